@@ -1,0 +1,309 @@
+//! What can be typed: commands, options and their help.
+//!
+//! `clap` derives the parser from these types, so the help, the completions and the parser cannot disagree.
+//! What depends on the language of the file, which engines and options it has, cannot be known before the
+//! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
+
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueHint, value_parser};
+use eddy_language::{Language, OptionName, Options};
+use eddy_syntax::suggest::nearest;
+
+use crate::languages::{self, LANGUAGES};
+use crate::stop::{Stop, misuse};
+
+/// Check, run, trace and format programs that differentiate
+#[derive(Parser)]
+#[command(name = "eddy", version, max_term_width = 100, arg_required_else_help = true, after_help = overview())]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  eddy run descent.rd
+  eddy run --engine reference --fuel 1000 descent.rd
+  echo 'grad[3](x. x * x)' | eddy run --lang rd -";
+
+const COMPLETIONS_EXAMPLE: &str = "\
+Example:
+  eddy completions bash > ~/.local/share/bash-completion/completions/eddy";
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Check a program and print what it is, such as its type
+    #[command(after_help = "Example:\n  eddy check descent.rd")]
+    Check(CheckArgs),
+    /// Run a program and print its value
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Run a program and print how it came to its value
+    #[command(after_help = "Example:\n  eddy trace descent.rd")]
+    Trace(RunArgs),
+    /// Rewrite programs in the one format
+    #[command(after_help = "Examples:\n  eddy fmt descent.rd\n  eddy fmt --check *.rd")]
+    Fmt(FmtArgs),
+    /// Explain the code of a diagnostic, or list all codes
+    #[command(after_help = "Examples:\n  eddy explain\n  eddy explain RD005")]
+    Explain(ExplainArgs),
+    /// Print the script that completes eddy's commands in a shell
+    #[command(after_help = COMPLETIONS_EXAMPLE)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub program: Program,
+    #[command(flatten)]
+    pub reporting: Reporting,
+    /// Print counters on standard error
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub program: Program,
+    #[command(flatten)]
+    pub evaluation: Evaluation,
+    #[command(flatten)]
+    pub reporting: Reporting,
+    /// Print counters on standard error
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Args)]
+pub struct FmtArgs {
+    /// The programs to rewrite; `-` formats standard input to standard output
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub lang: Lang,
+    /// Write nothing; list the files that would change, and exit with 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// The code, such as RD005; without it, all codes are listed
+    pub code: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The program that a command is about.
+#[derive(Args)]
+pub struct Program {
+    /// The program; `-` reads standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub lang: Lang,
+}
+
+/// The language, where the extension does not say it.
+#[derive(Args)]
+pub struct Lang {
+    /// The language of the program, if not the one of its extension
+    #[arg(long, value_name = "NAME", value_parser = language_names())]
+    lang: Option<&'static dyn Language>,
+}
+
+impl Lang {
+    /// The language of `file`; `command` is the one whose usage a message shows.
+    pub fn of(&self, file: &Path, command: &str) -> Result<&'static dyn Language, Stop> {
+        if let Some(language) = self.lang {
+            return Ok(language);
+        }
+        let found = if is_standard_input(file) {
+            Err(languages::of_standard_input())
+        } else {
+            languages::of_file(file)
+        };
+        found.map_err(|message| misuse(command, &message))
+    }
+}
+
+/// Whether `-` was typed in place of a file.
+pub fn is_standard_input(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// How diagnostics and results are written.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct Reporting {
+    /// Print each diagnostic on one line
+    #[arg(long, conflicts_with = "json")]
+    pub short: bool,
+    /// Print diagnostics and results as JSON, one object per line
+    #[arg(long)]
+    pub json: bool,
+    /// When to colour diagnostics
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: clap::ColorChoice,
+}
+
+/// How a program is evaluated. Each language understands some of these.
+#[derive(Args)]
+#[command(next_help_heading = "Evaluation")]
+pub struct Evaluation {
+    #[arg(long, value_name = "NAME", help = engine_help())]
+    engine: Option<String>,
+    /// Stop after this many calls or steps
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+    /// Stop when the program's data take more than this many mebibytes
+    #[arg(long, value_name = "MIB", value_parser = value_parser!(u64).range(..=u64::MAX >> 20))]
+    memory: Option<u64>,
+    /// Replace each recursion by its N-th approximant
+    #[arg(long, value_name = "N")]
+    approx: Option<u32>,
+    /// Show rules as the paper prints them, at any cost in size
+    #[arg(long)]
+    literal: bool,
+    /// Show each rule that is applied
+    #[arg(long)]
+    steps: bool,
+}
+
+impl Evaluation {
+    /// The options as the language takes them, or a message about the first that it does not understand.
+    pub fn options(&self, language: &dyn Language, command: &str) -> Result<Options, Stop> {
+        let (name, refuse) = (language.name(), |message: String| misuse(command, &message));
+        known_options(self.given(), name, language.options()).map_err(refuse)?;
+        if let Some(engine) = &self.engine {
+            known_engine(engine, name, language.engines()).map_err(refuse)?;
+        }
+        Ok(Options {
+            engine: self.engine.clone(),
+            fuel: self.fuel,
+            memory: self.memory.map(bytes),
+            approx: self.approx,
+            literal: self.literal,
+            steps: self.steps,
+        })
+    }
+
+    fn given(&self) -> impl Iterator<Item = OptionName> {
+        [
+            (self.engine.is_some(), OptionName::Engine),
+            (self.fuel.is_some(), OptionName::Fuel),
+            (self.memory.is_some(), OptionName::Memory),
+            (self.approx.is_some(), OptionName::Approx),
+            (self.literal, OptionName::Literal),
+            (self.steps, OptionName::Steps),
+        ]
+        .into_iter()
+        .filter_map(|(given, name)| given.then_some(name))
+    }
+}
+
+fn bytes(mebibytes: u64) -> u64 {
+    mebibytes << 20
+}
+
+fn known_options(
+    mut given: impl Iterator<Item = OptionName>,
+    language: &str,
+    options: &[OptionName],
+) -> Result<(), String> {
+    let Some(flag) = given.find(|option| !options.contains(option)).map(OptionName::flag) else {
+        return Ok(());
+    };
+    let known: Vec<_> = options.iter().map(|option| option.flag()).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Err(format!("the language {language} does not understand `{flag}`\n\n  its options: {known}"))
+}
+
+fn known_engine(engine: &str, language: &str, engines: &[&str]) -> Result<(), String> {
+    if engines.contains(&engine) {
+        return Ok(());
+    }
+    let known = engines.join(", ");
+    let tip = match nearest(engine, engines.iter().copied()) {
+        Some(meant) => format!("\n  tip: did you mean `{meant}`?"),
+        None => String::new(),
+    };
+    Err(format!("the language {language} has no engine `{engine}`\n\n  its engines: {known}{tip}"))
+}
+
+fn language_names() -> impl TypedValueParser<Value = &'static dyn Language> {
+    let names = LANGUAGES.iter().map(|language| language.name());
+    PossibleValuesParser::new(names)
+        .map(|name| languages::named(&name).expect("only their names are possible"))
+}
+
+fn engine_help() -> String {
+    format!("The evaluator; the first is the default [{}]", languages::engines())
+}
+
+fn overview() -> String {
+    let languages = languages::overview();
+    format!(
+        "Languages: {languages}\n\n\
+         Exit codes: 0 answered, 1 the program was refused, 2 the command line was wrong, 3 no value\n\n\
+         Example:\n  eddy run descent.rd"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_engine_is_one_of_the_language() {
+        let check = |engine| known_engine(engine, "rd", &["tape", "reference"]);
+        assert_eq!(check("reference"), Ok(()));
+        expect![[r"
+            the language rd has no engine `tap`
+
+              its engines: tape, reference
+              tip: did you mean `tape`?"]]
+        .assert_eq(&check("tap").expect_err("it has another name"));
+    }
+
+    #[test]
+    fn an_option_is_one_of_the_language() {
+        let check = |flag| {
+            let cli = Cli::try_parse_from(["eddy", "run", "a.rd", flag]).map(|cli| cli.command);
+            let Ok(Command::Run(args)) = cli else { panic!("`run` has the option") };
+            known_options(args.evaluation.given(), "rd", &[OptionName::Fuel, OptionName::Literal])
+        };
+        assert_eq!(check("--literal"), Ok(()));
+        assert_eq!(check("--fuel=3"), Ok(()));
+        expect![[r"
+            the language rd does not understand `--steps`
+
+              its options: --fuel, --literal"]]
+        .assert_eq(&check("--steps").expect_err("it is not in the list"));
+    }
+
+    #[test]
+    fn memory_is_given_in_mebibytes() {
+        let cli = Cli::try_parse_from(["eddy", "run", "a.rd", "--memory", "3"]).map(|cli| cli.command);
+        let Ok(Command::Run(args)) = cli else { panic!("`run` has the option") };
+        assert_eq!(args.evaluation.memory.map(bytes), Some(3 * 1024 * 1024));
+    }
+}

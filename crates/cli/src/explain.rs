@@ -1,0 +1,80 @@
+//! The command `explain`: the page behind a diagnostic's code, or the list of all codes.
+
+use std::fmt::Write;
+
+use eddy_language::{Language, Status};
+use eddy_syntax::explain::Page;
+use eddy_syntax::suggest::nearest;
+
+use crate::answers::Answers;
+use crate::args::ExplainArgs;
+use crate::json;
+use crate::languages::LANGUAGES;
+use crate::stop::{Stop, misuse};
+
+/// `eddy explain`.
+pub fn explain(args: &ExplainArgs) -> Result<Status, Stop> {
+    let text = match &args.code {
+        Some(code) => {
+            let (language, page) = find(code).map_err(|message| misuse("explain", &message))?;
+            if args.json {
+                json::page(language.name(), page, Some(page.text))
+            } else {
+                page.text.trim_end().to_owned() + "\n"
+            }
+        }
+        None if args.json => all().map(|(language, page)| json::page(language.name(), page, None)).collect(),
+        None => list(),
+    };
+    let mut answers = Answers::to_stdout();
+    answers.write(&text)?;
+    answers.finish()?;
+    Ok(Status::Answered)
+}
+
+fn find(code: &str) -> Result<(&'static dyn Language, &'static Page), String> {
+    let wanted = code.to_uppercase();
+    if let Some(found) = all().find(|(_, page)| page.code == wanted) {
+        return Ok(found);
+    }
+    let tip = match nearest(&wanted, all().map(|(_, page)| page.code)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`eddy explain` lists all codes".to_owned(),
+    };
+    Err(format!("there is no diagnostic with the code `{code}`\n\n  tip: {tip}"))
+}
+
+fn list() -> String {
+    let mut text = String::new();
+    for language in LANGUAGES {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{gap}{}", language.name());
+        for page in language.pages() {
+            let _ = writeln!(text, "  {}  {}", page.code, page.title());
+        }
+    }
+    text
+}
+
+fn all() -> impl Iterator<Item = (&'static dyn Language, &'static Page)> {
+    LANGUAGES.iter().flat_map(|language| language.pages().iter().map(move |page| (*language, page)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_in_either_case() {
+        for (_, page) in all() {
+            for code in [page.code.to_uppercase(), page.code.to_lowercase()] {
+                assert_eq!(find(&code).map(|(_, found)| found.code), Ok(page.code));
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_code_is_an_error() {
+        assert!(find("no such code").is_err());
+    }
+}

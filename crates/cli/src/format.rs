@@ -1,0 +1,134 @@
+//! The command `fmt`: rewrites programs in the one format, without ever losing one.
+//!
+//! A file is replaced in one step: the new text goes to a temporary file beside it, reaches the disk, takes
+//! over the permissions, and is renamed over the old one. Whatever happens before the rename, a full disk, a
+//! crash, leaves the old file whole. A program that does not parse is reported and left alone, and the
+//! other files are still formatted.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use eddy_language::{Language, Status};
+use eddy_syntax::SourceFile;
+
+use crate::answers::Answers;
+use crate::args::{FmtArgs, is_standard_input};
+use crate::input;
+use crate::json;
+use crate::report::Form;
+use crate::stop::{Stop, reason};
+
+/// `eddy fmt`.
+pub fn fmt(args: &FmtArgs) -> Result<Status, Stop> {
+    // A command line that is wrong in its last file must not touch its first.
+    let languages: Vec<_> =
+        args.files.iter().map(|file| args.lang.of(file, "fmt")).collect::<Result<_, _>>()?;
+    let form = Form::new(&args.reporting);
+    let mut tally = Tally::default();
+    for (path, language) in args.files.iter().zip(languages) {
+        format_one(path, language, args.check, form, &mut tally);
+    }
+    let mut answers = Answers::to_stdout();
+    match form {
+        Form::Json if tally.refused => {}
+        Form::Json => answers.write(&json::result("fmt", tally.word(), &tally.output))?,
+        _ => answers.write(&tally.output)?,
+    }
+    answers.finish()?;
+    Ok(if tally.refused || tally.unformatted { Status::Refused } else { Status::Answered })
+}
+
+/// What came of all files together.
+#[derive(Default)]
+struct Tally {
+    /// What goes to standard output: the text of standard input, or the files that would change.
+    output: String,
+    /// A file could not be read, formatted or written.
+    refused: bool,
+    /// With `--check`: a file would change.
+    unformatted: bool,
+}
+
+impl Tally {
+    fn word(&self) -> &'static str {
+        if self.unformatted { "unformatted" } else { json::status(Status::Answered) }
+    }
+}
+
+fn format_one(path: &Path, language: &dyn Language, check: bool, form: Form, tally: &mut Tally) {
+    let file = match input::read(path, language) {
+        Ok(file) => file,
+        Err(unreadable) => {
+            form.diagnostics(&unreadable.file, &[unreadable.diagnostic]);
+            tally.refused = true;
+            return;
+        }
+    };
+    let formatted = match language.format(&file) {
+        Ok(formatted) => formatted,
+        Err(diagnostics) => {
+            form.diagnostics(&file, &diagnostics);
+            tally.refused = true;
+            return;
+        }
+    };
+    let changes = formatted != file.text();
+    if check {
+        if changes {
+            tally.unformatted = true;
+            tally.output.extend([file.name(), "\n"]);
+        }
+    } else if is_standard_input(path) {
+        tally.output += &formatted;
+    } else if changes && let Err(error) = rewrite(path, &file, &formatted) {
+        form.failure(file.name(), &format!("cannot write the file: {}", reason(&error)));
+        tally.refused = true;
+    }
+}
+
+fn rewrite(path: &Path, file: &SourceFile, formatted: &str) -> io::Result<()> {
+    assert!(
+        file.invalid_utf8().is_none(),
+        "a language refuses bytes that are not UTF-8, which writing would lose"
+    );
+    replace(path, formatted)
+}
+
+/// Gives the file at `path` a new text, in one step.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // Through a symbolic link, the file that it points to is rewritten and the link stays.
+    let path = fs::canonicalize(path)?;
+    let metadata = fs::metadata(&path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    // A rename asks only the folder for permission, but a file that is read-only is meant to stay as it is.
+    if metadata.permissions().readonly() {
+        return Err(io::Error::other("it is read-only"));
+    }
+    let (temporary, file) = create_beside(&path)?;
+    let replaced = fill(file, text)
+        .and_then(|()| fs::set_permissions(&temporary, metadata.permissions()))
+        .and_then(|()| fs::rename(&temporary, &path));
+    if replaced.is_err() {
+        // The first failure is the one to tell.
+        let _ = fs::remove_file(&temporary);
+    }
+    replaced
+}
+
+fn fill(mut file: File, text: &str) -> io::Result<()> {
+    file.write_all(text.as_bytes())?;
+    // Some file systems report a full disk only now, and a rename before the data would not survive a crash.
+    file.sync_all()
+}
+
+/// A new file in the same folder, hence on the same disk, where a rename is one step.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.eddy-{}", std::process::id()));
+    // `create_new` never follows or overwrites what somebody else put there.
+    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    Ok((temporary, file))
+}

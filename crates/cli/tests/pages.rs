@@ -1,0 +1,137 @@
+//! The pages of `eddy explain`: each wrong program is refused with the page's own code, each right one is
+//! accepted.
+//!
+//! A page is a file `docs/errors/CODE.md`. Its programs are in blocks that name the language and what becomes
+//! of them, and the command where that is not `check`:
+//!
+//! ~~~text
+//! ```rd,wrong,run --engine transform
+//! letrec[3] f(n:real):real = n in grad[1](f)
+//! ```
+//! ~~~
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+#[test]
+fn the_programs_of_every_page_are_as_wrong_and_as_right_as_it_says() {
+    let complaint = |(code, text): &(String, String)| Some(format!("{code}: {}", check(code, text).err()?));
+    let complaints: Vec<String> = pages().iter().filter_map(complaint).collect();
+    assert!(complaints.is_empty(), "docs/errors:\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn every_code_has_a_page_and_every_page_is_explained() {
+    let list = stdout(&eddy(&["explain"], ""));
+    let explained: BTreeSet<&str> =
+        list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    let written = pages();
+    assert_eq!(explained, written.iter().map(|(code, _)| &**code).collect());
+    for (code, text) in &written {
+        assert_eq!(stdout(&eddy(&["explain", code], "")).trim_end(), text.trim_end());
+    }
+}
+
+fn check(code: &str, page: &str) -> Result<(), String> {
+    let programs = programs(page);
+    for kind in ["wrong", "right"] {
+        if !programs.iter().any(|program| program.kind == kind) {
+            return Err(format!("no block shows a {kind} program"));
+        }
+    }
+    for Program { language, kind, command, text } in programs {
+        let mut arguments: Vec<&str> = command.split_whitespace().collect();
+        arguments.extend(["--short", "--lang", language, "-"]);
+        let output = eddy(&arguments, &text);
+        let (status, messages) = (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
+        let as_said = match kind {
+            "wrong" => {
+                let mark = format!(": error[{code}]: ");
+                status == Some(1)
+                    && output.stdout.is_empty()
+                    && messages.lines().all(|line| line.contains(&mark))
+            }
+            // A program that is run may well have no value; it is accepted all the same.
+            "right" => matches!(status, Some(0 | 3)) && messages.is_empty(),
+            _ => return Err(format!("a program is `wrong` or `right`, not `{kind}`")),
+        };
+        if !as_said {
+            return Err(format!("a {kind} program gives the exit code {status:?} and\n{messages}\n{text}"));
+        }
+    }
+    Ok(())
+}
+
+struct Program<'a> {
+    language: &'a str,
+    kind: &'a str,
+    command: &'a str,
+    text: String,
+}
+
+/// The blocks with two or three words behind the fence; the others are ordinary text.
+fn programs(page: &str) -> Vec<Program<'_>> {
+    let mut programs = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let block: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+        let text = block.join("\n") + "\n";
+        let mut info = info.splitn(3, ',').map(str::trim);
+        if let (Some(language), Some(kind)) = (info.next(), info.next()) {
+            programs.push(Program { language, kind, command: info.next().unwrap_or("check"), text });
+        }
+    }
+    programs
+}
+
+fn pages() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors");
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("the error pages are in docs/errors")
+        .map(|entry| entry.expect("the folder can be listed").path())
+        .collect();
+    paths.sort();
+    let code = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    paths.iter().map(|path| (code(path), fs::read_to_string(path).expect("a page is text"))).collect()
+}
+
+fn eddy(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_eddy"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("eddy can be started: cargo has just built it");
+    // A command line that is wrong never reads its input, and its message is what matters then.
+    let _ = child.stdin.take().expect("the input is piped").write_all(input.as_bytes());
+    child.wait_with_output().expect("eddy ends")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A page about an unbound variable with these two programs.
+fn sample(wrong: &str, right: &str) -> String {
+    let prose = "# RD003\n\n```text\nno program\n```\n";
+    format!("{prose}\n```rd,wrong\n{wrong}\n```\n\n```rd,right,run --fuel 10\n{right}\n```\n")
+}
+
+#[test]
+fn a_good_page_passes() {
+    assert_eq!(check("RD003", &sample("yy", "1")), Ok(()));
+}
+
+#[test]
+fn a_page_with_a_wrong_program_in_the_wrong_place_fails() {
+    assert!(check("RD003", &sample("1", "1")).is_err());
+    assert!(check("RD003", &sample("yy", "yy")).is_err());
+    assert!(check("RD004", &sample("yy", "1")).is_err());
+    assert!(check("RD003", "# RD003\n").is_err());
+    assert!(check("RD003", &sample("yy", "1").replace("rd,wrong", "rd,worng")).is_err());
+}

@@ -1,0 +1,393 @@
+//! The reference engine: ordinary and symbolic evaluation (section 6, Figures 2 to 5 and 8), rule by rule.
+//!
+//! Three judgements are decided here. `φ|ρ ⊢ M ⇒ V` gives a closed value; `φ|ρ ⊢ B ⇒ b` a truth value;
+//! `φ|ρ ⊢ M ⇝ C` a *trace*, in which conditionals, calls and derivatives are gone and everything else stays as it was
+//! written. The first two and the third share their contexts and differ in their redexes:
+//!
+//! * [`ordinary`](ordinary): the redexes of Figure 2.
+//! * [`symbolic`](symbolic): the redexes of Figure 4.
+//! * [`context`]: evaluation contexts, which the stack of this machine is made of.
+//! * [`traces`]: `C ⇒ V` for traces.
+//! * [`environment`]: `ρ`, `φ` and closures.
+//!
+//! The machine *descends* into a term, pushing the layer of context that it enters, until it has a value; then the
+//! innermost layer *takes* the value, and either descends into its next part or has become a redex. Everything
+//! that waits, waits on a stack of ours, so the depth of a recursion is bounded by memory alone.
+//!
+//! A symbolic derivation builds its trace in a [`Block`]: the lets so far. The context rule
+//!
+//! ```text
+//! R ⇝ C,  C ⇒ V,  φ|ρ[V/x] ⊢ E[x] ⇝ D     gives     E[R] ⇝ let x:T_V = C in D      (E not [], x fresh)
+//! ```
+//!
+//! appends a let to the block. A redex in a trivial context (`E = []`) ends its block instead, and is not evaluated:
+//! that is why the last operation of a trace is open.
+
+pub mod context;
+pub mod environment;
+mod ordinary;
+mod symbolic;
+pub mod traces;
+
+use rustc_hash::FxHashMap;
+
+use crate::operation::{Pred, Undefined};
+use crate::outcome::{Counters, Limits, Outcome, Stop, Ties};
+use crate::reverse::literal::TooLarge;
+use crate::syntax::{FnId, Program, Term, TermId, Terms, Test, VarId};
+use crate::value::Value;
+use context::Layer;
+use environment::{Activation, Closures, Operand};
+
+/// Which judgement a rule belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// `⇒`.
+    Ordinary,
+    /// `⇝`.
+    Symbolic,
+}
+
+/// A derivative that ordinary evaluation has completed.
+#[derive(Debug)]
+pub struct Derivative<'a> {
+    /// The terms, with the trace and its derivative in them.
+    pub terms: &'a Terms,
+    /// The values of the variables that are free in the trace.
+    pub env: &'a FxHashMap<VarId, Value>,
+    /// `x`, as the trace has it.
+    pub var: VarId,
+    /// The closed point `V`.
+    pub point: &'a Value,
+    /// The closed cotangent `W`.
+    pub cotangent: &'a Value,
+    /// `C`.
+    pub trace: TermId,
+    /// `W.R_V(x:T. C)`.
+    pub reverse: TermId,
+}
+
+/// Somebody who watches an evaluation.
+pub trait Observer {
+    /// A rule was applied; `detail` says to what, for those who want to know.
+    fn rule(&mut self, _judgement: Judgement, _name: &'static str, _detail: &mut dyn FnMut() -> String) {}
+    /// A derivative was met by ordinary evaluation, traced and differentiated; its value comes next.
+    fn derivative(&mut self, _derivative: &Derivative<'_>) {}
+    /// The value of the derivative last reported.
+    fn value(&mut self, _value: &Value) {}
+    /// Whether to differentiate by `R` as printed.
+    fn literal_budget(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+impl Observer for Unobserved {}
+
+/// Runs a program by the reference rules.
+pub fn run(program: &Program, limits: Limits, ties: &mut Ties, watch: Watch<'_>) -> (Outcome, Counters) {
+    let mut machine = Machine::new(program.terms.clone(), limits, std::mem::take(ties), watch);
+    let outcome = match machine.evaluate(program.main) {
+        Ok(value) => Outcome::Value(value),
+        Err(stop) => stop.into(),
+    };
+    *ties = machine.ties;
+    machine.counters.calls = limits.fuel - machine.fuel;
+    (outcome, machine.counters)
+}
+
+/// What is special about a run.
+pub struct Watch<'a> {
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+    /// Under `use clarke`: the variable of the main derivative, and where to put the value of its body.
+    pub main: Option<(VarId, &'a mut Option<Value>)>,
+}
+
+/// What the machine does next.
+enum Control {
+    /// Evaluate a term.
+    Descend(TermId),
+    /// Hand a value to the innermost layer.
+    Value(Operand),
+}
+
+/// What waits for a value.
+enum Frame {
+    Layer(Layer<Operand>),
+    /// The end of a call in ordinary evaluation: the caller's activation goes on.
+    Return {
+        caller: usize,
+    },
+}
+
+/// The trace of a symbolic derivation, as far as it has come.
+struct Block {
+    lets: Vec<(VarId, TermId)>,
+    /// The frames below belong to the surrounding derivation.
+    base: usize,
+    /// The activation that goes on when the block ends.
+    activation: usize,
+    purpose: Purpose,
+}
+
+/// What the trace of a block is for.
+enum Purpose {
+    /// A redex inside a context: it becomes a let of the surrounding block.
+    Subterm,
+    /// The body of a derivative: it is to be differentiated.
+    Derivative { var: VarId, point: Operand, cotangent: Operand, mark: crate::syntax::Mark },
+}
+
+/// The machine.
+pub struct Machine<'a> {
+    terms: Terms,
+    fuel: u64,
+    limits: Limits,
+    ties: Ties,
+    watch: Watch<'a>,
+    frames: Vec<Frame>,
+    blocks: Vec<Block>,
+    activations: Vec<Activation>,
+    closures: Closures,
+    /// The values of the variables of traces.
+    trace_env: FxHashMap<VarId, Value>,
+    counters: Counters,
+}
+
+impl<'a> Machine<'a> {
+    /// A machine that evaluates terms of this table.
+    pub fn new(terms: Terms, limits: Limits, ties: Ties, watch: Watch<'a>) -> Self {
+        Machine {
+            terms,
+            fuel: limits.fuel,
+            limits,
+            ties,
+            watch,
+            frames: Vec::new(),
+            blocks: Vec::new(),
+            activations: vec![Activation::default()],
+            closures: Closures::default(),
+            trace_env: FxHashMap::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// `φ|ρ ⊢ M ⇒ V`, from empty environments.
+    pub fn evaluate(&mut self, term: TermId) -> Result<Value, Stop> {
+        let mut control = Control::Descend(term);
+        loop {
+            control = match control {
+                Control::Descend(term) => self.descend(term)?,
+                Control::Value(operand) => match self.blocks.last() {
+                    // V ⇝ V: a value in a trivial context is its own trace.
+                    Some(block) if block.base == self.frames.len() => {
+                        let tail = operand.open.expect("symbolic operands have an open form");
+                        self.finish_block(tail)?
+                    }
+                    _ => match self.frames.pop() {
+                        Some(Frame::Layer(layer)) => self.take(layer, operand)?,
+                        Some(Frame::Return { caller }) => {
+                            self.activations.truncate(caller + 1);
+                            Control::Value(operand)
+                        }
+                        None => return Ok(operand.closed),
+                    },
+                },
+            };
+        }
+    }
+
+    fn is_symbolic(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    fn activation(&mut self) -> &mut Activation {
+        self.activations.last_mut().expect("the program's activation is at the bottom")
+    }
+
+    fn enter(&mut self, layer: Layer<Operand>, term: TermId) -> Control {
+        self.frames.push(Frame::Layer(layer));
+        Control::Descend(term)
+    }
+
+    /// Goes one layer down, or finds a value or a redex that needs none.
+    fn descend(&mut self, id: TermId) -> Result<Control, Stop> {
+        Ok(match self.terms.term(id) {
+            // V ⇒ ρ(V)
+            Term::Var(var) => Control::Value(self.lookup(var, id)),
+            Term::Real(value) => Control::Value(self.literal(Value::Real(value), id)),
+            Term::Unit => Control::Value(self.literal(Value::Unit, id)),
+            Term::Add(left, right) => self.enter(Layer::AddLeft(right), left),
+            Term::Op(op, operand) => self.enter(Layer::Op(op), operand),
+            Term::Let { var, bound, body } => self.enter(Layer::Let(var, body), bound),
+            Term::Pair(left, right) => self.enter(Layer::PairLeft(right), left),
+            Term::Fst(pair) => self.enter(Layer::Fst, pair),
+            Term::Snd(pair) => self.enter(Layer::Snd, pair),
+            Term::If { test: Test::Known(known), yes, no } => self.branch(known, yes, no),
+            Term::If { test: Test::Pred(pred, operand), yes, no } => {
+                self.enter(Layer::IfPred(pred, yes, no), operand)
+            }
+            Term::Letrec { function, body } => self.define(function, body),
+            Term::Call { function, argument } => self.enter(Layer::Call(function), argument),
+            Term::Rd { cotangent, point, var, body } => {
+                self.enter(Layer::RdPoint { cotangent, var, body }, point)
+            }
+        })
+    }
+
+    /// The innermost layer has its value: its next part, or a redex.
+    fn take(&mut self, layer: Layer<Operand>, operand: Operand) -> Result<Control, Stop> {
+        match layer {
+            Layer::AddLeft(right) => Ok(self.enter(Layer::AddRight(operand), right)),
+            Layer::PairLeft(right) => Ok(self.enter(Layer::PairRight(operand), right)),
+            Layer::RdPoint { cotangent, var, body } => {
+                Ok(self.enter(Layer::RdCotangent { point: operand, var, body }, cotangent))
+            }
+            Layer::PairRight(left) => Ok(Control::Value(self.pair(left, operand))),
+            // Rb ⇒ b, E[b] ⇒ W   gives   E[Rb] ⇒ W
+            Layer::IfPred(pred, yes, no) => {
+                let chosen = self.decide(pred, &operand.closed)?;
+                Ok(self.branch(chosen, yes, no))
+            }
+            Layer::Let(var, body) => Ok(self.bind(var, operand, body)),
+            Layer::Call(function) => self.call(function, operand),
+            Layer::RdCotangent { point, var, body } => Ok(self.differentiate(point, operand, var, body)),
+            Layer::AddRight(_) | Layer::Op(_) | Layer::Fst | Layer::Snd => {
+                if self.is_symbolic() {
+                    self.symbolic(layer, &operand)
+                } else {
+                    self.ordinary(layer, &operand)
+                }
+            }
+        }
+    }
+
+    fn lookup(&mut self, var: VarId, id: TermId) -> Operand {
+        let mut operand = self.activation().rho[&var].clone();
+        // A variable from outside the derivative stays in the trace as it is; its value goes with it.
+        if self.is_symbolic() && operand.open.is_none() {
+            operand.open = Some(id);
+            self.trace_env.entry(var).or_insert_with(|| operand.closed.clone());
+        }
+        operand
+    }
+
+    fn literal(&self, closed: Value, id: TermId) -> Operand {
+        Operand { closed, open: self.is_symbolic().then_some(id) }
+    }
+
+    fn pair(&mut self, left: Operand, right: Operand) -> Operand {
+        let open = left.open.zip(right.open).map(|(left, right)| self.terms.pair(left, right));
+        Operand { closed: Value::pair(left.closed, right.closed), open }
+    }
+
+    // V ⇒ V', bev(pred,V') = b   gives   pred(V) ⇒ b
+    fn decide(&mut self, pred: Pred, argument: &Value) -> Result<bool, Undefined> {
+        let (x, y) = argument.two_reals();
+        let chosen = self.ties.decide(pred, x, y)?;
+        self.rule("Pred", &mut || format!("{} {argument} ⇒ {chosen}", pred.name()));
+        Ok(chosen)
+    }
+
+    // M ⇒ V   gives   if true then M else N ⇒ V      (false: N), and the same for ⇝
+    fn branch(&mut self, chosen: bool, yes: TermId, no: TermId) -> Control {
+        self.rule(if chosen { "IfTrue" } else { "IfFalse" }, &mut String::new);
+        self.open_block_unless_trivial();
+        Control::Descend(if chosen { yes } else { no })
+    }
+
+    // φ[clo_φ(f(x:T):U.M)/f] | ρ ⊢ N ⇒ V   gives   letrec f(x:T):U = M in N ⇒ V, and the same for ⇝
+    fn define(&mut self, function: FnId, body: TermId) -> Control {
+        let name = self.terms.function_name(function).to_string();
+        self.rule("Letrec", &mut || name.clone());
+        self.open_block_unless_trivial();
+        let limit = self.terms.function(function).limit;
+        let phi = self.activation().phi;
+        self.activation().phi = Some(self.closures.define(phi, function, limit));
+        Control::Descend(body)
+    }
+
+    // V ⇒ V', φ|ρ[V'/x] ⊢ N ⇒ W   gives   let x:T = V in N ⇒ W
+    // V ⇒ V', φ|ρ[V'/x] ⊢ N ⇝ C   gives   let x:T = V in N ⇝ let x:T = V in C
+    fn bind(&mut self, var: VarId, operand: Operand, body: TermId) -> Control {
+        let name = self.terms.names.text(self.terms.var(var).name).to_string();
+        self.rule("Let", &mut || format!("{name} = {}", operand.closed));
+        self.open_block_unless_trivial();
+        let operand = self.name_in_trace(var, operand);
+        self.activation().rho.insert(var, operand);
+        Control::Descend(body)
+    }
+
+    // V ⇒ V', φ'[φ(f)/f] | {x↦V'} ⊢ M ⇒ W   gives   f(V) ⇒ W            where φ(f) = clo_φ'(f(x:T):U.M)
+    // V ⇒ V', φ'[φ(f)/f] | {x↦V'} ⊢ M ⇝ C   gives   f(V) ⇝ let x:T = V in C
+    fn call(&mut self, function: FnId, operand: Operand) -> Result<Control, Stop> {
+        let name = self.terms.function_name(function).to_string();
+        self.rule("Call", &mut || format!("{name}({})", operand.closed));
+        self.spend()?;
+        self.open_block_unless_trivial();
+        let phi = self.activation().phi;
+        let phi = self.closures.call(phi, function).map_err(|_| Undefined::LetrecLimit(name))?;
+        let param = self.terms.function(function).param;
+        let operand = self.name_in_trace(param, operand);
+        let callee = Activation { rho: FxHashMap::from_iter([(param, operand)]), phi: Some(phi) };
+        self.enter_activation(callee);
+        Ok(Control::Descend(self.terms.body(function)))
+    }
+
+    /// Makes `callee` the current activation. In a trivial context nothing is left to do in the caller, which is
+    /// replaced, unless a block that is open needs it when it ends.
+    fn enter_activation(&mut self, callee: Activation) {
+        let current = self.activations.len() - 1;
+        let needed = match self.blocks.last() {
+            Some(block) => block.activation == current,
+            None => match self.frames.last() {
+                Some(Frame::Return { caller }) => *caller == current,
+                _ => {
+                    self.frames.push(Frame::Return { caller: current });
+                    true
+                }
+            },
+        };
+        if !needed {
+            self.activations.pop();
+        }
+        self.activations.push(callee);
+    }
+
+    fn spend(&mut self) -> Result<(), Stop> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
+        let bytes = self.terms.bytes()
+            + self.closures.bytes()
+            + self.frames.len() * size_of::<Frame>()
+            + self.trace_env.len() * (size_of::<VarId>() + 2 * size_of::<Value>())
+            // A table of variables takes about this much, with one variable in it.
+            + self.activations.len() * 192;
+        self.counters.bytes = self.counters.bytes.max(bytes as u64);
+        if bytes as u64 > self.limits.memory { Err(Stop::OutOfMemory) } else { Ok(()) }
+    }
+
+    fn rule(&mut self, name: &'static str, detail: &mut dyn FnMut() -> String) {
+        let judgement = if self.blocks.is_empty() { Judgement::Ordinary } else { Judgement::Symbolic };
+        self.watch.observer.rule(judgement, name, detail);
+    }
+
+    /// `W.R_V(x:T. C)`, by `R*` or as the observer asks.
+    fn reverse(
+        &mut self,
+        var: VarId,
+        point: TermId,
+        cotangent: TermId,
+        trace: TermId,
+    ) -> Result<TermId, Stop> {
+        match self.watch.observer.literal_budget() {
+            None => Ok(crate::reverse::reverse(&mut self.terms, var, point, cotangent, trace)),
+            Some(budget) => {
+                let literal = crate::reverse::literal::reverse_literally;
+                literal(&mut self.terms, var, point, cotangent, trace, budget)
+                    .map_err(|TooLarge| Stop::OutOfMemory)
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! rd
+pub mod clarke;
+pub mod codes;
+pub mod engine;
+pub mod eval;
+pub mod format;
+pub mod language;
+pub mod names;
+pub mod operation;
+pub mod outcome;
+pub mod parse;
+pub mod print;
+pub mod reverse;
+pub mod sugar;
+pub mod surface;
+pub mod syntax;
+pub mod tape;
+pub mod template;
+pub mod trace;
+pub mod types;
+pub mod typing;
+pub mod value;
+pub use language::Rd;

@@ -1,0 +1,71 @@
+//! Types as they are written: `real * real^2 * (unit * real)`.
+
+use eddy_syntax::Diagnostic;
+use eddy_syntax::lex::TokenKind;
+
+use super::Parser;
+use crate::codes;
+use crate::surface::Annotation;
+use crate::types::{Type, Types};
+
+impl Parser<'_> {
+    /// `type = tfactor { "*" tfactor }`, products nesting to the left. The factors on the left of each open
+    /// parenthesis wait on a stack.
+    pub(super) fn annotation(&mut self) -> Option<Annotation> {
+        let start = self.token().span;
+        let mut waiting: Vec<Option<Type>> = Vec::new();
+        let mut left: Option<Type> = None;
+        loop {
+            let mut factor = match self.token().kind {
+                TokenKind::Symbol("real") => Type::REAL,
+                TokenKind::Symbol("unit") => Type::UNIT,
+                TokenKind::Symbol("(") => {
+                    self.advance();
+                    waiting.push(left.take());
+                    continue;
+                }
+                _ => {
+                    self.syntax_error("a type");
+                    return None;
+                }
+            };
+            self.advance();
+            // Closes as many parentheses as follow.
+            loop {
+                factor = self.exponent(factor)?;
+                let product = left.map_or(factor, |left| self.types.product(left, factor));
+                if self.eat("*") {
+                    left = Some(product);
+                    break;
+                }
+                let Some(outer) = waiting.pop() else {
+                    return Some(Annotation { ty: product, span: start.to(self.previous()) });
+                };
+                if !self.expect(")") {
+                    return None;
+                }
+                (left, factor) = (outer, product);
+            }
+        }
+    }
+
+    /// `T^n`, the n-fold product.
+    fn exponent(&mut self, factor: Type) -> Option<Type> {
+        if !self.eat("^") {
+            return Some(factor);
+        }
+        let span = self.token().span;
+        let n = self.natural("the number of factors")?;
+        if self.types.leaves(factor).max(1).saturating_mul(n) > Types::MAX_LEAVES {
+            let title = format!("numeral out of range: a type has at most {} reals", Types::MAX_LEAVES);
+            self.diagnostics
+                .push(Diagnostic::error(codes::OUT_OF_RANGE, span, title).label("too many factors"));
+            return Some(Type::UNKNOWN);
+        }
+        let mut power = if n == 0 { Type::UNIT } else { factor };
+        for _ in 1..n {
+            power = self.types.product(power, factor);
+        }
+        Some(power)
+    }
+}

@@ -1,0 +1,349 @@
+//! The abstract syntax of section 2: what is left when sugar is gone and types are known.
+//!
+//! ```text
+//! terms   M,N,L ::= x | r | M + N | op(M) | let x:T = M in N | * | ⟨M,N⟩ | fst(M) | snd(M)
+//!                 | if B then M else N | letrec f(x:T):U = M in N | f(M) | M.rd_L(x:T. N)
+//! booleans    B ::= pred(M) | true | false
+//! values    V,W ::= x | r | * | ⟨V,W⟩
+//! traces    C,D ::= the terms without conditionals, functions and derivatives
+//! ```
+//!
+//! Terms live in one growing table, [`Terms`], and refer to each other by number. Each term knows its type, which
+//! is unique (Figure 1); the subscripts that the paper writes on pairs and projections are read off there. Each
+//! binder has a number of its own, so that no two binders share a variable and nothing can be captured; whoever
+//! copies a term with binders renames them. Closed values have no binders and may be shared.
+
+use crate::names::{Name, Names};
+use crate::operation::{Op, Pred};
+use crate::types::{Type, Types};
+use crate::value::Value;
+
+/// A term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(u32);
+
+/// An ordinary variable: the number of its binder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(u32);
+
+/// A function variable: the number of its definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FnId(u32);
+
+impl VarId {
+    /// For tables that are indexed by variables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FnId {
+    /// For tables that are indexed by functions.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The forms of terms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Term {
+    /// `x`.
+    Var(VarId),
+    /// `r`.
+    Real(f64),
+    /// `M + N`, at `real` only.
+    Add(TermId, TermId),
+    /// `op(M)`.
+    Op(Op, TermId),
+    /// `let x:T = M in N`.
+    Let {
+        /// `x`.
+        var: VarId,
+        /// `M`.
+        bound: TermId,
+        /// `N`.
+        body: TermId,
+    },
+    /// `*`.
+    Unit,
+    /// `⟨M,N⟩`.
+    Pair(TermId, TermId),
+    /// `fst(M)`.
+    Fst(TermId),
+    /// `snd(M)`.
+    Snd(TermId),
+    /// `if B then M else N`.
+    If {
+        /// `B`.
+        test: Test,
+        /// `M`.
+        yes: TermId,
+        /// `N`.
+        no: TermId,
+    },
+    /// `letrec f(x:T):U = M in N`; everything but `N` is in the table of functions.
+    Letrec {
+        /// `f`.
+        function: FnId,
+        /// `N`.
+        body: TermId,
+    },
+    /// `f(M)`.
+    Call {
+        /// `f`.
+        function: FnId,
+        /// `M`.
+        argument: TermId,
+    },
+    /// `M.rd_L(x:T. N)`.
+    Rd {
+        /// `M`.
+        cotangent: TermId,
+        /// `L`.
+        point: TermId,
+        /// `x`.
+        var: VarId,
+        /// `N`.
+        body: TermId,
+    },
+}
+
+/// The forms of booleans.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Test {
+    /// `pred(M)`.
+    Pred(Pred, TermId),
+    /// `true` or `false`.
+    Known(bool),
+}
+
+/// What is known of an ordinary variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Var {
+    /// The name that the user gave, or a fitting one for a variable that we made.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A function definition `letrec f(x:T):U = M`.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// `f`, as the user wrote it.
+    pub name: Name,
+    /// `x`.
+    pub param: VarId,
+    /// `U`.
+    pub result: Type,
+    /// `M`; `None` while the body is being built.
+    pub body: Option<TermId>,
+    /// The limit `n` of `letrec_n` (section 9).
+    pub limit: Option<u32>,
+}
+
+/// The tables in which terms live.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// The types.
+    pub types: Types,
+    /// The names.
+    pub names: Names,
+    terms: Vec<Term>,
+    term_types: Vec<Type>,
+    vars: Vec<Var>,
+    functions: Vec<Function>,
+}
+
+/// How far the tables had grown at some moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    terms: usize,
+    vars: usize,
+}
+
+/// A checked program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its terms.
+    pub terms: Terms,
+    /// Its term.
+    pub main: TermId,
+    /// Whether it says `use clarke` (section 14).
+    pub clarke: bool,
+}
+
+fn next_id(length: usize) -> u32 {
+    u32::try_from(length).expect("the memory limit ends a run long before 2^32 terms")
+}
+
+impl Terms {
+    /// Empty tables that share the names and types of a parsed program.
+    pub fn new(types: Types, names: Names) -> Self {
+        Terms { types, names, ..Terms::default() }
+    }
+
+    /// The form of a term.
+    pub fn term(&self, id: TermId) -> Term {
+        self.terms[id.0 as usize]
+    }
+
+    /// The type of a term.
+    pub fn ty(&self, id: TermId) -> Type {
+        self.term_types[id.0 as usize]
+    }
+
+    /// What is known of a variable.
+    pub fn var(&self, id: VarId) -> Var {
+        self.vars[id.index()]
+    }
+
+    /// The definition of a function.
+    pub fn function(&self, id: FnId) -> Function {
+        self.functions[id.index()]
+    }
+
+    /// The body of a function, which is complete.
+    pub fn body(&self, id: FnId) -> TermId {
+        self.function(id).body.expect("a function that is called has a body")
+    }
+
+    /// The text of a function's name.
+    pub fn function_name(&self, id: FnId) -> &str {
+        self.names.text(self.function(id).name)
+    }
+
+    /// How many functions there are.
+    pub fn n_functions(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// How many variables there are.
+    pub fn n_vars(&self) -> usize {
+        self.vars.len()
+    }
+
+    /// About how many bytes the tables take.
+    pub fn bytes(&self) -> usize {
+        self.terms.len() * (size_of::<Term>() + size_of::<Type>()) + self.vars.len() * size_of::<Var>()
+    }
+
+    /// The present size of the tables.
+    pub fn mark(&self) -> Mark {
+        Mark { terms: self.terms.len(), vars: self.vars.len() }
+    }
+
+    /// Forgets the terms and variables made since `mark`, which nothing refers to any more.
+    pub fn release(&mut self, mark: Mark) {
+        self.terms.truncate(mark.terms);
+        self.term_types.truncate(mark.terms);
+        self.vars.truncate(mark.vars);
+    }
+
+    /// The term that a closed value is.
+    pub fn value_term(&mut self, value: &Value) -> TermId {
+        enum Task<'a> {
+            Build(&'a Value),
+            Join,
+        }
+        let mut done = Vec::new();
+        let mut tasks = vec![Task::Build(value)];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Build(Value::Real(value)) => done.push(self.real(*value)),
+                Task::Build(Value::Unit) => done.push(self.push(Term::Unit)),
+                Task::Build(pair @ Value::Pair(_)) => {
+                    let (first, second) = pair.halves();
+                    tasks.extend([Task::Join, Task::Build(second), Task::Build(first)]);
+                }
+                Task::Join => {
+                    let second = done.pop().expect("both halves are built");
+                    let first = done.pop().expect("both halves are built");
+                    done.push(self.pair(first, second));
+                }
+            }
+        }
+        done.pop().expect("one term is built")
+    }
+
+    /// A new variable.
+    pub fn fresh(&mut self, name: Name, ty: Type) -> VarId {
+        self.vars.push(Var { name, ty });
+        VarId(next_id(self.vars.len() - 1))
+    }
+
+    /// A new variable with a name of ours.
+    pub fn fresh_named(&mut self, name: &str, ty: Type) -> VarId {
+        let name = self.names.intern(name);
+        self.fresh(name, ty)
+    }
+
+    /// A new function, whose body comes later.
+    pub fn declare(&mut self, name: Name, param: VarId, result: Type, limit: Option<u32>) -> FnId {
+        self.functions.push(Function { name, param, result, body: None, limit });
+        FnId(next_id(self.functions.len() - 1))
+    }
+
+    /// Gives a declared function its body.
+    pub fn define(&mut self, function: FnId, body: TermId) {
+        self.functions[function.index()].body = Some(body);
+    }
+
+    /// Limits the recursion of every function that has no limit of its own: `M^(n)` of section 9.
+    pub fn approximate(&mut self, limit: u32) {
+        for function in &mut self.functions {
+            function.limit.get_or_insert(limit);
+        }
+    }
+
+    /// Adds a term. Its type follows from its parts (Figure 1), which the caller has checked.
+    pub fn push(&mut self, term: Term) -> TermId {
+        let ty = match term {
+            Term::Var(var) => self.var(var).ty,
+            Term::Real(_) | Term::Add(..) => Type::REAL,
+            Term::Op(op, _) => op.arity(&mut self.types).1,
+            Term::Let { body, .. } | Term::Letrec { body, .. } => self.ty(body),
+            Term::Unit => Type::UNIT,
+            Term::Pair(left, right) => match (self.ty(left), self.ty(right)) {
+                (Type::UNKNOWN, _) | (_, Type::UNKNOWN) => Type::UNKNOWN,
+                (left, right) => self.types.product(left, right),
+            },
+            Term::Fst(pair) => self.types.factors(self.ty(pair)).map_or(Type::UNKNOWN, |(left, _)| left),
+            Term::Snd(pair) => self.types.factors(self.ty(pair)).map_or(Type::UNKNOWN, |(_, right)| right),
+            Term::If { yes, .. } => self.ty(yes),
+            Term::Call { function, .. } => self.function(function).result,
+            Term::Rd { var, .. } => self.var(var).ty,
+        };
+        self.push_typed(term, ty)
+    }
+
+    /// A stand-in for a term that was found wrong.
+    pub fn poison(&mut self) -> TermId {
+        self.push_typed(Term::Unit, Type::UNKNOWN)
+    }
+
+    fn push_typed(&mut self, term: Term, ty: Type) -> TermId {
+        self.terms.push(term);
+        self.term_types.push(ty);
+        TermId(next_id(self.terms.len() - 1))
+    }
+
+    /// The term `x`.
+    pub fn variable(&mut self, var: VarId) -> TermId {
+        self.push(Term::Var(var))
+    }
+
+    /// The term `r`.
+    pub fn real(&mut self, value: f64) -> TermId {
+        self.push(Term::Real(value))
+    }
+
+    /// The term `⟨M,N⟩`.
+    pub fn pair(&mut self, left: TermId, right: TermId) -> TermId {
+        self.push(Term::Pair(left, right))
+    }
+
+    /// The term `let x = M in N`.
+    pub fn bind(&mut self, var: VarId, bound: TermId, body: TermId) -> TermId {
+        self.push(Term::Let { var, bound, body })
+    }
+}

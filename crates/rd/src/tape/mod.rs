@@ -1,0 +1,61 @@
+//! The tape engine (section 12): flat code, flat values, Wengert tapes; no term or trace is built.
+//!
+//! * [`code`]: the instructions. A value is its reals in consecutive slots of a frame, so pairs, projections and
+//!   lets cost nothing, and everything that is left is arithmetic on reals, branches, calls and derivatives.
+//! * [`compile`]: from terms to instructions.
+//! * [`limits`]: limited recursion as hidden parameters.
+//! * [`machine`]: the interpreter. Frames live in one growing stack, tail calls reuse theirs.
+//! * [`record`]: the tapes, one for each derivative that is being taken, and their backward sweep.
+//!
+//! A derivative inside a derivative has its own tape. A real knows the innermost tape that it depends on; an operation
+//! records itself there and, through the primals of its operands, on every tape below. The backward sweep
+//! multiplies numbers of the tapes below, and so is recorded there in turn: that alone gives derivatives of every
+//! order, and no perturbation is ever confused with another.
+
+pub mod code;
+mod compile;
+mod limits;
+mod machine;
+mod record;
+
+use crate::outcome::{Counters, Limits, Outcome, Ties};
+use crate::syntax::{Program, VarId};
+use crate::value::Value;
+
+pub use compile::compile;
+
+/// Runs a program. Under `use clarke`, `main` is the variable of the main derivative and a place for the value of
+/// its body.
+pub fn run(
+    program: &Program,
+    limits: Limits,
+    ties: &mut Ties,
+    main: Option<(VarId, &mut Option<Value>)>,
+) -> (Outcome, Counters) {
+    let code = compile(program, main.as_ref().map(|(var, _)| *var));
+    execute(program, &code, limits, ties, main.map(|(_, body)| body))
+}
+
+/// Runs compiled code of a program.
+pub fn execute(
+    program: &Program,
+    code: &code::Code,
+    limits: Limits,
+    ties: &mut Ties,
+    body: Option<&mut Option<Value>>,
+) -> (Outcome, Counters) {
+    let mut machine = machine::Machine::new(code, limits, std::mem::take(ties));
+    let outcome = match machine.run() {
+        Ok(leaves) => {
+            let types = &program.terms.types;
+            if let (Some(slot), Some(leaves)) = (body, machine.main_body()) {
+                *slot = Some(Value::from_leaves(types, code.main_body_type, &leaves));
+            }
+            Outcome::Value(Value::from_leaves(types, program.terms.ty(program.main), &leaves))
+        }
+        Err(stop) => stop.into(),
+    };
+    let counters = machine.counters();
+    *ties = machine.into_ties();
+    (outcome, counters)
+}

@@ -1,0 +1,136 @@
+//! Types `T ::= real | unit | T × U`, interned: equal types are the same number.
+//!
+//! Interning makes equality one comparison and sharing free, so that a type of a million components, or one
+//! nested a million deep, costs no recursion anywhere.
+
+use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
+
+/// A type; see [`Types`] for what it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Type(u32);
+
+impl Type {
+    /// `real`.
+    pub const REAL: Type = Type(0);
+    /// `unit`.
+    pub const UNIT: Type = Type(1);
+    /// The type of a term that was already found wrong: it agrees with every type, so that one mistake
+    /// gives one message.
+    pub const UNKNOWN: Type = Type(2);
+}
+
+/// The outermost form of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `real`.
+    Real,
+    /// `unit`.
+    Unit,
+    /// `T × U`.
+    Product(Type, Type),
+    /// See [`Type::UNKNOWN`].
+    Unknown,
+}
+
+/// All types of one program.
+#[derive(Clone, Debug)]
+pub struct Types {
+    shapes: Vec<Shape>,
+    leaves: Vec<u64>,
+    products: FxHashMap<(Type, Type), Type>,
+}
+
+impl Default for Types {
+    fn default() -> Self {
+        let shapes = vec![Shape::Real, Shape::Unit, Shape::Unknown];
+        Types { shapes, leaves: vec![1, 0, 0], products: FxHashMap::default() }
+    }
+}
+
+impl Types {
+    /// A value has at most this many reals; larger types are refused. Any number works that keeps one
+    /// value well within memory.
+    pub const MAX_LEAVES: u64 = 1 << 20;
+
+    /// The product `left × right`.
+    pub fn product(&mut self, left: Type, right: Type) -> Type {
+        let next = Type(u32::try_from(self.shapes.len()).expect("fewer types than source bytes"));
+        let leaves = self.leaves(left).saturating_add(self.leaves(right));
+        *self.products.entry((left, right)).or_insert_with(|| {
+            self.shapes.push(Shape::Product(left, right));
+            self.leaves.push(leaves);
+            next
+        })
+    }
+
+    /// The outermost form.
+    pub fn shape(&self, ty: Type) -> Shape {
+        self.shapes[ty.0 as usize]
+    }
+
+    /// The two factors of a product.
+    pub fn factors(&self, ty: Type) -> Option<(Type, Type)> {
+        match self.shape(ty) {
+            Shape::Product(left, right) => Some((left, right)),
+            _ => None,
+        }
+    }
+
+    /// How many reals a value of this type holds (saturating).
+    pub fn leaves(&self, ty: Type) -> u64 {
+        self.leaves[ty.0 as usize]
+    }
+
+    /// As it is written: `real * real * (unit * real)`.
+    ///
+    /// ```
+    /// use eddy_rd::types::{Type, Types};
+    /// let mut types = Types::default();
+    /// let pair = types.product(Type::REAL, Type::REAL);
+    /// let nested = types.product(pair, pair);
+    /// assert_eq!(types.show(nested), "real * real * (real * real)");
+    /// ```
+    pub fn show(&self, ty: Type) -> String {
+        enum Task {
+            Word(&'static str),
+            Type(Type),
+        }
+        let mut out = String::new();
+        let mut tasks = vec![Task::Type(ty)];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Word(word) => out.push_str(word),
+                Task::Type(ty) => match self.shape(ty) {
+                    Shape::Real => out.push_str("real"),
+                    Shape::Unit => out.push_str("unit"),
+                    Shape::Unknown => out.push('?'),
+                    Shape::Product(left, right) if self.factors(right).is_some() => {
+                        tasks.extend([
+                            Task::Word(")"),
+                            Task::Type(right),
+                            Task::Word(" * ("),
+                            Task::Type(left),
+                        ]);
+                    }
+                    Shape::Product(left, right) => {
+                        tasks.extend([Task::Type(right), Task::Word(" * "), Task::Type(left)]);
+                    }
+                },
+            }
+        }
+        out
+    }
+
+    /// For messages: as [`Types::show`], shortened when a type is too long to be read.
+    pub fn show_briefly(&self, ty: Type) -> String {
+        const MANY: u64 = 24;
+        if self.leaves(ty) <= MANY {
+            return self.show(ty);
+        }
+        let mut out = String::new();
+        let _ = write!(out, "a product of {} reals", self.leaves(ty));
+        out
+    }
+}

@@ -1,0 +1,145 @@
+//! The one type in which a program is told that it is wrong.
+//!
+//! A diagnostic is a value: phases collect diagnostics and go on, nothing is thrown. It says *what* is wrong
+//! (title), *where* (primary label), *because of what* (causes: where the other type, clock or definition
+//! came from), *why* that is not allowed (reason), and *what to do* (help, with an edit when one is known).
+
+use crate::source::Span;
+
+/// A stable name of a class of mistakes, such as `RD005`; `eddy explain` knows a page for each.
+pub type Code = &'static str;
+
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The program is refused.
+    Error,
+    /// The program is accepted, yet probably not what was meant.
+    Warning,
+}
+
+impl Severity {
+    /// The word in messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+/// A place and what to say about it there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// A few words; empty when the title says it all.
+    pub text: String,
+}
+
+/// Whether an edit may be applied without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// The edit gives the program that was clearly meant.
+    Safe,
+    /// The edit is a guess that a person should look at.
+    Maybe,
+}
+
+/// A replacement of one span of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// What to replace; an empty span inserts.
+    pub span: Span,
+    /// The new text.
+    pub replacement: String,
+    /// How sure we are.
+    pub confidence: Confidence,
+}
+
+/// The likely way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Help {
+    /// What to do, in words.
+    pub text: String,
+    /// The same as an edit, when it is one.
+    pub edit: Option<Edit>,
+}
+
+/// One mistake, explained. Built with [`Diagnostic::error`] and the methods that add to it:
+///
+/// ```
+/// use eddy_syntax::{Diagnostic, Span};
+/// let diagnostic = Diagnostic::error("RD003", Span::new(17, 19), "unbound variable `yy`")
+///     .label("not found in this scope")
+///     .cause(Span::new(4, 5), "`x` is bound here")
+///     .help("did you mean `x`?");
+/// assert_eq!(diagnostic.code, "RD003");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The class of mistake.
+    pub code: Code,
+    /// Whether it refuses the program.
+    pub severity: Severity,
+    /// What is wrong, in one line.
+    pub title: String,
+    /// Where it shows.
+    pub primary: Label,
+    /// Where it comes from.
+    pub causes: Vec<Label>,
+    /// Why it is not allowed.
+    pub reason: Option<String>,
+    /// What to do about it.
+    pub help: Option<Help>,
+}
+
+impl Diagnostic {
+    /// An error at `span`.
+    pub fn error(code: Code, span: Span, title: impl Into<String>) -> Self {
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            title: title.into(),
+            primary: Label { span, text: String::new() },
+            causes: Vec::new(),
+            reason: None,
+            help: None,
+        }
+    }
+
+    /// Says something at the primary place.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.primary.text = text.into();
+        self
+    }
+
+    /// Points to a place where the mistake comes from.
+    #[must_use]
+    pub fn cause(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.causes.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Says why it is not allowed.
+    #[must_use]
+    pub fn reason(mut self, text: impl Into<String>) -> Self {
+        self.reason = Some(text.into());
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(Help { text: text.into(), edit: None });
+        self
+    }
+
+    /// Says what to do, and how to do it.
+    #[must_use]
+    pub fn help_with_edit(mut self, text: impl Into<String>, edit: Edit) -> Self {
+        self.help = Some(Help { text: text.into(), edit: Some(edit) });
+        self
+    }
+}

@@ -1,0 +1,25 @@
+//! What every language of Eddy shares before it has a meaning: source text, diagnostics and tokens.
+//!
+//! * [`source`]: files, spans and positions.
+//! * [`diagnostic`]: the one type in which a program is told that it is wrong.
+//! * [`render`]: a diagnostic as a person reads it, with its source excerpt, and as one short line.
+//! * [`explain`]: the page behind a diagnostic's code.
+//! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
+//! * [`layout`]: the line breaker behind `eddy fmt`.
+//! * [`real`]: how a real number prints.
+//! * [`suggest`]: which known word a misspelt one was meant to be.
+//!
+//! Invariants: nothing here reads a file, a clock or a terminal; nothing here knows a language; no function
+//! recurses over its input, so no text, however deep, can exhaust the stack.
+
+pub mod diagnostic;
+pub mod explain;
+pub mod layout;
+pub mod lex;
+pub mod real;
+pub mod render;
+pub mod source;
+pub mod suggest;
+
+pub use diagnostic::{Code, Confidence, Diagnostic, Edit, Help, Label, Severity};
+pub use source::{Position, SourceFile, Span};

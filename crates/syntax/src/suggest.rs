@@ -1,0 +1,40 @@
+//! Which known word a misspelt one was meant to be.
+
+/// The candidate nearest to `word`, if one is near enough to be worth suggesting; ties go to the first.
+///
+/// ```
+/// use eddy_syntax::suggest::nearest;
+/// assert_eq!(nearest("lenght", ["width", "length"]), Some("length"));
+/// assert_eq!(nearest("zzz", ["width", "length"]), None);
+/// ```
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A third of the letters may differ, which is what compilers with liked suggestions allow.
+    let limit = word.chars().count().div_ceil(3);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// How many insertions, deletions, replacements and swaps of neighbours turn one word into the other
+/// (the optimal string alignment distance).
+fn distance(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.chars().collect();
+    let to: Vec<char> = to.chars().collect();
+    let mut before = vec![0; to.len() + 1];
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.iter().enumerate() {
+        let mut row = vec![i + 1; to.len() + 1];
+        for (j, b) in to.iter().enumerate() {
+            let replace = above[j] + usize::from(a != b);
+            row[j + 1] = replace.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *a == to[j - 1] && from[i - 1] == *b {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[to.len()]
+}

@@ -1,0 +1,6 @@
+-- The partial function of the paper's introduction has no value where its test would jump.
+-- check
+-- => real
+-- run: tape, reference, transform
+-- => undefined: lt at (0, 0)
+let f(x:real):real = if x < 0 then 0 else x in 1 + f(0)

@@ -1,0 +1,258 @@
+//! Finds the test files and makes trials of them: one for each directive and engine, one for the formatter.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::House;
+use crate::bless::bless;
+use crate::case::{Case, Directive};
+use crate::outcome::{self, Outcome};
+use crate::verdict::{both, judge};
+
+/// Files beside programs that are no programs.
+const COMPANIONS: &[&str] = &["out", "stderr", "md"];
+
+/// A blessed file is run again until nothing changes; markers at the end of a file need a second round.
+const MAX_BLESSINGS: usize = 4;
+
+/// Every program under `tests/LANGUAGE/` and `examples/`, relative to the root, in order.
+pub fn find_files(root: &Path) -> Vec<PathBuf> {
+    let is_language = |path: &PathBuf| path.is_dir() && !path.ends_with("src");
+    let mut folders: Vec<PathBuf> = entries(&root.join("tests")).into_iter().filter(is_language).collect();
+    folders.push(root.join("examples"));
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_program(&path) {
+                files.push(path.strip_prefix(root).expect("it was found under the root").to_owned());
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn is_program(path: &Path) -> bool {
+    !path.extension().is_some_and(|extension| COMPANIONS.iter().any(|companion| extension == *companion))
+}
+
+/// The trials of one file.
+pub fn of_file(house: &House, file: &Path) -> Vec<Trial> {
+    let name = name(file);
+    let case = match load(house, file) {
+        Ok(case) => case,
+        Err(error) => return vec![Trial::test(name, move || Err(error.into()))],
+    };
+    let mut trials = Vec::new();
+    for directive in &case.directives {
+        for engine in engines(directive) {
+            let mut name = format!("{name}::{}", directive.command);
+            name.extend(directive.options.iter().map(|option| format!(" {option}")));
+            name.extend(engine.iter().map(|engine| format!("::{engine}")));
+            let (house, case, directive, file) =
+                (house.clone(), case.clone(), directive.clone(), file.to_owned());
+            trials.push(Trial::test(name, move || obey(&house, &case, &directive, engine.as_deref(), &file)));
+        }
+    }
+    let (house, file) = (house.clone(), file.to_owned());
+    trials.push(Trial::test(format!("fmt::{name}"), move || format(&house, &case, &file)));
+    trials
+}
+
+/// Writes what comes out into the program and the files beside it.
+pub fn bless_file(house: &House, file: &Path) {
+    let path = house.root.join(file);
+    for _ in 0..MAX_BLESSINGS {
+        // A file with wrong instructions fails as a trial, with a message; one that is not UTF-8 is left alone.
+        let (Ok(text), Ok(case)) = (fs::read_to_string(&path), load(house, file)) else { return };
+        let outcomes: Vec<Outcome> = case
+            .directives
+            .iter()
+            .map(|directive| outcome::of_directive(house, directive, engines(directive)[0].as_deref(), file))
+            .collect();
+        bless_companions(house, &case, &outcomes, file);
+        let blessed = bless(&text, &case, &outcomes, out_file(house, file).is_some());
+        if blessed == text {
+            return;
+        }
+        fs::write(&path, blessed).expect("the test file can be written");
+    }
+}
+
+fn bless_companions(house: &House, case: &Case, outcomes: &[Outcome], file: &Path) {
+    let path = house.root.join(file);
+    let pairs = || case.directives.iter().zip(outcomes);
+    // An example keeps its output beside it; elsewhere a file that exists is kept up to date.
+    let wants_out_file = is_example(file) || out_file(house, file).is_some();
+    if let Some((_, outcome)) = pairs().find(|(directive, _)| directive.output.is_empty() && wants_out_file)
+        && !outcome.stdout.is_empty()
+    {
+        fs::write(path.with_extension("out"), &outcome.stdout).expect("the expected output can be written");
+    }
+    if path.with_extension("stderr").exists()
+        && let Some(directive) = case.directives.first()
+    {
+        let stderr = outcome::full_stderr(house, directive, engines(directive)[0].as_deref(), file);
+        fs::write(path.with_extension("stderr"), stderr).expect("the expected messages can be written");
+    }
+}
+
+/// One trial: do what the directive says and compare.
+fn obey(
+    house: &House,
+    case: &Case,
+    directive: &Directive,
+    engine: Option<&str>,
+    file: &Path,
+) -> Result<(), Failed> {
+    let outcome = outcome::of_directive(house, directive, engine, file);
+    judge(case, directive, out_file(house, file).as_deref(), &outcome)?;
+    if let Ok(expected) = fs::read_to_string(house.root.join(file).with_extension("stderr")) {
+        let found = outcome::full_stderr(house, directive, engine, file);
+        if found != expected {
+            return Err(both("messages", &expected, &found).into());
+        }
+    }
+    Ok(())
+}
+
+/// The formatter's trial: formatting twice is formatting once, keeps the instructions, and changes no outcome.
+fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
+    let copy = house.scratch.join(file);
+    fs::create_dir_all(copy.parent().expect("a file is in a folder"))?;
+    fs::copy(house.root.join(file), &copy)?;
+    let formatted = outcome::of_formatting(house, &[], &copy);
+    if formatted.code != Some(0) {
+        return refused_for_the_marked_reasons(case, &formatted);
+    }
+    if outcome::of_formatting(house, &["--check"], &copy).code != Some(0) {
+        return Err(format!(
+            "formatting again changes the text; formatted once it is\n{}",
+            fs::read_to_string(&copy)?
+        )
+        .into());
+    }
+    let text = fs::read_to_string(&copy)?;
+    if instructions(&Case::parse(&text)?) != instructions(case) {
+        return Err(format!("formatting lost or changed a comment; the formatted text is\n{text}").into());
+    }
+    for directive in &case.directives {
+        for engine in engines(directive) {
+            let before = outcome::of_directive(house, directive, engine.as_deref(), file);
+            let after = outcome::of_directive(house, directive, engine.as_deref(), &copy);
+            if essence(&before) != essence(&after) {
+                return Err(format!("the formatted program behaves differently:\n{text}\n{after:#?}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A program that does not parse cannot be formatted; then the formatter gives the errors that are marked.
+fn refused_for_the_marked_reasons(case: &Case, formatted: &Outcome) -> Result<(), Failed> {
+    let marked = |line, code: &String| case.markers.iter().any(|m| m.line == line && m.code == *code);
+    let all_marked = formatted.diagnostics.iter().all(|found| marked(found.line, &found.code));
+    if all_marked
+        && formatted.code == Some(1)
+        && !formatted.diagnostics.is_empty()
+        && formatted.noise.is_empty()
+    {
+        return Ok(());
+    }
+    Err(format!("the formatter refuses the program:\n{formatted:#?}").into())
+}
+
+/// What formatting must not change: the directives, wherever they now stand.
+fn instructions(case: &Case) -> Vec<Directive> {
+    let written = case.directives.iter().filter(|directive| directive.line.is_some());
+    let without_places = |directive: &Directive| Directive {
+        line: None,
+        output: directive.output.iter().map(|(_, text)| (0, text.clone())).collect(),
+        exit: directive.exit.map(|(_, code)| (0, code)),
+        ..directive.clone()
+    };
+    written.map(without_places).collect()
+}
+
+fn essence(outcome: &Outcome) -> (Option<i32>, &str, Vec<&str>) {
+    (outcome.code, &outcome.stdout, outcome.diagnostics.iter().map(|found| &*found.code).collect())
+}
+
+/// The instructions of a file. An example that has none is run.
+fn load(house: &House, file: &Path) -> Result<Case, String> {
+    let text = fs::read(house.root.join(file)).map_err(|error| error.to_string())?;
+    let mut case = Case::parse(&String::from_utf8_lossy(&text))?;
+    if case.directives.is_empty() {
+        if !is_example(file) {
+            return Err("no directive says what to do; write `-- run` or `-- check` in a comment".to_owned());
+        }
+        case.directives.push(Directive { command: "run".to_owned(), ..Directive::default() });
+    }
+    Ok(case)
+}
+
+fn engines(directive: &Directive) -> Vec<Option<String>> {
+    match &*directive.engines {
+        [] => vec![None],
+        engines => engines.iter().cloned().map(Some).collect(),
+    }
+}
+
+fn out_file(house: &House, file: &Path) -> Option<String> {
+    fs::read_to_string(house.root.join(file).with_extension("out")).ok()
+}
+
+fn is_example(file: &Path) -> bool {
+    file.starts_with("examples")
+}
+
+/// `tests/rd/kink.rd` is called `rd/kink`, and examples keep their folder.
+fn name(file: &Path) -> String {
+    file.strip_prefix("tests").unwrap_or(file).with_extension("").display().to_string()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    // A folder that does not exist has no entries: a repository may have no examples yet.
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries.map(|entry| entry.expect("the folder can be listed").path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_programs_are_found() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let files = find_files(&root);
+        assert!(files.iter().all(|file| file.is_relative() && file.extension().is_some_and(|it| it != "md")));
+        assert!(!files.iter().any(|file| file.starts_with("tests/src")));
+    }
+
+    #[test]
+    fn names_are_paths_without_extension() {
+        assert_eq!(name(Path::new("tests/rd/paper/kink.rd")), "rd/paper/kink");
+        assert_eq!(name(Path::new("examples/rd/descent.rd")), "examples/rd/descent");
+    }
+
+    #[test]
+    fn a_file_that_fmt_refuses_must_carry_the_marker() {
+        let refusal = |line| {
+            let found = outcome::Found {
+                line,
+                severity: "error".into(),
+                code: "RD002".into(),
+                message: String::new(),
+            };
+            Outcome { code: Some(1), diagnostics: vec![found], ..Outcome::default() }
+        };
+        let case = Case::parse("1 + -- error[RD002]\n-- check").expect("well formed");
+        assert!(refused_for_the_marked_reasons(&case, &refusal(1)).is_ok());
+        assert!(refused_for_the_marked_reasons(&case, &refusal(2)).is_err());
+        assert!(refused_for_the_marked_reasons(&case, &Outcome::default()).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! The tasks of Eddy's developers: `cargo xtask test` is the one test command, here and on the build machine.
+//!
+//! It runs these steps in order and stops at the first that fails:
+//!
+//! 1. formatting, as `rustfmt.toml` has it;
+//! 2. lints, with every warning an error;
+//! 3. tests: units, properties, the file tests under `tests/` and `examples/`, the commands that the documents
+//!    show, the error pages, and the examples in doc comments;
+//! 4. tidiness ([`tidy`]): what no tool of the language checks, such as links between documents.
+
+mod markdown;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments != ["test"] {
+        say(
+            "usage: cargo xtask test\n\nChecks formatting, lints, tests and tidiness; stops at the first failure.",
+        );
+        return ExitCode::from(2);
+    }
+    test(&root())
+}
+
+/// One thing to check.
+struct Step {
+    name: &'static str,
+    check: Check,
+}
+
+enum Check {
+    /// A call of cargo that must succeed.
+    Cargo(&'static [&'static str]),
+    Tidiness,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "formatting", check: Check::Cargo(&["fmt", "--all", "--check"]) },
+    Step {
+        name: "lints",
+        check: Check::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    },
+    Step { name: "tests", check: Check::Cargo(&["test", "--workspace"]) },
+    Step { name: "tidiness", check: Check::Tidiness },
+];
+
+fn test(root: &Path) -> ExitCode {
+    let mut summary = vec![String::from("\n== summary")];
+    let mut failed = false;
+    for step in STEPS {
+        if failed {
+            summary.push(format!("   not run  {}", step.name));
+            continue;
+        }
+        let start = Instant::now();
+        failed = !step.passes(root);
+        let word = if failed { "FAILED" } else { "ok" };
+        summary.push(format!("{word:>10}  {:<10}  {:6.1} s", step.name, start.elapsed().as_secs_f64()));
+    }
+    say(&summary.join("\n"));
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+impl Step {
+    fn passes(&self, root: &Path) -> bool {
+        match self.check {
+            Check::Cargo(arguments) => {
+                say(&format!("\n== {}: cargo {}", self.name, arguments.join(" ")));
+                cargo(root, arguments)
+            }
+            Check::Tidiness => {
+                say(&format!("\n== {}", self.name));
+                let complaints = tidy::complaints(root);
+                for complaint in &complaints {
+                    say(complaint);
+                }
+                complaints.is_empty()
+            }
+        }
+    }
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> bool {
+    // Cargo tells its own path to what it runs, so that the same toolchain is used throughout.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo).args(arguments).current_dir(root).status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().expect("xtask is a folder of the repository").to_owned()
+}
+
+#[expect(clippy::print_stdout, reason = "a task talks to the developer who called it")]
+fn say(text: &str) {
+    println!("{text}");
+}
