@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint, value_parser};
-use eddy_language::{Language, OptionName, Options};
+use eddy_language::{Command as Evaluates, Language, OptionName, Options};
 use eddy_syntax::suggest::nearest;
 
 use crate::languages::{self, LANGUAGES};
@@ -177,14 +177,15 @@ pub struct Evaluation {
     literal: bool,
     /// Show each rule that is applied
     #[arg(long)]
-    steps: bool,
+    rules: bool,
 }
 
 impl Evaluation {
     /// The options as the language takes them, or a message about the first that it does not understand.
-    pub fn options(&self, language: &dyn Language, command: &str) -> Result<Options, Stop> {
-        let (name, refuse) = (language.name(), |message: String| misuse(command, &message));
-        known_options(self.given(), name, language.options()).map_err(refuse)?;
+    pub fn options(&self, language: &dyn Language, command: Evaluates) -> Result<Options, Stop> {
+        let (name, refuse) = (language.name(), |message: String| misuse(command.name(), &message));
+        let whose = format!("`{}` of the language {name}", command.name());
+        known_options(self.given(), &whose, language.options(command)).map_err(refuse)?;
         if let Some(engine) = &self.engine {
             known_engine(engine, name, language.engines()).map_err(refuse)?;
         }
@@ -194,7 +195,7 @@ impl Evaluation {
             memory: self.memory.map(bytes),
             approx: self.approx,
             literal: self.literal,
-            steps: self.steps,
+            rules: self.rules,
         })
     }
 
@@ -205,7 +206,7 @@ impl Evaluation {
             (self.memory.is_some(), OptionName::Memory),
             (self.approx.is_some(), OptionName::Approx),
             (self.literal, OptionName::Literal),
-            (self.steps, OptionName::Steps),
+            (self.rules, OptionName::Rules),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
@@ -218,7 +219,7 @@ fn bytes(mebibytes: u64) -> u64 {
 
 fn known_options(
     mut given: impl Iterator<Item = OptionName>,
-    language: &str,
+    whose: &str,
     options: &[OptionName],
 ) -> Result<(), String> {
     let Some(flag) = given.find(|option| !options.contains(option)).map(OptionName::flag) else {
@@ -226,7 +227,7 @@ fn known_options(
     };
     let known: Vec<_> = options.iter().map(|option| option.flag()).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Err(format!("the language {language} does not understand `{flag}`\n\n  its options: {known}"))
+    Err(format!("{whose} does not understand `{flag}`\n\n  its options: {known}"))
 }
 
 fn known_engine(engine: &str, language: &str, engines: &[&str]) -> Result<(), String> {
@@ -289,15 +290,19 @@ mod tests {
         let check = |flag| {
             let cli = Cli::try_parse_from(["eddy", "run", "a.rd", flag]).map(|cli| cli.command);
             let Ok(Command::Run(args)) = cli else { panic!("`run` has the option") };
-            known_options(args.evaluation.given(), "rd", &[OptionName::Fuel, OptionName::Literal])
+            known_options(
+                args.evaluation.given(),
+                "`run` of the language rd",
+                &[OptionName::Fuel, OptionName::Literal],
+            )
         };
         assert_eq!(check("--literal"), Ok(()));
         assert_eq!(check("--fuel=3"), Ok(()));
         expect![[r"
-            the language rd does not understand `--steps`
+            `run` of the language rd does not understand `--rules`
 
               its options: --fuel, --literal"]]
-        .assert_eq(&check("--steps").expect_err("it is not in the list"));
+        .assert_eq(&check("--rules").expect_err("it is not in the list"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
 //! result that is to be one JSON object.
 
-use eddy_language::{Language, Options, Status, Verdict};
+use eddy_language::{Command, Language, Options, Status, Verdict};
 use eddy_syntax::SourceFile;
 
 use crate::answers::Answers;
@@ -27,8 +27,8 @@ pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
 
 /// `eddy run`.
 pub fn run(args: &RunArgs) -> Result<Status, Stop> {
-    let session = Session::new("run", &args.program, &args.reporting, args.stats)?;
-    let options = args.evaluation.options(session.language, session.command)?;
+    let session = Session::new(Command::Run.name(), &args.program, &args.reporting, args.stats)?;
+    let options = args.evaluation.options(session.language, Command::Run)?;
     session.conclude(|file, answers| match session.form {
         Form::Json => {
             let mut text = String::new();
@@ -43,8 +43,8 @@ pub fn run(args: &RunArgs) -> Result<Status, Stop> {
 
 /// `eddy trace`.
 pub fn trace(args: &RunArgs) -> Result<Status, Stop> {
-    let session = Session::new("trace", &args.program, &args.reporting, args.stats)?;
-    let options = args.evaluation.options(session.language, session.command)?;
+    let session = Session::new(Command::Trace.name(), &args.program, &args.reporting, args.stats)?;
+    let options = args.evaluation.options(session.language, Command::Trace)?;
     session.conclude(|file, answers| match session.form {
         Form::Json => trace_as_json(session.language, file, &options, answers),
         _ => session.language.trace(file, &options, answers),

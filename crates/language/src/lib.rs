@@ -55,6 +55,25 @@ impl Verdict {
     }
 }
 
+/// A command that evaluates a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// [`Language::run`].
+    Run,
+    /// [`Language::trace`].
+    Trace,
+}
+
+impl Command {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Command::Run => "run",
+            Command::Trace => "trace",
+        }
+    }
+}
+
 /// The names of the options that only some languages understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionName {
@@ -68,8 +87,8 @@ pub enum OptionName {
     Approx,
     /// `--literal`.
     Literal,
-    /// `--steps`.
-    Steps,
+    /// `--rules`.
+    Rules,
 }
 
 impl OptionName {
@@ -81,7 +100,7 @@ impl OptionName {
             OptionName::Memory => "--memory",
             OptionName::Approx => "--approx",
             OptionName::Literal => "--literal",
-            OptionName::Steps => "--steps",
+            OptionName::Rules => "--rules",
         }
     }
 }
@@ -100,7 +119,7 @@ pub struct Options {
     /// Show rules as the paper prints them, at any cost in size.
     pub literal: bool,
     /// Show each rule that is applied.
-    pub steps: bool,
+    pub rules: bool,
 }
 
 /// A place for answers.
@@ -116,8 +135,8 @@ pub trait Language: Sync {
     fn extensions(&self) -> &'static [&'static str];
     /// The evaluators for `--engine`; the first is the default.
     fn engines(&self) -> &'static [&'static str];
-    /// The options that this language understands.
-    fn options(&self) -> &'static [OptionName];
+    /// The options that a command of this language understands.
+    fn options(&self, command: Command) -> &'static [OptionName];
     /// The pages of its diagnostics, in the order of their codes.
     fn pages(&self) -> &'static [Page];
     /// The code under which a file that cannot be read is reported.

@@ -5,11 +5,13 @@
 //! on all of them, the answer is the smallest box that holds all the derivatives: for one kink, the Clarke
 //! subgradient.
 
+use std::fmt::Write;
+
 use eddy_syntax::real::Real;
 
 use crate::engine::Report;
 use crate::operation::Undefined;
-use crate::outcome::{Counters, Outcome, Ties};
+use crate::outcome::{Counters, Limits, Outcome, Ties};
 use crate::syntax::{Program, Term, VarId};
 use crate::value::Value;
 
@@ -27,7 +29,10 @@ pub fn main_derivative(program: &Program) -> Option<VarId> {
 
 /// Runs the program once for each way of breaking its ties, and joins the answers. A run gets the ties to use and
 /// a place for the value of the body, which it fills when it met a tie.
-pub fn explore(mut run: impl FnMut(&mut Ties, &mut Option<Value>) -> (Outcome, Counters)) -> Report {
+pub fn explore(
+    limits: Limits,
+    mut run: impl FnMut(&mut Ties, &mut Option<Value>) -> (Outcome, Counters),
+) -> Report {
     let mut ties = Ties::default();
     let mut total = Counters::default();
     let mut common: Option<Value> = None;
@@ -38,11 +43,11 @@ pub fn explore(mut run: impl FnMut(&mut Ties, &mut Option<Value>) -> (Outcome, C
         total.calls += counters.calls;
         total.recorded += counters.recorded;
         total.bytes = total.bytes.max(counters.bytes);
-        let Outcome::Value(value) = outcome else { return Report { outcome, counters: total } };
+        let Outcome::Value(value) = outcome else { return Report { outcome, counters: total, limits } };
         if let (Some(before), Some(now)) = (&common, &body)
             && !before.equals(now)
         {
-            return Report { outcome: Outcome::Undefined(Undefined::Jump), counters: total };
+            return Report { outcome: Outcome::Undefined(Undefined::Jump), counters: total, limits };
         }
         common = common.or(body);
         bounds = Some(match bounds {
@@ -56,7 +61,7 @@ pub fn explore(mut run: impl FnMut(&mut Ties, &mut Option<Value>) -> (Outcome, C
     }
     let (low, high) = bounds.expect("at least one path was run");
     let outcome = if low.equals(&high) { Outcome::Value(low) } else { Outcome::Interval(low, high) };
-    Report { outcome, counters: total }
+    Report { outcome, counters: total, limits }
 }
 
 /// Combines two values of one type, real by real.
@@ -98,7 +103,7 @@ pub fn show(low: &Value, high: &Value) -> String {
             Task::Word(word) => out.push_str(word),
             Task::Show(Value::Real(x), Value::Real(y)) if x == y => out.push_str(&Real(*x).to_string()),
             Task::Show(Value::Real(x), Value::Real(y)) => {
-                out.push_str(&format!("[{}, {}]", Real(*x), Real(*y)))
+                let _ = write!(out, "[{}, {}]", Real(*x), Real(*y));
             }
             Task::Show(low @ Value::Pair(_), high) => {
                 let ((a, b), (c, d)) = (low.halves(), high.halves());

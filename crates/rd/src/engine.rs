@@ -4,7 +4,7 @@ use crate::eval::{self, Observer, Unobserved, Watch};
 use crate::outcome::{Counters, Limits, Outcome, Ties};
 use crate::syntax::Program;
 use crate::value::Value;
-use crate::{clarke, tape};
+use crate::{clarke, tape, transform};
 
 /// An evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// What was counted.
     pub counters: Counters,
+    /// What bounded it.
+    pub limits: Limits,
 }
 
 impl Report {
@@ -55,7 +57,12 @@ impl Report {
         match &self.outcome {
             Outcome::Undefined(undefined) => format!("undefined: {undefined}"),
             Outcome::Diverged => "diverged: out of fuel".to_string(),
-            Outcome::OutOfMemory => "diverged: out of memory".to_string(),
+            Outcome::OutOfMemory => {
+                format!(
+                    "diverged: out of memory, which `--memory` limits to {} MiB",
+                    self.limits.memory >> 20
+                )
+            }
             Outcome::Value(_) | Outcome::Interval(..) => self.value_line().expect("these have a value"),
         }
     }
@@ -87,11 +94,11 @@ pub fn run_observed(
     match main {
         None => {
             let (outcome, counters) = run_once(program, engine, limits, &mut Ties::default(), observer, None);
-            Report { outcome, counters }
+            Report { outcome, counters, limits }
         }
-        Some(var) => {
-            clarke::explore(|ties, body| run_once(program, engine, limits, ties, observer, Some((var, body))))
-        }
+        Some(var) => clarke::explore(limits, |ties, body| {
+            run_once(program, engine, limits, ties, observer, Some((var, body)))
+        }),
     }
 }
 
@@ -106,6 +113,6 @@ fn run_once(
     match engine {
         Engine::Reference => eval::run(program, limits, ties, Watch { observer, main }),
         Engine::Tape => tape::run(program, limits, ties, main),
-        Engine::Transform => todo!(),
+        Engine::Transform => transform::run(program, limits),
     }
 }

@@ -1,14 +1,16 @@
 //! The language as the command line sees it.
 
-use eddy_language::{Language, OptionName, Options, Out, Status, Verdict};
+use eddy_language::{Command, Language, OptionName, Options, Out, Status, Verdict};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 
 use crate::engine::{self, Engine, Report};
 use crate::outcome::{Limits, Outcome};
+use crate::surface::{ExprKind, Recursion};
 use crate::syntax::Program;
 use crate::trace::{self, Show};
-use crate::{codes, format, typing};
+use crate::transform::{self, Obstacle};
+use crate::{codes, format, parse, typing};
 
 /// The language of `.rd` files.
 #[derive(Clone, Copy, Debug)]
@@ -29,9 +31,13 @@ impl Language for Rd {
         &ENGINES
     }
 
-    fn options(&self) -> &'static [OptionName] {
-        use OptionName::{Approx, Engine, Fuel, Literal, Memory, Steps};
-        &[Engine, Fuel, Memory, Approx, Literal, Steps]
+    fn options(&self, command: Command) -> &'static [OptionName] {
+        use OptionName::{Approx, Engine, Fuel, Literal, Memory, Rules};
+        match command {
+            Command::Run => &[Engine, Fuel, Memory, Approx],
+            // Only the reference engine has traces.
+            Command::Trace => &[Fuel, Memory, Approx, Literal, Rules],
+        }
     }
 
     fn pages(&self) -> &'static [Page] {
@@ -57,7 +63,13 @@ impl Language for Rd {
             Ok(program) => program,
             Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
         };
-        let report = engine::run(&program, chosen_engine(options), limits(options));
+        let engine = chosen_engine(options);
+        if engine == Engine::Transform
+            && let Some(obstacle) = transform::obstacle(&program)
+        {
+            return Ok(Verdict::refused(vec![cannot_transform(file, obstacle)]));
+        }
+        let report = engine::run(&program, engine, limits(options));
         writeln!(out, "{}", report.line())?;
         Ok(verdict(&report))
     }
@@ -67,7 +79,7 @@ impl Language for Rd {
             Ok(program) => program,
             Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
         };
-        let show = Show { steps: options.steps, literal: options.literal };
+        let show = Show { rules: options.rules, literal: options.literal };
         let report = trace::trace(&program, limits(options), show, out)?;
         Ok(verdict(&report))
     }
@@ -84,6 +96,30 @@ fn prepare(file: &SourceFile, options: &Options) -> Result<Program, Vec<Diagnost
         program.terms.approximate(limit);
     }
     Ok(program)
+}
+
+/// The refusal of the source transformation, at the definition or directive that it cannot handle.
+fn cannot_transform(file: &SourceFile, obstacle: Obstacle) -> Diagnostic {
+    let program = parse::parse(file).program;
+    let help = "run it with `--engine tape`, which handles every program";
+    if obstacle == Obstacle::Clarke {
+        let span = program.directives.first().expect("the program says `use clarke`").span;
+        let title = "a derivative under `use clarke` cannot be transformed";
+        return Diagnostic::error(codes::TRANSFORM, span, title)
+            .reason("the choice at a tie would have to be repeated wherever the tie is computed again")
+            .help(help);
+    }
+    let heads = program.exprs.ids().filter_map(|id| match program.exprs.kind(id) {
+        ExprKind::Function(head, ..) => Some(head),
+        _ => None,
+    });
+    // Without a limit of its own, a function is limited by `--approx`.
+    let limited = heads.max_by_key(|head| matches!(head.recursion, Recursion::Limited(_)));
+    let span = limited.expect("only functions have limits").ident.span;
+    Diagnostic::error(codes::TRANSFORM, span, "letrec[n] cannot be transformed")
+        .label("the recursion of this function is limited")
+        .reason("its reverse would need the function itself at limit n-1")
+        .help(help)
 }
 
 fn chosen_engine(options: &Options) -> Engine {

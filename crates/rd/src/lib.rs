@@ -1,6 +1,7 @@
 //! rd
 pub mod clarke;
 pub mod codes;
+pub mod denote;
 pub mod engine;
 pub mod eval;
 pub mod format;
@@ -17,6 +18,7 @@ pub mod syntax;
 pub mod tape;
 pub mod template;
 pub mod trace;
+pub mod transform;
 pub mod types;
 pub mod typing;
 pub mod value;

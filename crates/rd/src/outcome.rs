@@ -1,6 +1,7 @@
 //! How a run ends, what bounds it, and how ties are broken under `use clarke`.
 
 use crate::operation::{Pred, Undefined};
+use crate::reverse::TooLarge;
 use crate::value::Value;
 
 /// The answer of a program (section 10).
@@ -32,6 +33,12 @@ pub enum Stop {
 impl From<Undefined> for Stop {
     fn from(undefined: Undefined) -> Self {
         Stop::Undefined(undefined)
+    }
+}
+
+impl From<TooLarge> for Stop {
+    fn from(_: TooLarge) -> Self {
+        Stop::OutOfMemory
     }
 }
 

@@ -248,6 +248,11 @@ impl Exprs {
         id
     }
 
+    /// All nodes, children before parents.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> {
+        (0..).map(ExprId).take(self.kinds.len())
+    }
+
     /// The form of a node.
     pub fn kind(&self, id: ExprId) -> &ExprKind {
         &self.kinds[id.0 as usize]

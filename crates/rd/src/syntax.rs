@@ -224,7 +224,9 @@ impl Terms {
 
     /// About how many bytes the tables take.
     pub fn bytes(&self) -> usize {
-        self.terms.len() * (size_of::<Term>() + size_of::<Type>()) + self.vars.len() * size_of::<Var>()
+        self.terms.capacity() * size_of::<Term>()
+            + self.term_types.capacity() * size_of::<Type>()
+            + self.vars.capacity() * size_of::<Var>()
     }
 
     /// The present size of the tables.
@@ -288,6 +290,11 @@ impl Terms {
         self.functions[function.index()].body = Some(body);
     }
 
+    /// Whether some function has a limit.
+    pub fn has_limits(&self) -> bool {
+        self.functions.iter().any(|function| function.limit.is_some())
+    }
+
     /// Limits the recursion of every function that has no limit of its own: `M^(n)` of section 9.
     pub fn approximate(&mut self, limit: u32) {
         for function in &mut self.functions {
@@ -298,7 +305,7 @@ impl Terms {
     /// Adds a term. Its type follows from its parts (Figure 1), which the caller has checked.
     pub fn push(&mut self, term: Term) -> TermId {
         let ty = match term {
-            Term::Var(var) => self.var(var).ty,
+            Term::Var(var) | Term::Rd { var, .. } => self.var(var).ty,
             Term::Real(_) | Term::Add(..) => Type::REAL,
             Term::Op(op, _) => op.arity(&mut self.types).1,
             Term::Let { body, .. } | Term::Letrec { body, .. } => self.ty(body),
@@ -311,7 +318,6 @@ impl Terms {
             Term::Snd(pair) => self.types.factors(self.ty(pair)).map_or(Type::UNKNOWN, |(_, right)| right),
             Term::If { yes, .. } => self.ty(yes),
             Term::Call { function, .. } => self.function(function).result,
-            Term::Rd { var, .. } => self.var(var).ty,
         };
         self.push_typed(term, ty)
     }
@@ -325,6 +331,27 @@ impl Terms {
         self.terms.push(term);
         self.term_types.push(ty);
         TermId(next_id(self.terms.len() - 1))
+    }
+
+    /// Appends the direct parts of a term, the bodies of the functions that it defines not among them.
+    pub fn push_children(&self, id: TermId, children: &mut Vec<TermId>) {
+        match self.term(id) {
+            Term::Var(_) | Term::Real(_) | Term::Unit => {}
+            Term::Add(left, right) | Term::Pair(left, right) => children.extend([left, right]),
+            Term::Op(_, part)
+            | Term::Fst(part)
+            | Term::Snd(part)
+            | Term::Letrec { body: part, .. }
+            | Term::Call { argument: part, .. } => children.push(part),
+            Term::Let { bound, body, .. } => children.extend([bound, body]),
+            Term::If { test, yes, no } => {
+                if let Test::Pred(_, operand) = test {
+                    children.push(operand);
+                }
+                children.extend([yes, no]);
+            }
+            Term::Rd { cotangent, point, body, .. } => children.extend([point, cotangent, body]),
+        }
     }
 
     /// The term `x`.

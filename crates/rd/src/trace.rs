@@ -1,5 +1,5 @@
 //! What `eddy trace` writes: each derivative that ordinary evaluation meets, in order of completion, with its
-//! trace and the derivative of the trace (section 10); and with `--steps` each rule as it is applied.
+//! trace and the derivative of the trace (section 10); and with `--rules` each rule as it is applied.
 
 use eddy_language::Out;
 
@@ -15,7 +15,7 @@ use crate::value::Value;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Show {
     /// Each rule as it is applied.
-    pub steps: bool,
+    pub rules: bool,
     /// Derivatives of traces as Figure 6 prints them.
     pub literal: bool,
 }
@@ -49,7 +49,7 @@ impl Writer<'_> {
 
 impl Observer for Writer<'_> {
     fn rule(&mut self, judgement: Judgement, name: &'static str, detail: &mut dyn FnMut() -> String) {
-        if self.show.steps {
+        if self.show.rules {
             let arrow = match judgement {
                 Judgement::Ordinary => "⇒",
                 Judgement::Symbolic => "⇝",

@@ -1,151 +1,129 @@
 //! The line breaker behind `eddy fmt`.
 //!
-//! A document is a flat stream of [`Piece`]s: texts, places where a line may break, and groups. A group that
-//! fits on the rest of its line is printed flat, its breaks as blanks; one that does not has all its own
-//! breaks taken, and its inner groups are asked again (Oppen, *Prettyprinting*, with consistent breaking). The
-//! stream has no tree, so nothing here recurses and the depth of a program does not matter.
+//! A document is a flat stream of pieces: texts, places where a line may end ([`Line`]), and groups. A group
+//! that fits on the rest of its line is printed flat, its line ends as blanks or as nothing; one that does
+//! not has all its own line ends taken, and its inner groups are asked again (Oppen, *Prettyprinting*, with
+//! consistent breaking). The stream has no tree, so nothing here recurses and the depth of a program does
+//! not matter.
 //!
 //! ```
-//! use eddy_syntax::layout::{Document, render};
+//! use eddy_syntax::layout::{Document, Line, render};
 //! let mut call = Document::new();
-//! call.begin(2).text("f(").soft_break().text("x,").space().text("y").soft_break_outdented(2).text(")").end();
+//! call.text("f(").begin(2).line(Line::Soft, 0).text("x,").line(Line::Space, 0).text("y");
+//! call.line(Line::Soft, -2).text(")").end();
 //! assert_eq!(render(&call, 80), "f(x, y)");
-//! assert_eq!(render(&call, 4), "f(\n  x,\n  y\n)");
+//! assert_eq!(render(&call, 6), "f(\n  x,\n  y\n)");
 //! ```
+//!
+//! Texts are borrowed: a formatter rearranges what the user wrote and adds nothing but blanks.
+//!
+//! Invariants: every `begin` has its `end`; no line ends in blanks, except inside a text of several lines,
+//! which is printed as it is; at most half of the width is indentation, so that a program nested a hundred
+//! thousand deep has an output in proportion to its size, and some room for words.
+
+/// A place where a line ends, by choice or always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// Nothing when not taken.
+    Soft,
+    /// A blank when not taken.
+    Space,
+    /// Always taken; breaks every group around it.
+    Hard,
+    /// Always taken, and followed by an empty line.
+    Empty,
+}
 
 /// One element of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    Text(String),
-    /// A place where the line may break; `blank` is what it is when it does not; `outdent` takes back
-    /// indentation, for closing words.
-    Break {
-        blank: &'static str,
-        outdent: usize,
-    },
-    /// A line break that is always taken, and breaks every group around it. `empty` adds an empty line.
-    Hard {
-        empty: bool,
-    },
-    /// Opens a group whose breaks indent by `indent` more.
-    Begin {
-        indent: usize,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    Text(&'a str),
+    Margin(&'a str),
+    Line(Line, isize),
+    Begin(usize),
     End,
 }
 
 /// A document under construction; methods append and return it, so that they chain.
 #[derive(Clone, Debug, Default)]
-pub struct Document {
-    pieces: Vec<Piece>,
+pub struct Document<'a> {
+    pieces: Vec<Piece<'a>>,
 }
 
-impl Document {
+impl<'a> Document<'a> {
     /// The empty document.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends text, which holds no line break unless it is a comment over several lines.
-    pub fn text(&mut self, text: impl Into<String>) -> &mut Self {
-        self.pieces.push(Piece::Text(text.into()));
-        self
+    /// Appends text. Only a comment has several lines; like [`Line::Hard`] they break every group around
+    /// them.
+    pub fn text(&mut self, text: &'a str) -> &mut Self {
+        self.push(Piece::Text(text))
     }
 
-    /// Appends a break that is a blank when not taken.
-    pub fn space(&mut self) -> &mut Self {
-        self.pieces.push(Piece::Break { blank: " ", outdent: 0 });
-        self
+    /// Appends text that may stand beyond the width: a comment that ends its line should not make the code
+    /// before it break. A line that is always taken must follow.
+    pub fn margin(&mut self, text: &'a str) -> &mut Self {
+        self.push(Piece::Margin(text))
     }
 
-    /// Appends a break that is a blank when not taken, and takes back `outdent` columns when taken.
-    pub fn space_outdented(&mut self, outdent: usize) -> &mut Self {
-        self.pieces.push(Piece::Break { blank: " ", outdent });
-        self
+    /// Appends the end of a line. When it is taken, the next line is indented like the innermost group,
+    /// shifted by `shift` columns.
+    pub fn line(&mut self, line: Line, shift: isize) -> &mut Self {
+        self.push(Piece::Line(line, shift))
     }
 
-    /// Appends a break that is nothing when not taken.
-    pub fn soft_break(&mut self) -> &mut Self {
-        self.pieces.push(Piece::Break { blank: "", outdent: 0 });
-        self
-    }
-
-    /// Appends a break that is nothing when not taken, and takes back `outdent` columns when taken.
-    pub fn soft_break_outdented(&mut self, outdent: usize) -> &mut Self {
-        self.pieces.push(Piece::Break { blank: "", outdent });
-        self
-    }
-
-    /// Appends a line break that is always taken. Directly after a break it takes that break's place.
-    pub fn hard_break(&mut self) -> &mut Self {
-        self.hard(false)
-    }
-
-    /// Appends a line break and an empty line. Directly after a break it takes that break's place.
-    pub fn empty_line(&mut self) -> &mut Self {
-        self.hard(true)
-    }
-
-    fn hard(&mut self, empty: bool) -> &mut Self {
-        match self.pieces.last_mut() {
-            Some(Piece::Hard { empty: already }) => *already |= empty,
-            Some(last @ Piece::Break { .. }) => *last = Piece::Hard { empty },
-            _ => self.pieces.push(Piece::Hard { empty }),
-        }
-        self
-    }
-
-    /// Whether the last piece is a place where the line may or will break.
-    pub fn ends_in_break(&self) -> bool {
-        matches!(self.pieces.last(), None | Some(Piece::Break { .. } | Piece::Hard { .. }))
-    }
-
-    /// Opens a group; its breaks, when taken, indent by `indent` more than the group around it.
+    /// Opens a group, whose lines are indented by `indent` more than those of the group around it.
     pub fn begin(&mut self, indent: usize) -> &mut Self {
-        self.pieces.push(Piece::Begin { indent });
-        self
+        self.push(Piece::Begin(indent))
     }
 
     /// Closes the innermost open group.
     pub fn end(&mut self) -> &mut Self {
-        self.pieces.push(Piece::End);
+        self.push(Piece::End)
+    }
+
+    fn push(&mut self, piece: Piece<'a>) -> &mut Self {
+        self.pieces.push(piece);
         self
     }
 }
 
-/// Prints a document within `width` columns where that is possible. Lines have no trailing blanks.
-pub fn render(document: &Document, width: usize) -> String {
+/// Prints a document within `width` columns where that is possible, without a line break at its end.
+pub fn render(document: &Document<'_>, width: usize) -> String {
     let widths = flat_widths(&document.pieces);
-    let mut out = Output { text: String::new(), column: 0 };
-    let mut groups = vec![OpenGroup { indent: 0, broken: true }];
-    for (i, piece) in document.pieces.iter().enumerate() {
+    let mut widths = widths.iter().rev();
+    let mut out = Output { text: String::new(), column: 0, max_indent: width / 2 };
+    let mut groups = vec![Group { indent: 0, broken: true }];
+    for piece in &document.pieces {
         let innermost = *groups.last().expect("every `end` closes a group that a `begin` opened");
-        match piece {
-            Piece::Text(text) => out.text(text),
-            Piece::Begin { indent } => {
-                let fits = out.column + widths[i] <= width;
+        match *piece {
+            Piece::Text(text) | Piece::Margin(text) => out.text(text),
+            Piece::Begin(indent) => {
+                let flat_width = widths.next().expect("every group was measured");
+                let fits = out.column + flat_width <= width;
                 let indent = innermost.indent + indent;
-                groups.push(OpenGroup { indent, broken: innermost.broken && !fits });
+                groups.push(Group { indent, broken: innermost.broken && !fits });
             }
             Piece::End => drop(groups.pop()),
-            Piece::Hard { empty } => {
-                if *empty {
+            Piece::Line(Line::Soft, _) if !innermost.broken => {}
+            Piece::Line(Line::Space, _) if !innermost.broken => out.text(" "),
+            Piece::Line(line, shift) => {
+                if line == Line::Empty {
                     out.line_break(0);
                 }
-                out.line_break(innermost.indent);
+                out.line_break(innermost.indent.saturating_add_signed(shift));
             }
-            Piece::Break { outdent, .. } if innermost.broken => {
-                out.line_break(innermost.indent.saturating_sub(*outdent));
-            }
-            Piece::Break { blank, .. } => out.text(blank),
         }
     }
     out.text.truncate(out.text.trim_end().len());
     out.text
 }
 
+/// A group that is being printed.
 #[derive(Clone, Copy)]
-struct OpenGroup {
+struct Group {
     indent: usize,
     broken: bool,
 }
@@ -153,64 +131,251 @@ struct OpenGroup {
 struct Output {
     text: String,
     column: usize,
+    max_indent: usize,
 }
 
 impl Output {
     fn text(&mut self, text: &str) {
         self.text.push_str(text);
-        let last_line = text.rsplit('\n').next().unwrap_or(text);
-        let kept = if last_line.len() == text.len() { self.column } else { 0 };
-        self.column = kept + last_line.chars().count();
+        match text.rfind('\n') {
+            None => self.column += columns(text),
+            Some(last_break) => self.column = columns(&text[last_break + 1..]),
+        }
     }
 
     fn line_break(&mut self, indent: usize) {
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.text.push('\n');
-        self.text.extend(std::iter::repeat_n(' ', indent));
-        self.column = indent;
+        self.column = indent.min(self.max_indent);
+        self.text.extend(std::iter::repeat_n(' ', self.column));
     }
 }
 
-/// A width that fits on no line.
+/// Columns are characters, as in positions.
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A width that fits on no line, small enough that sums of two do not overflow.
 const NEVER_FITS: usize = usize::MAX / 4;
 
-/// For each `Begin`: the columns from there to the next place after the group where a line may break, if
-/// the group is printed flat; [`NEVER_FITS`] if it holds a line break that is always taken.
-fn flat_widths(pieces: &[Piece]) -> Vec<usize> {
-    let mut widths = vec![0; pieces.len()];
-    // The columns from here to the next break, and for each open group (seen from its end) the columns since.
-    let mut after = 0_usize;
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for (i, piece) in pieces.iter().enumerate().rev() {
-        match piece {
-            Piece::Text(text) => {
-                let columns = if text.contains('\n') { NEVER_FITS } else { text.chars().count() };
-                after = (after + columns).min(NEVER_FITS);
-                if let Some((inside, _)) = open.last_mut() {
-                    *inside = (*inside + columns).min(NEVER_FITS);
+/// For each `Begin`, last one first: the columns from there to the next place after the group where a line
+/// may end, if the group is printed flat; [`NEVER_FITS`] if it cannot be.
+///
+/// One walk from the back: what follows a group is known when its `End` is met.
+fn flat_widths(pieces: &[Piece<'_>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    let mut measure = Measure { until_line: 0, open: Vec::new() };
+    for piece in pieces.iter().rev() {
+        match *piece {
+            Piece::Text(text) => match text.find('\n') {
+                None => {
+                    let columns = columns(text);
+                    measure.until_line += columns;
+                    measure.inside(columns);
                 }
+                Some(first_break) => {
+                    measure.until_line = columns(&text[..first_break]);
+                    measure.inside(NEVER_FITS);
+                }
+            },
+            Piece::Margin(_) => {}
+            Piece::Line(line, _) => {
+                measure.until_line = 0;
+                measure.inside(match line {
+                    Line::Soft => 0,
+                    Line::Space => 1,
+                    Line::Hard | Line::Empty => NEVER_FITS,
+                });
             }
-            Piece::Break { blank, .. } => {
-                after = 0;
-                if let Some((inside, _)) = open.last_mut() {
-                    *inside = (*inside + blank.len()).min(NEVER_FITS);
-                }
-            }
-            Piece::Hard { .. } => {
-                after = 0;
-                if let Some((inside, _)) = open.last_mut() {
-                    *inside = NEVER_FITS;
-                }
-            }
-            Piece::End => open.push((0, after)),
-            Piece::Begin { .. } => {
-                let (inside, following) = open.pop().expect("every group is closed");
-                widths[i] = (inside + following).min(NEVER_FITS);
-                if let Some((outer, _)) = open.last_mut() {
-                    *outer = (*outer + inside).min(NEVER_FITS);
-                }
+            Piece::End => measure.open.push((0, measure.until_line)),
+            Piece::Begin(_) => {
+                let (inside, following) = measure.open.pop().expect("every group is closed");
+                widths.push(inside + following);
+                measure.inside(inside);
             }
         }
     }
     widths
+}
+
+/// What [`flat_widths`] knows on its way to the front.
+struct Measure {
+    /// The columns from here to the next place where a line may end.
+    until_line: usize,
+    /// For each group that is open, seen from its end: its columns so far, and those that follow it.
+    open: Vec<(usize, usize)>,
+}
+
+impl Measure {
+    fn inside(&mut self, columns: usize) {
+        if let Some((inside, _)) = self.open.last_mut() {
+            *inside = (*inside + columns).min(NEVER_FITS);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(document: &Document<'_>, width: usize, expected: &Expect) {
+        let rendered = render(document, width);
+        let ruler = "-".repeat(width);
+        expected.assert_eq(&format!("{ruler}\n{rendered}\n"));
+    }
+
+    fn call<'a>(document: &mut Document<'a>, callee: &'a str, arguments: &[&'a str]) {
+        document.text(callee).text("(").begin(2).line(Line::Soft, 0);
+        for (i, argument) in arguments.iter().enumerate() {
+            if i > 0 {
+                document.text(",").line(Line::Space, 0);
+            }
+            document.text(argument);
+        }
+        document.line(Line::Soft, -2).text(")").end();
+    }
+
+    #[test]
+    fn what_follows_a_group_must_fit_too() {
+        let mut document = Document::new();
+        call(&mut document, "f", &["x", "y"]);
+        document.text(" in");
+        check(
+            &document,
+            10,
+            &expect![[r"
+                ----------
+                f(x, y) in
+            "]],
+        );
+        check(
+            &document,
+            9,
+            &expect![[r"
+                ---------
+                f(
+                  x,
+                  y
+                ) in
+            "]],
+        );
+    }
+
+    #[test]
+    fn an_inner_group_is_asked_again_on_its_own_line() {
+        let mut document = Document::new();
+        document.text("let v =").begin(2).line(Line::Space, 0);
+        call(&mut document, "f", &["x", "y"]);
+        document.end().text(" in");
+        check(
+            &document,
+            12,
+            &expect![[r"
+                ------------
+                let v =
+                  f(x, y) in
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_always_taken_breaks_the_groups_around_it_and_no_other() {
+        let mut document = Document::new();
+        document.begin(0);
+        call(&mut document, "f", &["x", "y"]);
+        document.line(Line::Space, 0).begin(2).text("g").line(Line::Hard, 0).text("h").end();
+        document.line(Line::Empty, 0).text("i").end();
+        check(
+            &document,
+            40,
+            &expect![[r"
+                ----------------------------------------
+                f(x, y)
+                g
+                  h
+
+                i
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_comment_in_the_margin_does_not_count() {
+        let mut document = Document::new();
+        call(&mut document, "f", &["x", "y"]);
+        document.text(" ").margin("-- as long as it likes").line(Line::Hard, 0).text("z");
+        check(
+            &document,
+            10,
+            &expect![[r"
+                ----------
+                f(x, y) -- as long as it likes
+                z
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_text_of_several_lines_counts_up_to_its_first_line_break() {
+        let mut document = Document::new();
+        document.begin(2);
+        call(&mut document, "f", &["x", "y"]);
+        document.text(" ").text("(* a\n   long comment *)").line(Line::Space, 0).text("z").end();
+        check(
+            &document,
+            12,
+            &expect![[r"
+                ------------
+                f(x, y) (* a
+                   long comment *)
+                  z
+            "]],
+        );
+    }
+
+    #[test]
+    fn indentation_stops_at_half_of_the_width() {
+        let mut document = Document::new();
+        for _ in 0..4 {
+            document.text("(").begin(2).line(Line::Soft, 0);
+        }
+        document.text("abcdefgh");
+        for _ in 0..4 {
+            document.line(Line::Soft, -2).text(")").end();
+        }
+        check(
+            &document,
+            10,
+            &expect![[r"
+                ----------
+                (
+                  (
+                    (
+                     (
+                     abcdefgh
+                     )
+                    )
+                  )
+                )
+            "]],
+        );
+    }
+
+    #[test]
+    fn lines_do_not_end_in_blanks() {
+        let mut document = Document::new();
+        document.text("a").text(" ").line(Line::Hard, 4).line(Line::Hard, 0).text("b").line(Line::Hard, 2);
+        check(
+            &document,
+            10,
+            &expect![[r"
+                ----------
+                a
+
+                b
+            "]],
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! This is the only file that knows the renderer; the machine form is made by the command line.
 
-use annotate_snippets::{AnnotationKind, Level, Patch, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Patch, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::{SourceFile, Span};
@@ -46,7 +46,13 @@ pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String 
         let span = excerpt.locate(clip(file, cause.span));
         snippet = snippet.annotation(AnnotationKind::Context.span(span).label(label(&cause.text)));
     }
-    let mut group = level.primary_title(&diagnostic.title).id(diagnostic.code).element(snippet);
+    let title = level.primary_title(&diagnostic.title).id(diagnostic.code);
+    let mut group = if file.text().is_empty() {
+        // There is nothing to show of a file that is empty or could not be read.
+        title.element(Origin::path(file.name()).line(1).char_column(1))
+    } else {
+        title.element(snippet)
+    };
     if let Some(reason) = &diagnostic.reason {
         group = group.element(Level::NOTE.message(reason));
     }

@@ -84,7 +84,9 @@ impl SourceFile {
             Ok(text) => SourceFile::new(name, text),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let mut text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                // One byte may have become three; the program is refused at its first bad byte anyway.
+                text.truncate(text.floor_char_boundary(Self::MAX_BYTES));
                 let mut file = SourceFile::new(name, text);
                 let start = u32::try_from(at).expect("a source file is at most 1 GiB");
                 let width = u32::try_from('\u{FFFD}'.len_utf8()).expect("three bytes");

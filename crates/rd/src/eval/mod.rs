@@ -33,7 +33,8 @@ use rustc_hash::FxHashMap;
 
 use crate::operation::{Pred, Undefined};
 use crate::outcome::{Counters, Limits, Outcome, Stop, Ties};
-use crate::reverse::literal::TooLarge;
+use crate::reverse::literal::reverse_literally;
+use crate::reverse::{Goal, TooLarge, reverse_trace};
 use crate::syntax::{FnId, Program, Term, TermId, Terms, Test, VarId};
 use crate::value::Value;
 use context::Layer;
@@ -179,7 +180,7 @@ impl<'a> Machine<'a> {
         let mut control = Control::Descend(term);
         loop {
             control = match control {
-                Control::Descend(term) => self.descend(term)?,
+                Control::Descend(term) => self.descend(term),
                 Control::Value(operand) => match self.blocks.last() {
                     // V ⇝ V: a value in a trivial context is its own trace.
                     Some(block) if block.base == self.frames.len() => {
@@ -213,8 +214,8 @@ impl<'a> Machine<'a> {
     }
 
     /// Goes one layer down, or finds a value or a redex that needs none.
-    fn descend(&mut self, id: TermId) -> Result<Control, Stop> {
-        Ok(match self.terms.term(id) {
+    fn descend(&mut self, id: TermId) -> Control {
+        match self.terms.term(id) {
             // V ⇒ ρ(V)
             Term::Var(var) => Control::Value(self.lookup(var, id)),
             Term::Real(value) => Control::Value(self.literal(Value::Real(value), id)),
@@ -234,7 +235,7 @@ impl<'a> Machine<'a> {
             Term::Rd { cotangent, point, var, body } => {
                 self.enter(Layer::RdPoint { cotangent, var, body }, point)
             }
-        })
+        }
     }
 
     /// The innermost layer has its value: its next part, or a redex.
@@ -342,13 +343,14 @@ impl<'a> Machine<'a> {
         let current = self.activations.len() - 1;
         let needed = match self.blocks.last() {
             Some(block) => block.activation == current,
-            None => match self.frames.last() {
-                Some(Frame::Return { caller }) => *caller == current,
-                _ => {
+            None => {
+                if let Some(Frame::Return { caller }) = self.frames.last() {
+                    *caller == current
+                } else {
                     self.frames.push(Frame::Return { caller: current });
                     true
                 }
-            },
+            }
         };
         if !needed {
             self.activations.pop();
@@ -358,10 +360,14 @@ impl<'a> Machine<'a> {
 
     fn spend(&mut self) -> Result<(), Stop> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
+        self.check_memory()
+    }
+
+    fn check_memory(&mut self) -> Result<(), Stop> {
         let bytes = self.terms.bytes()
             + self.closures.bytes()
-            + self.frames.len() * size_of::<Frame>()
-            + self.trace_env.len() * (size_of::<VarId>() + 2 * size_of::<Value>())
+            + self.frames.capacity() * size_of::<Frame>()
+            + self.trace_env.capacity() * (size_of::<VarId>() + 2 * size_of::<Value>())
             // A table of variables takes about this much, with one variable in it.
             + self.activations.len() * 192;
         self.counters.bytes = self.counters.bytes.max(bytes as u64);
@@ -374,20 +380,15 @@ impl<'a> Machine<'a> {
     }
 
     /// `W.R_V(x:T. C)`, by `R*` or as the observer asks.
-    fn reverse(
-        &mut self,
-        var: VarId,
-        point: TermId,
-        cotangent: TermId,
-        trace: TermId,
-    ) -> Result<TermId, Stop> {
-        match self.watch.observer.literal_budget() {
-            None => Ok(crate::reverse::reverse(&mut self.terms, var, point, cotangent, trace)),
-            Some(budget) => {
-                let literal = crate::reverse::literal::reverse_literally;
-                literal(&mut self.terms, var, point, cotangent, trace, budget)
-                    .map_err(|TooLarge| Stop::OutOfMemory)
-            }
-        }
+    fn reverse(&mut self, goal: Goal) -> Result<TermId, Stop> {
+        self.check_memory()?;
+        let reversed = if let Some(budget) = self.watch.observer.literal_budget() {
+            reverse_literally(&mut self.terms, goal, budget)
+        } else {
+            // Differentiating and then evaluating a trace takes about as much again for each term, twice.
+            let max_bytes = usize::try_from(self.limits.memory / 3).unwrap_or(usize::MAX);
+            reverse_trace(&mut self.terms, goal, max_bytes)
+        };
+        reversed.map_err(|TooLarge| Stop::OutOfMemory)
     }
 }

@@ -5,6 +5,7 @@ use super::environment::Operand;
 use super::traces::eval_trace;
 use super::{Block, Control, Derivative, Machine, Purpose};
 use crate::outcome::Stop;
+use crate::reverse::Goal;
 use crate::syntax::{Term, TermId, VarId};
 use crate::value::Value;
 
@@ -111,7 +112,8 @@ impl Machine<'_> {
             // The lets have their values; only the tail is still to be evaluated.
             Purpose::Subterm => self.append(trace, tail),
             Purpose::Derivative { var, point, cotangent, .. } if self.is_symbolic() => {
-                let reverse = self.reverse(var, open_form(&point), open_form(&cotangent), trace)?;
+                let (point, cotangent) = (open_form(&point), open_form(&cotangent));
+                let reverse = self.reverse(Goal { var, point, cotangent, body: trace })?;
                 self.emit(reverse)
             }
             Purpose::Derivative { var, point, cotangent, mark } => {
@@ -132,7 +134,8 @@ impl Machine<'_> {
     ) -> Result<Value, Stop> {
         let point_term = self.terms.value_term(point);
         let cotangent_term = self.terms.value_term(cotangent);
-        let reverse = self.reverse(var, point_term, cotangent_term, trace)?;
+        let goal = Goal { var, point: point_term, cotangent: cotangent_term, body: trace };
+        let reverse = self.reverse(goal)?;
         let derivative =
             Derivative { terms: &self.terms, env: &self.trace_env, var, point, cotangent, trace, reverse };
         self.watch.observer.derivative(&derivative);

@@ -5,41 +5,21 @@
 
 use rustc_hash::FxHashMap;
 
-use super::expand_reverse;
+use super::{Goal, TooLarge, expand_reverse};
 use crate::operation::Op;
 use crate::syntax::{Term, TermId, Terms, VarId};
 use crate::types::Type;
-
-/// The result would have more binders than the budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
 
 /// Enough for every example that a person would want to read.
 pub const DEFAULT_BUDGET: usize = 60_000;
 
 /// `W.R_V(x:T. C)`, unless it needs more than `budget` binders.
-pub fn reverse_literally(
-    terms: &mut Terms,
-    var: VarId,
-    point: TermId,
-    cotangent: TermId,
-    trace: TermId,
-    budget: usize,
-) -> Result<TermId, TooLarge> {
+pub fn reverse_literally(terms: &mut Terms, goal: Goal, budget: usize) -> Result<TermId, TooLarge> {
     let limit = terms.n_vars() + budget;
     let mut machine = Literal { terms, limit, tasks: Vec::new(), done: Vec::new() };
-    machine.tasks.push(Task::Visit(Goal { var, point, cotangent, trace }));
+    machine.tasks.push(Task::Visit(goal));
     machine.run()?;
     Ok(machine.done.pop().expect("one result is left"))
-}
-
-/// `W.R_V(x:T. C)` is wanted.
-#[derive(Clone, Copy)]
-struct Goal {
-    var: VarId,
-    point: TermId,
-    cotangent: TermId,
-    trace: TermId,
 }
 
 enum Task {
@@ -94,7 +74,7 @@ impl Literal<'_> {
     }
 
     fn visit(&mut self, goal: Goal) {
-        let Goal { var, point, cotangent: w, trace } = goal;
+        let Goal { var, point, cotangent: w, body: trace } = goal;
         let ty = self.terms.var(var).ty;
         match self.terms.term(trace) {
             // R(y) = W  if y = x,   0_T otherwise
@@ -107,8 +87,8 @@ impl Literal<'_> {
             // R(D + E) = W.R_V(x:T.D) +_T W.R_V(x:T.E)
             Term::Add(left, right) => self.tasks.extend([
                 Task::Sum(ty),
-                Task::Visit(Goal { trace: right, ..goal }),
-                Task::Visit(Goal { trace: left, ..goal }),
+                Task::Visit(Goal { body: right, ..goal }),
+                Task::Visit(Goal { body: left, ..goal }),
             ]),
             // R(op(D)) = let x:T = V in let y:S = W.op_r(D) in y.R_V(x:T.D)
             Term::Op(Op::Primal(primitive), operand) => {
@@ -119,11 +99,11 @@ impl Literal<'_> {
                 let y = self.terms.fresh_named("y", self.terms.ty(reversed));
                 let cotangent = self.terms.variable(y);
                 self.tasks.push(Task::Wrap(vec![(x, point), (y, reversed)]));
-                self.tasks.push(Task::Visit(Goal { cotangent, trace: operand, ..goal }));
+                self.tasks.push(Task::Visit(Goal { cotangent, body: operand, ..goal }));
             }
             Term::Op(Op::Reverse(primitive), operand) => {
                 let template = expand_reverse(self.terms, primitive, operand);
-                self.tasks.push(Task::Visit(Goal { trace: template, ..goal }));
+                self.tasks.push(Task::Visit(Goal { body: template, ..goal }));
             }
             Term::Let { var: y, bound, body } => self.visit_let(goal, y, bound, body),
             // R(⟨M,N⟩) = let ⟨y,z⟩ = W in y.R_V(x:T.M) +_T z.R_V(x:T.N)
@@ -134,8 +114,8 @@ impl Literal<'_> {
                 self.tasks.extend([
                     Task::Wrap(lets),
                     Task::Sum(ty),
-                    Task::Visit(Goal { cotangent: z, trace: right, ..goal }),
-                    Task::Visit(Goal { cotangent: y, trace: left, ..goal }),
+                    Task::Visit(Goal { cotangent: z, body: right, ..goal }),
+                    Task::Visit(Goal { cotangent: y, body: left, ..goal }),
                 ]);
             }
             // R(fst(D)) = ⟨W,0_S⟩.R_V(x:T.D): the paper's unused `let y = D` is dropped (repair 8)
@@ -143,14 +123,14 @@ impl Literal<'_> {
                 let (_, second) = self.factors(pair);
                 let zero = self.terms.zero(second);
                 let cotangent = self.terms.pair(w, zero);
-                self.tasks.push(Task::Visit(Goal { cotangent, trace: pair, ..goal }));
+                self.tasks.push(Task::Visit(Goal { cotangent, body: pair, ..goal }));
             }
             // R(snd(D)) = ⟨0_U,W⟩.R_V(x:T.D)
             Term::Snd(pair) => {
                 let (first, _) = self.factors(pair);
                 let zero = self.terms.zero(first);
                 let cotangent = self.terms.pair(zero, w);
-                self.tasks.push(Task::Visit(Goal { cotangent, trace: pair, ..goal }));
+                self.tasks.push(Task::Visit(Goal { cotangent, body: pair, ..goal }));
             }
             _ => unreachable!("traces have no control"),
         }
@@ -172,9 +152,9 @@ impl Literal<'_> {
             Task::Wrap(vec![(x_copy, point), (y_copy, definition)]),
             Task::Sum(ty),
             Task::BindCotangent(bar),
-            Task::Visit(Goal { var, point, cotangent: bar_term, trace: bound }),
-            Task::Visit(Goal { var: y, point: y_point, cotangent: w, trace: body_at_x }),
-            Task::Visit(Goal { var, point, cotangent: w, trace: body_at_y }),
+            Task::Visit(Goal { var, point, cotangent: bar_term, body: bound }),
+            Task::Visit(Goal { var: y, point: y_point, cotangent: w, body: body_at_x }),
+            Task::Visit(Goal { var, point, cotangent: w, body: body_at_y }),
         ]);
     }
 

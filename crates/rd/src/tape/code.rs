@@ -78,6 +78,8 @@ pub enum Instr {
         window: Slot,
         /// Whether its last operation may overflow.
         lenient: bool,
+        /// Whether it repeats an earlier call, and costs no fuel.
+        repeated: bool,
     },
     /// Calls a function in the place of the current one.
     TailCall {
@@ -93,6 +95,8 @@ pub enum Instr {
         /// How many.
         n: u32,
     },
+    /// The whole of a function that is still to be linked.
+    Missing(u32),
     /// `dst := x - 1` for a recursion limit; undefined if it is used up.
     Limit(Slot, Operand, u32),
     /// Opens a tape: the reals of a list become its leaves, in the slots from `dst` on.
@@ -146,7 +150,7 @@ pub struct Function {
 }
 
 /// A compiled program; function 0 is the program itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Code {
     /// The instructions.
     pub instrs: Vec<Instr>,
@@ -163,5 +167,5 @@ pub struct Code {
     /// The operand lists of [`Instr::Open`] and [`Instr::Close`].
     pub lists: Vec<Operand>,
     /// The type of the body of the main derivative (`use clarke`).
-    pub main_body_type: Type,
+    pub main_body_type: Option<Type>,
 }

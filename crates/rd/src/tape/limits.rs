@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::syntax::{FnId, Program, Term, TermId, Terms, Test};
+use crate::syntax::{FnId, Program, Term, TermId, Terms};
 
 /// For each function, the limited functions whose remaining limits it is passed, in order.
+#[derive(Default)]
 pub struct HiddenLimits {
     needed: Vec<BTreeSet<FnId>>,
 }
@@ -17,7 +18,7 @@ pub struct HiddenLimits {
 impl HiddenLimits {
     /// What a function is passed.
     pub fn of(&self, function: FnId) -> impl Iterator<Item = FnId> {
-        self.needed[function.index()].iter().copied()
+        self.needed.get(function.index()).into_iter().flatten().copied()
     }
 
     /// Finds what each function needs: the limited functions that it calls, and what those it calls need, except for the
@@ -73,26 +74,11 @@ fn definitions(terms: &Terms, term: TermId, uses: &mut (Vec<FnId>, Vec<FnId>)) -
     let mut todo = vec![term];
     while let Some(id) = todo.pop() {
         match terms.term(id) {
-            Term::Var(_) | Term::Real(_) | Term::Unit => {}
-            Term::Add(left, right) | Term::Pair(left, right) => todo.extend([left, right]),
-            Term::Op(_, operand) | Term::Fst(operand) | Term::Snd(operand) => todo.push(operand),
-            Term::Let { bound, body, .. } => todo.extend([bound, body]),
-            Term::If { test, yes, no } => {
-                todo.extend([yes, no]);
-                if let Test::Pred(_, operand) = test {
-                    todo.push(operand);
-                }
-            }
-            Term::Letrec { function, body } => {
-                uses.1.push(function);
-                todo.push(body);
-            }
-            Term::Call { function, argument } => {
-                uses.0.push(function);
-                todo.push(argument);
-            }
-            Term::Rd { cotangent, point, body, .. } => todo.extend([cotangent, point, body]),
+            Term::Letrec { function, .. } => uses.1.push(function),
+            Term::Call { function, .. } => uses.0.push(function),
+            _ => {}
         }
+        terms.push_children(id, &mut todo);
     }
     uses.0.sort_unstable();
     uses.0.dedup();

@@ -12,44 +12,67 @@ struct Frame {
     base: u32,
     /// Whether the last operation of the callee may overflow, see [`Tail`].
     lenient: bool,
+    /// Whether the call repeats an earlier one.
+    repeated: bool,
 }
 
-pub struct Machine<'a> {
-    code: &'a Code,
+/// How far a run has come.
+pub enum Step {
+    /// The value, real by real.
+    Finished(Vec<f64>),
+    /// A function was called that is still to be linked; run again when it is.
+    Missing(u32),
+}
+
+/// Runs code, which may grow between runs but not change.
+pub struct Machine {
     constants: Vec<Real>,
     /// The slots of all frames, one above the other.
     stack: Vec<Real>,
     frames: Vec<Frame>,
+    /// The function to enter when running starts or goes on, and where its frame is.
+    entering: u32,
+    base: usize,
     tapes: Tapes,
     ties: Ties,
     limits: Limits,
     fuel: u64,
+    /// How many of the open calls repeat earlier ones; while there are any, calls cost nothing.
+    repeating: u32,
+    /// Counts calls, to look at the memory now and then.
+    ticks: u32,
     bytes: u64,
     main_body: Option<Vec<f64>>,
     scratch: Vec<Real>,
 }
 
-impl<'a> Machine<'a> {
-    pub fn new(code: &'a Code, limits: Limits, ties: Ties) -> Self {
+impl Machine {
+    /// A machine at the start of a program.
+    pub fn new(limits: Limits, ties: Ties) -> Self {
         Machine {
-            code,
-            constants: code.constants.iter().map(|value| Real::constant(*value)).collect(),
+            constants: Vec::new(),
             stack: Vec::new(),
             frames: Vec::new(),
+            entering: 0,
+            base: 0,
             tapes: Tapes::new(),
             ties,
             limits,
             fuel: limits.fuel,
+            repeating: 0,
+            ticks: 0,
             bytes: 0,
             main_body: None,
             scratch: Vec::new(),
         }
     }
 
+    /// What was counted.
     pub fn counters(&self) -> Counters {
         Counters { calls: self.limits.fuel - self.fuel, recorded: self.tapes.recorded, bytes: self.bytes }
     }
 
+    /// The ties with the choices that were made.
     pub fn into_ties(self) -> Ties {
         self.ties
     }
@@ -59,29 +82,33 @@ impl<'a> Machine<'a> {
         self.main_body.take()
     }
 
-    /// Runs the program; its value, real by real.
-    pub fn run(&mut self) -> Result<Vec<f64>, Stop> {
-        let code = self.code;
-        let mut pc = code.functions[0].entry as usize;
-        let mut base = 0_usize;
-        self.make_room(code.functions[0].n_slots as usize)?;
+    /// Runs the program, from its start or from where it stopped for a missing function.
+    pub fn run(&mut self, code: &Code) -> Result<Step, Stop> {
+        let new_constants = &code.constants[self.constants.len()..];
+        self.constants.extend(new_constants.iter().map(|value| Real::constant(*value)));
+        let entered = code.functions[self.entering as usize];
+        let mut base = self.base;
+        let mut pc = entered.entry as usize;
+        if base + entered.n_slots as usize > self.stack.len() {
+            self.make_room(base + entered.n_slots as usize)?;
+        }
         loop {
             let at = pc;
             pc += 1;
             match code.instrs[at] {
                 Instr::Add(dst, x, y) => {
                     let (x, y) = (self.get(base, x), self.get(base, y));
-                    let value = self.checked(x.value + y.value, at)?;
+                    let value = self.checked(x.value + y.value, code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(Scalar::Add, x, y, value);
                 }
                 Instr::Sub(dst, x, y) => {
                     let (x, y) = (self.get(base, x), self.get(base, y));
-                    let value = self.checked(x.value - y.value, at)?;
+                    let value = self.checked(x.value - y.value, code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(Scalar::Sub, x, y, value);
                 }
                 Instr::Mul(dst, x, y) => {
                     let (x, y) = (self.get(base, x), self.get(base, y));
-                    let value = self.checked(x.value * y.value, at)?;
+                    let value = self.checked(x.value * y.value, code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(Scalar::Mul, x, y, value);
                 }
                 Instr::Div(dst, x, y) => {
@@ -89,12 +116,12 @@ impl<'a> Machine<'a> {
                     if y.value == 0.0 {
                         return Err(Scalar::Div.outside(x.value, y.value).into());
                     }
-                    let value = self.checked(x.value / y.value, at)?;
+                    let value = self.checked(x.value / y.value, code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(Scalar::Div, x, y, value);
                 }
                 Instr::Pow(dst, x, y) => {
                     let (x, y) = (self.get(base, x), self.get(base, y));
-                    let value = self.apply(Scalar::Pow, x.value, y.value, at)?;
+                    let value = self.apply(Scalar::Pow, (x.value, y.value), code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(Scalar::Pow, x, y, value);
                 }
                 Instr::Neg(dst, x) => {
@@ -105,7 +132,7 @@ impl<'a> Machine<'a> {
                 Instr::Unary(number, dst, x) => {
                     let op = code.unary[number as usize];
                     let x = self.get(base, x);
-                    let value = self.apply(op, x.value, 0.0, at)?;
+                    let value = self.apply(op, (x.value, 0.0), code, at)?;
                     self.stack[base + dst as usize] = self.tapes.record(op, x, Real::constant(0.0), value);
                 }
                 Instr::Copy(dst, x) => self.stack[base + dst as usize] = self.get(base, x),
@@ -116,11 +143,12 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Instr::Jump(to) => pc = to as usize,
-                Instr::Call { function, window, lenient } => {
+                Instr::Call { function, window, lenient, repeated } => {
                     let callee = code.functions[function as usize];
                     // Both fit: the stack is bounded by the memory limit, the code by the size of the source.
                     #[allow(clippy::cast_possible_truncation)]
-                    self.frames.push(Frame { pc: pc as Pc, base: base as u32, lenient });
+                    self.frames.push(Frame { pc: pc as Pc, base: base as u32, lenient, repeated });
+                    self.repeating += u32::from(repeated);
                     base += window as usize;
                     self.spend(base + callee.n_slots as usize)?;
                     pc = callee.entry as usize;
@@ -128,7 +156,7 @@ impl<'a> Machine<'a> {
                 Instr::TailCall { function, window } => {
                     let callee = code.functions[function as usize];
                     let from = base + window as usize;
-                    self.stack.copy_within(from..from + callee.n_arguments as usize, base);
+                    self.copy_down(from, base, callee.n_arguments as usize);
                     self.spend(base + callee.n_slots as usize)?;
                     pc = callee.entry as usize;
                 }
@@ -136,11 +164,16 @@ impl<'a> Machine<'a> {
                     let from = base + window as usize;
                     match self.frames.pop() {
                         Some(frame) => {
-                            self.stack.copy_within(from..from + n as usize, base);
+                            self.copy_down(from, base, n as usize);
+                            self.repeating -= u32::from(frame.repeated);
                             (pc, base) = (frame.pc as usize, frame.base as usize);
                         }
-                        None => return Ok(values(&self.stack[from..from + n as usize])),
+                        None => return Ok(Step::Finished(values(&self.stack[from..from + n as usize]))),
                     }
+                }
+                Instr::Missing(function) => {
+                    (self.entering, self.base) = (function, base);
+                    return Ok(Step::Missing(function));
                 }
                 Instr::Limit(dst, x, function) => {
                     let remaining = self.get(base, x).value;
@@ -152,8 +185,9 @@ impl<'a> Machine<'a> {
                     }
                     self.stack[base + dst as usize] = Real::constant(remaining - 1.0);
                 }
-                Instr::Open { point, dst, main } => self.open(base, point, dst, main),
+                Instr::Open { point, dst, main } => self.open(base, operands(code, point), dst, main),
                 Instr::Close { outputs, cotangents, dst, n, main } => {
+                    let (outputs, cotangents) = (operands(code, outputs), operands(code, cotangents));
                     self.close(base, outputs, cotangents, n as usize, main)?;
                     let dst = base + dst as usize;
                     self.stack[dst..dst + n as usize].copy_from_slice(&self.scratch);
@@ -170,19 +204,27 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn apply(&self, op: Scalar, x: f64, y: f64, at: usize) -> Result<f64, Undefined> {
-        if op.is_defined(x, y) { self.checked(op.raw(x, y), at) } else { Err(op.outside(x, y)) }
+    /// Moves a value down to where a frame starts. Most values are a few reals, too few for a block move.
+    #[inline]
+    fn copy_down(&mut self, from: usize, to: usize, n: usize) {
+        for i in 0..n {
+            self.stack[to + i] = self.stack[from + i];
+        }
+    }
+
+    fn apply(&self, op: Scalar, (x, y): (f64, f64), code: &Code, at: usize) -> Result<f64, Undefined> {
+        if op.is_defined(x, y) { self.checked(op.raw(x, y), code, at) } else { Err(op.outside(x, y)) }
     }
 
     /// A result, which is finite unless nobody looks at it.
     #[inline]
-    fn checked(&self, value: f64, at: usize) -> Result<f64, Undefined> {
-        if value.is_finite() { Ok(value) } else { self.overflow(value, at) }
+    fn checked(&self, value: f64, code: &Code, at: usize) -> Result<f64, Undefined> {
+        if value.is_finite() { Ok(value) } else { self.overflow(value, code, at) }
     }
 
     #[cold]
-    fn overflow(&self, value: f64, at: usize) -> Result<f64, Undefined> {
-        let unseen = match self.code.tails[at] {
+    fn overflow(&self, value: f64, code: &Code, at: usize) -> Result<f64, Undefined> {
+        let unseen = match code.tails[at] {
             Tail::No => false,
             Tail::Function => self.frames.last().is_some_and(|frame| frame.lenient),
             Tail::Derivative => true,
@@ -193,12 +235,15 @@ impl<'a> Machine<'a> {
     /// Pays for a call and makes sure that its frame fits.
     #[inline]
     fn spend(&mut self, n_slots: usize) -> Result<(), Stop> {
-        self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
+        if self.repeating == 0 {
+            self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
+        }
         if n_slots > self.stack.len() {
             self.make_room(n_slots)?;
         }
         // Looking at the memory now and then is enough: between two calls little can be used.
-        if self.fuel.is_multiple_of(1024) { self.check_memory() } else { Ok(()) }
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(1024) { self.check_memory() } else { Ok(()) }
     }
 
     #[cold]
@@ -224,12 +269,12 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn open(&mut self, base: usize, point: List, dst: u32, main: bool) {
+    fn open(&mut self, base: usize, point: &[Operand], dst: u32, main: bool) {
         if main {
             self.ties.activate();
         }
         self.tapes.open();
-        for (i, operand) in self.operands(point).iter().enumerate() {
+        for (i, operand) in point.iter().enumerate() {
             let leaf = self.tapes.leaf(self.get(base, *operand));
             self.stack[base + dst as usize + i] = leaf;
         }
@@ -239,13 +284,13 @@ impl<'a> Machine<'a> {
     fn close(
         &mut self,
         base: usize,
-        outputs: List,
-        cotangents: List,
+        outputs: &[Operand],
+        cotangents: &[Operand],
         n_leaves: usize,
         main: bool,
     ) -> Result<(), Stop> {
-        let gather = |list: List| -> Vec<Real> {
-            self.operands(list).iter().map(|operand| self.get(base, *operand)).collect()
+        let gather = |operands: &[Operand]| -> Vec<Real> {
+            operands.iter().map(|operand| self.get(base, *operand)).collect()
         };
         let (outputs, cotangents) = (gather(outputs), gather(cotangents));
         self.check_memory()?;
@@ -259,10 +304,10 @@ impl<'a> Machine<'a> {
         }
         Ok(())
     }
+}
 
-    fn operands(&self, list: List) -> &'a [Operand] {
-        &self.code.lists[list.start as usize..(list.start + list.len) as usize]
-    }
+fn operands(code: &Code, list: List) -> &[Operand] {
+    &code.lists[list.start as usize..(list.start + list.len) as usize]
 }
 
 fn values(reals: &[Real]) -> Vec<f64> {

@@ -2,8 +2,9 @@
 //!
 //! * [`code`]: the instructions. A value is its reals in consecutive slots of a frame, so pairs, projections and
 //!   lets cost nothing, and everything that is left is arithmetic on reals, branches, calls and derivatives.
-//! * [`compile`]: from terms to instructions.
+//! * [`compile`](mod@compile): from terms to instructions, with [`arithmetic`] and [`place`].
 //! * [`limits`]: limited recursion as hidden parameters.
+//! * [`link`]: code that grows function by function.
 //! * [`machine`]: the interpreter. Frames live in one growing stack, tail calls reuse theirs.
 //! * [`record`]: the tapes, one for each derivative that is being taken, and their backward sweep.
 //!
@@ -12,17 +13,21 @@
 //! multiplies numbers of the tapes below, and so is recorded there in turn: that alone gives derivatives of every
 //! order, and no perturbation is ever confused with another.
 
+mod arithmetic;
 pub mod code;
 mod compile;
 mod limits;
+mod link;
 mod machine;
+mod place;
 mod record;
 
 use crate::outcome::{Counters, Limits, Outcome, Ties};
 use crate::syntax::{Program, VarId};
 use crate::value::Value;
 
-pub use compile::compile;
+pub use link::{Linker, compile};
+pub use machine::{Machine, Step};
 
 /// Runs a program. Under `use clarke`, `main` is the variable of the main derivative and a place for the value of
 /// its body.
@@ -44,12 +49,13 @@ pub fn execute(
     ties: &mut Ties,
     body: Option<&mut Option<Value>>,
 ) -> (Outcome, Counters) {
-    let mut machine = machine::Machine::new(code, limits, std::mem::take(ties));
-    let outcome = match machine.run() {
-        Ok(leaves) => {
+    let mut machine = Machine::new(limits, std::mem::take(ties));
+    let outcome = match machine.run(code) {
+        Ok(Step::Missing(_)) => unreachable!("the whole program is linked"),
+        Ok(Step::Finished(leaves)) => {
             let types = &program.terms.types;
-            if let (Some(slot), Some(leaves)) = (body, machine.main_body()) {
-                *slot = Some(Value::from_leaves(types, code.main_body_type, &leaves));
+            if let (Some(slot), Some(leaves), Some(ty)) = (body, machine.main_body(), code.main_body_type) {
+                *slot = Some(Value::from_leaves(types, ty, &leaves));
             }
             Outcome::Value(Value::from_leaves(types, program.terms.ty(program.main), &leaves))
         }

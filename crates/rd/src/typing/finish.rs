@@ -106,18 +106,17 @@ impl Elaborator {
     fn variable(&mut self, id: ExprId, name: Name) -> TermId {
         let span = self.exprs.span(id);
         let text = self.terms.names.text(name);
-        let diagnostic = match self.scope.ordinary(name) {
-            Some(bound) => match bound.meaning {
+        let diagnostic = if let Some(bound) = self.scope.ordinary(name) {
+            match bound.meaning {
                 Meaning::Constant(value) => return value,
                 Meaning::Variable(var, depth) if depth == self.scope.function_depth => {
                     return self.terms.variable(var);
                 }
                 Meaning::Variable(..) => errors::free_variable(text, span, bound.span),
-            },
-            None => {
-                let visible = self.scope.visible().map(|name| self.terms.names.text(name));
-                errors::unbound(text, span, visible, self.scope.function(name).is_some())
             }
+        } else {
+            let visible = self.scope.visible().map(|name| self.terms.names.text(name));
+            errors::unbound(text, span, visible, self.scope.function(name).is_some())
         };
         self.diagnostics.push(diagnostic);
         self.terms.poison()

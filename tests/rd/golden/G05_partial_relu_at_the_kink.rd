@@ -1,6 +1,4 @@
--- The partial function of the paper's introduction has no value where its test would jump.
--- check
--- => real
+-- G05 of the specification: partial ReLU, at the kink.
 -- run: tape, reference, transform
 -- => undefined: lt at (0, 0)
 let f(x:real):real = if x < 0 then 0 else x in 1 + f(0)

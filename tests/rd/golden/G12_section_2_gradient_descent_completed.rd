@@ -1,4 +1,4 @@
--- The gradient descent of the paper's section 2, completed.
+-- G12 of the specification: paper, section 2: gradient descent, completed.
 -- check
 -- => real * real
 -- run: tape, reference, transform

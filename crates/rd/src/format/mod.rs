@@ -1,0 +1,81 @@
+//! The one format of `.rd` files.
+//!
+//! Formatting moves tokens and never changes them. What stands between two tokens is a *gap*: the groups that
+//! end and begin there, and how the two tokens are joined. The work has two halves:
+//!
+//! * `plan`: the tree says, gap by gap, what it would like there;
+//! * `emit`: tokens, gaps and comments become a document, which [`eddy_syntax::layout`] breaks into lines.
+//!
+//! ```text
+//! tokens   f     (       a     ,       b       )          fits: f(a, b)     does not: f(
+//! gaps       tight  open   tight  item   close                                          a,
+//!                   └───────── a group ────────┘                                        b
+//!                                                                                     )
+//! ```
+//!
+//! # The style
+//!
+//! * Definitions (`let`, `letrec`, `const`) at the top of a file have a line each. Elsewhere a chain of them
+//!   has a line each as soon as it does not fit on one line. What follows `in` is not indented.
+//! * A definition that does not fit on its line breaks after `=`; its body is indented by two, and `in`
+//!   stays at the end.
+//! * A conditional that does not fit breaks before each `else`; a branch that then does not fit goes below
+//!   its `then` or `else`. `else if` stays together, so that a chain of cases does not march to the right:
+//!
+//!   ```text
+//!   if n < 0 then 0
+//!   else if n < 1 then
+//!     something(too, long, for, this, line)
+//!   else n
+//!   ```
+//! * Arguments and tuples that do not fit have an item per line. A bracket that holds nothing but another
+//!   bracket opens and closes with it: `((`…`))`.
+//! * Operators that do not fit have a line each, the operator first, indented by two.
+//! * Comments keep the line breaks next to them: a comment on a line of its own stays there, one that ends
+//!   a line still ends it (two blanks after the code), one between two words stays between them.
+//! * An empty line between definitions, items or comments stays; several become one.
+
+mod emit;
+mod gap;
+mod plan;
+
+use eddy_syntax::layout::render;
+use eddy_syntax::lex::{Lexed, lex};
+use eddy_syntax::{Diagnostic, SourceFile};
+
+use crate::parse::{LEXICON, parse};
+
+/// The columns of a line. Code goes beyond only where no line can be broken, comments where they were longer.
+const WIDTH: usize = 100;
+
+/// The text of a program in the one format, or what keeps it from being read.
+///
+/// ```
+/// use eddy_syntax::SourceFile;
+/// let file = SourceFile::new("f.rd", "let x=1 in -- one\n x+( -x )");
+/// assert_eq!(eddy_rd::format::format(&file).as_deref(), Ok("let x = 1 in  -- one\nx + (-x)\n"));
+/// ```
+pub fn format(file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
+    let mut parsed = parse(file);
+    if !parsed.diagnostics.is_empty() {
+        parsed.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
+        return Err(parsed.diagnostics);
+    }
+    let gaps = plan::plan(&parsed);
+    let mut text = render(&emit::emit(file, &parsed, &gaps), WIDTH);
+    text.push('\n');
+    debug_assert!(same_words(file, &text), "formatting moves tokens and comments and never changes them");
+    Ok(text)
+}
+
+/// Whether a text has the tokens and comments of a file.
+fn same_words(file: &SourceFile, text: &str) -> bool {
+    let formatted = SourceFile::new(file.name(), text);
+    words(file).eq(words(&formatted))
+}
+
+fn words(file: &SourceFile) -> impl Iterator<Item = &str> {
+    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
+    let comments = comments.into_iter().map(|comment| comment.span);
+    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span))
+}

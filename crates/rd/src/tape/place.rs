@@ -1,0 +1,152 @@
+//! Where values stand: slots of a frame, and ranges of the pool.
+//!
+//! Slots are given out upwards in a frame and given back where a branch ends, so a call can place its frame right above what
+//! is in use, and its arguments where they were computed.
+
+use super::code::{Instr, List, Operand, Slot, Tail};
+use super::compile::{Compiler, Leaves};
+use super::link::n_leaves;
+use crate::types::Type;
+
+impl Compiler<'_> {
+    /// The first of the consecutive slots in which a value stands, if it does.
+    pub(super) fn consecutive(&self, leaves: Leaves) -> Option<Slot> {
+        let slots = || (0..leaves.len).map(|i| self.leaf(leaves, i).as_slot());
+        let first = slots().next().unwrap_or(Some(self.top))?;
+        slots().zip(first..).all(|(slot, expected)| slot == Some(expected)).then_some(first)
+    }
+
+    /// Makes a value stand in consecutive slots, wherever that is.
+    pub(super) fn anywhere(&mut self, leaves: Leaves) -> Slot {
+        self.consecutive(leaves).unwrap_or_else(|| self.at_top(leaves))
+    }
+
+    /// Makes a value stand in consecutive slots at the end of the frame. Slots from `mark` on hold nothing else that is
+    /// needed, so a value that ends the frame there stays where it is.
+    pub(super) fn gather(&mut self, leaves: Leaves, mark: Slot) -> Slot {
+        match self.consecutive(leaves) {
+            Some(first) if first >= mark && first + leaves.len == self.top => first,
+            _ => self.at_top(leaves),
+        }
+    }
+
+    pub(super) fn at_top(&mut self, leaves: Leaves) -> Slot {
+        let first = self.top;
+        self.gather_at(leaves, first);
+        first
+    }
+
+    /// Puts the reals of a value into consecutive slots from `first` on, by way of free slots where they would
+    /// overwrite each other.
+    pub(super) fn gather_at(&mut self, leaves: Leaves, first: Slot) {
+        let in_place = (0..leaves.len).all(|i| self.leaf(leaves, i) == Operand::slot(first + i));
+        if in_place {
+            self.top = self.top.max(first + leaves.len);
+            self.max_top = self.max_top.max(self.top);
+            return;
+        }
+        let free = self.top.max(first + leaves.len);
+        self.top = free;
+        let overlaps = (0..leaves.len).any(|i| {
+            self.leaf(leaves, i).as_slot().is_some_and(|slot| (first..first + leaves.len).contains(&slot))
+        });
+        let target = if overlaps { self.reserve(leaves.len) } else { first };
+        for i in 0..leaves.len {
+            let operand = self.leaf(leaves, i);
+            self.emit(Instr::Copy(target + i, operand), Tail::No);
+        }
+        if overlaps {
+            for i in 0..leaves.len {
+                self.emit(Instr::Copy(first + i, Operand::slot(target + i)), Tail::No);
+            }
+        }
+        self.max_top = self.max_top.max(self.top);
+    }
+    pub(super) fn n_leaves(&self, ty: Type) -> u32 {
+        n_leaves(self.terms, ty)
+    }
+
+    pub(super) fn slot(&mut self) -> Slot {
+        self.reserve(1)
+    }
+
+    /// Gives back the slots of operands that an instruction has read for the last time.
+    pub(super) fn free(&mut self, operands: &[Operand]) {
+        for operand in operands.iter().rev() {
+            if self.top > self.pinned && operand.as_slot() == Some(self.top - 1) {
+                self.top -= 1;
+            }
+        }
+    }
+
+    pub(super) fn reserve(&mut self, n: u32) -> Slot {
+        let first = self.top;
+        self.top += n;
+        self.max_top = self.max_top.max(self.top);
+        first
+    }
+
+    pub(super) fn slots(&mut self, n: u32) -> Leaves {
+        let first = self.reserve(n);
+        self.push_slots(first, n);
+        self.pop()
+    }
+
+    pub(super) fn push_slots(&mut self, first: Slot, n: u32) {
+        let start = self.pool_end();
+        self.pool.extend((first..first + n).map(Operand::slot));
+        self.done.push(Leaves { start, len: n });
+    }
+
+    pub(super) fn pool_end(&self) -> u32 {
+        u32::try_from(self.pool.len()).expect("fewer operands than 2^32")
+    }
+
+    pub(super) fn list(&mut self, operands: &[Operand]) -> Leaves {
+        let start = self.pool_end();
+        self.pool.extend_from_slice(operands);
+        Leaves { start, len: u32::try_from(operands.len()).expect("few operands") }
+    }
+
+    pub(super) fn leaf(&self, leaves: Leaves, i: u32) -> Operand {
+        self.pool[(leaves.start + i) as usize]
+    }
+
+    pub(super) fn pop(&mut self) -> Leaves {
+        self.done.pop().expect("the operand is compiled")
+    }
+
+    /// Two values side by side.
+    pub(super) fn concat(&mut self, left: Leaves, right: Leaves) -> Leaves {
+        if right.len == 0 {
+            return left;
+        }
+        if left.len == 0 {
+            return right;
+        }
+        let len = left.len + right.len;
+        if left.start + left.len == right.start {
+            return Leaves { start: left.start, len };
+        }
+        let start = self.pool_end();
+        for leaves in [left, right] {
+            self.pool.extend_from_within(leaves.start as usize..(leaves.start + leaves.len) as usize);
+        }
+        Leaves { start, len }
+    }
+
+    pub(super) fn code_list(&mut self, leaves: Leaves) -> List {
+        let start = u32::try_from(self.linker.code.lists.len()).expect("fewer operands than 2^32");
+        let range = leaves.start as usize..(leaves.start + leaves.len) as usize;
+        self.linker.code.lists.extend_from_slice(&self.pool[range]);
+        List { start, len: leaves.len }
+    }
+
+    pub(super) fn constant_operand(&mut self, value: f64) -> Operand {
+        let constants = &mut self.linker.code.constants;
+        *self.linker.constants.entry(value.to_bits()).or_insert_with(|| {
+            constants.push(value);
+            Operand::constant(constants.len() - 1)
+        })
+    }
+}

@@ -1,0 +1,3 @@
+-- G41 of the specification: unbound variable.
+-- check
+let x = 1 in x + yy  -- error[RD003]

@@ -1,0 +1,3 @@
+-- G46 of the specification: gradient of a vector.
+-- check
+grad[1](x. (x, x))  -- error[RD012]

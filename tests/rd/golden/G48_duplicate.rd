@@ -1,0 +1,3 @@
+-- G48 of the specification: duplicate.
+-- check
+let (a, a) = (1, 2) in a  -- error[RD008]

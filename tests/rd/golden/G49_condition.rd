@@ -1,0 +1,3 @@
+-- G49 of the specification: condition.
+-- check
+if 1 then 2 else 3  -- error[RD010]
