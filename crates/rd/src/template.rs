@@ -26,22 +26,26 @@ pub trait Algebra {
 }
 
 /// The cotangent of the argument of a unary operation at `x`, given the cotangent `w` of its result.
+///
+/// Most templates need the result itself; who has it already passes it as `known`, and it is not computed again.
 #[inline]
 pub fn reverse_unary<A: Algebra>(
     alg: &mut A,
     op: Scalar,
     x: A::Number,
+    known: Option<A::Number>,
     w: A::Number,
 ) -> Result<A::Number, A::Error> {
     use Scalar::{Add, Cos, Div, Exp, Log, Mul, Neg, Pow, Powi, Sigmoid, Sin, Sqrt, Sub, Tan, Tanh};
+    let result = |alg: &mut A| known.map_or_else(|| alg.unary(op, x), Ok);
     match op {
         Neg => alg.unary(Neg, w),
         Exp => {
-            let e = alg.unary(Exp, x)?;
+            let e = result(alg)?;
             alg.binary(Mul, w, e)
         }
         Log => {
-            alg.unary(Log, x)?;
+            result(alg)?;
             alg.binary(Div, w, x)
         }
         Sin => {
@@ -54,28 +58,28 @@ pub fn reverse_unary<A: Algebra>(
             alg.unary(Neg, ws)
         }
         Tan => {
-            let t = alg.unary(Tan, x)?;
+            let t = result(alg)?;
             let tt = alg.binary(Mul, t, t)?;
             let one = alg.constant(1.0);
             let slope = alg.binary(Add, one, tt)?;
             alg.binary(Mul, w, slope)
         }
         Tanh => {
-            let t = alg.unary(Tanh, x)?;
+            let t = result(alg)?;
             let tt = alg.binary(Mul, t, t)?;
             let one = alg.constant(1.0);
             let slope = alg.binary(Sub, one, tt)?;
             alg.binary(Mul, w, slope)
         }
         Sigmoid => {
-            let s = alg.unary(Sigmoid, x)?;
+            let s = result(alg)?;
             let one = alg.constant(1.0);
             let rest = alg.binary(Sub, one, s)?;
             let slope = alg.binary(Mul, s, rest)?;
             alg.binary(Mul, w, slope)
         }
         Sqrt => {
-            let s = alg.unary(Sqrt, x)?;
+            let s = result(alg)?;
             let two = alg.constant(2.0);
             let double = alg.binary(Mul, two, s)?;
             alg.binary(Div, w, double)
@@ -84,7 +88,7 @@ pub fn reverse_unary<A: Algebra>(
         #[allow(clippy::cast_precision_loss)] // exponents are within ±2^53, see the parser
         Powi(k) => {
             if k < 0 {
-                alg.unary(Powi(k), x)?;
+                result(alg)?;
             }
             let factor = alg.constant(k as f64);
             let power = alg.unary(Powi(k - 1), x)?;
@@ -95,27 +99,30 @@ pub fn reverse_unary<A: Algebra>(
     }
 }
 
-/// The cotangents of the two arguments of a binary operation at `(a, b)`, given that of its result.
+/// The cotangents of the two arguments of a binary operation at `(a, b)`, given that of its result; `known` as for
+/// [`reverse_unary`].
 #[inline]
 pub fn reverse_binary<A: Algebra>(
     alg: &mut A,
     op: Scalar,
     (a, b): (A::Number, A::Number),
+    known: Option<A::Number>,
     w: A::Number,
 ) -> Result<(A::Number, A::Number), A::Error> {
     use Scalar::{Add, Div, Log, Mul, Neg, Pow, Sub};
+    let result = |alg: &mut A| known.map_or_else(|| alg.binary(op, a, b), Ok);
     match op {
         Add => Ok((w, w)),
         Sub => Ok((w, alg.unary(Neg, w)?)),
         Mul => Ok((alg.binary(Mul, w, b)?, alg.binary(Mul, w, a)?)),
         Div => {
-            let q = alg.binary(Div, a, b)?;
+            let q = result(alg)?;
             let t = alg.binary(Div, w, b)?;
             let qt = alg.binary(Mul, q, t)?;
             Ok((t, alg.unary(Neg, qt)?))
         }
         Pow => {
-            let p = alg.binary(Pow, a, b)?;
+            let p = result(alg)?;
             let one = alg.constant(1.0);
             let lower = alg.binary(Sub, b, one)?;
             let power = alg.binary(Pow, a, lower)?;

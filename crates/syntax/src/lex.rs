@@ -72,6 +72,17 @@ pub enum LexError {
     InvalidUtf8(Span),
 }
 
+impl LexError {
+    /// Where it stands.
+    pub fn span(self) -> Span {
+        match self {
+            LexError::UnexpectedCharacters(span)
+            | LexError::UnterminatedComment(span)
+            | LexError::InvalidUtf8(span) => span,
+        }
+    }
+}
+
 /// The outcome of lexing: everything that could be read, and what could not.
 #[derive(Clone, Debug)]
 pub struct Lexed {
@@ -174,10 +185,12 @@ impl Lexer<'_> {
     }
 
     fn symbol(&self, rest: &str) -> Option<(TokenKind, usize)> {
+        // Most spellings differ in their first byte, which is quicker to compare than the whole.
+        let first = rest.as_bytes().first();
         let symbols = self.lexicon.symbols.iter().map(|symbol| (*symbol, *symbol));
         symbols
             .chain(self.lexicon.twins.iter().copied())
-            .filter(|(spelling, _)| rest.starts_with(spelling))
+            .filter(|(spelling, _)| spelling.as_bytes().first() == first && rest.starts_with(spelling))
             .max_by_key(|(spelling, _)| spelling.len())
             .map(|(spelling, symbol)| (TokenKind::Symbol(symbol), spelling.len()))
     }

@@ -88,10 +88,12 @@ fn apply_reverse(types: &Types, primitive: Primitive, argument: &Value) -> Resul
     let (point, w) = argument.halves();
     match primitive {
         Primitive::Scalar(op) if op.is_binary() => {
-            let (da, db) = reverse_binary(&mut Floats, op, point.two_reals(), w.real())?;
+            let (da, db) = reverse_binary(&mut Floats, op, point.two_reals(), None, w.real())?;
             Ok(Value::pair(Value::Real(da), Value::Real(db)))
         }
-        Primitive::Scalar(op) => reverse_unary(&mut Floats, op, point.real(), w.real()).map(Value::Real),
+        Primitive::Scalar(op) => {
+            reverse_unary(&mut Floats, op, point.real(), None, w.real()).map(Value::Real)
+        }
         Primitive::Dot(ty) => {
             let (a, b) = point.halves();
             let (da, db) = (scale(w.real(), &b.leaves())?, scale(w.real(), &a.leaves())?);

@@ -122,17 +122,13 @@ impl Parser<'_> {
         let what =
             if self.sees("^") { "`^` does not associate" } else { "a suffix does not apply to a power" };
         self.syntax_error("an operator or the end of the term");
-        if let Some(last) = self.diagnostics.last_mut() {
-            last.reason = Some(format!("{what}: write parentheses to say which is meant"));
-        }
+        self.help(&format!("{what}: write parentheses to say which is meant"));
         self.recover()
     }
 
     fn comparison_does_not_associate(&mut self) -> State {
         self.syntax_error("`&&`, `||` or the end of the condition");
-        if let Some(last) = self.diagnostics.last_mut() {
-            last.reason = Some("comparisons do not chain: write `a < b && b < c`".to_string());
-        }
+        self.help("comparisons do not chain: write `a < b && b < c`");
         self.recover()
     }
 

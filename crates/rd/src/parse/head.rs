@@ -63,6 +63,7 @@ impl Parser<'_> {
             loop {
                 let ident = self.ident("a parameter")?;
                 if !self.expect(":") {
+                    self.help("each parameter has its type: `f(x:real, y:real):real`");
                     return None;
                 }
                 let annotation = Some(self.annotation()?);
@@ -77,6 +78,7 @@ impl Parser<'_> {
         }
         let params_span = open.to(self.previous());
         if !self.expect(":") {
+            self.help("a function says the type of its result: `f(x:real):real = …`");
             return None;
         }
         let result = self.annotation()?;

@@ -29,7 +29,7 @@ use eddy_syntax::{Diagnostic, SourceFile, Span};
 use rustc_hash::FxHashSet;
 
 use crate::codes;
-use crate::names::Names;
+use crate::names::{Name, Names};
 use crate::operation::Pred;
 use crate::surface::{
     Abstraction, BinaryOp, Callee, ExprId, ExprKind, Exprs, Head, Ident, Item, Mode, Pattern, Program,
@@ -51,6 +51,8 @@ pub struct Parsed {
     pub tokens: Vec<Token>,
     /// The comments, for the formatter.
     pub comments: Vec<Comment>,
+    /// Names whose definition could not be read: their uses are no mistakes.
+    pub poisoned: FxHashSet<Name>,
     /// The mistakes, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -72,15 +74,17 @@ pub fn parse(file: &SourceFile) -> Parsed {
         exprs: Exprs::default(),
         names: Names::default(),
         types: Types::default(),
+        unreadable: errors.iter().map(|error| error.span().start).collect(),
         diagnostics: errors.iter().map(|error| lexical_error(file, *error)).collect(),
         last_syntax_error: None,
         misused: FxHashSet::default(),
+        poisoned: FxHashSet::default(),
     };
     let directives = parser.directives();
     let term = parser.term();
-    let Parser { exprs, names, types, diagnostics, .. } = parser;
+    let Parser { exprs, names, types, poisoned, diagnostics, .. } = parser;
     let program = Program { directives, term, exprs };
-    Parsed { program, names, types, tokens, comments, diagnostics }
+    Parsed { program, names, types, tokens, comments, poisoned, diagnostics }
 }
 
 fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
@@ -199,10 +203,13 @@ struct Parser<'a> {
     names: Names,
     types: Types,
     diagnostics: Vec<Diagnostic>,
+    /// Where the lexer could not read, in order.
+    unreadable: Vec<u32>,
     /// The token at which the last syntax error was reported: the same place is not reported twice.
     last_syntax_error: Option<usize>,
     /// The reserved words that were used, and reported, as names: their later uses are not.
     misused: FxHashSet<&'static str>,
+    poisoned: FxHashSet<Name>,
 }
 
 impl Parser<'_> {
@@ -276,12 +283,15 @@ impl Parser<'_> {
         match token.kind {
             TokenKind::Name => {}
             TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-                let diagnostic =
-                    Diagnostic::error(codes::RESERVED, token.span, format!("`{text}` is reserved"))
+                if self.misused.insert(word) {
+                    let title = format!("`{text}` is reserved");
+                    let diagnostic = Diagnostic::error(codes::RESERVED, token.span, title)
                         .label("this word belongs to the language")
                         .help(format!("choose another name, for instance `{text}1`"));
-                self.diagnostics.push(diagnostic);
-                self.misused.insert(word);
+                    self.diagnostics.push(diagnostic);
+                }
+                let name = self.names.intern(text);
+                self.poisoned.insert(name);
             }
             _ => {
                 self.syntax_error(what);

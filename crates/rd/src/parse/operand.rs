@@ -1,7 +1,7 @@
 //! What an operand can start with.
 
 use eddy_syntax::lex::TokenKind;
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Confidence, Diagnostic, Edit, Span};
 
 use super::head::Definition;
 use super::{Applied, Derivative, Frame, Parser, State, Tightness, lexicon};
@@ -137,20 +137,22 @@ impl Parser<'_> {
 
     fn definition(&mut self, start: Span, word: &str) -> State {
         self.advance();
+        let head_at = self.at;
         let definition = if word == "let" { self.let_head() } else { self.letrec_head() };
         match definition {
             Some(Definition::Value(pattern)) => self.wait(Frame::LetBound { start, pattern }),
             Some(Definition::Function(head)) => self.wait(Frame::FunctionBody { start, head }),
-            None => self.recover_definition(),
+            None => self.recover_definition(head_at),
         }
     }
 
     fn constant(&mut self, start: Span) -> State {
         self.advance();
+        let head_at = self.at;
         let ident = self.ident("the name of a constant");
         match ident {
             Some(ident) if self.expect("=") => self.wait(Frame::ConstValue { start, ident }),
-            _ => self.recover_definition(),
+            _ => self.recover_definition(head_at),
         }
     }
 
@@ -176,6 +178,7 @@ impl Parser<'_> {
         if !self.expect("(") {
             return self.recover();
         }
+        self.explain_operation_as_function();
         let Some(ident) = self.ident("a variable or the name of a function") else { return self.recover() };
         if self.eat(")") {
             return self.finish_derivative(start, kind, point, Abstraction::Function(ident));
@@ -194,14 +197,25 @@ impl Parser<'_> {
         self.wait(Frame::Body { start, kind, point, item: Item { ident, annotation } })
     }
 
+    /// `grad[2](sin)`: an operation is no function variable, but it is clear what is meant.
+    fn explain_operation_as_function(&mut self) {
+        let token = self.token();
+        let TokenKind::Symbol(word) = token.kind else { return };
+        if lexicon::callee(word).is_none() || self.peek(1) != TokenKind::Symbol(")") {
+            return;
+        }
+        let replacement = format!("x. {word}(x)");
+        let edit = Edit { span: token.span, replacement, confidence: Confidence::Safe };
+        let diagnostic = Diagnostic::error(codes::RESERVED, token.span, format!("`{word}` is reserved"))
+            .label("an operation, not a function of the program")
+            .help_with_edit("write the function that applies it", edit);
+        self.diagnostics.push(diagnostic);
+        self.misused.insert(word);
+    }
+
     fn reverse_without_cotangent(&mut self, word: &str) -> State {
         self.syntax_error("a term");
-        if let Some(last) = self.diagnostics.last_mut() {
-            last.help = Some(eddy_syntax::Help {
-                text: format!("a reverse operation follows its cotangent: `w.{word}(x)`"),
-                edit: None,
-            });
-        }
+        self.help(&format!("a reverse operation follows its cotangent: `w.{word}(x)`"));
         self.recover()
     }
 }

@@ -1,16 +1,17 @@
 //! Syntax errors: saying what was expected, and finding a place to go on.
 
-use eddy_syntax::Diagnostic;
 use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Diagnostic, Help};
 
 use super::{Frame, Parser, State, Tightness};
 use crate::codes;
-use crate::surface::{ExprId, ExprKind};
+use crate::surface::{ExprId, ExprKind, Ident, Item, Pattern};
 
 impl Parser<'_> {
-    /// Reports that something else was expected here; a second complaint about the same token is dropped.
+    /// Reports that something else was expected here. A second complaint about the same token is dropped, and so is one that
+    /// follows from what the lexer could not read.
     pub(super) fn syntax_error(&mut self, expected: &str) {
-        if self.last_syntax_error.replace(self.at) == Some(self.at) {
+        if self.last_syntax_error.replace(self.at) == Some(self.at) || self.follows_unreadable() {
             return;
         }
         let token = self.token();
@@ -25,6 +26,21 @@ impl Parser<'_> {
             diagnostic = diagnostic.cause(span, text);
         }
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a hint to the syntax error at the current token, unless that was dropped.
+    pub(super) fn help(&mut self, text: &str) {
+        let span = self.token().span;
+        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
+            last.help = Some(Help { text: text.to_string(), edit: None });
+        }
+    }
+
+    /// Whether something that the lexer could not read, and reported, stands right before the next token.
+    fn follows_unreadable(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end);
+        let next = self.unreadable.partition_point(|start| *start < before);
+        self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
     }
 
     /// Reports what was expected in the place of an operand, and recovers.
@@ -47,12 +63,10 @@ impl Parser<'_> {
         };
         self.syntax_error(waits);
         let follows_directly = matches!(self.token().kind, TokenKind::Name | TokenKind::Number);
-        if let (true, ExprKind::Name(name)) = (follows_directly, self.exprs.kind(expr))
-            && let Some(last) = self.diagnostics.last_mut()
-        {
+        if let (true, ExprKind::Name(name)) = (follows_directly, self.exprs.kind(expr)) {
             let name = self.names.text(*name);
             let text = format!("the arguments of a function stand in parentheses: `{name}(…)`");
-            last.help = Some(eddy_syntax::Help { text, edit: None });
+            self.help(&text);
         }
         self.recover()
     }
@@ -101,12 +115,18 @@ impl Parser<'_> {
         }
     }
 
-    /// As [`Parser::recover`], when the head of a definition could not be read: its `in` belongs to it.
-    pub(super) fn recover_definition(&mut self) -> State {
+    /// As [`Parser::recover`], when the head of a definition, which starts at this token, could not be read: its `in` belongs
+    /// to it, and the names in it are no mistakes later on.
+    pub(super) fn recover_definition(&mut self, head_at: usize) -> State {
+        for token in &self.tokens[head_at..self.at] {
+            if token.kind == TokenKind::Name {
+                let name = self.names.intern(self.file.slice(token.span));
+                self.poisoned.insert(name);
+            }
+        }
         let start = self.previous();
-        let ident = crate::surface::Ident { name: self.names.intern("_"), span: start };
-        let item = crate::surface::Item { ident, annotation: None };
-        let pattern = crate::surface::Pattern::Name(item);
+        let ident = Ident { name: self.names.intern("_"), span: start };
+        let pattern = Pattern::Name(Item { ident, annotation: None });
         self.frames.push(Frame::LetBound { start, pattern });
         self.recover()
     }

@@ -26,6 +26,7 @@ impl Parser<'_> {
                 }
                 _ => {
                     self.syntax_error("a type");
+                    self.help("types are `real`, `unit` and products such as `real * real` or `real^3`");
                     return None;
                 }
             };

@@ -16,10 +16,10 @@ pub fn expand_reverse(terms: &mut Terms, primitive: Primitive, argument: TermId)
         Primitive::Scalar(op) if op.is_binary() => {
             let a = writer.project(x, Term::Fst, "a");
             let b = writer.project(x, Term::Snd, "b");
-            let (da, db) = never_fails(reverse_binary(&mut writer, op, (a, b), w));
+            let (da, db) = never_fails(reverse_binary(&mut writer, op, (a, b), None, w));
             writer.terms.pair(da, db)
         }
-        Primitive::Scalar(op) => never_fails(reverse_unary(&mut writer, op, x, w)),
+        Primitive::Scalar(op) => never_fails(reverse_unary(&mut writer, op, x, None, w)),
         // ⟨scale_T(w,b), scale_T(w,a)⟩
         Primitive::Dot(_) => {
             let a = writer.project(x, Term::Fst, "a");

@@ -40,12 +40,12 @@ impl Compiler<'_> {
         match primitive {
             Primitive::Scalar(op) if op.is_binary() => {
                 let (a, b, w) = (self.leaf(argument, 0), self.leaf(argument, 1), self.leaf(argument, 2));
-                let (da, db) = reverse_binary(self, op, (a, b), w).expect(infallible);
+                let (da, db) = reverse_binary(self, op, (a, b), None, w).expect(infallible);
                 self.list(&[da, db])
             }
             Primitive::Scalar(op) => {
                 let (x, w) = (self.leaf(argument, 0), self.leaf(argument, 1));
-                let dx = reverse_unary(self, op, x, w).expect(infallible);
+                let dx = reverse_unary(self, op, x, None, w).expect(infallible);
                 self.list(&[dx])
             }
             Primitive::Dot(_) => {

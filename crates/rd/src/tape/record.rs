@@ -3,10 +3,8 @@
 //! Tape 1 belongs to the outermost derivative; what it records depends on nothing but floats, so it stores floats and is
 //! swept in floats. The tapes above store numbers of the tapes below, and their sweep is recorded there.
 //!
-//! A recorded operation takes 16 bytes, its primal 8 (16 above the first tape), its cotangent as much again during the
-//! sweep, and an operand that is not on the tape once more as much.
-
-use rustc_hash::FxHashMap;
+//! On the first tape a recorded operation takes 24 bytes, above it 32; its cotangent during the sweep 8 or 16, and an operand
+//! that is not on the tape as much again: 64 bytes at most.
 
 use crate::eval::traces::Floats;
 use crate::operation::{Scalar, Undefined};
@@ -53,6 +51,11 @@ trait Number: Copy {
     const ABSENT: Self;
     fn is_absent(self) -> bool;
     fn from_real(real: Real) -> Self;
+    fn value(self) -> f64;
+
+    fn is_finite(self) -> bool {
+        self.value().is_finite()
+    }
 }
 
 impl Number for f64 {
@@ -68,6 +71,11 @@ impl Number for f64 {
     fn from_real(real: Real) -> f64 {
         real.value
     }
+
+    #[inline]
+    fn value(self) -> f64 {
+        self
+    }
 }
 
 impl Number for Real {
@@ -79,6 +87,10 @@ impl Number for Real {
 
     fn from_real(real: Real) -> Real {
         real
+    }
+
+    fn value(self) -> f64 {
+        self.value
     }
 }
 
@@ -104,128 +116,43 @@ impl Source {
     }
 }
 
-/// A recorded operation, by its number in [`OpTable`].
+/// A recorded operation and its result. Arguments are within reach of the result, so that a backward sweep reads one
+/// record after the other.
 #[derive(Clone, Copy)]
-struct Node {
-    op: u32,
+struct Record<N> {
+    op: Opcode,
     x: Source,
     y: Source,
+    primal: N,
 }
 
-struct Tape<N> {
-    nodes: Vec<Node>,
-    primals: Vec<N>,
-    outer: Vec<N>,
-    cotangents: Vec<N>,
-}
+/// An operation without its exponent, which would double its size: the exponent of a power is its second operand.
+#[derive(Clone, Copy)]
+struct Opcode(u32);
 
-impl<N: Number> Tape<N> {
-    fn new() -> Self {
-        Tape { nodes: Vec::new(), primals: Vec::new(), outer: Vec::new(), cotangents: Vec::new() }
-    }
+impl Opcode {
+    const OPS: [Scalar; 15] = [
+        Scalar::Add,
+        Scalar::Sub,
+        Scalar::Mul,
+        Scalar::Div,
+        Scalar::Pow,
+        Scalar::Neg,
+        Scalar::Exp,
+        Scalar::Log,
+        Scalar::Sin,
+        Scalar::Cos,
+        Scalar::Tan,
+        Scalar::Tanh,
+        Scalar::Sigmoid,
+        Scalar::Sqrt,
+        Scalar::Powi(0),
+    ];
 
-    #[allow(clippy::cast_possible_truncation)] // see `Tapes::is_full`
-    fn len(&self) -> u32 {
-        self.nodes.len() as u32
-    }
-
-    fn clear(&mut self) {
-        self.nodes.clear();
-        self.primals.clear();
-        self.outer.clear();
-    }
-
-    fn push(&mut self, node: Node, primal: N) {
-        self.nodes.push(node);
-        self.primals.push(primal);
-    }
-
+    /// The place of an operation in [`Opcode::OPS`].
     #[inline]
-    fn source(&mut self, real: Real, level: u32) -> Source {
-        if real.level() == level {
-            return Source::node(real.index());
-        }
-        self.outer.push(N::from_real(real));
-        Source::outer(self.outer.len() - 1)
-    }
-
-    #[inline]
-    fn number(&self, source: Source) -> N {
-        match source.on_tape() {
-            Some(index) => self.primals[index],
-            None => self.outer[(source.0 & !Source::OUTER) as usize],
-        }
-    }
-
-    /// The bytes in use, the cotangents of a sweep to come included.
-    fn bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + 2 * size_of::<N>()) + self.outer.len() * size_of::<N>()
-    }
-
-    /// Seeds the outputs and sweeps backwards; afterwards `cotangents` holds those of the leaves.
-    fn sweep<A: Algebra<Number = N, Error = Undefined>>(
-        &mut self,
-        alg: &mut A,
-        ops: &OpTable,
-        n_leaves: usize,
-        seeds: impl Iterator<Item = (u32, N)>,
-    ) -> Result<(), Undefined> {
-        let mut cotangents = std::mem::take(&mut self.cotangents);
-        cotangents.clear();
-        cotangents.resize(self.nodes.len(), N::ABSENT);
-        let add = |alg: &mut A, cotangents: &mut [N], at: Source, w: N| -> Result<(), Undefined> {
-            let Some(index) = at.on_tape() else { return Ok(()) };
-            let sum = &mut cotangents[index];
-            *sum = if sum.is_absent() { w } else { alg.binary(Scalar::Add, *sum, w)? };
-            Ok(())
-        };
-        for (index, seed) in seeds {
-            add(alg, &mut cotangents, Source::node(index), seed)?;
-        }
-        for i in (n_leaves..self.nodes.len()).rev() {
-            let w = cotangents[i];
-            if w.is_absent() {
-                continue;
-            }
-            let node = self.nodes[i];
-            let op = ops.op(node.op);
-            if op.is_binary() {
-                let at = (self.number(node.x), self.number(node.y));
-                let (dx, dy) = reverse_binary(alg, op, at, w)?;
-                add(alg, &mut cotangents, node.x, dx)?;
-                add(alg, &mut cotangents, node.y, dy)?;
-            } else {
-                let dx = reverse_unary(alg, op, self.number(node.x), w)?;
-                add(alg, &mut cotangents, node.x, dx)?;
-            }
-        }
-        self.cotangents = cotangents;
-        Ok(())
-    }
-}
-
-/// Operations by number: a [`Scalar`] carries an exponent and would double the size of a node.
-#[derive(Clone)]
-struct OpTable {
-    ops: Vec<Scalar>,
-    powers: FxHashMap<i64, u32>,
-}
-
-impl OpTable {
-    fn new() -> Self {
-        use Scalar::{Add, Cos, Div, Exp, Log, Mul, Neg, Pow, Sigmoid, Sin, Sqrt, Sub, Tan, Tanh};
-        let ops = vec![Add, Sub, Mul, Div, Pow, Neg, Exp, Log, Sin, Cos, Tan, Tanh, Sigmoid, Sqrt];
-        OpTable { ops, powers: FxHashMap::default() }
-    }
-
-    #[inline]
-    fn op(&self, number: u32) -> Scalar {
-        self.ops[number as usize]
-    }
-
-    #[inline]
-    fn number(&mut self, op: Scalar) -> u32 {
-        match op {
+    fn of(op: Scalar) -> Opcode {
+        Opcode(match op {
             Scalar::Add => 0,
             Scalar::Sub => 1,
             Scalar::Mul => 2,
@@ -240,17 +167,145 @@ impl OpTable {
             Scalar::Tanh => 11,
             Scalar::Sigmoid => 12,
             Scalar::Sqrt => 13,
-            Scalar::Powi(exponent) => self.power(exponent),
+            Scalar::Powi(_) => 14,
+        })
+    }
+
+    #[inline]
+    fn op(self) -> Scalar {
+        Opcode::OPS[self.0 as usize]
+    }
+}
+
+/// The second operand of an operation: its own, the exponent of a power, or none.
+#[inline]
+#[allow(clippy::cast_precision_loss)] // exponents are within ±2^53, see the parser
+fn second(op: Scalar, y: Real) -> Option<Real> {
+    match op {
+        Scalar::Powi(exponent) => Some(Real::constant(exponent as f64)),
+        _ => op.is_binary().then_some(y),
+    }
+}
+
+struct Tape<N> {
+    records: Vec<Record<N>>,
+    /// Operands that do not depend on this tape.
+    outer: Vec<N>,
+    cotangents: Vec<N>,
+}
+
+impl<N: Number> Tape<N> {
+    fn new() -> Self {
+        Tape { records: Vec::new(), outer: Vec::new(), cotangents: Vec::new() }
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // see `Tapes::is_full`
+    fn len(&self) -> u32 {
+        self.records.len() as u32
+    }
+
+    fn clear(&mut self) {
+        self.records.clear();
+        self.outer.clear();
+    }
+
+    fn push_leaf(&mut self, primal: N) {
+        let none = Source::outer(0);
+        self.records.push(Record { op: Opcode(0), x: none, y: none, primal });
+    }
+
+    #[inline]
+    fn push(&mut self, level: u32, op: Scalar, x: Real, y: Real, primal: N) {
+        let x = self.source(x, level);
+        let y = second(op, y).map_or(Source::outer(0), |y| self.source(y, level));
+        self.records.push(Record { op: Opcode::of(op), x, y, primal });
+    }
+
+    #[inline]
+    fn source(&mut self, real: Real, level: u32) -> Source {
+        if real.level() == level {
+            return Source::node(real.index());
+        }
+        self.outer.push(N::from_real(real));
+        Source::outer(self.outer.len() - 1)
+    }
+
+    #[inline]
+    fn number(&self, source: Source) -> N {
+        match source.on_tape() {
+            Some(index) => self.records[index].primal,
+            None => self.outer[(source.0 & !Source::OUTER) as usize],
         }
     }
 
-    fn power(&mut self, exponent: i64) -> u32 {
-        let next = u32::try_from(self.ops.len()).expect("fewer exponents than nodes");
-        *self.powers.entry(exponent).or_insert_with(|| {
-            self.ops.push(Scalar::Powi(exponent));
-            next
-        })
+    /// The bytes in use, the cotangents of a sweep to come included.
+    fn bytes(&self) -> usize {
+        self.records.len() * (size_of::<Record<N>>() + size_of::<N>()) + self.outer.len() * size_of::<N>()
     }
+
+    /// Seeds the outputs and sweeps backwards; afterwards `cotangents` holds those of the leaves.
+    fn sweep<A: Algebra<Number = N, Error = Undefined>>(
+        &mut self,
+        alg: &mut A,
+        n_leaves: usize,
+        seeds: impl Iterator<Item = (u32, N)>,
+    ) -> Result<(), Undefined> {
+        let mut cotangents = std::mem::take(&mut self.cotangents);
+        cotangents.clear();
+        cotangents.resize(self.records.len(), N::ABSENT);
+        for (index, seed) in seeds {
+            add(alg, &mut cotangents, Source::node(index), seed)?;
+        }
+        for i in (n_leaves..self.records.len()).rev() {
+            let w = cotangents[i];
+            if !w.is_absent() {
+                self.step(alg, &mut cotangents, self.records[i], w)?;
+            }
+        }
+        self.cotangents = cotangents;
+        Ok(())
+    }
+
+    /// Hands the cotangent of one operation on to its operands.
+    #[inline]
+    fn step<A: Algebra<Number = N, Error = Undefined>>(
+        &self,
+        alg: &mut A,
+        cotangents: &mut [N],
+        record: Record<N>,
+        w: N,
+    ) -> Result<(), Undefined> {
+        let x = self.number(record.x);
+        // The last operation of a body may have overflowed; then its template says so.
+        let known = record.primal.is_finite().then_some(record.primal);
+        let op = match record.op.op() {
+            #[allow(clippy::cast_possible_truncation)] // it was made from an integer
+            Scalar::Powi(_) => Scalar::Powi(self.number(record.y).value() as i64),
+            op => op,
+        };
+        if op.is_binary() {
+            let (dx, dy) = reverse_binary(alg, op, (x, self.number(record.y)), known, w)?;
+            add(alg, cotangents, record.x, dx)?;
+            add(alg, cotangents, record.y, dy)
+        } else {
+            let dx = reverse_unary(alg, op, x, known, w)?;
+            add(alg, cotangents, record.x, dx)
+        }
+    }
+}
+
+/// Adds to the cotangent of an operand, if it is on the tape.
+#[inline]
+fn add<A: Algebra<Number = N, Error = Undefined>, N: Number>(
+    alg: &mut A,
+    cotangents: &mut [N],
+    at: Source,
+    w: N,
+) -> Result<(), Undefined> {
+    let Some(index) = at.on_tape() else { return Ok(()) };
+    let sum = &mut cotangents[index];
+    *sum = if sum.is_absent() { w } else { alg.binary(Scalar::Add, *sum, w)? };
+    Ok(())
 }
 
 /// The open tapes.
@@ -259,7 +314,6 @@ pub struct Tapes {
     plain: Tape<f64>,
     /// Tapes 2, 3, …; those above `depth` are empty and kept for their storage.
     nested: Vec<Tape<Real>>,
-    ops: OpTable,
     /// How many derivatives are being taken.
     depth: u32,
     /// How many operations were recorded in all.
@@ -268,7 +322,7 @@ pub struct Tapes {
 
 impl Tapes {
     pub fn new() -> Self {
-        Tapes { plain: Tape::new(), nested: Vec::new(), ops: OpTable::new(), depth: 0, recorded: 0 }
+        Tapes { plain: Tape::new(), nested: Vec::new(), depth: 0, recorded: 0 }
     }
 
     pub fn bytes(&self) -> usize {
@@ -278,7 +332,7 @@ impl Tapes {
     /// Whether a tape has so many nodes that they could soon not be numbered any more.
     pub fn is_full(&self) -> bool {
         let full = |len: usize| len > 1 << 30;
-        full(self.plain.nodes.len()) || self.nested.iter().any(|tape| full(tape.nodes.len()))
+        full(self.plain.records.len()) || self.nested.iter().any(|tape| full(tape.records.len()))
     }
 
     /// Opens a tape; the reals given to [`Tapes::leaf`] next are its leaves.
@@ -293,13 +347,12 @@ impl Tapes {
     /// Makes a real a leaf of the innermost tape.
     pub fn leaf(&mut self, point: Real) -> Real {
         let level = self.depth;
-        let node = Node { op: 0, x: Source::outer(0), y: Source::outer(0) };
         let index = if level == 1 {
-            self.plain.push(node, point.value);
+            self.plain.push_leaf(point.value);
             self.plain.len() - 1
         } else {
             let tape = &mut self.nested[level as usize - 2];
-            tape.push(node, point);
+            tape.push_leaf(point);
             tape.len() - 1
         };
         Real::new(point.value, level, index)
@@ -320,17 +373,15 @@ impl Tapes {
         result.clear();
         if level == 1 {
             let seeds = seeds.map(|(output, w)| (output.index(), w.value));
-            self.plain.sweep(&mut Floats, &self.ops, n_leaves, seeds)?;
+            self.plain.sweep(&mut Floats, n_leaves, seeds)?;
             let leaves = self.plain.cotangents[..n_leaves].iter();
             result.extend(leaves.map(|w| Real::constant(if w.is_absent() { 0.0 } else { *w })));
             self.plain.clear();
         } else {
             let above_first = level as usize - 2;
             let mut tape = std::mem::replace(&mut self.nested[above_first], Tape::new());
-            // The sweep records on the tapes below, and may add exponents; numbers given before stay as they are.
-            let ops = self.ops.clone();
             let seeds = seeds.map(|(output, w)| (output.index(), *w));
-            tape.sweep(self, &ops, n_leaves, seeds)?;
+            tape.sweep(self, n_leaves, seeds)?;
             let leaves = tape.cotangents[..n_leaves].iter();
             result.extend(leaves.map(|w| if w.is_absent() { Real::constant(0.0) } else { *w }));
             tape.clear();
@@ -358,26 +409,20 @@ impl Tapes {
     #[inline]
     fn record_plain(&mut self, op: Scalar, x: Real, y: Real, value: f64) -> u32 {
         self.recorded += 1;
-        let number = self.ops.number(op);
-        let x = self.plain.source(x, 1);
-        let y = if op.is_binary() { self.plain.source(y, 1) } else { Source::outer(0) };
-        self.plain.push(Node { op: number, x, y }, value);
+        self.plain.push(1, op, x, y, value);
         self.plain.len() - 1
     }
 
     fn record_nested(&mut self, op: Scalar, mut x: Real, mut y: Real, value: f64) -> Real {
         let mut level = x.level().max(y.level());
         let result = Real::new(value, level, self.next_index(level));
-        let number = self.ops.number(op);
         while level > 1 {
             self.recorded += 1;
-            let tape = &mut self.nested[level as usize - 2];
-            let (x_source, lower_x) = (tape.source(x, level), tape.lower(x, level));
-            let y_source = if op.is_binary() { tape.source(y, level) } else { Source::outer(0) };
-            let lower_y = tape.lower(y, level);
+            let tape = &self.nested[level as usize - 2];
+            let (lower_x, lower_y) = (tape.lower(x, level), tape.lower(y, level));
             let below = lower_x.level().max(lower_y.level());
             let primal = Real::new(value, below, self.next_index(below));
-            self.nested[level as usize - 2].push(Node { op: number, x: x_source, y: y_source }, primal);
+            self.nested[level as usize - 2].push(level, op, x, y, primal);
             (x, y, level) = (lower_x, lower_y, below);
         }
         if level == 1 {
@@ -398,7 +443,7 @@ impl Tapes {
 impl Tape<Real> {
     /// A real as the tapes below see it.
     fn lower(&self, real: Real, level: u32) -> Real {
-        if real.level() == level { self.primals[real.index() as usize] } else { real }
+        if real.level() == level { self.records[real.index() as usize].primal } else { real }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The walk over the tree: in which order things are visited, bound and finished.
 
 use eddy_syntax::{Diagnostic, Span};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{self, Situation};
 use super::scope::{Meaning, Scope};
@@ -64,11 +65,13 @@ pub(super) struct Elaborator {
     pub open: Vec<Open>,
     /// The non-recursive functions whose bodies enclose the current place: name and the span of `let`.
     pub defining: Vec<(Name, Span)>,
+    /// Names whose definition could not be read: their uses are no mistakes.
+    pub poisoned: FxHashSet<Name>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 pub(super) fn elaborate(parsed: Parsed) -> (Program, Vec<Diagnostic>) {
-    let Parsed { program, names, types, mut diagnostics, .. } = parsed;
+    let Parsed { program, names, types, poisoned, mut diagnostics, .. } = parsed;
     let surface::Program { directives, term, exprs } = program;
     let mut clarke = false;
     for directive in directives {
@@ -86,6 +89,7 @@ pub(super) fn elaborate(parsed: Parsed) -> (Program, Vec<Diagnostic>) {
         done: Vec::new(),
         open: Vec::new(),
         defining: Vec::new(),
+        poisoned,
         diagnostics,
     };
     elaborator.run();
@@ -298,7 +302,7 @@ impl Elaborator {
     }
 
     fn report_duplicates(&mut self, items: &[Item]) {
-        let mut first = rustc_hash::FxHashMap::default();
+        let mut first = FxHashMap::default();
         for item in items {
             if let Some(span) = first.insert(item.ident.name, item.ident.span) {
                 let text = self.terms.names.text(item.ident.name);

@@ -114,6 +114,8 @@ impl Elaborator {
                 }
                 Meaning::Variable(..) => errors::free_variable(text, span, bound.span),
             }
+        } else if self.poisoned.contains(&name) {
+            return self.terms.poison();
         } else {
             let visible = self.scope.visible().map(|name| self.terms.names.text(name));
             errors::unbound(text, span, visible, self.scope.function(name).is_some())
@@ -172,6 +174,9 @@ impl Elaborator {
     pub fn call_function(&mut self, callee: Ident, argument: TermId, argument_span: Span) -> TermId {
         let text = self.terms.names.text(callee.name).to_string();
         let Some(bound) = self.scope.function(callee.name) else {
+            if self.poisoned.contains(&callee.name) {
+                return self.terms.poison();
+            }
             let callable = self.scope.callable().map(|name| self.terms.names.text(name));
             let enclosing = self.defining.iter().rev().find(|(name, _)| *name == callee.name);
             let is_variable = self.scope.ordinary(callee.name).is_some();

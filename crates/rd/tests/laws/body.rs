@@ -25,13 +25,13 @@ pub struct Body {
 impl Body {
     /// A body that will be inside of so many derivatives.
     pub fn sample(generator: &mut Generator<'_>, nesting: u32) -> Body {
-        let ty = generator.any_type();
+        let ty = generator.smooth_type();
         Body::sample_at(generator, nesting, ty)
     }
 
     /// A body with a variable of this type.
     pub fn sample_at(generator: &mut Generator<'_>, nesting: u32, ty: Ty) -> Body {
-        let (outer_ty, result) = (generator.any_type(), generator.any_type());
+        let (outer_ty, result) = (generator.any_type(), generator.smooth_type());
         let (outer, point, cotangent) =
             (generator.value(&outer_ty), generator.value(&ty), generator.value(&result));
         let text = generator.open_term(&[("y", &outer_ty), ("x", &ty)], nesting, &result);

@@ -7,22 +7,28 @@ use eddy_rd::syntax::Program;
 use eddy_rd::transform::obstacle;
 
 use crate::body::Body;
-use crate::compare::{ENGINES, Reports, Tolerance, overflows, same, show};
+use crate::compare::{ENGINES, Reports, Tolerance, same, show};
 use crate::generate::Generator;
 use crate::harness::{LIMITS, Trial, Verdict, accepted, law};
 
 #[test]
 fn tape_is_reference_12_1() {
-    law("tape = reference", 1000, |generator| generator.program().0, |source| {
-        agrees(&accepted(source)?, Engine::Tape)
-    });
+    law(
+        "tape = reference",
+        1000,
+        |generator| generator.program().0,
+        |source| agrees(&accepted(source)?, Engine::Tape),
+    );
 }
 
 #[test]
 fn tape_is_reference_on_derivatives_12_1() {
-    law("tape = reference on derivatives", 1000, |generator| Body::sample(generator, 1), |body| {
-        agrees(&accepted(&body.derivative())?, Engine::Tape)
-    });
+    law(
+        "tape = reference on derivatives",
+        1000,
+        |generator| Body::sample(generator, 1),
+        |body| agrees(&accepted(&body.derivative())?, Engine::Tape),
+    );
 }
 
 #[test]
@@ -32,16 +38,22 @@ fn tape_is_reference_at_kinks_14() {
 
 #[test]
 fn transform_is_reference_13() {
-    law("transform = reference", 1000, |generator| generator.program().0, |source| {
-        agrees(&accepted(source)?, Engine::Transform)
-    });
+    law(
+        "transform = reference",
+        1000,
+        |generator| generator.program().0,
+        |source| agrees(&accepted(source)?, Engine::Transform),
+    );
 }
 
 #[test]
 fn transform_is_reference_on_derivatives_13() {
-    law("transform = reference on derivatives", 1000, |generator| Body::sample(generator, 1), |body| {
-        agrees(&accepted(&body.derivative())?, Engine::Transform)
-    });
+    law(
+        "transform = reference on derivatives",
+        1000,
+        |generator| Body::sample(generator, 1),
+        |body| agrees(&accepted(&body.derivative())?, Engine::Transform),
+    );
 }
 
 /// A derivative under `use clarke`.
@@ -61,9 +73,6 @@ fn agrees(program: &Program, engine: Engine) -> Trial {
     // Nothing is rounded: all engines have the same numbers, in whatever order they add them.
     let is_exact = !program.clarke && denote(&program.terms, &[], program.main, LIMITS.fuel).is_exact;
     let tolerance = if is_exact { Tolerance::Exact } else { ENGINES };
-    if overflows(&reference.outcome) != overflows(&other.outcome) {
-        return Err(format!("{} is not {}", show(&reference.outcome), show(&other.outcome)));
-    }
     let verdict = same(&reference.outcome, &other.outcome, tolerance, Reports::Whole)?;
     if let Verdict::Holds = verdict {
         same_fuel(program, engine, &reference, &other)?;

@@ -26,3 +26,5 @@ mod differentiation;
 mod distribution;
 mod engines;
 mod evaluation;
+mod probe;
+mod text;

@@ -99,7 +99,7 @@ impl Generator<'_> {
         let inner = depth.saturating_sub(1);
         let base = self.term(&result, inner).loose();
         // Now and then it goes the wrong way, and does not end.
-        let next = if self.choices.once_in(24) { format!("{x} + 1") } else { format!("{x} - 1") };
+        let next = if self.choices.once_in(12) { format!("{x} + 1") } else { format!("{x} - 1") };
         let call = match params.get(1) {
             None => Text::atom_of(format!("{name}({next})")),
             Some(ty) => {

@@ -77,19 +77,22 @@ impl Scope {
         self.functions.push(function);
     }
 
-    /// The variables and constants that can be used here, the innermost first.
+    /// The variables that can be used here, the innermost first, and then the constants.
     pub fn visible(&self) -> Vec<(&'static str, Ty)> {
         let mut seen = Vec::new();
-        let mut visible = Vec::new();
+        let (mut visible, mut constants) = (Vec::new(), Vec::new());
         for binding in self.ordinary.iter().rev() {
             if seen.contains(&binding.name) {
                 continue;
             }
             seen.push(binding.name);
-            if binding.depth.is_none_or(|depth| depth == self.depth) {
-                visible.push((binding.name, binding.ty.clone()));
+            match binding.depth {
+                None => constants.push((binding.name, binding.ty.clone())),
+                Some(depth) if depth == self.depth => visible.push((binding.name, binding.ty.clone())),
+                Some(_) => {}
             }
         }
+        visible.extend(constants);
         visible
     }
 

@@ -191,18 +191,25 @@ impl Generator<'_> {
         for (name, found) in self.scope.visible() {
             paths(name, &found, ty, &mut uses);
         }
-        // Variables are what programs are about: use one where there is one, three times out of four.
-        if !uses.is_empty() && self.choices.below(4) > 0 {
-            let choice = self.choices.below(uses.len());
-            return Text::atom_of(uses.swap_remove(choice));
+        // Variables are what programs are about: where there is one it is used, seven times out of eight, and most
+        // often the innermost. Otherwise most derivatives would be zero.
+        if !uses.is_empty() && !self.choices.once_in(8) {
+            let n = self.choices.below(uses.len()) * self.choices.below(2);
+            return Text::atom_of(uses.swap_remove(n));
         }
         if *ty == Ty::Unit && self.choices.once_in(4) {
             return Text::atom_of("*");
         }
-        if self.choices.once_in(12) {
+        if self.choices.once_in(16) {
             return Text::atom_of(format!("zero[{}]", self.type_text(ty)));
         }
-        self.literal(ty)
+        match ty {
+            Ty::Pair(left, right) => {
+                let (left, right) = (self.leaf(left).loose(), self.leaf(right).loose());
+                Text::atom_of(parenthesised(&format!("{left}, {right}")))
+            }
+            _ => self.literal(ty),
+        }
     }
 
     pub(super) fn literal(&mut self, ty: &Ty) -> Text {

@@ -62,6 +62,14 @@ impl Generator<'_> {
         }
     }
 
+    /// A type that mostly has a real: others have no derivatives to speak of.
+    pub fn smooth_type(&mut self) -> Ty {
+        match self.any_type() {
+            Ty::Unit if !self.choices.once_in(4) => Ty::Real,
+            ty => ty,
+        }
+    }
+
     /// A type with at least one real.
     pub fn type_with_reals(&mut self) -> Ty {
         match self.any_type() {

@@ -1,0 +1,19 @@
+//! Side-by-side benchmarks: `cargo run --release -p eddy-bench`.
+//!
+//! Every figure is a ratio of two things measured in one run on one machine, or a count that does not depend on the machine.
+//! The two sides take turns, and the best of several turns counts: other work on the machine can only slow a turn down.
+//! Targets are shown beside the figures and asserted nowhere.
+
+#![allow(clippy::print_stdout, reason = "the table is what this program is for")]
+
+mod clock;
+mod rd;
+
+fn main() {
+    println!("rd\n");
+    rd::loops_against_rust();
+    rd::gradients_against_values();
+    rd::deep_recursion();
+    rd::nested_derivatives();
+    rd::reading();
+}
