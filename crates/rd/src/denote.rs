@@ -20,14 +20,17 @@
 //! Decision: this evaluator recurses natively, which keeps it as close to the equations as it can be. No command
 //! reaches it; the laws run it on a thread with a large stack.
 
+mod number;
+
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::operation::{Op, Primitive, Scalar, Undefined, finite};
+use crate::operation::{Op, Primitive, Scalar, Undefined};
 use crate::outcome::{Outcome, Stop};
 use crate::syntax::{FnId, Term, TermId, Terms, Test, VarId};
 use crate::value::Value;
+use number::{Arithmetic, Number};
 
 /// What a term denotes, and how that was found.
 #[derive(Clone, Debug)]
@@ -71,53 +74,6 @@ pub fn push_forward(
     let slope_of = |leaf: &Number| leaf.parts(tag).1.unwrap_or(Number::Float(0.0));
     let tangent = outcome.map(|point| point.map_leaves(&mut |leaf| slope_of(leaf)).floats());
     evaluator.finish(tangent, fuel)
-}
-
-/// A real: a float, or a dual number `primal + tangent·ε_tag`, whose parts have smaller tags only.
-#[derive(Clone, Debug)]
-enum Number {
-    Float(f64),
-    Dual(Rc<Dual>),
-}
-
-#[derive(Debug)]
-struct Dual {
-    tag: u64,
-    primal: Number,
-    tangent: Number,
-}
-
-impl Number {
-    fn dual(tag: u64, primal: Number, tangent: Number) -> Number {
-        Number::Dual(Rc::new(Dual { tag, primal, tangent }))
-    }
-
-    /// The tag that an operation on this number works at; 0 for floats.
-    fn tag(&self) -> u64 {
-        match self {
-            Number::Float(_) => 0,
-            Number::Dual(dual) => dual.tag,
-        }
-    }
-
-    /// Primal and tangent at a tag; a number that lacks the tag is a constant there.
-    fn parts(&self, tag: u64) -> (Number, Option<Number>) {
-        match self {
-            Number::Dual(dual) if dual.tag == tag => (dual.primal.clone(), Some(dual.tangent.clone())),
-            _ => (self.clone(), None),
-        }
-    }
-
-    /// The innermost float, which is what predicates look at.
-    fn float(&self) -> f64 {
-        let mut number = self;
-        loop {
-            match number {
-                Number::Float(value) => return *value,
-                Number::Dual(dual) => number = &dual.primal,
-            }
-        }
-    }
 }
 
 /// An element of `⟦T⟧`.
@@ -225,17 +181,17 @@ struct Evaluator<'a> {
     terms: &'a Terms,
     fuel: u64,
     last_tag: u64,
-    is_exact: bool,
+    arithmetic: Arithmetic,
 }
 
 impl<'a> Evaluator<'a> {
     fn new(terms: &'a Terms, fuel: u64) -> Self {
-        Evaluator { terms, fuel, last_tag: 0, is_exact: true }
+        Evaluator { terms, fuel, last_tag: 0, arithmetic: Arithmetic { is_exact: true } }
     }
 
     fn finish(self, outcome: Result<Value, Stop>, fuel: u64) -> Denotation {
         let outcome = outcome.map_or_else(Outcome::from, Outcome::Value);
-        Denotation { outcome, calls: fuel - self.fuel, is_exact: self.is_exact }
+        Denotation { outcome, calls: fuel - self.fuel, is_exact: self.arithmetic.is_exact }
     }
 
     fn fresh_tag(&mut self) -> u64 {
@@ -253,7 +209,7 @@ impl<'a> Evaluator<'a> {
             Term::Add(left, right) => {
                 let left = self.eval(left, gamma, phi)?;
                 let right = self.eval(right, gamma, phi)?;
-                Point::Real(self.binary(Scalar::Add, left.number(), right.number())?)
+                Point::Real(self.arithmetic.binary(Scalar::Add, left.number(), right.number())?)
             }
             Term::Op(op, operand) => {
                 let argument = self.eval(operand, gamma, phi)?;
@@ -311,7 +267,6 @@ impl<'a> Evaluator<'a> {
     }
 
     fn call(&mut self, function: FnId, argument: Point, phi: &Phi) -> Result<Point, Stop> {
-        self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
         let link = phi.find(function);
         let iterate = match link.iterate {
             None => None,
@@ -321,6 +276,7 @@ impl<'a> Evaluator<'a> {
             }
             Some(n) => Some(n - 1),
         };
+        self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
         let phi = link.rest.with(function, iterate);
         let mut gamma = Gamma::from_iter([(self.terms.function(function).param, argument)]);
         self.eval(self.terms.body(function), &mut gamma, &phi)
@@ -357,8 +313,8 @@ impl<'a> Evaluator<'a> {
             let mut sum = None;
             for (output, w) in outputs.iter().zip(&cotangents) {
                 let Some(slope) = output.parts(tag).1 else { continue };
-                let product = self.binary(Scalar::Mul, w, &slope)?;
-                sum = Some(self.add(sum, Some(product))?.expect("one summand is there"));
+                let product = self.arithmetic.binary(Scalar::Mul, w, &slope)?;
+                sum = Some(self.arithmetic.add(sum, Some(product))?.expect("one summand is there"));
             }
             rows.push(sum.unwrap_or(Number::Float(0.0)));
         }
@@ -371,22 +327,25 @@ impl<'a> Evaluator<'a> {
         Ok(match primitive {
             Primitive::Scalar(op) if op.is_binary() => {
                 let (x, y) = argument.halves();
-                Point::Real(self.binary(op, x.number(), y.number())?)
+                Point::Real(self.arithmetic.binary(op, x.number(), y.number())?)
             }
-            Primitive::Scalar(op) => Point::Real(self.unary(op, argument.number())?),
+            Primitive::Scalar(op) => Point::Real(self.arithmetic.unary(op, argument.number())?),
             Primitive::Dot(_) => {
                 let (a, b) = argument.halves();
                 let mut sum = None;
                 for (x, y) in a.leaves().iter().zip(&b.leaves()) {
-                    let product = self.binary(Scalar::Mul, x, y)?;
-                    sum = self.add(sum, Some(product))?;
+                    let product = self.arithmetic.binary(Scalar::Mul, x, y)?;
+                    sum = self.arithmetic.add(sum, Some(product))?;
                 }
                 Point::Real(sum.unwrap_or(Number::Float(0.0)))
             }
             Primitive::Scale(_) => {
                 let (factor, vector) = argument.halves();
-                let scaled: Result<Vec<Number>, Undefined> =
-                    vector.leaves().iter().map(|x| self.binary(Scalar::Mul, factor.number(), x)).collect();
+                let scaled: Result<Vec<Number>, Undefined> = vector
+                    .leaves()
+                    .iter()
+                    .map(|x| self.arithmetic.binary(Scalar::Mul, factor.number(), x))
+                    .collect();
                 let mut scaled = scaled?.into_iter();
                 vector.map_leaves(&mut |_| scaled.next().expect("one product per real"))
             }
@@ -398,133 +357,6 @@ impl<'a> Evaluator<'a> {
         let (point, cotangent) = argument.halves();
         self.transposed_jacobian(point, cotangent, |evaluator, a| Ok(evaluator.apply(primitive, &a)?))
     }
-
-    fn unary(&mut self, op: Scalar, x: &Number) -> Result<Number, Undefined> {
-        match x {
-            Number::Float(x) => self.float(op, *x, 0.0),
-            Number::Dual(dual) => {
-                let primal = self.unary(op, &dual.primal)?;
-                let slope = self.slope(op, &dual.primal, &primal)?;
-                let tangent = self.binary(Scalar::Mul, &dual.tangent, &slope)?;
-                Ok(Number::dual(dual.tag, primal, tangent))
-            }
-        }
-    }
-
-    fn binary(&mut self, op: Scalar, x: &Number, y: &Number) -> Result<Number, Undefined> {
-        let tag = x.tag().max(y.tag());
-        if tag == 0 {
-            return self.float(op, x.float(), y.float());
-        }
-        let ((x, dx), (y, dy)) = (x.parts(tag), y.parts(tag));
-        let primal = self.binary(op, &x, &y)?;
-        let tangent = self.tangent(op, (&x, dx), (&y, dy), &primal)?;
-        Ok(Number::dual(tag, primal, tangent.unwrap_or(Number::Float(0.0))))
-    }
-
-    fn float(&mut self, op: Scalar, x: f64, y: f64) -> Result<Number, Undefined> {
-        if !op.is_defined(x, y) {
-            return Err(op.outside(x, y));
-        }
-        let value = finite(op.raw(x, y))?;
-        self.is_exact &= has_few_digits(value);
-        Ok(Number::Float(value))
-    }
-
-    /// The derivative of a unary operation at `x`, where its value is `y`.
-    #[allow(clippy::cast_precision_loss)] // exponents are within ±2^53, see the parser
-    fn slope(&mut self, op: Scalar, x: &Number, y: &Number) -> Result<Number, Undefined> {
-        use Scalar::{Add, Cos, Div, Exp, Log, Mul, Neg, Pow, Powi, Sigmoid, Sin, Sqrt, Sub, Tan, Tanh};
-        let one = Number::Float(1.0);
-        match op {
-            Neg => Ok(Number::Float(-1.0)),
-            Exp => Ok(y.clone()),
-            Log => self.binary(Div, &one, x),
-            Sin => self.unary(Cos, x),
-            Cos => {
-                let sin = self.unary(Sin, x)?;
-                self.unary(Neg, &sin)
-            }
-            Tan => {
-                let square = self.binary(Mul, y, y)?;
-                self.binary(Add, &square, &one)
-            }
-            Tanh => {
-                let square = self.binary(Mul, y, y)?;
-                self.binary(Sub, &one, &square)
-            }
-            Sigmoid => {
-                let rest = self.binary(Sub, &one, y)?;
-                self.binary(Mul, &rest, y)
-            }
-            Sqrt => self.binary(Div, &Number::Float(0.5), y),
-            Powi(0) => Ok(Number::Float(0.0)),
-            Powi(k) => {
-                let lower = self.unary(Powi(k - 1), x)?;
-                self.binary(Mul, &lower, &Number::Float(k as f64))
-            }
-            Add | Sub | Mul | Div | Pow => unreachable!("a binary operation has two slopes"),
-        }
-    }
-
-    /// The tangent of a binary operation at `(x, y)`, where its value is `z`; a tangent that is not there is zero.
-    fn tangent(
-        &mut self,
-        op: Scalar,
-        (x, dx): (&Number, Option<Number>),
-        (y, dy): (&Number, Option<Number>),
-        z: &Number,
-    ) -> Result<Option<Number>, Undefined> {
-        use Scalar::{Add, Div, Log, Mul, Neg, Pow, Sub};
-        let by_x = match (op, dx) {
-            (_, None) => None,
-            (Add | Sub, Some(dx)) => Some(dx),
-            (Mul, Some(dx)) => Some(self.binary(Mul, &dx, y)?),
-            (Div, Some(dx)) => Some(self.binary(Div, &dx, y)?),
-            // ∂(x^y)/∂x = y·x^(y-1)
-            (Pow, Some(dx)) => {
-                let lower = self.binary(Sub, y, &Number::Float(1.0))?;
-                let power = self.binary(Pow, x, &lower)?;
-                let slope = self.binary(Mul, &power, y)?;
-                Some(self.binary(Mul, &dx, &slope)?)
-            }
-            _ => unreachable!("a unary operation has one slope"),
-        };
-        let by_y = match (op, dy) {
-            (_, None) => None,
-            (Add, Some(dy)) => Some(dy),
-            (Sub, Some(dy)) => Some(self.unary(Neg, &dy)?),
-            (Mul, Some(dy)) => Some(self.binary(Mul, x, &dy)?),
-            // ∂(x/y)/∂y = -z/y
-            (Div, Some(dy)) => {
-                let quotient = self.binary(Div, z, y)?;
-                let product = self.binary(Mul, &quotient, &dy)?;
-                Some(self.unary(Neg, &product)?)
-            }
-            // ∂(x^y)/∂y = z·log x
-            (Pow, Some(dy)) => {
-                let log = self.unary(Log, x)?;
-                let slope = self.binary(Mul, &log, z)?;
-                Some(self.binary(Mul, &dy, &slope)?)
-            }
-            _ => unreachable!("a unary operation has one slope"),
-        };
-        self.add(by_x, by_y)
-    }
-
-    fn add(&mut self, left: Option<Number>, right: Option<Number>) -> Result<Option<Number>, Undefined> {
-        match (left, right) {
-            (Some(left), Some(right)) => Ok(Some(self.binary(Scalar::Add, &left, &right)?)),
-            (left, right) => Ok(left.or(right)),
-        }
-    }
-}
-
-/// Whether a number is a multiple of 2^-16 below 2^16. Sums and products of such numbers, and sums of a few such
-/// products, fit in the 53 digits of a float.
-fn has_few_digits(value: f64) -> bool {
-    const GRID: f64 = 65_536.0;
-    value.abs() < GRID && (value * GRID).fract() == 0.0
 }
 
 #[cfg(test)]

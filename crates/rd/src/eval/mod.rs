@@ -326,10 +326,10 @@ impl<'a> Machine<'a> {
     fn call(&mut self, function: FnId, operand: Operand) -> Result<Control, Stop> {
         let name = self.terms.function_name(function).to_string();
         self.rule("Call", &mut || format!("{name}({})", operand.closed));
-        self.spend()?;
-        self.open_block_unless_trivial();
         let phi = self.activation().phi;
         let phi = self.closures.call(phi, function).map_err(|_| Undefined::LetrecLimit(name))?;
+        self.spend()?;
+        self.open_block_unless_trivial();
         let param = self.terms.function(function).param;
         let operand = self.name_in_trace(param, operand);
         let callee = Activation { rho: FxHashMap::from_iter([(param, operand)]), phi: Some(phi) };

@@ -220,7 +220,7 @@ impl Parser<'_> {
             }
             frame => {
                 self.frames.push(frame);
-                self.unexpected_after(expr)
+                self.unexpected_after()
             }
         }
     }
@@ -232,7 +232,7 @@ impl Parser<'_> {
         }
         if !self.eat(")") {
             self.frames.push(Frame::Paren { open, items });
-            return self.unexpected_after(expr);
+            return self.unexpected_after();
         }
         // A parenthesis around a condition is one: which sort is due is asked where it is used.
         let kind = if items.is_empty() {
@@ -247,7 +247,7 @@ impl Parser<'_> {
     fn resume_angle(&mut self, expr: ExprId, open: Span, mut items: Vec<ExprId>) -> State {
         if !self.sees(",") && !self.sees(">") {
             self.frames.push(Frame::Angle { open, items });
-            return self.unexpected_after(expr);
+            return self.unexpected_after();
         }
         items.push(self.need_term(expr));
         if self.advance().kind == TokenKind::Symbol(",") {

@@ -5,7 +5,7 @@ use eddy_syntax::{Diagnostic, Help};
 
 use super::{Frame, Parser, State, Tightness};
 use crate::codes;
-use crate::surface::{ExprId, ExprKind, Ident, Item, Pattern};
+use crate::surface::{Ident, Item, Pattern};
 
 impl Parser<'_> {
     /// Reports that something else was expected here. A second complaint about the same token is dropped, and so is one that
@@ -50,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// Nothing that can follow the operand follows it: says what the innermost open form waits for.
-    pub(super) fn unexpected_after(&mut self, expr: ExprId) -> State {
+    pub(super) fn unexpected_after(&mut self) -> State {
         let waits = match self.frames.last() {
             Some(Frame::Top) => "an operator or the end of the program",
             Some(Frame::Paren { .. } | Frame::Arguments { .. }) => "`,` or `)`",
@@ -62,11 +62,12 @@ impl Parser<'_> {
             _ => "`)`",
         };
         self.syntax_error(waits);
-        let follows_directly = matches!(self.token().kind, TokenKind::Name | TokenKind::Number);
-        if let (true, ExprKind::Name(name)) = (follows_directly, self.exprs.kind(expr)) {
-            let name = self.names.text(*name);
-            let text = format!("the arguments of a function stand in parentheses: `{name}(…)`");
-            self.help(&text);
+        // `f 3`: two operands in a row, the first of them a name.
+        let previous = self.tokens[self.at.saturating_sub(1)];
+        let starts_operand = matches!(self.token().kind, TokenKind::Name | TokenKind::Number);
+        if previous.kind == TokenKind::Name && starts_operand {
+            let name = self.file.slice(previous.span);
+            self.help(&format!("the arguments of a function stand in parentheses: `{name}(…)`"));
         }
         self.recover()
     }

@@ -68,7 +68,11 @@ fn ways(terms: &Terms, term: TermId) -> usize {
     let after = |first: TermId, second: TermId| if value(first) { inside(second) } else { 0 };
     let here = usize::from(is_redex(terms, term)) + usize::from(is_boolean_redex(terms, term));
     here + match terms.term(term) {
-        Term::Var(_) | Term::Real(_) | Term::Unit | Term::Letrec { .. } => 0,
+        Term::Var(_)
+        | Term::Real(_)
+        | Term::Unit
+        | Term::Letrec { .. }
+        | Term::If { test: Test::Known(_), .. } => 0,
         // E + N, V + E, ⟨E,N⟩, ⟨V,E⟩
         Term::Add(left, right) | Term::Pair(left, right) => inside(left) + after(left, right),
         // op(E), let x:T = E in N, fst(E), snd(E), f(E)
@@ -79,7 +83,6 @@ fn ways(terms: &Terms, term: TermId) -> usize {
         | Term::Call { argument: part, .. } => inside(part),
         // if Eb then M else N
         Term::If { test: Test::Pred(_, operand), .. } => inside(operand),
-        Term::If { test: Test::Known(_), .. } => 0,
         // M.rd_E(x:T.N), E.rd_V(x:T.N)
         Term::Rd { cotangent, point, .. } => inside(point) + after(point, cotangent),
     }

@@ -26,5 +26,4 @@ mod differentiation;
 mod distribution;
 mod engines;
 mod evaluation;
-mod probe;
 mod text;

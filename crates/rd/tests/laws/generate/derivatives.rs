@@ -8,7 +8,7 @@ impl Generator<'_> {
     /// A derivative of this type.
     pub(super) fn derivative(&mut self, ty: &Ty, depth: u32) -> Text {
         // A forward derivative is a derivative of a derivative.
-        let forward = if self.nesting + 2 <= NESTING { 1 } else { 0 };
+        let forward = usize::from(self.nesting + 2 <= NESTING);
         match self.choices.weighted(&[(3, 0), (3, 1), (forward, 2)]) {
             0 => {
                 let point = self.term(ty, depth).loose();

@@ -229,7 +229,7 @@ impl Generator<'_> {
 
     /// A condition.
     fn condition(&mut self, depth: u32) -> Text {
-        let and_or = if depth > 0 { 1 } else { 0 };
+        let and_or = usize::from(depth > 0);
         match self.choices.weighted(&[(8, 0), (and_or, 1), (and_or, 2), (1, 3), (1, 4)]) {
             1 => {
                 let (left, right) = (self.condition(depth - 1), self.condition(depth - 1));

@@ -1,0 +1,3 @@
+-- An operation as a function.
+-- check
+grad[2](sin)  -- error[RD009]: reserved
