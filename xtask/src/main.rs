@@ -6,7 +6,8 @@
 //! 2. lints, with every warning an error;
 //! 3. tests: units, properties, the file tests under `tests/` and `examples/`, the commands that the documents
 //!    show, the error pages, and the examples in doc comments;
-//! 4. tidiness ([`tidy`]): what no tool of the language checks, such as links between documents.
+//! 4. the documentation of the code, whose links must lead somewhere;
+//! 5. tidiness ([`tidy`]): what no tool of the language checks, such as links between documents.
 
 mod markdown;
 mod tidy;
@@ -45,6 +46,10 @@ const STEPS: &[Step] = &[
         check: Check::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     },
     Step { name: "tests", check: Check::Cargo(&["test", "--workspace"]) },
+    Step {
+        name: "docs",
+        check: Check::Cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]),
+    },
     Step { name: "tidiness", check: Check::Tidiness },
 ];
 

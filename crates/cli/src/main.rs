@@ -6,7 +6,7 @@
 //! * [`args`]: what can be typed, as `clap` understands it.
 //! * [`input`]: a program's text, from a file or from standard input.
 //! * [`evaluate`]: the commands `check`, `run` and `trace`.
-//! * [`format`]: the command `fmt`, which rewrites files without ever losing one.
+//! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
 //! * [`answers`]: results, on standard output.
 //! * [`report`]: diagnostics, counters and failures, on standard error.

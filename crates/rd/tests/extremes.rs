@@ -53,6 +53,10 @@ fn nested(open: &str, inner: &str, close: &str) -> String {
     open.repeat(DEEP) + inner + &close.repeat(DEEP)
 }
 
+fn chain(n: usize, link: impl Fn(usize) -> String) -> String {
+    (1..n).map(link).collect()
+}
+
 #[test]
 fn parentheses() {
     answers(nested("(", "1", ")"), "1");
@@ -78,7 +82,7 @@ fn conditionals() {
 
 #[test]
 fn chains_of_lets() {
-    let chain: String = (1..DEEP).map(|i| format!("let x{i} = x{} + 1 in ", i - 1)).collect();
+    let chain = chain(DEEP, |i| format!("let x{i} = x{} + 1 in ", i - 1));
     answers(format!("let x0 = 1 in {chain} x{}", DEEP - 1), "100000");
     answers(format!("grad[1](x0. {chain} x{})", DEEP - 1), "1");
     let shadowed = "let x = x + x - x in ".repeat(DEEP);
@@ -88,7 +92,7 @@ fn chains_of_lets() {
 #[test]
 fn chains_of_functions() {
     let n = 20_000;
-    let chain: String = (1..n).map(|i| format!("let f{i}(x:real):real = f{}(x) + 1 in ", i - 1)).collect();
+    let chain = chain(n, |i| format!("let f{i}(x:real):real = f{}(x) + 1 in ", i - 1));
     answers(format!("let f0(x:real):real = x in {chain} f{}(1)", n - 1), "20000");
 }
 

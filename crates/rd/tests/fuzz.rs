@@ -14,7 +14,7 @@
 //! The last one needs `cargo install cargo-bolero` and goes on until it is stopped. What it finds lies in
 //! `tests/__fuzz__`, and bolero tries it again on every run.
 
-#[allow(dead_code)] // the laws use more of it
+#[allow(dead_code, unused_imports)] // the laws use more of it
 #[path = "laws/generate/mod.rs"]
 mod generate;
 
@@ -226,7 +226,7 @@ fn soup(bytes: &[u8]) -> Vec<u8> {
     for _ in &numbers {
         text.push_str(choices.among(&PIECES));
         // Most pieces need a space to stay apart; without it, others come about.
-        if numbers.len() % 4 > 0 {
+        if !numbers.len().is_multiple_of(4) {
             text.push(' ');
         }
     }

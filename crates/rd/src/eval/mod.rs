@@ -4,8 +4,8 @@
 //! `φ|ρ ⊢ M ⇝ C` a *trace*, in which conditionals, calls and derivatives are gone and everything else stays as it was
 //! written. The first two and the third share their contexts and differ in their redexes:
 //!
-//! * [`ordinary`](ordinary): the redexes of Figure 2.
-//! * [`symbolic`](symbolic): the redexes of Figure 4.
+//! * [`ordinary`]: the redexes of Figure 2.
+//! * [`symbolic`]: the redexes of Figure 4.
 //! * [`context`]: evaluation contexts, which the stack of this machine is made of.
 //! * [`traces`]: `C ⇒ V` for traces.
 //! * [`environment`]: `ρ`, `φ` and closures.

@@ -8,10 +8,10 @@
 //! 1 + (2 * x        frames: [1 + _] [( _]       has: 2, sees `*`: pushes [2 * _], wants an operand
 //! ```
 //!
-//! * [`operand`](operand) reads what an operand can start with, and pushes the frame that it opens.
-//! * [`after`](after) decides what follows an operand: a tighter operator opens a frame, a looser one closes
+//! * [`operand`] reads what an operand can start with, and pushes the frame that it opens.
+//! * [`after`] decides what follows an operand: a tighter operator opens a frame, a looser one closes
 //!   the frames above it, anything else must be what the innermost open form waits for.
-//! * [`recover`](recover) skips to a place that an open form waits for, so that independent mistakes get
+//! * [`recover`] skips to a place that an open form waits for, so that independent mistakes get
 //!   independent messages and one mistake gets one.
 //!
 //! `<` and `>` are comparisons and also brackets. In the place of an operand `<` opens a tuple; after an operand
@@ -61,7 +61,7 @@ pub struct Parsed {
 ///
 /// ```
 /// use eddy_syntax::SourceFile;
-/// let parsed = eddy_rd::parse::parse(&SourceFile::new("f.rd", "let x = in let y = 2 +* in x + y"));
+/// let parsed = eddy_rd::parse::parse(&SourceFile::new("f.rd", "let x = in let y = 2 + in x + y"));
 /// assert_eq!(parsed.diagnostics.len(), 2, "two mistakes, two messages");
 /// ```
 pub fn parse(file: &SourceFile) -> Parsed {

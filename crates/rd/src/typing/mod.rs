@@ -1,11 +1,11 @@
 //! Typing (section 4, Figure 1), and with it the removal of sugar (section 3.1), which needs types.
 //!
 //! Types are unique, so they are synthesised from the leaves upwards, and nothing is ever guessed. The checker
-//! walks the tree with a work list of [`Task`]s: visit a node, bind a name between two children, finish a node
-//! whose children are done. A mistake is reported once; the term gets [`Type::UNKNOWN`], which agrees
+//! walks the tree with a work list of [`Task`](elaborate::Task)s: visit a node, bind a name between two children, finish a node
+//! whose children are done. A mistake is reported once; the term gets [`Type::UNKNOWN`](crate::types::Type::UNKNOWN), which agrees
 //! with everything, and the walk goes on.
 //!
-//! [`recheck`] is the judgement `Φ|Γ ⊢ M : T` itself, on core terms; the laws use it on traces and derivatives.
+//! [`recheck`](fn@recheck) is the judgement `Φ|Γ ⊢ M : T` itself, on core terms; the laws use it on traces and derivatives.
 
 mod elaborate;
 mod errors;
