@@ -10,6 +10,7 @@
 //! 5. tidiness ([`tidy`]): what no tool of the language checks, such as links between documents.
 
 mod markdown;
+mod papers;
 mod tidy;
 
 use std::path::{Path, PathBuf};

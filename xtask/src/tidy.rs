@@ -4,7 +4,8 @@
 //! * A source file opens with `//!`, which says what it is for.
 //! * Nothing names a folder of somebody's machine.
 //! * What is left to do is said in words: what is missing, and what that costs.
-//! * Documents link to files that exist, and their code blocks are checked (see [`markdown`](crate::markdown)).
+//! * The map from the papers to the code leads somewhere (see [`papers`]).
+//! * Documents link to files that exist, and their code blocks are checked (see [`markdown`]).
 //!
 //! Every rule is a function from a file's name and text to complaints, so it is tested without files.
 
@@ -12,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::markdown;
+use crate::{markdown, papers};
 
 /// Nine files in ten of well kept projects are far below this; a file above it usually holds two ideas.
 const MAX_LINES: usize = 600;
@@ -24,14 +25,20 @@ const LEFT_TO_DO: &str = concat!("TO", "DO");
 /// What is untidy in the repository, as `FILE:LINE: what`.
 pub fn complaints(root: &Path) -> Vec<String> {
     let mut all = Vec::new();
-    for name in files(root) {
-        let path = root.join(&name);
+    let files = files(root);
+    let mut sources = String::new();
+    for name in &files {
+        let path = root.join(name);
         // A file that git knows and that is gone is being deleted; one that is not UTF-8 is data.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let exists = |target: &str| path.parent().is_some_and(|folder| folder.join(target).exists());
-        let found = in_file(&name, &text, exists);
-        all.extend(found.into_iter().map(|Complaint { line, what }| format!("{name}:{line}: {what}")));
+        all.extend(in_file(name, &text, exists).iter().map(|complaint| complaint.at(name)));
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push_str(&text);
+        }
     }
+    let map = fs::read_to_string(root.join(papers::MAP)).expect("the map from the papers is there");
+    all.extend(papers::complaints(&map, &files, &sources).iter().map(|complaint| complaint.at(papers::MAP)));
     all
 }
 
@@ -45,6 +52,10 @@ pub struct Complaint {
 impl Complaint {
     pub fn new(line: usize, what: impl Into<String>) -> Self {
         Complaint { line, what: what.into() }
+    }
+
+    fn at(&self, name: &str) -> String {
+        format!("{name}:{}: {}", self.line, self.what)
     }
 }
 

@@ -1,9 +1,10 @@
-//! Lemma 3.1, unique decomposition, and 5.3, strictness: terms as contexts around redexes.
+//! Terms as contexts around redexes: unique decomposition (3.1), contexts and types (3.2), strictness (5.3).
 
 use eddy_rd::engine::{Engine, run};
 use eddy_rd::eval::context::{Hole, decompose, is_value, plug};
 use eddy_rd::outcome::Outcome;
 use eddy_rd::syntax::{Program, Term, TermId, Terms, Test};
+use eddy_rd::typing::recheck;
 
 use crate::alpha::{same_term, subterms};
 use crate::compare::{Tolerance, same_even_in_overflow};
@@ -107,6 +108,32 @@ fn is_redex(terms: &Terms, term: TermId) -> bool {
 /// `pred(V)`, as the condition of this term.
 fn is_boolean_redex(terms: &Terms, term: TermId) -> bool {
     matches!(terms.term(term), Term::If { test: Test::Pred(_, operand), .. } if is_value(terms, operand))
+}
+
+#[test]
+fn context_polymorphism_lemma_3_2() {
+    // ⊢ E[R] : T and ⊢ R : U  imply  ⊢ E[N] : T for every ⊢ N : U.
+    law(
+        "context polymorphism",
+        300,
+        |generator| generator.program().0,
+        |source| {
+            let program = accepted(source)?;
+            let Some((layers, hole)) = decompose(&program.terms, program.main) else {
+                return Ok(Verdict::Skipped("a value"));
+            };
+            let (Hole::Redex(redex) | Hole::BooleanRedex(redex)) = hole;
+            let mut terms = program.terms.clone();
+            let other = terms.zero(program.terms.ty(redex));
+            let whole = plug(&mut terms, &layers, other);
+            let judgement = |term| recheck(&terms, &[], term).map_err(|violation| format!("{violation:?}"));
+            if judgement(whole)? == judgement(program.main)? {
+                Ok(Verdict::Holds)
+            } else {
+                Err("the context has another type around another term".to_string())
+            }
+        },
+    );
 }
 
 #[test]

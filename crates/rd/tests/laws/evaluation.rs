@@ -17,7 +17,7 @@ use crate::harness::{LIMITS, Verdict, accepted, law};
 use crate::observe::{Observed, observe};
 
 #[test]
-fn determinacy_theorem_3_4() {
+fn determinacy_proposition_3_4() {
     law(
         "determinacy",
         300,
@@ -74,7 +74,7 @@ fn symbolic_completeness_theorem_6_7() {
 }
 
 #[test]
-fn type_safety_of_values_theorem_3_3() {
+fn type_safety_of_values_proposition_3_6() {
     law(
         "type safety of values",
         500,
@@ -94,7 +94,7 @@ fn type_safety_of_values_theorem_3_3() {
 }
 
 #[test]
-fn type_safety_of_traces_theorem_3_6() {
+fn type_safety_of_traces_and_their_derivatives_propositions_3_6_and_3_3() {
     // Γ ⊢ C : U for traces, and Γ ⊢ W.R_V(x:T. C) : T for their derivatives.
     law(
         "type safety of traces",
@@ -110,7 +110,7 @@ fn type_safety_of_traces_theorem_3_6() {
 }
 
 #[test]
-fn type_safety_of_traces_with_free_variables_theorem_3_6() {
+fn type_safety_of_open_traces_propositions_3_6_and_3_3() {
     law(
         "type safety of open traces",
         300,
