@@ -227,6 +227,15 @@ impl Primitive {
 }
 
 impl Op {
+    /// The name of the operation, or that of its reverse.
+    pub fn name(self) -> String {
+        match self {
+            Op::Primal(primitive) => primitive.name(),
+            Op::Reverse(Primitive::Scalar(Scalar::Powi(exponent))) => format!("powi_r[{exponent}]"),
+            Op::Reverse(primitive) => format!("{}_r", primitive.name()),
+        }
+    }
+
     /// The arity `T → U` of the operation, or `T × U → T` of its reverse.
     pub fn arity(self, types: &mut Types) -> (Type, Type) {
         match self {

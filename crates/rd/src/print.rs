@@ -164,10 +164,7 @@ impl<'a> Printer<'a> {
 
     /// `op_r(⟨L,M⟩)` is written `(M).op_r(L)`.
     fn reverse(&mut self, primitive: Primitive, argument: TermId, parts: &mut Vec<Task>) {
-        let name = match primitive {
-            Primitive::Scalar(crate::operation::Scalar::Powi(exponent)) => format!("powi_r[{exponent}]"),
-            other => format!("{}_r", other.name()),
-        };
+        let name = Op::Reverse(primitive).name();
         let Term::Pair(point, cotangent) = self.terms.term(argument) else {
             // A pair that is not written out is named first.
             let pair = self.unused("p");

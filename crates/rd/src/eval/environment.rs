@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::context::Layer;
 use crate::syntax::{FnId, TermId, VarId};
 use crate::value::Value;
 
@@ -41,6 +42,17 @@ struct Closure {
 #[derive(Debug, Default)]
 pub struct Closures {
     links: Vec<Closure>,
+}
+
+impl Layer<Operand> {
+    /// The redex that is complete with this operand, as `--rules` shows it.
+    pub fn redex(&self, operand: &Value) -> String {
+        match self {
+            Layer::AddRight(left) => format!("{} + {operand}", left.closed),
+            Layer::Op(op) => format!("{} {operand}", op.name()),
+            _ => operand.to_string(),
+        }
+    }
 }
 
 /// A call of a function whose limit is used up.

@@ -14,14 +14,14 @@ impl Machine<'_> {
     // Not evaluated, and V not substituted.
     pub(super) fn symbolic(&mut self, layer: Layer<Operand>, operand: &Operand) -> Result<Control, Stop> {
         let open = open_form(operand);
-        let (name, redex) = match layer {
-            Layer::AddRight(left) => ("Add", Term::Add(open_form(&left), open)),
-            Layer::Op(op) => ("Op", Term::Op(op, open)),
+        let (name, redex) = match &layer {
+            Layer::AddRight(left) => ("Add", Term::Add(open_form(left), open)),
+            Layer::Op(op) => ("Op", Term::Op(*op, open)),
             Layer::Fst => ("Fst", Term::Fst(open)),
             Layer::Snd => ("Snd", Term::Snd(open)),
             _ => unreachable!("the other layers are handled for both judgements"),
         };
-        self.rule(name, &mut || operand.closed.to_string());
+        self.rule(name, &mut || layer.redex(&operand.closed));
         let trace = self.terms.push(redex);
         self.emit(trace)
     }

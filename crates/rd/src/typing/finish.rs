@@ -209,7 +209,7 @@ impl Elaborator {
             return self.terms.poison();
         };
         let result = primitive.arity(&mut self.terms.types).1;
-        let name = format!("{}_r", primitive.name());
+        let name = Op::Reverse(primitive).name();
         let found = self.terms.ty(cotangent);
         if !self.expect(cotangent_id, found, result, Situation::OperationCotangent(&name)) {
             return self.terms.poison();

@@ -1,0 +1,12 @@
+-- The derivative in the point of another one is complete first.
+-- trace
+-- => rd x:real at 1 cotangent 1
+-- =>   trace mul((x, x))
+-- =>   reverse let x_2:real = 1 in let r:real * real = (1).mul_r((x_2, x_2)) in let y:real = fst(r) in let z:real = snd(r) in let w:real = y + z in w
+-- =>   value 2
+-- => rd y:real at 2 cotangent 1
+-- =>   trace let t:real = mul((y, y)) in mul((t, y))
+-- =>   reverse let y_2:real = 2 in let t_2:real = mul((y_2, y_2)) in let r:real * real = (1).mul_r((t_2, y_2)) in let y_3:real = fst(r) in let z:real = snd(r) in let r_2:real * real = (y_3).mul_r((y_2, y_2)) in let y_4:real = fst(r_2) in let z_2:real = snd(r_2) in let w:real = y_4 + z_2 in let w_2:real = z + w in w_2
+-- =>   value 12
+-- => = 12
+grad[grad[1](x. x * x)](y. y * y * y)

@@ -1,0 +1,4 @@
+-- The derivative at `()` is `()`.
+-- run: tape, reference, transform
+-- => ()
+5.rd[()](x:unit. 3)
