@@ -5,10 +5,11 @@
 --     x < 1      x²
 --     1 < x < 2  2 (x - 1), the derivative of the piece before
 --     2 < x < 3  2
---     3 < x      0
+--     3 < x      0, but not at 4, 5, …
 --
 -- Paper: section 2, after forward mode: `f` may occur under `rd` in its own definition.
--- Try: the points 1, 2 and 3, where two pieces meet and the program is undefined.
+-- Try: the points 1, 2 and 3, where two pieces meet and the program is undefined. At 4, 5, … it is
+-- undefined too: every step back compares with 1, and the last one compares 1 with 1.
 -- run: tape, reference, transform
 
 letrec f(x:real):real = if x < 1 then x * x else grad[x](y. f(y - 1)) in

@@ -6,7 +6,7 @@
 -- number of steps until the loss was small.
 --
 -- Paper: section 2, gradient descent and dot products.
--- Try: print `network(net, (1, 1))` itself; print `net`; another rate.
+-- Try: print `network(net, (1, 1))` itself, or `net`; the rate 0.25; then 0.5, which is too large.
 -- run: tape, reference, transform
 
 const rate = 0.125 in

@@ -1,0 +1,2 @@
+use clarke
+grad[0](x. abs(x) - abs(x))

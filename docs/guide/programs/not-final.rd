@@ -1,0 +1,2 @@
+use clarke
+1 + grad[0](x. abs(x))

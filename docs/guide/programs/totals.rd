@@ -1,0 +1,2 @@
+use clarke
+(if 1 <= 1 then 1 else 0, if 1 >= 1 then 1 else 0, if 1 == 1 then 1 else 0, if 1 != 1 then 1 else 0)

@@ -1,0 +1,1 @@
+grad[0](x. let unused = log(x) in x)
