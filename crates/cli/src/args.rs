@@ -159,7 +159,7 @@ pub struct Reporting {
 
 /// How a program is evaluated. Each language understands some of these.
 #[derive(Args)]
-#[command(next_help_heading = "Evaluation")]
+#[command(next_help_heading = "Evaluation (each language and command understands some of these)")]
 pub struct Evaluation {
     #[arg(long, value_name = "NAME", help = engine_help())]
     engine: Option<String>,

@@ -22,7 +22,7 @@ pub struct Show {
 
 /// Runs a program by the reference engine and writes how it came to its value, and then the value.
 pub fn trace(program: &Program, limits: Limits, show: Show, out: Out<'_>) -> Result<Report, std::fmt::Error> {
-    let mut writer = Writer { out, show, failed: Ok(()) };
+    let mut writer = Writer { out, show, is_abridged: false, failed: Ok(()) };
     let report = engine::run_observed(program, Engine::Reference, limits, &mut writer);
     writer.failed?;
     match report.value_line() {
@@ -35,6 +35,8 @@ pub fn trace(program: &Program, limits: Limits, show: Show, out: Out<'_>) -> Res
 struct Writer<'a> {
     out: Out<'a>,
     show: Show,
+    /// A literal derivative was too large since the last line `reverse`.
+    is_abridged: bool,
     /// The first failure to write; the evaluation goes on in silence.
     failed: std::fmt::Result,
 }
@@ -68,7 +70,13 @@ impl Observer for Writer<'_> {
         let trace = printer.print(*trace);
         self.line(&format!("  trace {trace}"));
         let reverse = printer.print(*reverse);
-        self.line(&format!("  reverse {reverse}"));
+        // A comment, so that the line still reads as a term.
+        let note = if std::mem::take(&mut self.is_abridged) {
+            format!("(* R has more than {DEFAULT_BUDGET} binders; in linear size: *) ")
+        } else {
+            String::new()
+        };
+        self.line(&format!("  reverse {note}{reverse}"));
     }
 
     fn value(&mut self, value: &Value) {
@@ -77,5 +85,9 @@ impl Observer for Writer<'_> {
 
     fn literal_budget(&self) -> Option<usize> {
         self.show.literal.then_some(DEFAULT_BUDGET)
+    }
+
+    fn literal_is_too_large(&mut self) {
+        self.is_abridged = true;
     }
 }

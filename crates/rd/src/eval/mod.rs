@@ -80,6 +80,8 @@ pub trait Observer {
     fn literal_budget(&self) -> Option<usize> {
         None
     }
+    /// A derivative as Figure 6 has it is larger than the budget; the one of linear size takes its place.
+    fn literal_is_too_large(&mut self) {}
 }
 
 /// Watches nothing.
@@ -382,13 +384,14 @@ impl<'a> Machine<'a> {
     /// `W.R_V(x:T. C)`, by `R*` or as the observer asks.
     fn reverse(&mut self, goal: Goal) -> Result<TermId, Stop> {
         self.check_memory()?;
-        let reversed = if let Some(budget) = self.watch.observer.literal_budget() {
-            reverse_literally(&mut self.terms, goal, budget)
-        } else {
-            // Differentiating and then evaluating a trace takes about as much again for each term, twice.
-            let max_bytes = usize::try_from(self.limits.memory / 3).unwrap_or(usize::MAX);
-            reverse_trace(&mut self.terms, goal, max_bytes)
-        };
-        reversed.map_err(|TooLarge| Stop::OutOfMemory)
+        if let Some(budget) = self.watch.observer.literal_budget() {
+            match reverse_literally(&mut self.terms, goal, budget) {
+                Ok(reversed) => return Ok(reversed),
+                Err(TooLarge) => self.watch.observer.literal_is_too_large(),
+            }
+        }
+        // Differentiating and then evaluating a trace takes about as much again for each term, twice.
+        let max_bytes = usize::try_from(self.limits.memory / 3).unwrap_or(usize::MAX);
+        reverse_trace(&mut self.terms, goal, max_bytes).map_err(|TooLarge| Stop::OutOfMemory)
     }
 }

@@ -87,6 +87,11 @@ pub fn parse(file: &SourceFile) -> Parsed {
     Parsed { program, names, types, tokens, comments, poisoned, diagnostics }
 }
 
+/// Characters as they are, unless they would not show.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+}
+
 fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
     match error {
         LexError::UnexpectedCharacters(span) => {
@@ -95,7 +100,7 @@ fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
             Diagnostic::error(
                 codes::LEXICAL,
                 span,
-                format!("unexpected character{plural} `{}`", text.escape_debug()),
+                format!("unexpected character{plural} `{}`", visible(text)),
             )
             .label("nothing in the language is written with this")
         }

@@ -119,10 +119,15 @@ impl Parser<'_> {
     /// As [`Parser::recover`], when the head of a definition, which starts at this token, could not be read: its `in` belongs
     /// to it, and the names in it are no mistakes later on.
     pub(super) fn recover_definition(&mut self, head_at: usize) -> State {
-        for token in &self.tokens[head_at..self.at] {
-            if token.kind == TokenKind::Name {
-                let name = self.names.intern(self.file.slice(token.span));
-                self.poisoned.insert(name);
+        for token in &self.tokens[head_at..] {
+            match token.kind {
+                TokenKind::Name => {
+                    let name = self.names.intern(self.file.slice(token.span));
+                    self.poisoned.insert(name);
+                }
+                // The head ends here, or another begins.
+                TokenKind::Symbol("=" | "in" | "let" | "letrec" | "const") | TokenKind::End => break,
+                _ => {}
             }
         }
         let start = self.previous();

@@ -159,7 +159,7 @@ fn suggest_name<'a>(
     names: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     // Sorted, so that a tie does not depend on the order of a hash table.
-    let mut names: Vec<&str> = names.collect();
+    let mut names: Vec<&str> = names.filter(|name| *name != "_").collect();
     names.sort_unstable();
     match nearest(text, names) {
         Some(name) => {
