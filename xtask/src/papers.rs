@@ -47,7 +47,9 @@ fn is_in(path: &str, file: &str) -> bool {
     if path.ends_with('/') {
         file.starts_with(path) || file.contains(&format!("/{path}"))
     } else {
-        file == path || file.ends_with(&format!("/{path}"))
+        // A folder may be named without its last slash.
+        let folder = format!("{path}/");
+        file == path || file.ends_with(&format!("/{path}")) || is_in(&folder, file)
     }
 }
 

@@ -145,9 +145,7 @@ fn a_file_that_is_too_large_is_not_read() {
     let file = fs::OpenOptions::new().write(true).open(folder.0.join("a.rd")).expect("the file is there");
     // Sparse: it takes no space on the disk.
     file.set_len((1 << 30) + 1).expect("the file can grow");
-    folder
-        .eddy(&["check", "--short", "a.rd"])
-        .fails(1, &["cannot read the file: it is larger than 1024 MiB"]);
+    folder.eddy(&["check", "--short", "a.rd"]).fails(1, &["cannot read the file: it is larger than 64 MiB"]);
 }
 
 #[test]

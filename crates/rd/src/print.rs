@@ -25,6 +25,8 @@ pub struct Printer<'a> {
     vars: FxHashMap<VarId, String>,
     functions: FxHashMap<FnId, String>,
     used: FxHashSet<String>,
+    /// The last number that was tried behind each name.
+    suffixes: FxHashMap<String, u64>,
     out: String,
 }
 
@@ -49,7 +51,15 @@ impl<'a> Printer<'a> {
     /// A printer that has named nothing yet.
     pub fn new(terms: &'a Terms, env: &'a FxHashMap<VarId, Value>) -> Self {
         let (vars, functions) = (FxHashMap::default(), FxHashMap::default());
-        Printer { terms, env, vars, functions, used: FxHashSet::default(), out: String::new() }
+        Printer {
+            terms,
+            env,
+            vars,
+            functions,
+            used: FxHashSet::default(),
+            suffixes: FxHashMap::default(),
+            out: String::new(),
+        }
     }
 
     /// The name of a variable that is free in the terms to come.
@@ -78,13 +88,18 @@ impl<'a> Printer<'a> {
     }
 
     fn unused(&mut self, base: &str) -> String {
-        let mut name = base.to_string();
-        let mut suffix = 2;
-        while !self.used.insert(name.clone()) {
-            name = format!("{base}_{suffix}");
-            suffix += 1;
+        if self.used.insert(base.to_string()) {
+            return base.to_string();
         }
-        name
+        // Going on where the last search ended: a long trace has thousands of names with one base.
+        let suffix = self.suffixes.entry(base.to_string()).or_insert(1);
+        loop {
+            *suffix += 1;
+            let name = format!("{base}_{suffix}");
+            if self.used.insert(name.clone()) {
+                return name;
+            }
+        }
     }
 
     fn term(&mut self, id: TermId, place: Place, tasks: &mut Vec<Task>) {

@@ -39,28 +39,31 @@ pub enum Shape {
 pub struct Types {
     shapes: Vec<Shape>,
     leaves: Vec<u64>,
+    components: Vec<u64>,
     products: FxHashMap<(Type, Type), Type>,
 }
 
 impl Default for Types {
     fn default() -> Self {
         let shapes = vec![Shape::Real, Shape::Unit, Shape::Unknown];
-        Types { shapes, leaves: vec![1, 0, 0], products: FxHashMap::default() }
+        Types { shapes, leaves: vec![1, 0, 0], components: vec![1, 1, 1], products: FxHashMap::default() }
     }
 }
 
 impl Types {
-    /// A value has at most this many reals; larger types are refused. Any number works that keeps one
-    /// value well within memory.
-    pub const MAX_LEAVES: u64 = 1 << 20;
+    /// A value has at most this many components, units included; larger types are refused. Any number works that keeps
+    /// one value well within memory.
+    pub const MAX_COMPONENTS: u64 = 1 << 20;
 
     /// The product `left × right`.
     pub fn product(&mut self, left: Type, right: Type) -> Type {
         let next = Type(u32::try_from(self.shapes.len()).expect("fewer types than source bytes"));
         let leaves = self.leaves(left).saturating_add(self.leaves(right));
+        let components = self.components(left).saturating_add(self.components(right));
         *self.products.entry((left, right)).or_insert_with(|| {
             self.shapes.push(Shape::Product(left, right));
             self.leaves.push(leaves);
+            self.components.push(components);
             next
         })
     }
@@ -76,6 +79,11 @@ impl Types {
             Shape::Product(left, right) => Some((left, right)),
             _ => None,
         }
+    }
+
+    /// How many reals and units a value of this type holds (saturating).
+    pub fn components(&self, ty: Type) -> u64 {
+        self.components[ty.0 as usize]
     }
 
     /// How many reals a value of this type holds (saturating).
@@ -126,11 +134,11 @@ impl Types {
     /// For messages: as [`Types::show`], shortened when a type is too long to be read.
     pub fn show_briefly(&self, ty: Type) -> String {
         const MANY: u64 = 24;
-        if self.leaves(ty) <= MANY {
+        if self.components(ty) <= MANY {
             return self.show(ty);
         }
         let mut out = String::new();
-        let _ = write!(out, "a product of {} reals", self.leaves(ty));
+        let _ = write!(out, "a product of {} components", self.components(ty));
         out
     }
 }

@@ -100,6 +100,10 @@ fn chains_of_functions() {
 fn wide_tuples() {
     let tuple = vec!["1"; 5000].join(", ");
     answers(format!("let v = ({tuple}) in dot(v, v)"), "5000");
+    let variables = vec!["x"; 50_000].join(", ");
+    answers(format!("let x = 1 in let v = ({variables}) in snd(v)"), "1");
+    let units = "let u = (u, u) in ".repeat(40);
+    refused(format!("let u = () in {units} u"), "RD011");
     answers("let v = zero[real^5000] in dot(v + v, v - 2 * v)".to_string(), "0");
     answers("snd(grad[zero[real^5000]](v. dot(v, v)))".to_string(), "0");
 }
@@ -112,6 +116,36 @@ fn a_million_nested_calls_with_their_gradient() {
     check(format!("{recursion} f(1000000, 2)"), ALL, limits, "2");
     // The other engines keep whole terms; a tenth of the depth shows the same.
     check(format!("{recursion} grad[2](x. f(100000, x))"), &[Engine::Reference], Limits::default(), "1");
+}
+
+#[test]
+fn derivatives_nested_as_deep_as_calls() {
+    let limits = Limits { fuel: 200_000, ..Limits::default() };
+    check(
+        "letrec f(x:real):real = grad[x](f) in f(0)".to_string(),
+        &[Engine::Tape],
+        limits,
+        "diverged: out of fuel",
+    );
+}
+
+#[test]
+fn long_traces_are_printed() {
+    let text =
+        "letrec g(x:real, n:real):real = if n < 0.5 then x else g(x * 1.01, n - 1) in grad[1](x. g(x, 2000))";
+    let program = typing::check(&SourceFile::new("long.rd", text)).expect("the program is right");
+    let mut out = String::new();
+    eddy_rd::trace::trace(&program, Limits::default(), eddy_rd::trace::Show::default(), &mut out)
+        .expect("a string");
+    assert!(out.lines().count() == 5, "{} lines", out.lines().count());
+}
+
+#[test]
+fn many_mistakes_are_many_messages_up_to_a_limit() {
+    let text = vec!["yy"; 20_000].join(" + ");
+    let diagnostics = typing::check(&SourceFile::new("wrong.rd", text)).expect_err("nothing binds it");
+    assert_eq!(diagnostics.len(), eddy_syntax::Diagnostics::MAX);
+    assert_eq!(diagnostics[99].reason.as_deref(), Some("19900 more mistakes are not shown"));
 }
 
 #[test]

@@ -143,3 +143,69 @@ impl Diagnostic {
         self
     }
 }
+
+/// The mistakes of a program as they are found. Only the first ones are kept: nobody reads thousands, and making each takes
+/// its time.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    kept: Vec<Diagnostic>,
+    n_more: usize,
+}
+
+impl Diagnostics {
+    /// So many are kept.
+    pub const MAX: usize = 100;
+
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.is_full() {
+            self.n_more += 1;
+        } else {
+            self.kept.push(diagnostic);
+        }
+    }
+
+    /// Whether one more would not be kept; a hint that takes long to find can then be left out.
+    pub fn is_full(&self) -> bool {
+        self.kept.len() >= Self::MAX
+    }
+
+    /// The last one, to add to it; none if it was not kept.
+    pub fn last_mut(&mut self) -> Option<&mut Diagnostic> {
+        if self.n_more == 0 { self.kept.last_mut() } else { None }
+    }
+
+    /// Those that were kept, in the order of the source; the last one says how many more there were.
+    pub fn into_sorted(self) -> Vec<Diagnostic> {
+        let Diagnostics { mut kept, n_more } = self;
+        kept.sort_by_key(|diagnostic| diagnostic.primary.span);
+        if n_more > 0
+            && let Some(last) = kept.last_mut()
+        {
+            last.reason = Some(format!("{n_more} more mistakes are not shown"));
+        }
+        kept
+    }
+}
+
+impl std::ops::Deref for Diagnostics {
+    type Target = [Diagnostic];
+
+    fn deref(&self) -> &[Diagnostic] {
+        &self.kept
+    }
+}
+
+impl Extend<Diagnostic> for Diagnostics {
+    fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, diagnostics: T) {
+        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+}
+
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<T: IntoIterator<Item = Diagnostic>>(diagnostics: T) -> Self {
+        let mut all = Diagnostics::default();
+        all.extend(diagnostics);
+        all
+    }
+}

@@ -140,7 +140,7 @@ impl Lexer<'_> {
     }
 
     fn span(&self, length: usize) -> Span {
-        let offset = |at: usize| u32::try_from(at).expect("a source file is at most 1 GiB");
+        let offset = |at: usize| u32::try_from(at).expect("a source file is at most 64 MiB");
         Span::new(offset(self.at), offset(self.at + length))
     }
 

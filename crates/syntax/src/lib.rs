@@ -21,5 +21,5 @@ pub mod render;
 pub mod source;
 pub mod suggest;
 
-pub use diagnostic::{Code, Confidence, Diagnostic, Edit, Help, Label, Severity};
+pub use diagnostic::{Code, Confidence, Diagnostic, Diagnostics, Edit, Help, Label, Severity};
 pub use source::{Position, SourceFile, Span};

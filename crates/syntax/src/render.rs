@@ -20,6 +20,9 @@ pub enum Style {
 /// whole file would otherwise print the file.
 const MAX_EXCERPT_LINES: usize = 12;
 
+/// A longer line is not shown with its edit.
+const MAX_EDITED_BYTES: u32 = 500;
+
 /// `FILE:LINE:COL: error[CODE]: title`, without a line break.
 pub fn short(diagnostic: &Diagnostic, file: &SourceFile) -> String {
     let at = file.position(diagnostic.primary.span.start);
@@ -63,6 +66,11 @@ pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String 
                 let last = report.pop().expect("the report has its first group");
                 report.push(last.element(Level::HELP.message(&help.text)));
             }
+            // An edit is shown as the line before and after, in full: not a line that fills screens.
+            Some(edit) if Excerpt::new(file, edit.span).len() > MAX_EDITED_BYTES => {
+                let last = report.pop().expect("the report has its first group");
+                report.push(last.element(Level::HELP.message(&help.text)));
+            }
             Some(edit) => {
                 let excerpt = Excerpt::new(file, edit.span);
                 let patch = Patch::new(excerpt.locate(edit.span), &edit.replacement);
@@ -102,6 +110,10 @@ impl Excerpt {
     fn new(file: &SourceFile, span: Span) -> Self {
         let (first_line, lines) = file.lines_around(span);
         Excerpt { first_line, lines }
+    }
+
+    fn len(&self) -> u32 {
+        self.lines.end - self.lines.start
     }
 
     fn snippet<'a, T: Clone>(&self, file: &'a SourceFile) -> Snippet<'a, T> {

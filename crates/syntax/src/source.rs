@@ -63,8 +63,8 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Files above this size are refused when they are read: spans are 32 bits wide.
-    pub const MAX_BYTES: usize = 1 << 30;
+    /// Larger files are refused when they are read: what is made of a program takes some hundred times its size.
+    pub const MAX_BYTES: usize = 1 << 26;
 
     /// A file from text that is already decoded.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
@@ -88,7 +88,7 @@ impl SourceFile {
                 // One byte may have become three; the program is refused at its first bad byte anyway.
                 text.truncate(text.floor_char_boundary(Self::MAX_BYTES));
                 let mut file = SourceFile::new(name, text);
-                let start = u32::try_from(at).expect("a source file is at most 1 GiB");
+                let start = u32::try_from(at).expect("a source file is at most 64 MiB");
                 let width = u32::try_from('\u{FFFD}'.len_utf8()).expect("three bytes");
                 file.invalid_utf8 = Some(Span::new(start, start + width));
                 file
@@ -118,7 +118,7 @@ impl SourceFile {
 
     /// The empty span at the end of the text.
     pub fn end(&self) -> Span {
-        let end = u32::try_from(self.text.len()).expect("a source file is at most 1 GiB");
+        let end = u32::try_from(self.text.len()).expect("a source file is at most 64 MiB");
         Span::new(end, end)
     }
 
@@ -133,7 +133,7 @@ impl SourceFile {
     pub fn position(&self, offset: u32) -> Position {
         let line = self.line_of(offset);
         let before = &self.text[self.line_starts[line] as usize..offset as usize];
-        let number = |n: usize| u32::try_from(n + 1).expect("a source file is at most 1 GiB");
+        let number = |n: usize| u32::try_from(n + 1).expect("a source file is at most 64 MiB");
         Position { line: number(line), column: number(before.chars().count()) }
     }
 
@@ -142,7 +142,7 @@ impl SourceFile {
         let first = self.line_of(span.start);
         let last = self.line_of(span.end.max(span.start));
         let end = self.line_starts.get(last + 1).map_or(self.end().end, |next| next - 1);
-        let number = u32::try_from(first + 1).expect("a source file is at most 1 GiB");
+        let number = u32::try_from(first + 1).expect("a source file is at most 64 MiB");
         (number, Span::new(self.line_starts[first], end))
     }
 

@@ -56,10 +56,9 @@ const WIDTH: usize = 100;
 /// assert_eq!(eddy_rd::format::format(&file).as_deref(), Ok("let x = 1 in  -- one\nx + (-x)\n"));
 /// ```
 pub fn format(file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
-    let mut parsed = parse(file);
+    let parsed = parse(file);
     if !parsed.diagnostics.is_empty() {
-        parsed.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
-        return Err(parsed.diagnostics);
+        return Err(parsed.diagnostics.into_sorted());
     }
     let gaps = plan::plan(&parsed);
     let mut text = render(&emit::emit(file, &parsed, &gaps), WIDTH);

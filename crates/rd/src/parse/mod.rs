@@ -25,7 +25,7 @@ mod recover;
 mod types;
 
 use eddy_syntax::lex::{Comment, LexError, Lexed, Token, TokenKind, lex};
-use eddy_syntax::{Diagnostic, SourceFile, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
 use rustc_hash::FxHashSet;
 
 use crate::codes;
@@ -54,7 +54,7 @@ pub struct Parsed {
     /// Names whose definition could not be read: their uses are no mistakes.
     pub poisoned: FxHashSet<Name>,
     /// The mistakes, in the order in which they were found.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
 }
 
 /// Parses a file.
@@ -207,7 +207,7 @@ struct Parser<'a> {
     exprs: Exprs,
     names: Names,
     types: Types,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Diagnostics,
     /// Where the lexer could not read, in order.
     unreadable: Vec<u32>,
     /// The token at which the last syntax error was reported: the same place is not reported twice.

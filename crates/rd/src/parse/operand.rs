@@ -33,10 +33,16 @@ impl Parser<'_> {
             "-" => self.open(Frame::Negate { minus: start }),
             "not" => self.open(Frame::Not { at: start }),
             "if" => self.open(Frame::IfCondition { start }),
+            "<" if self.peek(1) == TokenKind::Symbol(">") => {
+                self.advance();
+                self.atom(ExprKind::Unit, start)
+            }
             "<" => self.open(Frame::Angle { open: start, items: Vec::new() }),
             "(" if self.peek(1) == TokenKind::Symbol(")") => {
                 self.advance();
-                self.atom(ExprKind::Unit, start)
+                // What stands between the parentheses was reported if it could not be read.
+                let kind = if self.follows_unreadable() { ExprKind::Error } else { ExprKind::Unit };
+                self.atom(kind, start)
             }
             "(" => self.open(Frame::Paren { open: start, items: Vec::new() }),
             "*" => self.atom(ExprKind::Unit, start),
@@ -95,7 +101,11 @@ impl Parser<'_> {
             self.advance();
             return self.call(span, Callee::Function(name), span);
         }
-        self.atom(ExprKind::Name(name), span)
+        self.advance();
+        // `f(*` opens a comment: what was meant by the name cannot be known.
+        let is_cut_off = self.token().kind == TokenKind::End && self.follows_unreadable();
+        let kind = if is_cut_off { ExprKind::Error } else { ExprKind::Name(name) };
+        State::Have(self.push(kind, span), Tightness::Atom)
     }
 
     /// The arguments of a call whose callee was just read.
@@ -120,7 +130,11 @@ impl Parser<'_> {
         if !self.expect("(") {
             return self.recover();
         }
-        if self.eat(")") {
+        if self.sees(")") {
+            if self.follows_unreadable() {
+                return self.atom(ExprKind::Error, applied.start);
+            }
+            self.advance();
             return self.finish_call(applied, Vec::new());
         }
         self.wait(Frame::Arguments { applied, items: Vec::new() })

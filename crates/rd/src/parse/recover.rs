@@ -37,7 +37,7 @@ impl Parser<'_> {
     }
 
     /// Whether something that the lexer could not read, and reported, stands right before the next token.
-    fn follows_unreadable(&self) -> bool {
+    pub(super) fn follows_unreadable(&self) -> bool {
         let before = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end);
         let next = self.unreadable.partition_point(|start| *start < before);
         self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
@@ -93,6 +93,8 @@ impl Parser<'_> {
     /// counted.
     pub(super) fn recover(&mut self) -> State {
         let mut inside: Vec<&'static str> = Vec::new();
+        // No form changes before this is done, so what none waits for now none waits for later.
+        let mut unwanted: Vec<&'static str> = Vec::new();
         loop {
             let token = self.token();
             match token.kind {
@@ -105,9 +107,12 @@ impl Parser<'_> {
                         }
                     } else if let Some(closer) = closer_of(symbol) {
                         inside.push(closer);
-                    } else if inside.is_empty() && self.close_up_to(symbol) {
-                        self.last_syntax_error = Some(self.at);
-                        return State::Have(self.error_node(), Tightness::Loose);
+                    } else if inside.is_empty() && !unwanted.contains(&symbol) {
+                        if self.close_up_to(symbol) {
+                            self.last_syntax_error = Some(self.at);
+                            return State::Have(self.error_node(), Tightness::Loose);
+                        }
+                        unwanted.push(symbol);
                     }
                 }
                 _ => {}

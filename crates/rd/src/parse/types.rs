@@ -57,8 +57,9 @@ impl Parser<'_> {
         }
         let span = self.token().span;
         let n = self.natural("the number of factors")?;
-        if self.types.leaves(factor).max(1).saturating_mul(n) > Types::MAX_LEAVES {
-            let title = format!("numeral out of range: a type has at most {} reals", Types::MAX_LEAVES);
+        if self.types.components(factor).saturating_mul(n) > Types::MAX_COMPONENTS {
+            let title =
+                format!("numeral out of range: a type has at most {} components", Types::MAX_COMPONENTS);
             self.diagnostics
                 .push(Diagnostic::error(codes::OUT_OF_RANGE, span, title).label("too many factors"));
             return Some(Type::UNKNOWN);

@@ -53,7 +53,7 @@ impl Compiler<'_> {
                 let w = self.leaf(at(argument.len - 1), 0);
                 let (a, b) = halves(point);
                 let (da, db) = (self.scale(w, b, Tail::No), self.scale(w, a, Tail::No));
-                self.concat(da, db)
+                self.join([da, db])
             }
             Primitive::Scale(_) => {
                 let n = (argument.len - 1) / 2;
@@ -61,7 +61,7 @@ impl Compiler<'_> {
                 let dr = self.dot(v, w, Tail::No);
                 let dr = self.list(&[dr]);
                 let dv = self.scale(self.leaf(argument, 0), w, Tail::No);
-                self.concat(dr, dv)
+                self.join([dr, dv])
             }
         }
     }

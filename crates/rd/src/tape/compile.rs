@@ -27,7 +27,8 @@ enum Task {
     Eval(TermId, Tail),
     Add(Tail),
     Op(Op, Tail),
-    Pair(Tail),
+    /// So many components, which stand side by side.
+    Tuple(usize, Tail),
     Project(bool, Type, Tail),
     Bind(VarId),
     Branch(Pred, TermId, TermId, Tail),
@@ -155,11 +156,9 @@ impl<'a> Compiler<'a> {
                 let result = self.operation(op, argument, tail);
                 self.finish(result, tail);
             }
-            Task::Pair(tail) => {
-                let right = self.pop();
-                let left = self.pop();
-                let both = self.concat(left, right);
-                self.finish(both, tail);
+            Task::Tuple(n, tail) => {
+                let whole = self.concat(n);
+                self.finish(whole, tail);
             }
             Task::Project(first, pair, tail) => {
                 let whole = self.pop();
@@ -214,8 +213,18 @@ impl<'a> Compiler<'a> {
             Term::Let { var, bound, body } => {
                 self.tasks.extend([Eval(body, tail), Task::Bind(var), Eval(bound, Tail::No)]);
             }
-            Term::Pair(left, right) => {
-                self.tasks.extend([Task::Pair(tail), Eval(right, Tail::No), Eval(left, Tail::No)]);
+            Term::Pair(..) => {
+                // ⟨⟨a,b⟩,c⟩ is one list: joining its parts two by two would copy the first ones again and again.
+                let task = self.tasks.len();
+                self.tasks.push(Task::Tuple(0, tail));
+                let mut left = id;
+                while let Term::Pair(rest, last) = self.terms.term(left) {
+                    self.tasks.push(Eval(last, Tail::No));
+                    left = rest;
+                }
+                self.tasks.push(Eval(left, Tail::No));
+                let n = self.tasks.len() - task - 1;
+                self.tasks[task] = Task::Tuple(n, tail);
             }
             Term::Fst(pair) => {
                 self.tasks.extend([Task::Project(true, self.terms.ty(pair), tail), Eval(pair, Tail::No)]);

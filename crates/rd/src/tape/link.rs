@@ -41,12 +41,6 @@ pub struct Linker {
 }
 
 impl Linker {
-    /// About how many bytes the code takes.
-    pub fn bytes(&self) -> usize {
-        self.code.instrs.len() * (size_of::<Instr>() + size_of::<Tail>())
-            + self.code.lists.len() * size_of::<Operand>()
-    }
-
     /// The function with this number, which was called somewhere.
     pub fn function_id(&self, number: u32) -> FnId {
         self.ids[number as usize].expect("only functions that are called are missing")

@@ -179,8 +179,6 @@ impl Machine {
                     let remaining = self.get(base, x).value;
                     if remaining == 0.0 {
                         let name = code.names[function as usize].clone();
-                        // A call is paid for before its closure is looked at.
-                        self.fuel.checked_sub(1).ok_or(Stop::Diverged)?;
                         return Err(Undefined::LetrecLimit(name).into());
                     }
                     self.stack[base + dst as usize] = Real::constant(remaining - 1.0);

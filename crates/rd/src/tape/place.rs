@@ -62,6 +62,7 @@ impl Compiler<'_> {
         }
         self.max_top = self.max_top.max(self.top);
     }
+
     pub(super) fn n_leaves(&self, ty: Type) -> u32 {
         n_leaves(self.terms, ty)
     }
@@ -116,21 +117,23 @@ impl Compiler<'_> {
         self.done.pop().expect("the operand is compiled")
     }
 
-    /// Two values side by side.
-    pub(super) fn concat(&mut self, left: Leaves, right: Leaves) -> Leaves {
-        if right.len == 0 {
-            return left;
-        }
-        if left.len == 0 {
-            return right;
-        }
-        let len = left.len + right.len;
-        if left.start + left.len == right.start {
-            return Leaves { start: left.start, len };
+    /// The last `n` values side by side.
+    pub(super) fn concat(&mut self, n: usize) -> Leaves {
+        let parts: Vec<Leaves> = self.done.drain(self.done.len() - n..).collect();
+        self.join(parts)
+    }
+
+    /// Values side by side.
+    pub(super) fn join(&mut self, parts: impl IntoIterator<Item = Leaves>) -> Leaves {
+        let parts: Vec<Leaves> = parts.into_iter().filter(|part| part.len > 0).collect();
+        let Some(first) = parts.first() else { return Leaves { start: 0, len: 0 } };
+        let len = parts.iter().map(|part| part.len).sum();
+        if parts.windows(2).all(|pair| pair[0].start + pair[0].len == pair[1].start) {
+            return Leaves { start: first.start, len };
         }
         let start = self.pool_end();
-        for leaves in [left, right] {
-            self.pool.extend_from_within(leaves.start as usize..(leaves.start + leaves.len) as usize);
+        for part in parts {
+            self.pool.extend_from_within(part.start as usize..(part.start + part.len) as usize);
         }
         Leaves { start, len }
     }

@@ -314,6 +314,8 @@ pub struct Tapes {
     plain: Tape<f64>,
     /// Tapes 2, 3, …; those above `depth` are empty and kept for their storage.
     nested: Vec<Tape<Real>>,
+    /// The bytes in use by nested tapes; there may be as many tapes as calls, so they are not counted anew each time.
+    nested_bytes: usize,
     /// How many derivatives are being taken.
     depth: u32,
     /// How many operations were recorded in all.
@@ -322,17 +324,18 @@ pub struct Tapes {
 
 impl Tapes {
     pub fn new() -> Self {
-        Tapes { plain: Tape::new(), nested: Vec::new(), depth: 0, recorded: 0 }
+        Tapes { plain: Tape::new(), nested: Vec::new(), nested_bytes: 0, depth: 0, recorded: 0 }
     }
 
     pub fn bytes(&self) -> usize {
-        self.plain.bytes() + self.nested.iter().map(Tape::bytes).sum::<usize>()
+        self.plain.bytes() + self.nested.len() * size_of::<Tape<Real>>() + self.nested_bytes
     }
 
     /// Whether a tape has so many nodes that they could soon not be numbered any more.
     pub fn is_full(&self) -> bool {
-        let full = |len: usize| len > 1 << 30;
-        full(self.plain.records.len()) || self.nested.iter().any(|tape| full(tape.records.len()))
+        const MANY: usize = 1 << 30;
+        // One nested tape has at most as many nodes as all of them together.
+        self.plain.records.len() > MANY || self.nested_bytes / size_of::<Record<Real>>() > MANY
     }
 
     /// Opens a tape; the reals given to [`Tapes::leaf`] next are its leaves.
@@ -352,7 +355,9 @@ impl Tapes {
             self.plain.len() - 1
         } else {
             let tape = &mut self.nested[level as usize - 2];
+            let before = tape.bytes();
             tape.push_leaf(point);
+            self.nested_bytes += tape.bytes() - before;
             tape.len() - 1
         };
         Real::new(point.value, level, index)
@@ -384,6 +389,7 @@ impl Tapes {
             tape.sweep(self, n_leaves, seeds)?;
             let leaves = tape.cotangents[..n_leaves].iter();
             result.extend(leaves.map(|w| if w.is_absent() { Real::constant(0.0) } else { *w }));
+            self.nested_bytes -= tape.bytes();
             tape.clear();
             self.nested[above_first] = tape;
         }
@@ -422,7 +428,10 @@ impl Tapes {
             let (lower_x, lower_y) = (tape.lower(x, level), tape.lower(y, level));
             let below = lower_x.level().max(lower_y.level());
             let primal = Real::new(value, below, self.next_index(below));
-            self.nested[level as usize - 2].push(level, op, x, y, primal);
+            let tape = &mut self.nested[level as usize - 2];
+            let before = tape.bytes();
+            tape.push(level, op, x, y, primal);
+            self.nested_bytes += tape.bytes() - before;
             (x, y, level) = (lower_x, lower_y, below);
         }
         if level == 1 {

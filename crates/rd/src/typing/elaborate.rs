@@ -1,6 +1,6 @@
 //! The walk over the tree: in which order things are visited, bound and finished.
 
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostics, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{self, Situation};
@@ -67,10 +67,10 @@ pub(super) struct Elaborator {
     pub defining: Vec<(Name, Span)>,
     /// Names whose definition could not be read: their uses are no mistakes.
     pub poisoned: FxHashSet<Name>,
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
 }
 
-pub(super) fn elaborate(parsed: Parsed) -> (Program, Vec<Diagnostic>) {
+pub(super) fn elaborate(parsed: Parsed) -> (Program, Diagnostics) {
     let Parsed { program, names, types, poisoned, mut diagnostics, .. } = parsed;
     let surface::Program { directives, term, exprs } = program;
     let mut clarke = false;
@@ -333,6 +333,8 @@ impl Elaborator {
             match self.exprs.kind(id) {
                 ExprKind::Number(_) | ExprKind::Unit | ExprKind::Error => {}
                 ExprKind::Group(inner) => todo.push(*inner),
+                // A negated numeral that could be read is a number already.
+                ExprKind::Negate(operand) if matches!(self.exprs.kind(*operand), ExprKind::Error) => {}
                 ExprKind::Tuple(items) => todo.extend(items),
                 _ => return false,
             }
@@ -350,7 +352,7 @@ impl Elaborator {
             param_ty = Some(param_ty.map_or(ty, |product| self.terms.types.product(product, ty)));
         }
         let param_ty = param_ty.unwrap_or(Type::UNIT);
-        if self.terms.types.leaves(param_ty) > Types::MAX_LEAVES {
+        if self.terms.types.components(param_ty) > Types::MAX_COMPONENTS {
             self.diagnostics.push(errors::too_large(head.params_span));
         }
         self.scope.function_depth += 1;

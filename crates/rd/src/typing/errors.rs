@@ -237,6 +237,6 @@ pub fn not_a_constant(span: Span) -> Diagnostic {
 
 /// A value with more reals than fit.
 pub fn too_large(span: Span) -> Diagnostic {
-    let title = format!("type out of range: more than {} reals", Types::MAX_LEAVES);
+    let title = format!("type out of range: more than {} components", Types::MAX_COMPONENTS);
     Diagnostic::error(codes::OUT_OF_RANGE, span, title).label("the type of this term has too many components")
 }

@@ -86,7 +86,7 @@ impl Elaborator {
             }
             ExprKind::Group(_) => unreachable!("a group is its inner term"),
         };
-        let too_large = self.terms.types.leaves(self.terms.ty(term)) > Types::MAX_LEAVES;
+        let too_large = self.terms.types.components(self.terms.ty(term)) > Types::MAX_COMPONENTS;
         let term = if too_large {
             self.diagnostics.push(errors::too_large(self.exprs.span(id)));
             self.terms.poison()
@@ -117,7 +117,9 @@ impl Elaborator {
         } else if self.poisoned.contains(&name) {
             return self.terms.poison();
         } else {
-            let visible = self.scope.visible().map(|name| self.terms.names.text(name));
+            // A message that is not kept needs no hint.
+            let n_candidates = if self.diagnostics.is_full() { 0 } else { usize::MAX };
+            let visible = self.scope.visible().map(|name| self.terms.names.text(name)).take(n_candidates);
             errors::unbound(text, span, visible, self.scope.function(name).is_some())
         };
         self.diagnostics.push(diagnostic);
@@ -177,7 +179,8 @@ impl Elaborator {
             if self.poisoned.contains(&callee.name) {
                 return self.terms.poison();
             }
-            let callable = self.scope.callable().map(|name| self.terms.names.text(name));
+            let n_candidates = if self.diagnostics.is_full() { 0 } else { usize::MAX };
+            let callable = self.scope.callable().map(|name| self.terms.names.text(name)).take(n_candidates);
             let enclosing = self.defining.iter().rev().find(|(name, _)| *name == callee.name);
             let is_variable = self.scope.ordinary(callee.name).is_some();
             let diagnostic = errors::unknown_function(

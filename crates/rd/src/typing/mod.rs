@@ -34,10 +34,9 @@ pub fn check(file: &SourceFile) -> Result<Program, Vec<Diagnostic>> {
 }
 
 fn check_parsed(parsed: Parsed) -> Result<Program, Vec<Diagnostic>> {
-    let (program, mut diagnostics) = elaborate::elaborate(parsed);
+    let (program, diagnostics) = elaborate::elaborate(parsed);
     if diagnostics.is_empty() {
         return Ok(program);
     }
-    diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
-    Err(diagnostics)
+    Err(diagnostics.into_sorted())
 }
