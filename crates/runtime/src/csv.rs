@@ -1,0 +1,137 @@
+//! CSV: a header of names, a row per cycle, an empty cell for absence; scalars only.
+
+use std::io::Read;
+
+use crate::raw::Raw;
+use crate::rows::{BadData, Place, Row, Rows};
+
+/// Reads CSV.
+pub struct Csv<R> {
+    reader: csv::Reader<R>,
+    names: Vec<String>,
+    /// The column of each input, once the header was read.
+    columns: Option<Vec<Option<usize>>>,
+    unused: Vec<String>,
+}
+
+impl<R: Read> Csv<R> {
+    /// Reads cells for these inputs.
+    pub fn new(from: R, names: Vec<String>) -> Self {
+        let reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
+        Csv { reader, names, columns: None, unused: Vec::new() }
+    }
+
+    fn read_header(&mut self) -> Result<(), BadData> {
+        if self.columns.is_some() {
+            return Ok(());
+        }
+        let header = self.reader.headers().map_err(|error| bad(&error))?;
+        // A byte order mark belongs to no name.
+        let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{FEFF}')).collect();
+        self.columns =
+            Some(self.names.iter().map(|name| names.iter().position(|other| other == name)).collect());
+        self.unused = names
+            .iter()
+            .filter(|name| !self.names.iter().any(|other| other == *name))
+            .map(ToString::to_string)
+            .collect();
+        Ok(())
+    }
+}
+
+impl<R: Read> Rows for Csv<R> {
+    fn next_row(&mut self) -> Result<Option<Row>, BadData> {
+        self.read_header()?;
+        let mut record = csv::StringRecord::new();
+        if !self.reader.read_record(&mut record).map_err(|error| bad(&error))? {
+            return Ok(None);
+        }
+        let line = record.position().map_or(0, csv::Position::line);
+        let place = Place { line, text: record.iter().collect::<Vec<_>>().join(",") };
+        let columns = self.columns.as_ref().expect("the header was read");
+        let mut cells = Vec::with_capacity(columns.len());
+        for (name, column) in self.names.iter().zip(columns) {
+            let text = column.and_then(|column| record.get(column)).unwrap_or("");
+            cells.push(cell(text).ok_or_else(|| {
+                let start: usize = record.iter().take(column.unwrap_or(0)).map(|cell| cell.len() + 1).sum();
+                let message = format!("`{name}` must be a number or a truth value, not `{text}`");
+                BadData { place: place.clone(), bytes: start..start + text.len(), message }
+            })?);
+        }
+        Ok(Some(Row { cells, place }))
+    }
+
+    fn unused(&self) -> &[String] {
+        &self.unused
+    }
+}
+
+fn cell(text: &str) -> Option<Raw> {
+    Some(match text {
+        "" => Raw::Absent,
+        "⊥" | "?" => Raw::Unknown,
+        "true" => Raw::Bool(true),
+        "false" => Raw::Bool(false),
+        _ => match text.parse::<i64>() {
+            Ok(n) => Raw::Int(n),
+            // Rust's floats include `inf`, `-inf` and `nan`.
+            Err(_) => Raw::Num(text.parse().ok()?),
+        },
+    })
+}
+
+fn bad(error: &csv::Error) -> BadData {
+    let line = error.position().map_or(0, csv::Position::line);
+    let message = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("has {len} cells, but the header has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "is not UTF-8".to_string(),
+        csv::ErrorKind::Io(error) => format!("cannot be read: {error}"),
+        _ => error.to_string(),
+    };
+    BadData { place: Place { line, text: String::new() }, bytes: 0..0, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Result<Vec<Raw>, String>> {
+        let mut rows = Csv::new(text.as_bytes(), vec!["x".to_string(), "y".to_string()]);
+        let mut read = Vec::new();
+        loop {
+            match rows.next_row() {
+                Ok(None) => return read,
+                Ok(Some(row)) => read.push(Ok(row.cells)),
+                Err(bad) => {
+                    read.push(Err(bad.to_string()));
+                    return read;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        assert_eq!(
+            read("t, y ,x\n0,true,1\n1,,2.5\n"),
+            [Ok(vec![Raw::Int(1), Raw::Bool(true)]), Ok(vec![Raw::Num(2.5), Raw::Absent]),]
+        );
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_absent() {
+        assert_eq!(read("x\n-inf\n"), [Ok(vec![Raw::Num(f64::NEG_INFINITY), Raw::Absent])]);
+        assert_eq!(read(""), []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        assert_eq!(
+            read("x,y\n1,2\n1,two\n")[1],
+            Err("line 3: `y` must be a number or a truth value, not `two`".to_string())
+        );
+        assert_eq!(read("x,y\n1\n")[0], Err("line 2: has 1 cells, but the header has 2".to_string()));
+    }
+}

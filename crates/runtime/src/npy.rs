@@ -1,0 +1,244 @@
+//! NPY: one array; its first axis is time, what is left is the value at a cycle.
+//!
+//! The format is a magic number, a version, and a header that is a Python dictionary, such as
+//! `{'descr': '<f8', 'fortran_order': False, 'shape': (100, 3), }`, followed by the elements.
+
+use std::io::Read;
+
+use eddy_tensor::Shape;
+
+use crate::raw::Raw;
+use crate::rows::{BadData, Place, Row, Rows};
+
+/// A header is small; a longer one is no header.
+const MAX_HEADER: usize = 1 << 16;
+
+/// The types of elements that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Element {
+    F64,
+    F32,
+    I64,
+    I32,
+    I16,
+    I8,
+    U8,
+    Bool,
+}
+
+/// Reads an array, row by row.
+pub struct Npy<R> {
+    from: R,
+    element: Element,
+    is_big_endian: bool,
+    /// The shape at one cycle.
+    shape: Shape,
+    n_rows: usize,
+    next: usize,
+}
+
+impl<R: Read> Npy<R> {
+    /// Reads the header.
+    pub fn new(mut from: R) -> Result<Self, BadData> {
+        let mut start = [0; 8];
+        from.read_exact(&mut start).map_err(|_| not_npy())?;
+        if &start[..6] != b"\x93NUMPY" {
+            return Err(not_npy());
+        }
+        let length = if start[6] == 1 {
+            let mut length = [0; 2];
+            from.read_exact(&mut length).map_err(|_| not_npy())?;
+            usize::from(u16::from_le_bytes(length))
+        } else {
+            let mut length = [0; 4];
+            from.read_exact(&mut length).map_err(|_| not_npy())?;
+            u32::from_le_bytes(length) as usize
+        };
+        if length > MAX_HEADER {
+            return Err(not_npy());
+        }
+        let mut header = vec![0; length];
+        from.read_exact(&mut header).map_err(|_| not_npy())?;
+        let header = String::from_utf8(header).map_err(|_| not_npy())?;
+        Header::parse(&header)?.reader(from)
+    }
+
+    /// The shape of a value at one cycle.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn element(&mut self, bytes: &[u8]) -> Raw {
+        let mut ordered = [0; 8];
+        let width = bytes.len();
+        ordered[..width].copy_from_slice(bytes);
+        if self.is_big_endian {
+            ordered[..width].reverse();
+        }
+        let four = [ordered[0], ordered[1], ordered[2], ordered[3]];
+        match self.element {
+            Element::F64 => Raw::Num(f64::from_le_bytes(ordered)),
+            Element::F32 => Raw::Num(f64::from(f32::from_le_bytes(four))),
+            Element::I64 => Raw::Int(i64::from_le_bytes(ordered)),
+            Element::I32 => Raw::Int(i64::from(i32::from_le_bytes(four))),
+            Element::I16 => Raw::Int(i64::from(i16::from_le_bytes([four[0], four[1]]))),
+            Element::I8 => Raw::Int(i64::from(i8::from_le_bytes([four[0]]))),
+            Element::U8 => Raw::Int(i64::from(four[0])),
+            Element::Bool => Raw::Bool(four[0] != 0),
+        }
+    }
+}
+
+impl Element {
+    fn width(self) -> usize {
+        match self {
+            Element::F64 | Element::I64 => 8,
+            Element::F32 | Element::I32 => 4,
+            Element::I16 => 2,
+            Element::I8 | Element::U8 | Element::Bool => 1,
+        }
+    }
+}
+
+impl<R: Read> Rows for Npy<R> {
+    fn next_row(&mut self) -> Result<Option<Row>, BadData> {
+        if self.next == self.n_rows {
+            return Ok(None);
+        }
+        let n = self.shape.n_elements().expect("the header was checked");
+        let width = self.element.width();
+        let mut bytes = vec![0; n * width];
+        self.from.read_exact(&mut bytes).map_err(|_| {
+            BadData::without_line(format!("the array ends at row {} of {}", self.next, self.n_rows))
+        })?;
+        self.next += 1;
+        let elements: Vec<Raw> = bytes.chunks(width).map(|bytes| self.element(bytes)).collect();
+        let cells = vec![nest(elements, &self.shape)];
+        Ok(Some(Row { cells, place: Place { line: 0, text: String::new() } }))
+    }
+
+    fn unused(&self) -> &[String] {
+        &[]
+    }
+}
+
+/// Lists of lists, of this shape.
+fn nest(elements: Vec<Raw>, shape: &Shape) -> Raw {
+    let mut level = elements;
+    for size in shape.iter().rev() {
+        level = level.chunks((*size).max(1)).map(|items| Raw::List(items.to_vec())).collect();
+    }
+    level.pop().unwrap_or_else(|| Raw::List(Vec::new()))
+}
+
+/// The dictionary at the start of a file.
+struct Header {
+    descr: String,
+    is_fortran: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    fn parse(text: &str) -> Result<Header, BadData> {
+        let after = |key: &str| text.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim_start());
+        let descr =
+            after("descr").and_then(|rest| rest.strip_prefix('\'')).and_then(|rest| rest.split_once('\''));
+        let shape =
+            after("shape").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split_once(')'));
+        let (Some((descr, _)), Some((shape, _)), Some(order)) = (descr, shape, after("fortran_order")) else {
+            return Err(not_npy());
+        };
+        let sizes = shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse);
+        let shape = sizes.collect::<Result<Vec<usize>, _>>().map_err(|_| not_npy())?;
+        Ok(Header { descr: descr.to_string(), is_fortran: order.starts_with("True"), shape })
+    }
+
+    fn reader<R>(self, from: R) -> Result<Npy<R>, BadData> {
+        let (order, kind) = self.descr.split_at(self.descr.len().min(1));
+        let element = match kind {
+            "f8" => Element::F64,
+            "f4" => Element::F32,
+            "i8" => Element::I64,
+            "i4" => Element::I32,
+            "i2" => Element::I16,
+            "i1" => Element::I8,
+            "u1" => Element::U8,
+            "b1" => Element::Bool,
+            _ => {
+                let message = format!(
+                    "elements of type `{}` are not read: use f8, f4, i8, i4, i2, i1, u1 or b1",
+                    self.descr
+                );
+                return Err(BadData::without_line(message));
+            }
+        };
+        if self.is_fortran && self.shape.len() > 1 {
+            return Err(BadData::without_line(
+                "the array is in Fortran order: save it with `numpy.ascontiguousarray`",
+            ));
+        }
+        let Some((n_rows, rest)) = self.shape.split_first() else {
+            return Err(BadData::without_line("the array has no axis: its first axis should be time"));
+        };
+        let shape = Shape::new(rest);
+        if let Err(error) = shape.n_elements() {
+            return Err(BadData::without_line(error.to_string()));
+        }
+        Ok(Npy { from, element, is_big_endian: order == ">", shape, n_rows: *n_rows, next: 0 })
+    }
+}
+
+fn not_npy() -> BadData {
+    BadData::without_line("this is no NPY file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut file = b"\x93NUMPY\x01\x00".to_vec();
+        file.extend(u16::try_from(header.len()).expect("a short header").to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(bytes);
+        file
+    }
+
+    fn read(header: &str, bytes: &[u8]) -> Result<Vec<Raw>, String> {
+        let file = file(header, bytes);
+        let mut npy = Npy::new(file.as_slice()).map_err(|bad| bad.to_string())?;
+        let mut cells = Vec::new();
+        while let Some(row) = npy.next_row().map_err(|bad| bad.to_string())? {
+            cells.extend(row.cells);
+        }
+        Ok(cells)
+    }
+
+    #[test]
+    fn the_first_axis_is_time() {
+        let bytes: Vec<u8> = [1.0_f64, 2.0, 3.0, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        let row = |a: f64, b: f64| Raw::List(vec![Raw::Num(a), Raw::Num(b)]);
+        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\n";
+        assert_eq!(read(header, &bytes), Ok(vec![row(1.0, 2.0), row(3.0, 4.0)]));
+    }
+
+    #[test]
+    fn both_byte_orders_and_small_types() {
+        let header = "{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }";
+        assert_eq!(read(header, &[0, 1, 255, 255]), Ok(vec![Raw::Int(1), Raw::Int(-1)]));
+        let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }";
+        assert_eq!(read(header, &[0, 1]), Ok(vec![Raw::Bool(false), Raw::Bool(true)]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        assert_eq!(
+            Npy::new(&b"PK\x03\x04"[..]).err().map(|bad| bad.to_string()),
+            Some("this is no NPY file".to_string())
+        );
+        let short = read("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", &[0; 16]);
+        assert_eq!(short, Err("the array ends at row 2 of 3".to_string()));
+        let complex = read("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }", &[]);
+        assert!(complex.is_err_and(|error| error.contains("`<c16`")));
+    }
+}

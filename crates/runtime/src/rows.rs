@@ -1,0 +1,74 @@
+//! What all readers have in common, and what is wrong with data.
+
+use std::fmt;
+
+use crate::raw::Raw;
+
+/// The inputs at one cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// A cell for each input, in the order in which the reader was told them.
+    pub cells: Vec<Raw>,
+    /// Where it comes from, for messages.
+    pub place: Place,
+}
+
+impl Row {
+    /// A row in which nothing is there.
+    pub fn absent(n_inputs: usize) -> Row {
+        Row { cells: vec![Raw::Absent; n_inputs], place: Place { line: 0, text: String::new() } }
+    }
+}
+
+/// Where a row comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, from 1; 0 in a format without lines.
+    pub line: u64,
+    /// The text of the line.
+    pub text: String,
+}
+
+/// A source of rows.
+pub trait Rows {
+    /// The next row; none at the end.
+    fn next_row(&mut self) -> Result<Option<Row>, BadData>;
+
+    /// Whether the next row may be long in coming: what was read so far is used up.
+    fn is_waiting(&self) -> bool {
+        true
+    }
+
+    /// Names in the data that are no inputs; known after the first row.
+    fn unused(&self) -> &[String];
+}
+
+/// Data that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadData {
+    /// Where.
+    pub place: Place,
+    /// Which bytes of the line; empty if all of it.
+    pub bytes: std::ops::Range<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for BadData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for BadData {}
+
+impl BadData {
+    /// Something that has no line.
+    pub fn without_line(message: impl Into<String>) -> Self {
+        let place = Place { line: 0, text: String::new() };
+        BadData { place, bytes: 0..0, message: message.into() }
+    }
+}

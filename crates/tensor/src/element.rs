@@ -1,0 +1,281 @@
+//! What a tensor is made of, so that one generic kernel serves `bool`, `int` and both precisions of `num`.
+//!
+//! * [`Element`]: can be stored. Structural operations need no more.
+//! * [`Number`]: can be added and compared. Integers overflow, floats do not.
+//! * [`Float`]: the elementary functions. A kernel over `Float` is the same text for f64 and f32.
+//!
+//! [`with_element`], [`with_number`] and [`with_float`] pick the instance for a value that is known at run time.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use crate::operation::EvalError;
+use crate::shape::Shape;
+use crate::tensor::Data;
+use crate::value::Value;
+
+/// An element of a tensor.
+pub(crate) trait Element: Copy + PartialEq + PartialOrd + 'static {
+    /// `0` or `false`.
+    const ZERO: Self;
+
+    /// The elements of a value; a scalar has one. Panics if they have another type.
+    fn slice(value: &Value) -> &[Self];
+
+    /// A scalar value.
+    fn scalar(self) -> Value;
+
+    fn data(elements: Vec<Self>) -> Data;
+
+    /// Whether nothing can tell the two apart.
+    fn is_identical(self, other: Self) -> bool;
+
+    /// A value of this shape, which has as many elements.
+    fn value(shape: Shape, elements: Vec<Self>) -> Value {
+        if shape.is_scalar() { elements[0].scalar() } else { Value::from_parts(shape, Self::data(elements)) }
+    }
+}
+
+macro_rules! element {
+    ($ty:ty, $variant:ident, $zero:literal, $identical:expr) => {
+        impl Element for $ty {
+            const ZERO: Self = $zero;
+
+            #[inline]
+            fn slice(value: &Value) -> &[Self] {
+                match value {
+                    Value::$variant(scalar) => std::slice::from_ref(scalar),
+                    Value::Tensor(tensor) => match &tensor.data {
+                        Data::$variant(elements) => elements,
+                        other => unreachable!("operands passed the typing rules, yet found {other:?}"),
+                    },
+                    other => unreachable!("operands passed the typing rules, yet found {other:?}"),
+                }
+            }
+
+            #[inline]
+            fn scalar(self) -> Value {
+                Value::$variant(self)
+            }
+
+            fn data(elements: Vec<Self>) -> Data {
+                Data::$variant(elements)
+            }
+
+            #[inline]
+            fn is_identical(self, other: Self) -> bool {
+                let identical: fn(Self, Self) -> bool = $identical;
+                identical(self, other)
+            }
+        }
+    };
+}
+
+element!(bool, Bool, false, |a, b| a == b);
+element!(i64, Int, 0, |a, b| a == b);
+element!(f64, Num, 0.0, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+element!(f32, Num32, 0.0, |a, b| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
+
+/// An integer or a float.
+pub(crate) trait Number: Element {
+    const ONE: Self;
+
+    /// What a sum starts from. Sums start from their first term; adding to the neutral element is the same. For
+    /// floats that is -0, since `0 + -0` is 0 and not the first term.
+    const NEUTRAL: Self;
+
+    fn plus(self, other: Self) -> Result<Self, EvalError>;
+
+    fn is_nan(self) -> bool;
+
+    /// Whether this is the larger one.
+    ///
+    /// Decision: NaN counts as larger than any number, so that it shows in every maximum, wherever it stands.
+    #[inline]
+    fn exceeds(self, other: Self) -> bool {
+        self > other || (self.is_nan() && !other.is_nan())
+    }
+
+    /// Zeros to which this many terms will be added, in a way that the sum of one term is that term.
+    fn accumulators(n: usize, n_terms: usize) -> Vec<Self> {
+        vec![if n_terms == 0 { Self::ZERO } else { Self::NEUTRAL }; n]
+    }
+}
+
+impl Number for i64 {
+    const ONE: i64 = 1;
+    const NEUTRAL: i64 = 0;
+
+    #[inline]
+    fn plus(self, other: i64) -> Result<i64, EvalError> {
+        self.checked_add(other).ok_or(EvalError::IntegerOverflow)
+    }
+
+    #[inline]
+    fn is_nan(self) -> bool {
+        false
+    }
+}
+
+/// A floating point number.
+pub(crate) trait Float:
+    Number
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// A size as a number.
+    fn from_size(n: usize) -> Self;
+    /// `int(x)`, unless it is out of range.
+    fn truncated(self) -> Option<i64>;
+    fn abs(self) -> Self;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn tanh(self) -> Self;
+    fn sin(self) -> Self;
+    fn cos(self) -> Self;
+    fn powf(self, exponent: Self) -> Self;
+}
+
+macro_rules! float {
+    ($ty:ident) => {
+        impl Number for $ty {
+            const ONE: $ty = 1.0;
+            const NEUTRAL: $ty = -0.0;
+
+            #[inline]
+            fn plus(self, other: $ty) -> Result<$ty, EvalError> {
+                Ok(self + other)
+            }
+
+            #[inline]
+            fn is_nan(self) -> bool {
+                $ty::is_nan(self)
+            }
+        }
+
+        impl Float for $ty {
+            #[allow(clippy::cast_precision_loss)] // a size is below 2^28; a rounded f32 is what f32 means
+            fn from_size(n: usize) -> $ty {
+                n as $ty
+            }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
+            fn truncated(self) -> Option<i64> {
+                // Both bounds are powers of two, hence exact; NaN is in no range.
+                let bound = (1_u64 << 63) as $ty;
+                (-bound..bound).contains(&self).then_some(self as i64)
+            }
+
+            #[inline]
+            fn abs(self) -> $ty {
+                $ty::abs(self)
+            }
+
+            #[inline]
+            fn exp(self) -> $ty {
+                $ty::exp(self)
+            }
+
+            #[inline]
+            fn ln(self) -> $ty {
+                $ty::ln(self)
+            }
+
+            #[inline]
+            fn sqrt(self) -> $ty {
+                $ty::sqrt(self)
+            }
+
+            #[inline]
+            fn tanh(self) -> $ty {
+                $ty::tanh(self)
+            }
+
+            #[inline]
+            fn sin(self) -> $ty {
+                $ty::sin(self)
+            }
+
+            #[inline]
+            fn cos(self) -> $ty {
+                $ty::cos(self)
+            }
+
+            #[inline]
+            fn powf(self, exponent: $ty) -> $ty {
+                $ty::powf(self, exponent)
+            }
+        }
+    };
+}
+
+float!(f64);
+float!(f32);
+
+/// `with_element!(value, T => body)`: the body with `T` the type of the value's elements.
+macro_rules! with_element {
+    ($value:expr, $T:ident => $body:expr) => {
+        match $value.kind() {
+            $crate::value::Kind::Bool => {
+                type $T = bool;
+                $body
+            }
+            $crate::value::Kind::Int => {
+                type $T = i64;
+                $body
+            }
+            $crate::value::Kind::Num => {
+                type $T = f64;
+                $body
+            }
+            $crate::value::Kind::Num32 => {
+                type $T = f32;
+                $body
+            }
+        }
+    };
+}
+
+/// [`with_element`] for `int` and `num`.
+macro_rules! with_number {
+    ($value:expr, $T:ident => $body:expr) => {
+        match $value.kind() {
+            $crate::value::Kind::Int => {
+                type $T = i64;
+                $body
+            }
+            $crate::value::Kind::Num => {
+                type $T = f64;
+                $body
+            }
+            $crate::value::Kind::Num32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::value::Kind::Bool => unreachable!("operands passed the typing rules: not numbers"),
+        }
+    };
+}
+
+/// [`with_element`] for `num`.
+macro_rules! with_float {
+    ($value:expr, $T:ident => $body:expr) => {
+        match $value.kind() {
+            $crate::value::Kind::Num => {
+                type $T = f64;
+                $body
+            }
+            $crate::value::Kind::Num32 => {
+                type $T = f32;
+                $body
+            }
+            _ => unreachable!("operands passed the typing rules: not floating point numbers"),
+        }
+    };
+}
+
+pub(crate) use {with_element, with_float, with_number};

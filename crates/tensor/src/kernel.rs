@@ -1,0 +1,127 @@
+//! Loops over the elements of operands: one function of elements, applied to whole values.
+//!
+//! The result is allocated once and then written, never pushed to, so that the loops vectorise; a scalar result is not
+//! allocated at all. A function that can fail stops at the first element, in row-major order, where it does.
+
+use std::convert::Infallible;
+
+use crate::element::Element;
+use crate::shape::Shape;
+use crate::value::Value;
+use crate::walk::Walk;
+
+/// `f` of each element.
+pub(crate) fn map<T: Element, R: Element>(x: &Value, f: impl Fn(T) -> R) -> Value {
+    certain(try_map(x, |x| Ok::<R, Infallible>(f(x))))
+}
+
+/// `f` of each element, unless it fails on one.
+pub(crate) fn try_map<T: Element, R: Element, E>(
+    x: &Value,
+    f: impl Fn(T) -> Result<R, E>,
+) -> Result<Value, E> {
+    let xs = T::slice(x);
+    if x.shape().is_scalar() {
+        return f(xs[0]).map(R::scalar);
+    }
+    let mut results = vec![R::ZERO; xs.len()];
+    for (result, x) in results.iter_mut().zip(xs) {
+        *result = f(*x)?;
+    }
+    Ok(R::value(x.shape().clone(), results))
+}
+
+/// `f` of each pair of elements, after broadcasting.
+pub(crate) fn zip<T: Element, R: Element>(x: &Value, y: &Value, f: impl Fn(T, T) -> R) -> Value {
+    certain(try_zip(x, y, |x, y| Ok::<R, Infallible>(f(x, y))))
+}
+
+/// `f` of each pair of elements, after broadcasting, unless it fails on one.
+pub(crate) fn try_zip<T: Element, R: Element, E>(
+    x: &Value,
+    y: &Value,
+    f: impl Fn(T, T) -> Result<R, E>,
+) -> Result<Value, E> {
+    let (xs, ys) = (T::slice(x), T::slice(y));
+    let shape = joint_shape(x.shape(), y.shape());
+    if shape.is_scalar() {
+        return f(xs[0], ys[0]).map(R::scalar);
+    }
+    let mut results = vec![R::ZERO; shape.size()];
+    let walk = Walk::new(&shape, [x.shape(), y.shape()]);
+    let [x_advances, y_advances] = walk.advances();
+    for (row, [x_start, y_start]) in rows_mut(&mut results, &walk).zip(walk.rows()) {
+        let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
+        match (x_advances, y_advances) {
+            (true, true) => {
+                for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
+                    *result = f(*x, *y)?;
+                }
+            }
+            (true, false) => {
+                let y = ys[0];
+                for (result, x) in row.iter_mut().zip(xs) {
+                    *result = f(*x, y)?;
+                }
+            }
+            (false, _) => {
+                let x = xs[0];
+                for (result, y) in row.iter_mut().zip(ys) {
+                    *result = f(x, *y)?;
+                }
+            }
+        }
+    }
+    Ok(R::value(shape, results))
+}
+
+/// Elements of `x` where the condition holds, of `y` elsewhere, after broadcasting all three.
+pub(crate) fn select<T: Element>(condition: &Value, x: &Value, y: &Value) -> Value {
+    let shape = joint_shape(&joint_shape(condition.shape(), x.shape()), y.shape());
+    let (conditions, xs, ys) = (bool::slice(condition), T::slice(x), T::slice(y));
+    let mut results = vec![T::ZERO; shape.size()];
+    let walk = Walk::new(&shape, [condition.shape(), x.shape(), y.shape()]);
+    let steps = walk.advances().map(usize::from);
+    for (row, starts) in rows_mut(&mut results, &walk).zip(walk.rows()) {
+        for (i, result) in row.iter_mut().enumerate() {
+            let at = |operand: usize| starts[operand] + i * steps[operand];
+            *result = if conditions[at(0)] { xs[at(1)] } else { ys[at(2)] };
+        }
+    }
+    T::value(shape, results)
+}
+
+/// `x` stretched to a shape.
+pub(crate) fn stretch<T: Element>(x: &Value, shape: &Shape) -> Value {
+    let xs = T::slice(x);
+    let mut results = vec![T::ZERO; shape.size()];
+    let walk = Walk::new(shape, [x.shape()]);
+    let [advances] = walk.advances();
+    for (row, [start]) in rows_mut(&mut results, &walk).zip(walk.rows()) {
+        if advances {
+            row.copy_from_slice(&xs[start..start + row.len()]);
+        } else {
+            row.fill(xs[start]);
+        }
+    }
+    T::value(shape.clone(), results)
+}
+
+/// The rows of a result in the order of the walk.
+fn rows_mut<'a, T, const N: usize>(
+    results: &'a mut [T],
+    walk: &Walk<N>,
+) -> std::slice::ChunksExactMut<'a, T> {
+    // Of an empty result any row length makes no rows, but it may not be zero.
+    results.chunks_exact_mut(walk.row_len().max(1))
+}
+
+fn joint_shape(x: &Shape, y: &Shape) -> Shape {
+    x.broadcast(y).unwrap_or_else(|error| unreachable!("operands passed the shape rules, yet {error}"))
+}
+
+fn certain(result: Result<Value, Infallible>) -> Value {
+    match result {
+        Ok(value) => value,
+    }
+}

@@ -1,0 +1,326 @@
+//! The operation table: one row per operation.
+//!
+//! A row names the variant of [`Op`] with its static arguments, how the operation is written, the entry that says
+//! everything else about it, and a line for users. From the rows follow the type [`Op`], its methods, and the functions
+//! that a program can call ([`builtin`](mod@crate::builtin)).
+
+use crate::algebra::{Algebra, Site};
+use crate::builtin::{Row, Spelling, Static, StaticArgument};
+use crate::operation::{EvalError, Operation};
+use crate::ops::arithmetic::{Add, Binary, Div, IntDiv, IntMod, Maximum, Minimum, Mul, Pow, Sub};
+use crate::ops::conversions::{Copy, Like, Onehot, StopGradient, ToInt, ToNum};
+use crate::ops::convolution::{Conv2d, Conv2dDk, Conv2dDx};
+use crate::ops::functions::{Abs, Cos, Exp, Log, Neg, Relu, Sigmoid, Sin, Sqrt, Tanh, Unary};
+use crate::ops::linear::{Matmul, Outer};
+use crate::ops::logic::{Compare, Connective, Eq, Ge, Gt, If, Le, Lt, Ne, Not, Where};
+use crate::ops::reductions::{Argmax, Max, MaxMask, Mean, Softmax, Sum};
+use crate::ops::stretching::{Broadcast, Reduce, Spread, SumTo};
+use crate::ops::structure::{Concat, Index, Pad, Reshape, Slice, Stack, Transpose};
+use crate::shape::Shape;
+use crate::shape_error::ShapeError;
+use crate::shape_rule::ShapeRule;
+use crate::signature::{Arity, Signature};
+use crate::value::Value;
+
+macro_rules! operations {
+    ($(
+        $variant:ident $(($($field:ident: $ty:ty),+))?, $spelling:ident $name:literal, $entry:expr, $doc:literal;
+    )+) => {
+        /// An operation of the reactive language, with its static arguments.
+        #[derive(Clone, Debug, PartialEq, std::cmp::Eq, Hash)]
+        pub enum Op {
+            $(
+                #[doc = concat!("`", $name, "`: ", $doc, ".")]
+                $variant $(($($ty),+))?,
+            )+
+        }
+
+        /// The rows of the table, in its order.
+        pub(crate) static ROWS: &[Row] = &[
+            $(
+                Row {
+                    // Typing does not depend on static arguments, so any will do to ask for it.
+                    sample: Op::$variant $(($(<$ty as StaticArgument>::SAMPLE),+))?,
+                    spelling: Spelling::$spelling,
+                    statics: &[$($(<$ty as StaticArgument>::KIND),+)?],
+                    construct: |_arguments| Ok(Op::$variant $(($(<$ty as StaticArgument>::read(_arguments)?),+))?),
+                },
+            )+
+        ];
+
+        impl Op {
+            /// As it is written in a program: `+`, `div`, `matmul`; `index`, `stack`, `copy` and `if` where there is
+            /// no name or symbol.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Op::$variant { .. } => $name,)+
+                }
+            }
+
+            /// What it does, in one line for a user.
+            pub fn doc(&self) -> &'static str {
+                match self {
+                    $(Op::$variant { .. } => $doc,)+
+                }
+            }
+
+            /// The static arguments, in the order of a call.
+            pub fn statics(&self) -> Vec<Static> {
+                match self {
+                    $(Op::$variant $(($($field),+))? => present([$($($field.to_static()),+)?]),)+
+                }
+            }
+
+            /// The scalar types of operands and result.
+            pub fn signature(&self) -> Signature {
+                match self {
+                    $(Op::$variant $(($($field),+))? => $entry.signature(),)+
+                }
+            }
+
+            /// How the shapes of operands and result depend on each other.
+            pub fn shape_rule(&self) -> ShapeRule {
+                match self {
+                    $(Op::$variant $(($($field),+))? => $entry.shape_rule(),)+
+                }
+            }
+
+            /// The shape of the result.
+            pub fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
+                match self {
+                    $(Op::$variant $(($($field),+))? => $entry.shape(operands),)+
+                }
+            }
+
+            /// The result at operands that have passed the typing and shape rules; others panic.
+            ///
+            /// ```
+            /// use eddy_tensor::{Op, Value};
+            /// let sum = Op::Add.eval(&[&Value::Num(1.5), &Value::Num(2.0)]);
+            /// assert_eq!(sum, Ok(Value::Num(3.5)));
+            /// let error = Op::IntDiv.eval(&[&Value::Int(1), &Value::Int(0)]).unwrap_err();
+            /// assert_eq!(error.to_string(), "division by zero");
+            /// ```
+            pub fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
+                match self {
+                    $(Op::$variant $(($($field),+))? => $entry.eval(operands),)+
+                }
+            }
+
+            /// Whether cotangents and tangents pass through an operand, provided that it is a `num`.
+            pub fn is_differentiable_in(&self, operand: usize) -> bool {
+                match self {
+                    $(Op::$variant $(($($field),+))? => $entry.is_differentiable_in(operand),)+
+                }
+            }
+
+            /// What the cotangent `g` of the result contributes to that of an operand, in the shape of the operand;
+            /// nothing if no cotangent passes.
+            pub fn vjp<A: Algebra>(
+                &self,
+                operand: usize,
+                site: &Site<'_, A::Value>,
+                g: &A::Value,
+                algebra: &mut A,
+            ) -> Option<A::Value> {
+                self.is_differentiable_in(operand).then(|| match self {
+                    $(Op::$variant $(($($field),+))? => $entry.vjp(operand, site, g, algebra),)+
+                })
+            }
+
+            /// What the tangent `t` of an operand contributes to that of the result, in the shape of the result;
+            /// nothing if no tangent passes.
+            pub fn jvp<A: Algebra>(
+                &self,
+                operand: usize,
+                site: &Site<'_, A::Value>,
+                t: &A::Value,
+                algebra: &mut A,
+            ) -> Option<A::Value> {
+                self.is_differentiable_in(operand).then(|| match self {
+                    $(Op::$variant $(($($field),+))? => $entry.jvp(operand, site, t, algebra),)+
+                })
+            }
+        }
+    };
+}
+
+operations! {
+    Copy,                          Syntax "copy",          Copy,                     "the value itself";
+    Add,                           Syntax "+",             Binary(Add),              "the sum";
+    Sub,                           Syntax "-",             Binary(Sub),              "the difference";
+    Mul,                           Syntax "*",             Binary(Mul),              "the product, element by element";
+    Div,                           Syntax "/",             Binary(Div),              "the quotient of two numbers";
+    Pow,                           Call   "pow",           Binary(Pow),              "the first number to the power of the second";
+    Maximum,                       Call   "maximum",       Binary(Maximum),          "the larger of two, element by element";
+    Minimum,                       Call   "minimum",       Binary(Minimum),          "the smaller of two, element by element";
+    IntDiv,                        Syntax "div",           Binary(IntDiv),           "the integer quotient, with a remainder of at least 0";
+    IntMod,                        Syntax "mod",           Binary(IntMod),           "the integer remainder, at least 0";
+
+    Lt,                            Syntax "<",             Compare(Lt),              "whether the first is smaller";
+    Le,                            Syntax "<=",            Compare(Le),              "whether the first is smaller or equal";
+    Gt,                            Syntax ">",             Compare(Gt),              "whether the first is larger";
+    Ge,                            Syntax ">=",            Compare(Ge),              "whether the first is larger or equal";
+    Eq,                            Syntax "==",            Compare(Eq),              "whether both are equal, element by element";
+    Ne,                            Syntax "!=",            Compare(Ne),              "whether both are different, element by element";
+    And,                           Syntax "and",           Connective(|x, y| x & y), "whether both hold";
+    Or,                            Syntax "or",            Connective(|x, y| x | y), "whether one of them holds, or both";
+    Not,                           Syntax "not",           Not,                      "whether it does not hold";
+
+    Neg,                           Syntax "-",             Unary(Neg),               "the opposite number";
+    Abs,                           Call   "abs",           Unary(Abs),               "the number without its sign";
+    Relu,                          Call   "relu",          Unary(Relu),              "the number, or 0 if it is negative";
+    Exp,                           Call   "exp",           Unary(Exp),               "e to the power of the number";
+    Log,                           Call   "log",           Unary(Log),               "the natural logarithm";
+    Sqrt,                          Call   "sqrt",          Unary(Sqrt),              "the square root";
+    Tanh,                          Call   "tanh",          Unary(Tanh),              "the hyperbolic tangent";
+    Sigmoid,                       Call   "sigmoid",       Unary(Sigmoid),           "the logistic function 1 / (1 + exp(-x))";
+    Sin,                           Call   "sin",           Unary(Sin),               "the sine of an angle in radians";
+    Cos,                           Call   "cos",           Unary(Cos),               "the cosine of an angle in radians";
+
+    If,                            Syntax "if",            If,                       "one of two values, chosen by a scalar condition";
+    Where,                         Call   "where",         Where,                    "elements of two values, each chosen by a condition";
+
+    Matmul,                        Call   "matmul",        Matmul,                   "the product of matrices or vectors";
+    Concat,                        Call   "concat",        Concat,                   "the rows of all operands, one after the other";
+    Stack,                         Syntax "stack",         Stack,                    "a tensor with each operand as a row, written `[a,b,..]`";
+    Index(row: usize),             Syntax "index",         Index(*row),              "one row of a tensor, written `x[i]`";
+    Reshape(shape: Shape),         Call   "reshape",       Reshape(shape),           "the same elements in another shape";
+    Transpose,                     Call   "transpose",     Transpose,                "a matrix with rows and columns exchanged";
+
+    Sum(axis: Option<usize>),      Call   "sum",           Sum(*axis),               "the sum of all elements, or along an axis";
+    Mean(axis: Option<usize>),     Call   "mean",          Mean(*axis),              "the mean of all elements, or along an axis";
+    Max(axis: Option<usize>),      Call   "max",           Max(*axis),               "the largest of all elements, or along an axis";
+    MaxMask(axis: Option<usize>),  Call   "max_mask",      MaxMask(*axis),           "1 at the first maximum of all, or along an axis, 0 elsewhere";
+    Softmax,                       Call   "softmax",       Softmax,                  "exponentials along the last axis, scaled to sum 1";
+
+    Conv2d,                        Call   "conv2d",        Conv2d,                   "the convolution of an image and a kernel";
+    Conv2dDx,                      Call   "conv2d_dx",     Conv2dDx,                 "the cotangent of the image, from kernel and cotangent";
+    Conv2dDk,                      Call   "conv2d_dk",     Conv2dDk,                 "the cotangent of the kernel, from image and cotangent";
+
+    ToNum,                         Call   "num",           ToNum,                    "an integer as a number";
+    ToInt,                         Call   "int",           ToInt,                    "a number without its fraction, as an integer";
+    Argmax,                        Call   "argmax",        Argmax,                   "the position of the first maximum, counted from 0";
+    Onehot(n: usize),              Call   "onehot",        Onehot(*n),               "a vector that is 1 at one index and 0 elsewhere";
+    StopGradient,                  Call   "stop_gradient", StopGradient,             "the value itself, as a constant to derivatives";
+    ZerosLike,                     Call   "zeros_like",    Like::Zeros,              "zeros in the shape of the operand";
+    OnesLike,                      Call   "ones_like",     Like::Ones,               "ones in the shape of the operand";
+
+    SumTo,                         Call   "sum_to",        SumTo,                    "the first operand summed down to the shape of the second";
+    Slice(lo: usize, hi: usize),   Call   "slice",         Slice(*lo, *hi),          "the rows from one index to another, which is excluded";
+    Pad(lo: usize, n: usize),      Call   "pad",           Pad(*lo, *n),             "the operand placed at a row among so many rows of zeros";
+    Spread(axis: usize, n: usize), Call   "spread",        Spread(*axis, *n),        "a new axis, along which the operand is repeated";
+    Broadcast(shape: Shape),       Call   "broadcast",     Broadcast(shape),         "the operand stretched to a shape";
+    Reduce(shape: Shape),          Call   "reduce",        Reduce(shape),            "the operand summed down to a shape";
+    Outer,                         Call   "outer",         Outer,                    "the matrix of all products of elements of two vectors";
+}
+
+impl Op {
+    /// Every operation once, with some static arguments: for documents and tests.
+    pub fn all() -> impl Iterator<Item = &'static Op> {
+        ROWS.iter().map(|row| &row.sample)
+    }
+
+    /// How many operands it has.
+    pub fn arity(&self) -> Arity {
+        self.signature().arity
+    }
+}
+
+/// The static arguments that are there; an axis may not be.
+fn present<const N: usize>(statics: [Option<Static>; N]) -> Vec<Static> {
+    statics.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn all_signatures() {
+        let lines: Vec<String> = Op::all()
+            .map(|op| format!("{:<13} {:<24} {:?}\n", op.name(), op.signature().to_string(), op.shape_rule()))
+            .collect();
+        expect![[r"
+            copy          α → α                    Equal
+            +             α × α → α, α numeric     Broadcast
+            -             α × α → α, α numeric     Broadcast
+            *             α × α → α, α numeric     Broadcast
+            /             num × num → num          Broadcast
+            pow           num × num → num          Broadcast
+            maximum       α × α → α, α numeric     Broadcast
+            minimum       α × α → α, α numeric     Broadcast
+            div           int × int → int          Broadcast
+            mod           int × int → int          Broadcast
+            <             α × α → bool, α numeric  Broadcast
+            <=            α × α → bool, α numeric  Broadcast
+            >             α × α → bool, α numeric  Broadcast
+            >=            α × α → bool, α numeric  Broadcast
+            ==            α × α → bool             Broadcast
+            !=            α × α → bool             Broadcast
+            and           bool × bool → bool       Broadcast
+            or            bool × bool → bool       Broadcast
+            not           bool → bool              Equal
+            -             α → α, α numeric         Equal
+            abs           α → α, α numeric         Equal
+            relu          α → α, α numeric         Equal
+            exp           num → num                Equal
+            log           num → num                Equal
+            sqrt          num → num                Equal
+            tanh          num → num                Equal
+            sigmoid       num → num                Equal
+            sin           num → num                Equal
+            cos           num → num                Equal
+            if            bool × α × α → α         If
+            where         bool × α × α → α         Broadcast
+            matmul        num × num → num          Function
+            concat        α × .. → α               Function
+            stack         α × .. → α               Stack
+            index         α → α                    Function
+            reshape       α → α                    Fixed([])
+            transpose     α → α                    Function
+            sum           α → α, α numeric         Fixed([])
+            mean          num → num                Fixed([])
+            max           α → α, α numeric         Fixed([])
+            max_mask      num → num                Equal
+            softmax       num → num                Equal
+            conv2d        num × num → num          Function
+            conv2d_dx     num × num → num          Function
+            conv2d_dk     num × num → num          Function
+            num           α → num, α numeric       Equal
+            int           α → int, α numeric       Equal
+            argmax        α → int, α numeric       Fixed([])
+            onehot        int → num                Fixed([0])
+            stop_gradient α → α                    Equal
+            zeros_like    α → α, α numeric         Equal
+            ones_like     α → α, α numeric         Equal
+            sum_to        α × any → α, α numeric   Like(1)
+            slice         num → num                Function
+            pad           num → num                Function
+            spread        num → num                Function
+            broadcast     num → num                Fixed([])
+            reduce        num → num                Fixed([])
+            outer         num × num → num          Function
+        "]]
+        .assert_eq(&lines.concat());
+    }
+
+    #[test]
+    fn every_row_has_a_line_for_users() {
+        for op in Op::all() {
+            let doc = op.doc();
+            assert!(doc.len() > 5 && !doc.ends_with('.'), "{}: {doc}", op.name());
+        }
+    }
+
+    #[test]
+    fn static_arguments_come_in_the_order_of_a_call() {
+        assert_eq!(Op::Slice(1, 3).statics(), [Static::Int(1), Static::Int(3)]);
+        assert_eq!(Op::Reshape(Shape::new(&[2, 3])).statics(), [Static::List(vec![2, 3])]);
+        assert_eq!(Op::Sum(Some(1)).statics(), [Static::Int(1)]);
+        assert_eq!(Op::Sum(None).statics(), []);
+        assert_eq!(Op::Add.statics(), []);
+    }
+}

@@ -1,0 +1,339 @@
+//! Two-dimensional convolution and its two cotangents: `conv2d`, `conv2d_dx`, `conv2d_dk`.
+//!
+//! An image `[H,W,C]` has C channels, a kernel `[h,w,C,O]` maps C of them to O; stride 1, no padding, no flip:
+//! `y[r,q,o] = Σ x[r+i,q+j,c] k[i,j,c,o]`, so the result is `[H-h+1,W-w+1,O]`. Write ⟨y, g⟩ for the sum over all r, q, o of
+//! `g[r,q,o] x[r+i,q+j,c] k[i,j,c,o]`: it is linear in each of x, k and g, and each operation of this file is that sum
+//! without one of the three factors. Hence the derivative of any of them is another one.
+//!
+//! Decision: the order of summation is (i, j, c) for `conv2d`, as specified, and the row-major order of g for the two
+//! cotangents, which is the order in which a loop over the results would add to them.
+
+use crate::algebra::{Algebra, Formula, Site};
+use crate::element::{Element, Float, Number, with_float};
+use crate::op::Op;
+use crate::operation::{EvalError, Operation};
+use crate::ops::linear::{product_with, row_times_matrix};
+use crate::shape::Shape;
+use crate::shape_error::ShapeError;
+use crate::shape_rule::ShapeRule;
+use crate::signature::{NUM, Signature};
+use crate::value::Value;
+
+/// All sizes of a convolution.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// Of the image: W and C.
+    width: usize,
+    n_channels: usize,
+    /// Of the kernel: h and w.
+    kernel: [usize; 2],
+    /// Of the result: H-h+1, W-w+1 and O.
+    output: [usize; 2],
+    n_outputs: usize,
+}
+
+impl Sizes {
+    /// From the shapes of image and kernel, which fit.
+    fn new(image: &[usize], kernel: &[usize]) -> Sizes {
+        Sizes {
+            width: image[1],
+            n_channels: image[2],
+            kernel: [kernel[0], kernel[1]],
+            output: [image[0] - kernel[0] + 1, image[1] - kernel[1] + 1],
+            n_outputs: kernel[3],
+        }
+    }
+
+    /// The pixels of the result, each with its place: the number of its first element.
+    fn pixels(self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let [height, width] = self.output;
+        (0..height).flat_map(move |r| (0..width).map(move |q| (r, q, (r * width + q) * self.n_outputs)))
+    }
+
+    /// Where the kernel's row i meets the image when the kernel lies at (r, q): a run of w · C elements, and the run of
+    /// the kernel that belongs to it, a matrix with w · C rows and O columns.
+    fn runs(
+        self,
+        r: usize,
+        q: usize,
+    ) -> impl Iterator<Item = (std::ops::Range<usize>, std::ops::Range<usize>)> {
+        let n_run = self.kernel[1] * self.n_channels;
+        (0..self.kernel[0]).map(move |i| {
+            let start = ((r + i) * self.width + q) * self.n_channels;
+            (start..start + n_run, i * n_run * self.n_outputs..(i + 1) * n_run * self.n_outputs)
+        })
+    }
+}
+
+const SIGNATURE: Signature = Signature::any(&[NUM, NUM], NUM);
+
+/// Refuses operands with other numbers of axes, or with an extent (the first two sizes) of zero.
+fn check_ranks(op: &'static str, operands: &[&Shape], ranks: [usize; 2]) -> Result<(), ShapeError> {
+    if operands[0].len() != ranks[0] || operands[1].len() != ranks[1] {
+        return Err(misfit(op, operands, "an image has three axes, a kernel four"));
+    }
+    if operands.iter().any(|shape| shape[..2].contains(&0)) {
+        return Err(misfit(op, operands, "image and kernel must not be empty"));
+    }
+    Ok(())
+}
+
+fn misfit(op: &'static str, operands: &[&Shape], reason: &'static str) -> ShapeError {
+    ShapeError::Convolution { op, left: operands[0].clone(), right: operands[1].clone(), reason }
+}
+
+fn accepted(sizes: &[usize]) -> Result<Shape, ShapeError> {
+    let shape = Shape::new(sizes);
+    shape.n_elements()?;
+    Ok(shape)
+}
+
+/// `conv2d(x,k)`.
+pub(crate) struct Conv2d;
+
+impl Operation for Conv2d {
+    fn signature(&self) -> Signature {
+        SIGNATURE
+    }
+
+    fn shape_rule(&self) -> ShapeRule {
+        ShapeRule::Function
+    }
+
+    fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
+        check_ranks("conv2d", operands, [3, 4])?;
+        let (image, kernel) = (operands[0], operands[1]);
+        if image[2] != kernel[2] {
+            return Err(misfit("conv2d", operands, "the numbers of channels differ"));
+        }
+        if kernel[0] > image[0] || kernel[1] > image[1] {
+            return Err(misfit("conv2d", operands, "the kernel is larger than the image"));
+        }
+        accepted(&[image[0] - kernel[0] + 1, image[1] - kernel[1] + 1, kernel[3]])
+    }
+
+    fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
+        let sizes = Sizes::new(operands[0].shape(), operands[1].shape());
+        let shape = Shape::new(&[sizes.output[0], sizes.output[1], sizes.n_outputs]);
+        Ok(with_float!(operands[0], F => {
+            F::value(shape, convolve::<F>(F::slice(operands[0]), F::slice(operands[1]), sizes))
+        }))
+    }
+
+    fn is_differentiable_in(&self, _: usize) -> bool {
+        true
+    }
+
+    // conv2d_dx(k,g) · conv2d_dk(x,g)
+    fn vjp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, g: &A::Value, a: &mut A) -> A::Value {
+        match operand {
+            0 => a.two(Op::Conv2dDx, &s.operands[1], g),
+            _ => a.two(Op::Conv2dDk, &s.operands[0], g),
+        }
+    }
+
+    // conv2d(t,k) · conv2d(x,t)
+    fn jvp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, t: &A::Value, a: &mut A) -> A::Value {
+        product_with(&Op::Conv2d, operand, s, t, a)
+    }
+}
+
+/// Each pixel is a sum over (i, j, c) in this order.
+fn convolve<F: Float>(image: &[F], kernel: &[F], sizes: Sizes) -> Vec<F> {
+    let n = sizes.output[0] * sizes.output[1] * sizes.n_outputs;
+    let mut results = F::accumulators(n, sizes.n_channels);
+    if results.is_empty() {
+        return results;
+    }
+    for (r, q, place) in sizes.pixels() {
+        let sums = &mut results[place..place + sizes.n_outputs];
+        for (in_image, in_kernel) in sizes.runs(r, q) {
+            row_times_matrix(&image[in_image], &kernel[in_kernel], sums);
+        }
+    }
+    results
+}
+
+/// `conv2d_dx(k,g)`: the cotangent of the image.
+pub(crate) struct Conv2dDx;
+
+impl Operation for Conv2dDx {
+    fn signature(&self) -> Signature {
+        SIGNATURE
+    }
+
+    fn shape_rule(&self) -> ShapeRule {
+        ShapeRule::Function
+    }
+
+    fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
+        check_ranks("conv2d_dx", operands, [4, 3])?;
+        let (kernel, g) = (operands[0], operands[1]);
+        if kernel[3] != g[2] {
+            return Err(misfit("conv2d_dx", operands, "the numbers of channels differ"));
+        }
+        accepted(&[g[0].saturating_add(kernel[0] - 1), g[1].saturating_add(kernel[1] - 1), kernel[2]])
+    }
+
+    fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
+        let shape = self.shape(&[operands[0].shape(), operands[1].shape()]);
+        let shape = shape.expect("operands passed the shape rules");
+        let sizes = Sizes::new(&shape, operands[0].shape());
+        Ok(with_float!(operands[0], F => {
+            let mut results = F::accumulators(shape.size(), sizes.n_outputs);
+            scatter::<F>(F::slice(operands[0]), F::slice(operands[1]), sizes, &mut results);
+            F::value(shape, results)
+        }))
+    }
+
+    fn is_differentiable_in(&self, _: usize) -> bool {
+        true
+    }
+
+    // of g and the operands (k, h): conv2d_dk(g,h) · conv2d(g,k)
+    fn vjp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, g: &A::Value, a: &mut A) -> A::Value {
+        match operand {
+            0 => a.two(Op::Conv2dDk, g, &s.operands[1]),
+            _ => a.two(Op::Conv2d, g, &s.operands[0]),
+        }
+    }
+
+    // conv2d_dx(t,h) · conv2d_dx(k,t)
+    fn jvp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, t: &A::Value, a: &mut A) -> A::Value {
+        product_with(&Op::Conv2dDx, operand, s, t, a)
+    }
+}
+
+/// Each element of the image is a sum over (r, q, o) in this order.
+fn scatter<F: Float>(kernel: &[F], g: &[F], sizes: Sizes, image: &mut [F]) {
+    if sizes.n_outputs == 0 {
+        return;
+    }
+    for (r, q, place) in sizes.pixels() {
+        let pixel = &g[place..place + sizes.n_outputs];
+        for (in_image, in_kernel) in sizes.runs(r, q) {
+            let weights = kernel[in_kernel].chunks_exact(sizes.n_outputs);
+            for (sum, weights) in image[in_image].iter_mut().zip(weights) {
+                *sum = weights.iter().zip(pixel).fold(*sum, |sum, (k, g)| sum + *k * *g);
+            }
+        }
+    }
+}
+
+/// `conv2d_dk(x,g)`: the cotangent of the kernel.
+pub(crate) struct Conv2dDk;
+
+impl Operation for Conv2dDk {
+    fn signature(&self) -> Signature {
+        SIGNATURE
+    }
+
+    fn shape_rule(&self) -> ShapeRule {
+        ShapeRule::Function
+    }
+
+    fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
+        check_ranks("conv2d_dk", operands, [3, 3])?;
+        let (image, g) = (operands[0], operands[1]);
+        if g[0] > image[0] || g[1] > image[1] {
+            return Err(misfit("conv2d_dk", operands, "the result is larger than the image"));
+        }
+        accepted(&[image[0] - g[0] + 1, image[1] - g[1] + 1, image[2], g[2]])
+    }
+
+    fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
+        let shape = self.shape(&[operands[0].shape(), operands[1].shape()]);
+        let shape = shape.expect("operands passed the shape rules");
+        let sizes = Sizes::new(operands[0].shape(), &shape);
+        Ok(with_float!(operands[0], F => {
+            let mut results = vec![F::NEUTRAL; shape.size()];
+            correlate::<F>(F::slice(operands[0]), F::slice(operands[1]), sizes, &mut results);
+            F::value(shape, results)
+        }))
+    }
+
+    fn is_differentiable_in(&self, _: usize) -> bool {
+        true
+    }
+
+    // of g and the operands (x, h): conv2d_dx(g,h) · conv2d(x,g)
+    fn vjp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, g: &A::Value, a: &mut A) -> A::Value {
+        match operand {
+            0 => a.two(Op::Conv2dDx, g, &s.operands[1]),
+            _ => a.two(Op::Conv2d, &s.operands[0], g),
+        }
+    }
+
+    // conv2d_dk(t,h) · conv2d_dk(x,t)
+    fn jvp<A: Algebra>(&self, operand: usize, s: &Site<'_, A::Value>, t: &A::Value, a: &mut A) -> A::Value {
+        product_with(&Op::Conv2dDk, operand, s, t, a)
+    }
+}
+
+/// Each element of the kernel is a sum over (r, q) in this order.
+fn correlate<F: Float>(image: &[F], g: &[F], sizes: Sizes, kernel: &mut [F]) {
+    if sizes.n_outputs == 0 {
+        return;
+    }
+    for (r, q, place) in sizes.pixels() {
+        let pixel = &g[place..place + sizes.n_outputs];
+        for (in_image, in_kernel) in sizes.runs(r, q) {
+            let weights = kernel[in_kernel].chunks_exact_mut(sizes.n_outputs);
+            for (x, weights) in image[in_image].iter().zip(weights) {
+                for (sum, g) in weights.iter_mut().zip(pixel) {
+                    *sum = *sum + *x * *g;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check, eval, refusal, zeros};
+
+    const IMAGE: &str = "[[[1.0],[2.0],[3.0]],[[4.0],[5.0],[6.0]]]";
+    const KERNEL: &str = "[[[[1.0]],[[10.0]]]]";
+
+    #[test]
+    fn convolution_slides_the_kernel_without_flipping_it() {
+        check(&Op::Conv2d, &[IMAGE, KERNEL], "num [2,2,1] [[[21],[32]],[[54],[65]]]");
+        let two_outputs = "[[[[1.0,0.0]]],[[[0.0,1.0]]]]";
+        check(&Op::Conv2d, &[IMAGE, two_outputs], "num [1,3,2] [[[1,4],[2,5],[3,6]]]");
+        let two_channels = "[[[1.0,2.0]]]";
+        check(&Op::Conv2d, &[two_channels, "[[[[3.0],[5.0]]]]"], "num [1,1,1] [[[13]]]");
+    }
+
+    #[test]
+    fn cotangents_of_a_convolution() {
+        let g = "[[[1.0],[2.0]],[[0.0],[100.0]]]";
+        check(&Op::Conv2dDx, &[KERNEL, g], "num [2,3,1] [[[1],[12],[20]],[[0],[100],[1000]]]");
+        check(&Op::Conv2dDk, &[IMAGE, g], "num [1,2,1,1] [[[[505]],[[608]]]]");
+    }
+
+    #[test]
+    fn operands_fit() {
+        let ranks = "conv2d of shapes [2,3,1] and [2,3,1]: an image has three axes, a kernel four";
+        check(&Op::Conv2d, &[IMAGE, IMAGE], ranks);
+        let channels = "conv2d of shapes [1,1,2] and [1,2,1,1]: the numbers of channels differ";
+        check(&Op::Conv2d, &["[[[1.0,2.0]]]", KERNEL], channels);
+        let large = "conv2d of shapes [1,1,1] and [1,2,1,1]: the kernel is larger than the image";
+        check(&Op::Conv2d, &["[[[1.0]]]", KERNEL], large);
+        let channels = "conv2d_dx of shapes [1,2,1,1] and [1,1,2]: the numbers of channels differ";
+        check(&Op::Conv2dDx, &[KERNEL, "[[[1.0,2.0]]]"], channels);
+        let large = "conv2d_dk of shapes [1,1,1] and [2,3,1]: the result is larger than the image";
+        check(&Op::Conv2dDk, &["[[[1.0]]]", IMAGE], large);
+        let empty = [&Shape::new(&[0, 3, 1]), &Shape::new(&[1, 1, 1, 1])];
+        let sentence = "conv2d of shapes [0,3,1] and [1,1,1,1]: image and kernel must not be empty";
+        assert_eq!(refusal(&Op::Conv2d, &empty), sentence);
+    }
+
+    #[test]
+    fn a_convolution_over_no_channels_is_zero() {
+        let result = eval(&Op::Conv2d, &[&zeros(&[1, 1, 0]), &zeros(&[1, 1, 0, 1])]);
+        assert_eq!(result, zeros(&[1, 1, 1]));
+        let result = eval(&Op::Conv2dDx, &[&zeros(&[1, 1, 1, 0]), &zeros(&[1, 1, 0])]);
+        assert_eq!(result, zeros(&[1, 1, 1]));
+    }
+}

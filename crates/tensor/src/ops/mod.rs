@@ -1,0 +1,13 @@
+//! The entries of the operation table, one file per family, and beside each entry its tests.
+
+pub(crate) mod arithmetic;
+pub(crate) mod functions;
+pub(crate) mod logic;
+
+pub(crate) mod conversions;
+pub(crate) mod stretching;
+pub(crate) mod structure;
+
+pub(crate) mod convolution;
+pub(crate) mod linear;
+pub(crate) mod reductions;
