@@ -1,4 +1,4 @@
-//! Side-by-side benchmarks: `cargo run --release -p eddy-bench`.
+//! Side-by-side benchmarks: `cargo run --release -p eddy-bench`, or `-- reactive` for those of one language.
 //!
 //! Every figure is a ratio of two things measured in one run on one machine, or a count that does not depend on the machine.
 //! The two sides take turns, and the best of several turns counts: other work on the machine can only slow a turn down.
@@ -8,12 +8,22 @@
 
 mod clock;
 mod rd;
+mod reactive;
 
 fn main() {
-    println!("rd\n");
-    rd::loops_against_rust();
-    rd::gradients_against_values();
-    rd::deep_recursion();
-    rd::nested_derivatives();
-    rd::reading();
+    let chosen: Vec<String> = std::env::args().skip(1).collect();
+    let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|other| other == name);
+    if is_chosen("rd") {
+        println!("rd\n");
+        rd::loops_against_rust();
+        rd::gradients_against_values();
+        rd::deep_recursion();
+        rd::nested_derivatives();
+        rd::reading();
+    }
+    if is_chosen("reactive") {
+        println!("\nreactive\n");
+        reactive::firings();
+        reactive::checking();
+    }
 }

@@ -12,7 +12,7 @@ use crate::outcome::{self, Outcome};
 use crate::verdict::{both, judge};
 
 /// Files beside programs that are no programs.
-const COMPANIONS: &[&str] = &["out", "stderr", "md"];
+const COMPANIONS: &[&str] = &["out", "stderr", "md", "csv", "jsonl", "npy", "svg"];
 
 /// A blessed file is run again until nothing changes; markers at the end of a file need a second round.
 const MAX_BLESSINGS: usize = 4;

@@ -4,7 +4,11 @@
 //! happened, so that a closed pipe and a full disk can be told apart at the end.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use eddy_language::Sink;
 
 /// Standard output as the languages see it.
 pub struct Answers {
@@ -24,6 +28,12 @@ impl Answers {
         Answers { to, failure: None }
     }
 
+    /// To a new file, or in place of what is in it.
+    pub fn to_file(path: &Path) -> io::Result<Self> {
+        let file = BufWriter::with_capacity(1 << 16, File::create(path)?);
+        Ok(Answers { to: Box::new(file), failure: None })
+    }
+
     /// Writes a whole result.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         self.to.write_all(text.as_bytes())
@@ -34,6 +44,14 @@ impl Answers {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => self.to.flush(),
+        }
+    }
+}
+
+impl Sink for Answers {
+    fn flush(&mut self) {
+        if let Err(failure) = self.to.flush() {
+            self.failure.get_or_insert(failure);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! What depends on the language of the file, which engines and options it has, cannot be known before the
 //! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -43,6 +44,9 @@ pub enum Command {
     /// Run a program and print how it came to its value
     #[command(after_help = "Example:\n  eddy trace descent.rd")]
     Trace(RunArgs),
+    /// Print the flat equations of a program
+    #[command(after_help = "Example:\n  eddy flow counter.eddy")]
+    Flow(FlowArgs),
     /// Rewrite programs in the one format
     #[command(after_help = "Examples:\n  eddy fmt descent.rd\n  eddy fmt --check *.rd")]
     Fmt(FmtArgs),
@@ -63,9 +67,23 @@ pub struct CheckArgs {
     pub program: Program,
     #[command(flatten)]
     pub reporting: Reporting,
+    /// Say for each output how far it looks ahead, and how much is kept
+    #[arg(long)]
+    pub memory: bool,
     /// Print counters on standard error
     #[arg(long)]
     pub stats: bool,
+}
+
+#[derive(Args)]
+pub struct FlowArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// Print the equations of this node
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    #[command(flatten)]
+    pub reporting: Reporting,
 }
 
 #[derive(Args)]
@@ -160,6 +178,7 @@ pub struct Reporting {
 /// How a program is evaluated. Each language understands some of these.
 #[derive(Args)]
 #[command(next_help_heading = "Evaluation (each language and command understands some of these)")]
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line are independent")]
 pub struct Evaluation {
     #[arg(long, value_name = "NAME", help = engine_help())]
     engine: Option<String>,
@@ -178,6 +197,42 @@ pub struct Evaluation {
     /// Show each rule that is applied
     #[arg(long)]
     rules: bool,
+    /// Run this node, instead of the test benches of the file
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+    /// Read the inputs of the node: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for one input
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, requires = "node")]
+    pub data: Vec<String>,
+    /// Write the answer to this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant, requires = "node")]
+    constants: Vec<(String, String)>,
+    /// Run this many cycles
+    #[arg(long, value_name = "N", requires = "node")]
+    cycles: Option<u64>,
+    /// The seed of random numbers
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print these streams, instead of the outputs
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "node")]
+    show: Vec<String>,
+    /// Print a chronogram
+    #[arg(long, requires = "node")]
+    chrono: bool,
+    /// Check neither clocks nor causality
+    #[arg(long, requires = "node")]
+    unchecked: bool,
+    /// Stop when more than N cycles are open at once
+    #[arg(long, value_name = "N")]
+    max_window: Option<usize>,
+    /// Draw chronograms into this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out")]
+    pub svg: Option<PathBuf>,
+    /// Draw which cell reads which across time
+    #[arg(long, requires = "svg")]
+    arrows: bool,
 }
 
 impl Evaluation {
@@ -185,7 +240,8 @@ impl Evaluation {
     pub fn options(&self, language: &dyn Language, command: Evaluates) -> Result<Options, Stop> {
         let (name, refuse) = (language.name(), |message: String| misuse(command.name(), &message));
         let whose = format!("`{}` of the language {name}", command.name());
-        known_options(self.given(), &whose, language.options(command)).map_err(refuse)?;
+        let options = language.options(command).unwrap_or_default();
+        known_options(self.given(), &whose, options).map_err(refuse)?;
         if let Some(engine) = &self.engine {
             known_engine(engine, name, language.engines()).map_err(refuse)?;
         }
@@ -196,6 +252,18 @@ impl Evaluation {
             approx: self.approx,
             literal: self.literal,
             rules: self.rules,
+            node: self.node.clone(),
+            constants: self.constants.clone(),
+            cycles: self.cycles,
+            seed: self.seed,
+            show: self.show.clone(),
+            chrono: self.chrono,
+            unchecked: self.unchecked,
+            max_window: self.max_window,
+            memory_report: false,
+            svg: self.svg.is_some(),
+            arrows: self.arrows,
+            width: terminal_width(),
         })
     }
 
@@ -207,10 +275,34 @@ impl Evaluation {
             (self.approx.is_some(), OptionName::Approx),
             (self.literal, OptionName::Literal),
             (self.rules, OptionName::Rules),
+            (self.node.is_some(), OptionName::Node),
+            (!self.data.is_empty(), OptionName::In),
+            (!self.constants.is_empty(), OptionName::Const),
+            (self.cycles.is_some(), OptionName::Cycles),
+            (self.seed.is_some(), OptionName::Seed),
+            (!self.show.is_empty(), OptionName::Show),
+            (self.chrono, OptionName::Chrono),
+            (self.unchecked, OptionName::Unchecked),
+            (self.max_window.is_some(), OptionName::MaxWindow),
+            (self.svg.is_some(), OptionName::Svg),
+            (self.arrows, OptionName::Arrows),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
     }
+}
+
+/// The width of the terminal that answers go to, if they go to one.
+fn terminal_width() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+fn named_constant(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as `units=3`")?;
+    Ok((name.trim().to_string(), value.trim().to_string()))
 }
 
 fn bytes(mebibytes: u64) -> u64 {

@@ -4,68 +4,74 @@
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
 //! result that is to be one JSON object.
 
-use eddy_language::{Command, Language, Options, Status, Verdict};
-use eddy_syntax::SourceFile;
+use std::fmt::Write;
+use std::path::Path;
+
+use eddy_language::{Command, Data, Language, OptionName, Options, Sink, Status, Verdict};
+use eddy_syntax::Sources;
 
 use crate::answers::Answers;
-use crate::args::{CheckArgs, Program, Reporting, RunArgs};
+use crate::args::{CheckArgs, Evaluation, FlowArgs, Program, Reporting, RunArgs, is_standard_input};
 use crate::input::{self, Unreadable};
 use crate::json;
 use crate::report::Form;
-use crate::stop::Stop;
+use crate::stop::{Stop, misuse, reason};
 
 /// `eddy check`.
 pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
-    let session = Session::new("check", &args.program, &args.reporting, args.stats)?;
-    session.conclude(|file, answers| {
-        let mut text = String::new();
-        let verdict = session.language.check(file, &mut text).expect("a string can always be written");
-        session.write_whole(&text, verdict.status, answers)?;
-        Ok(verdict)
-    })
+    let session = Session::new(Command::Check, &args.program, &args.reporting, args.stats)?;
+    let known = session.language.options(Command::Check).unwrap_or_default();
+    if args.memory && !known.contains(&OptionName::MemoryReport) {
+        let message =
+            format!("`check` of the language {} does not understand `--memory`", session.language.name());
+        return Err(misuse(Command::Check.name(), &message));
+    }
+    let options = Options { memory_report: args.memory, ..Options::default() };
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy flow`.
+pub fn flow(args: &FlowArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Flow, &args.program, &args.reporting, false)?;
+    let options = Options { node: args.node.clone(), ..Options::default() };
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
 
 /// `eddy run`.
 pub fn run(args: &RunArgs) -> Result<Status, Stop> {
-    let session = Session::new(Command::Run.name(), &args.program, &args.reporting, args.stats)?;
+    let session = Session::new(Command::Run, &args.program, &args.reporting, args.stats)?;
     let options = args.evaluation.options(session.language, Command::Run)?;
-    session.conclude(|file, answers| match session.form {
-        Form::Json => {
-            let mut text = String::new();
-            let verdict =
-                session.language.run(file, &options, &mut text).expect("a string can always be written");
-            session.write_whole(&text, verdict.status, answers)?;
-            Ok(verdict)
-        }
-        _ => session.language.run(file, &options, answers),
+    let is_read = |named: &String| named == "-" || named.ends_with("=-");
+    if is_standard_input(&args.program.file) && args.evaluation.data.iter().any(is_read) {
+        return Err(misuse("run", "the program and its data cannot both be read from standard input"));
+    }
+    let Some(data) = session.data(&args.evaluation) else { return Ok(Status::Refused) };
+    session.conclude(args.evaluation.out.as_deref(), |sources, answers| match session.form {
+        Form::Json => session.answer_whole(sources, &options, data, answers),
+        _ => session.answer(sources, &options, data, answers),
     })
 }
 
 /// `eddy trace`.
 pub fn trace(args: &RunArgs) -> Result<Status, Stop> {
-    let session = Session::new(Command::Trace.name(), &args.program, &args.reporting, args.stats)?;
+    let session = Session::new(Command::Trace, &args.program, &args.reporting, args.stats)?;
     let options = args.evaluation.options(session.language, Command::Trace)?;
-    session.conclude(|file, answers| match session.form {
-        Form::Json => trace_as_json(session.language, file, &options, answers),
-        _ => session.language.trace(file, &options, answers),
+    let Some(data) = session.data(&args.evaluation) else { return Ok(Status::Refused) };
+    let to = args.evaluation.svg.as_deref().or(args.evaluation.out.as_deref());
+    session.conclude(to, |sources, answers| match session.form {
+        Form::Json => {
+            let mut lines = json::Lines::new(Command::Trace.name(), answers);
+            let verdict = session.answer(sources, &options, data, &mut lines)?;
+            lines.finish(verdict.status)?;
+            Ok(verdict)
+        }
+        _ => session.answer(sources, &options, data, answers),
     })
-}
-
-fn trace_as_json(
-    language: &dyn Language,
-    file: &SourceFile,
-    options: &Options,
-    answers: &mut Answers,
-) -> Result<Verdict, std::fmt::Error> {
-    let mut lines = json::Lines::new("trace", answers);
-    let verdict = language.trace(file, options, &mut lines)?;
-    lines.finish(verdict.status)?;
-    Ok(verdict)
 }
 
 /// What the three commands share: a program, its language, and how to tell about it.
 struct Session<'a> {
-    command: &'static str,
+    command: Command,
     program: &'a Program,
     language: &'static dyn Language,
     form: Form,
@@ -73,48 +79,88 @@ struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    fn new(
-        command: &'static str,
-        program: &'a Program,
-        reporting: &Reporting,
-        stats: bool,
-    ) -> Result<Self, Stop> {
-        let language = program.lang.of(&program.file, command)?;
+    fn new(command: Command, program: &'a Program, reporting: &Reporting, stats: bool) -> Result<Self, Stop> {
+        let language = program.lang.of(&program.file, command.name())?;
+        if language.options(command).is_none() {
+            let message = format!("the language {} has no command `{}`", language.name(), command.name());
+            return Err(misuse(command.name(), &message));
+        }
         Ok(Session { command, program, language, form: Form::new(reporting), stats })
     }
 
-    /// Reads the program, lets the language answer, and reports what it had to say.
+    /// The data that the program is to read; none if some cannot be opened, which is then told.
+    fn data(&self, evaluation: &Evaluation) -> Option<Vec<Data>> {
+        let opened: Result<Vec<Data>, _> = evaluation.data.iter().map(|named| input::data(named)).collect();
+        opened
+            .map_err(|(name, reason)| self.form.failure(&name, &format!("cannot read the file: {reason}")))
+            .ok()
+    }
+
+    /// Reads the program, lets the language answer, and reports what it had to say. The answer goes to the file `to`, or
+    /// to standard output.
     fn conclude(
         &self,
-        answer: impl FnOnce(&SourceFile, &mut Answers) -> Result<Verdict, std::fmt::Error>,
+        to: Option<&Path>,
+        answer: impl FnOnce(&mut Sources, &mut Answers) -> Result<Verdict, std::fmt::Error>,
     ) -> Result<Status, Stop> {
-        let file = match input::read(&self.program.file, self.language) {
-            Ok(file) => file,
+        let mut sources = match input::read(&self.program.file, self.language) {
+            Ok(sources) => sources,
             Err(unreadable) => {
-                let Unreadable { file, diagnostic } = *unreadable;
-                self.form.diagnostics(&file, &[diagnostic]);
+                let Unreadable { sources, diagnostic } = *unreadable;
+                self.form.diagnostics(&sources, &[diagnostic]);
                 return Ok(Status::Refused);
             }
         };
-        let mut answers = Answers::to_stdout();
-        let answered = answer(&file, &mut answers);
+        let mut answers = match to {
+            None => Answers::to_stdout(),
+            Some(path) => match Answers::to_file(path) {
+                Ok(answers) => answers,
+                Err(error) => {
+                    let name = path.display().to_string();
+                    self.form.failure(&name, &format!("cannot write the file: {}", reason(&error)));
+                    return Ok(Status::Refused);
+                }
+            },
+        };
+        let answered = answer(&mut sources, &mut answers);
         // The answer first: on a terminal, what follows on standard error then stands below it.
         answers.finish()?;
         let verdict = answered.expect("a language fails to write only when its answer does");
-        self.form.diagnostics(&file, &verdict.diagnostics);
+        self.form.diagnostics(&sources, &verdict.diagnostics);
         if self.stats {
             self.form.stats(&verdict.stats);
         }
         Ok(verdict.status)
     }
 
-    /// Writes an answer that waited for the verdict; a refused program has none.
-    fn write_whole(&self, text: &str, status: Status, answers: &mut Answers) -> std::fmt::Result {
-        use std::fmt::Write;
-        match (status, self.form) {
-            (Status::Refused, _) => Ok(()),
-            (_, Form::Json) => answers.write_str(&json::result(self.command, json::status(status), text)),
-            _ => answers.write_str(text),
+    /// The answer as it comes.
+    fn answer(
+        &self,
+        sources: &mut Sources,
+        options: &Options,
+        data: Vec<Data>,
+        out: &mut dyn Sink,
+    ) -> Result<Verdict, std::fmt::Error> {
+        self.language.answer(self.command, sources, options, data, out)
+    }
+
+    /// An answer that waits for the verdict; a refused program has none.
+    fn answer_whole(
+        &self,
+        sources: &mut Sources,
+        options: &Options,
+        data: Vec<Data>,
+        answers: &mut Answers,
+    ) -> Result<Verdict, std::fmt::Error> {
+        let mut text = String::new();
+        let verdict = self.answer(sources, options, data, &mut text).expect("a string can always be written");
+        match (verdict.status, self.form) {
+            (Status::Refused, _) => {}
+            (status, Form::Json) => {
+                answers.write_str(&json::result(self.command.name(), json::status(status), &text))?;
+            }
+            _ => answers.write_str(&text)?,
         }
+        Ok(verdict)
     }
 }

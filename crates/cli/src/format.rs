@@ -57,18 +57,19 @@ impl Tally {
 }
 
 fn format_one(path: &Path, language: &dyn Language, check: bool, form: Form, tally: &mut Tally) {
-    let file = match input::read(path, language) {
-        Ok(file) => file,
+    let sources = match input::read(path, language) {
+        Ok(sources) => sources,
         Err(unreadable) => {
-            form.diagnostics(&unreadable.file, &[unreadable.diagnostic]);
+            form.diagnostics(&unreadable.sources, &[unreadable.diagnostic]);
             tally.refused = true;
             return;
         }
     };
-    let formatted = match language.format(&file) {
+    let file = sources.main();
+    let formatted = match language.format(file) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
-            form.diagnostics(&file, &diagnostics);
+            form.diagnostics(&sources, &diagnostics);
             tally.refused = true;
             return;
         }
@@ -81,7 +82,7 @@ fn format_one(path: &Path, language: &dyn Language, check: bool, form: Form, tal
         }
     } else if is_standard_input(path) {
         tally.output += &formatted;
-    } else if changes && let Err(error) = rewrite(path, &file, &formatted) {
+    } else if changes && let Err(error) = rewrite(path, file, &formatted) {
         form.failure(file.name(), &format!("cannot write the file: {}", reason(&error)));
         tally.refused = true;
     }

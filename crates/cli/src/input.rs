@@ -4,30 +4,34 @@
 //! that a script sees a missing file in the same form as a wrong one.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use eddy_language::Language;
-use eddy_syntax::{Diagnostic, SourceFile, Span};
+use eddy_language::{Data, Format, Language};
+use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
 
 use crate::args::is_standard_input;
 use crate::stop::reason;
 
 /// A file that could not be read: its name, with no text, and the diagnostic that says why.
 pub struct Unreadable {
-    pub file: SourceFile,
+    pub sources: Sources,
     pub diagnostic: Diagnostic,
 }
 
-/// Reads a program; `-` is standard input.
-pub fn read(path: &Path, language: &dyn Language) -> Result<SourceFile, Box<Unreadable>> {
+/// Reads a program; `-` is standard input. What it imports is read when it is known.
+pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreadable>> {
     let name = if is_standard_input(path) { "<stdin>".to_owned() } else { path.display().to_string() };
     match bytes(path) {
-        Ok(bytes) => Ok(SourceFile::from_bytes(name, bytes)),
+        Ok(bytes) => {
+            let main = SourceFile::from_bytes(name, bytes);
+            Ok(Sources::new(main, Box::new(|path| self::bytes(Path::new(path)))))
+        }
         Err(reason) => {
             let title = format!("cannot read the file: {reason}");
             let diagnostic = Diagnostic::error(language.unreadable(), Span::default(), title);
-            Err(Box::new(Unreadable { file: SourceFile::new(name, ""), diagnostic }))
+            let sources = Sources::alone(SourceFile::new(name, ""));
+            Err(Box::new(Unreadable { sources, diagnostic }))
         }
     }
 }
@@ -46,6 +50,26 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         Some(bytes) if fits(&bytes) => Ok(bytes),
         _ => Err(format!("it is larger than {} MiB", SourceFile::MAX_BYTES >> 20)),
     }
+}
+
+/// Opens data, as they are named on the command line; otherwise the file's name and why it cannot be opened.
+pub fn data(named: &str) -> Result<Data, (String, String)> {
+    let (input, path) = match named.split_once('=') {
+        Some((input, path)) if !Path::new(named).exists() => (Some(input.to_string()), path),
+        _ => (None, named),
+    };
+    let format = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => Format::Csv,
+        Some("npy") => Format::Npy,
+        _ => Format::JsonLines,
+    };
+    let (name, reader): (String, Box<dyn Read>) = if is_standard_input(Path::new(path)) {
+        ("<stdin>".to_string(), Box::new(io::stdin()))
+    } else {
+        let file = File::open(path).map_err(|error| (path.to_string(), reason(&error)))?;
+        (path.to_string(), Box::new(file))
+    };
+    Ok(Data { name, input, format, reader: BufReader::with_capacity(1 << 16, reader) })
 }
 
 /// Everything that `from` gives, or nothing if that is more than `limit` bytes.

@@ -6,28 +6,28 @@
 
 use std::fmt;
 
-use eddy_language::Status;
+use eddy_language::{Sink, Status};
 use eddy_syntax::explain::Page;
-use eddy_syntax::{Confidence, Diagnostic, Help, Label, SourceFile, Span};
+use eddy_syntax::{Confidence, Diagnostic, Help, Label, Sources, Span};
 use serde_json::{Map, Value, json};
 
 /// Changes when a key changes its meaning or goes away.
 const VERSION: u32 = 1;
 
 /// A diagnostic, as a line.
-pub fn diagnostic(diagnostic: &Diagnostic, file: &SourceFile) -> String {
+pub fn diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
     line(&json!({
         "version": VERSION,
         "type": "diagnostic",
         "code": diagnostic.code,
         "severity": diagnostic.severity.word(),
         "message": diagnostic.title,
-        "file": file.name(),
-        "span": span(diagnostic.primary.span, file),
+        "file": sources.file(diagnostic.primary.span).name(),
+        "span": span(diagnostic.primary.span, sources),
         "label": text(&diagnostic.primary.text),
-        "causes": diagnostic.causes.iter().map(|cause| label(cause, file)).collect::<Vec<_>>(),
+        "causes": diagnostic.causes.iter().map(|cause| label(cause, sources)).collect::<Vec<_>>(),
         "reason": diagnostic.reason,
-        "help": diagnostic.help.as_ref().map(|given| help(given, file)),
+        "help": diagnostic.help.as_ref().map(|given| help(given, sources)),
     }))
 }
 
@@ -103,6 +103,12 @@ impl<'a, W: fmt::Write> Lines<'a, W> {
     }
 }
 
+impl<W: Sink> Sink for Lines<'_, W> {
+    fn flush(&mut self) {
+        self.to.flush();
+    }
+}
+
 impl<W: fmt::Write> fmt::Write for Lines<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for piece in text.split_inclusive('\n') {
@@ -118,25 +124,26 @@ impl<W: fmt::Write> fmt::Write for Lines<'_, W> {
     }
 }
 
-fn label(label: &Label, file: &SourceFile) -> Value {
-    json!({ "span": span(label.span, file), "label": text(&label.text) })
+fn label(label: &Label, sources: &Sources) -> Value {
+    json!({ "file": sources.file(label.span).name(), "span": span(label.span, sources), "label": text(&label.text) })
 }
 
-fn help(help: &Help, file: &SourceFile) -> Value {
+fn help(help: &Help, sources: &Sources) -> Value {
     let edit = help.edit.as_ref().map(|edit| {
         let confidence = match edit.confidence {
             Confidence::Safe => "safe",
             Confidence::Maybe => "maybe",
         };
-        json!({ "span": span(edit.span, file), "replacement": edit.replacement, "confidence": confidence })
+        json!({ "span": span(edit.span, sources), "replacement": edit.replacement, "confidence": confidence })
     });
     json!({ "message": help.text, "edit": edit })
 }
 
-fn span(span: Span, file: &SourceFile) -> Value {
+fn span(span: Span, sources: &Sources) -> Value {
+    let file = sources.file(span);
     let place = |byte: u32| {
         let position = file.position(byte);
-        json!({ "line": position.line, "column": position.column, "byte": byte })
+        json!({ "line": position.line, "column": position.column, "byte": byte - file.base() })
     };
     json!({ "start": place(span.start), "end": place(span.end) })
 }
@@ -154,20 +161,20 @@ fn line(object: &Value) -> String {
 mod tests {
     use std::fmt::Write;
 
-    use eddy_syntax::Edit;
+    use eddy_syntax::{Edit, SourceFile};
     use expect_test::expect;
 
     use super::*;
 
     #[test]
     fn a_diagnostic_has_every_key() {
-        let file = SourceFile::new("a.rd", "let x = 1 in\n  x + yy");
+        let sources = Sources::alone(SourceFile::new("a.rd", "let x = 1 in\n  x + yy"));
         let edit =
             Edit { span: Span::new(19, 21), replacement: "x".to_owned(), confidence: Confidence::Maybe };
         let unbound = Diagnostic::error("RD003", Span::new(19, 21), "unbound variable `yy`")
             .cause(Span::new(4, 5), "`x` is bound here")
             .help_with_edit("did you mean `x`?", edit);
-        let pretty: Value = serde_json::from_str(&diagnostic(&unbound, &file)).expect("it is JSON");
+        let pretty: Value = serde_json::from_str(&diagnostic(&unbound, &sources)).expect("it is JSON");
         expect![[r#"
             {
               "version": 1,
@@ -191,6 +198,7 @@ mod tests {
               "label": null,
               "causes": [
                 {
+                  "file": "a.rd",
                   "span": {
                     "start": {
                       "line": 1,

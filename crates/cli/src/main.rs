@@ -59,6 +59,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Check(args) => evaluate::check(args),
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
+        Command::Flow(args) => evaluate::flow(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),
         Command::Completions { shell } => completions(*shell),

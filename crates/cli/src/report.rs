@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstream::AutoStream;
 use eddy_syntax::render::{self, Style};
-use eddy_syntax::{Diagnostic, SourceFile};
+use eddy_syntax::{Diagnostic, Sources};
 
 use crate::args::Reporting;
 use crate::json;
@@ -33,12 +33,12 @@ impl Form {
     }
 
     /// Tells what is wrong with a program.
-    pub fn diagnostics(self, file: &SourceFile, diagnostics: &[Diagnostic]) {
+    pub fn diagnostics(self, sources: &Sources, diagnostics: &[Diagnostic]) {
         let one = |diagnostic| match self {
             // An empty line keeps long messages apart.
-            Form::Full(style) => render::full(diagnostic, file, style) + "\n\n",
-            Form::Short => render::short(diagnostic, file) + "\n",
-            Form::Json => json::diagnostic(diagnostic, file),
+            Form::Full(style) => render::full(diagnostic, sources, style) + "\n\n",
+            Form::Short => render::short(diagnostic, sources) + "\n",
+            Form::Json => json::diagnostic(diagnostic, sources),
         };
         let mut text: String = diagnostics.iter().map(one).collect();
         if matches!(self, Form::Full(_)) {

@@ -157,7 +157,7 @@ fn a_wrong_command_line_ends_with_2_and_says_what_is_known() {
     folder.eddy(&["run", "a.rx"]).fails(2, &["`.rx`", "rd (.rd)", "did you mean `a.rd`?"]);
     folder.eddy(&["run", "a"]).fails(2, &["no extension", "--lang"]);
     folder.eddy(&["run", "-"]).fails(2, &["--lang", "rd (.rd)"]);
-    folder.eddy(&["run", "a.rd", "--lang", "rx"]).fails(2, &["possible values: rd"]);
+    folder.eddy(&["run", "a.rd", "--lang", "rx"]).fails(2, &["possible values: reactive, rd"]);
     folder.eddy(&["run", "a.rd", "--fuel", "much"]).fails(2, &["--fuel"]);
     folder.eddy(&["run", "a.rd", "--memory", "99999999999999"]).fails(2, &["--memory"]);
     folder.eddy(&["run", "a.rd", "b.rd"]).fails(2, &["b.rd"]);

@@ -9,6 +9,9 @@
 //! letrec[3] f(n:real):real = n in grad[1](f)
 //! ```
 //! ~~~
+//!
+//! A page about data has them in a block such as `csv,data`; the programs below it read them. What is only a warning is
+//! accepted, with that warning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,17 +45,24 @@ fn check(code: &str, page: &str) -> Result<(), String> {
             return Err(format!("no block shows a {kind} program"));
         }
     }
+    let mut data: Option<String> = None;
     for Program { language, kind, command, text } in programs {
+        if kind == "data" {
+            data = Some(data_file(code, language, &text));
+            continue;
+        }
         let mut arguments: Vec<&str> = command.split_whitespace().collect();
         arguments.extend(["--short", "--lang", language, "-"]);
+        arguments.extend(data.iter().flat_map(|data| ["--in", data]));
         let output = eddy(&arguments, &text);
         let (status, messages) = (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
         let as_said = match kind {
             "wrong" => {
-                let mark = format!(": error[{code}]: ");
-                status == Some(1)
-                    && output.stdout.is_empty()
-                    && messages.lines().all(|line| line.contains(&mark))
+                let all_say =
+                    |mark: &str| !messages.is_empty() && messages.lines().all(|line| line.contains(mark));
+                let is_refused = status == Some(1) && output.stdout.is_empty();
+                (is_refused && all_say(&format!(": error[{code}]: ")))
+                    || (status == Some(0) && all_say(&format!(": warning[{code}]: ")))
             }
             // A program that is run may well have no value; it is accepted all the same.
             "right" => matches!(status, Some(0 | 3)) && messages.is_empty(),
@@ -63,6 +73,14 @@ fn check(code: &str, page: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A file with the data of a page.
+fn data_file(code: &str, extension: &str, text: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("{code}.{extension}"));
+    fs::write(&path, text).expect("the folder for tests can be written");
+    path.display().to_string()
 }
 
 struct Program<'a> {

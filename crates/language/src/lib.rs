@@ -5,9 +5,10 @@
 //! memory; what it has to say about the program comes back in a [`Verdict`].
 
 use std::fmt::Write;
+use std::io::{BufReader, Read};
 
 use eddy_syntax::explain::Page;
-use eddy_syntax::{Code, Diagnostic, SourceFile};
+use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
 
 /// How a command ended; each has its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,23 +56,52 @@ impl Verdict {
     }
 }
 
-/// A command that evaluates a program.
+/// What can be asked about a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// [`Language::run`].
+    /// What is it? Its type, for instance.
+    Check,
+    /// What is its value?
     Run,
-    /// [`Language::trace`].
+    /// How does it come to its value?
     Trace,
+    /// What are its equations?
+    Flow,
 }
 
 impl Command {
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
+            Command::Check => "check",
             Command::Run => "run",
             Command::Trace => "trace",
+            Command::Flow => "flow",
         }
     }
+}
+
+/// The form of a data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON object per line.
+    JsonLines,
+    /// A header of names, then a line per cycle.
+    Csv,
+    /// One array, whose first axis is time.
+    Npy,
+}
+
+/// Data that a program reads.
+pub struct Data {
+    /// What the file is called in messages.
+    pub name: String,
+    /// The input that it is for; otherwise its columns have names.
+    pub input: Option<String>,
+    /// Its form.
+    pub format: Format,
+    /// Its bytes.
+    pub reader: BufReader<Box<dyn Read>>,
 }
 
 /// The names of the options that only some languages understand.
@@ -89,6 +119,30 @@ pub enum OptionName {
     Literal,
     /// `--rules`.
     Rules,
+    /// `--node NAME`.
+    Node,
+    /// `--in FILE`.
+    In,
+    /// `--const NAME=VALUE`.
+    Const,
+    /// `--cycles N`.
+    Cycles,
+    /// `--seed N`.
+    Seed,
+    /// `--show NAME,..`.
+    Show,
+    /// `--chrono`.
+    Chrono,
+    /// `--unchecked`.
+    Unchecked,
+    /// `--max-window N`.
+    MaxWindow,
+    /// `--memory` of `check`.
+    MemoryReport,
+    /// `--svg FILE`.
+    Svg,
+    /// `--arrows`.
+    Arrows,
 }
 
 impl OptionName {
@@ -97,16 +151,28 @@ impl OptionName {
         match self {
             OptionName::Engine => "--engine",
             OptionName::Fuel => "--fuel",
-            OptionName::Memory => "--memory",
+            OptionName::Memory | OptionName::MemoryReport => "--memory",
             OptionName::Approx => "--approx",
             OptionName::Literal => "--literal",
             OptionName::Rules => "--rules",
+            OptionName::Node => "--node",
+            OptionName::In => "--in",
+            OptionName::Const => "--const",
+            OptionName::Cycles => "--cycles",
+            OptionName::Seed => "--seed",
+            OptionName::Show => "--show",
+            OptionName::Chrono => "--chrono",
+            OptionName::Unchecked => "--unchecked",
+            OptionName::MaxWindow => "--max-window",
+            OptionName::Svg => "--svg",
+            OptionName::Arrows => "--arrows",
         }
     }
 }
 
-/// The options of `run` and `trace`, as given; a language fills in its own defaults.
+/// The options of a command, as given; a language fills in its own defaults.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line are independent")]
 pub struct Options {
     /// Which evaluator; one of [`Language::engines`].
     pub engine: Option<String>,
@@ -120,10 +186,42 @@ pub struct Options {
     pub literal: bool,
     /// Show each rule that is applied.
     pub rules: bool,
+    /// The node to run, instead of the test benches of the file.
+    pub node: Option<String>,
+    /// Compile-time constants for its inputs: name and expression.
+    pub constants: Vec<(String, String)>,
+    /// At most so many cycles.
+    pub cycles: Option<u64>,
+    /// The seed of random numbers.
+    pub seed: Option<u64>,
+    /// The streams to print, instead of the outputs.
+    pub show: Vec<String>,
+    /// Print a table.
+    pub chrono: bool,
+    /// Check neither clocks nor causality.
+    pub unchecked: bool,
+    /// At most so many cycles may be open at once.
+    pub max_window: Option<usize>,
+    /// Say how much memory the program needs.
+    pub memory_report: bool,
+    /// Draw pictures instead of writing lines.
+    pub svg: bool,
+    /// Draw which cell reads which.
+    pub arrows: bool,
+    /// How wide a table may be; without it, as wide as it gets.
+    pub width: Option<usize>,
 }
 
 /// A place for answers.
-pub type Out<'a> = &'a mut dyn Write;
+pub trait Sink: Write {
+    /// What was written should reach its reader now: the next line may be long in coming.
+    fn flush(&mut self) {}
+}
+
+impl Sink for String {}
+
+/// A place for answers, as a language gets it.
+pub type Out<'a> = &'a mut dyn Sink;
 
 /// One language of Eddy.
 ///
@@ -135,19 +233,22 @@ pub trait Language: Sync {
     fn extensions(&self) -> &'static [&'static str];
     /// The evaluators for `--engine`; the first is the default.
     fn engines(&self) -> &'static [&'static str];
-    /// The options that a command of this language understands.
-    fn options(&self, command: Command) -> &'static [OptionName];
+    /// The options that a command of this language understands; none if it does not know the command.
+    fn options(&self, command: Command) -> Option<&'static [OptionName]>;
     /// The pages of its diagnostics, in the order of their codes.
     fn pages(&self) -> &'static [Page];
     /// The code under which a file that cannot be read is reported.
     fn unreadable(&self) -> Code;
 
-    /// Checks a program and writes what it is, its type for instance.
-    fn check(&self, file: &SourceFile, out: Out<'_>) -> Result<Verdict, std::fmt::Error>;
-    /// Runs a program and writes its value.
-    fn run(&self, file: &SourceFile, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error>;
-    /// Runs a program and writes how it came to its value.
-    fn trace(&self, file: &SourceFile, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error>;
+    /// Answers a question about a program: writes the answer, and returns how it went.
+    fn answer(
+        &self,
+        command: Command,
+        sources: &mut Sources,
+        options: &Options,
+        data: Vec<Data>,
+        out: Out<'_>,
+    ) -> Result<Verdict, std::fmt::Error>;
     /// The same program in the one format, or why it cannot be read.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;
 }

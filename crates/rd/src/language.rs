@@ -1,8 +1,8 @@
 //! The language as the command line sees it.
 
-use eddy_language::{Command, Language, OptionName, Options, Out, Status, Verdict};
+use eddy_language::{Command, Data, Language, OptionName, Options, Out, Status, Verdict};
 use eddy_syntax::explain::Page;
-use eddy_syntax::{Code, Diagnostic, SourceFile};
+use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
 
 use crate::engine::{self, Engine, Report};
 use crate::outcome::{Limits, Outcome};
@@ -31,12 +31,14 @@ impl Language for Rd {
         &ENGINES
     }
 
-    fn options(&self, command: Command) -> &'static [OptionName] {
+    fn options(&self, command: Command) -> Option<&'static [OptionName]> {
         use OptionName::{Approx, Engine, Fuel, Literal, Memory, Rules};
         match command {
-            Command::Run => &[Engine, Fuel, Memory, Approx],
+            Command::Check => Some(&[]),
+            Command::Run => Some(&[Engine, Fuel, Memory, Approx]),
             // Only the reference engine has traces.
-            Command::Trace => &[Fuel, Memory, Approx, Literal, Rules],
+            Command::Trace => Some(&[Fuel, Memory, Approx, Literal, Rules]),
+            Command::Flow => None,
         }
     }
 
@@ -48,40 +50,32 @@ impl Language for Rd {
         codes::LEXICAL
     }
 
-    fn check(&self, file: &SourceFile, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
-        match typing::check(file) {
-            Err(diagnostics) => Ok(Verdict::refused(diagnostics)),
-            Ok(program) => {
+    fn answer(
+        &self,
+        command: Command,
+        sources: &mut Sources,
+        options: &Options,
+        _data: Vec<Data>,
+        out: Out<'_>,
+    ) -> Result<Verdict, std::fmt::Error> {
+        let file = sources.main();
+        let program = match prepare(file, options) {
+            Ok(program) => program,
+            Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
+        };
+        match command {
+            Command::Check => {
                 writeln!(out, "{}", program.terms.types.show(program.terms.ty(program.main)))?;
                 Ok(Verdict::answered())
             }
+            Command::Run => run(file, &program, options, out),
+            Command::Trace => {
+                let show = Show { rules: options.rules, literal: options.literal };
+                let report = trace::trace(&program, limits(options), show, out)?;
+                Ok(verdict(&report))
+            }
+            Command::Flow => unreachable!("this command has no options, not even none"),
         }
-    }
-
-    fn run(&self, file: &SourceFile, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
-        let program = match prepare(file, options) {
-            Ok(program) => program,
-            Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
-        };
-        let engine = chosen_engine(options);
-        if engine == Engine::Transform
-            && let Some(obstacle) = transform::obstacle(&program)
-        {
-            return Ok(Verdict::refused(vec![cannot_transform(file, obstacle)]));
-        }
-        let report = engine::run(&program, engine, limits(options));
-        writeln!(out, "{}", report.line())?;
-        Ok(verdict(&report))
-    }
-
-    fn trace(&self, file: &SourceFile, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
-        let program = match prepare(file, options) {
-            Ok(program) => program,
-            Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
-        };
-        let show = Show { rules: options.rules, literal: options.literal };
-        let report = trace::trace(&program, limits(options), show, out)?;
-        Ok(verdict(&report))
     }
 
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
@@ -96,6 +90,23 @@ fn prepare(file: &SourceFile, options: &Options) -> Result<Program, Vec<Diagnost
         program.terms.approximate(limit);
     }
     Ok(program)
+}
+
+fn run(
+    file: &SourceFile,
+    program: &Program,
+    options: &Options,
+    out: Out<'_>,
+) -> Result<Verdict, std::fmt::Error> {
+    let engine = chosen_engine(options);
+    if engine == Engine::Transform
+        && let Some(obstacle) = transform::obstacle(program)
+    {
+        return Ok(Verdict::refused(vec![cannot_transform(file, obstacle)]));
+    }
+    let report = engine::run(program, engine, limits(options));
+    writeln!(out, "{}", report.line())?;
+    Ok(verdict(&report))
 }
 
 /// The refusal of the source transformation, at the definition or directive that it cannot handle.

@@ -34,7 +34,6 @@ pub mod parse;
 pub mod surface;
 pub mod typing;
 
-pub mod names;
 pub mod operation;
 pub mod sugar;
 pub mod syntax;
@@ -59,4 +58,5 @@ pub mod trace;
 pub mod codes;
 pub mod language;
 
+pub use eddy_syntax::names;
 pub use language::Rd;

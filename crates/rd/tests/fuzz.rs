@@ -18,12 +18,12 @@
 #[path = "laws/generate/mod.rs"]
 mod generate;
 
-use eddy_language::{Language, Options, Status};
+use eddy_language::{Command, Language, Options, Status, Verdict};
 use eddy_rd::Rd;
 use eddy_rd::format::format;
 use eddy_rd::parse::LEXICON;
-use eddy_syntax::SourceFile;
 use eddy_syntax::lex::{Lexed, lex};
+use eddy_syntax::{SourceFile, Sources};
 
 use generate::{Choices, Generator};
 
@@ -35,8 +35,7 @@ const MEMORY: u64 = 64 << 20;
 fn survives(bytes: &[u8]) {
     let file = SourceFile::from_bytes("fuzz.rd", bytes.to_vec());
     formats(&file);
-    let mut out = String::new();
-    let verdict = Rd.check(&file, &mut out).expect("a string takes all that is written");
+    let (verdict, out) = answer(Command::Check, &file, &Options::default());
     match verdict.status {
         Status::Refused => {
             assert!(!verdict.diagnostics.is_empty(), "a refusal says why");
@@ -45,6 +44,13 @@ fn survives(bytes: &[u8]) {
         Status::Answered => runs(&file),
         Status::NoValue => panic!("checking runs nothing"),
     }
+}
+
+fn answer(command: Command, file: &SourceFile, options: &Options) -> (Verdict, String) {
+    let mut out = String::new();
+    let mut sources = Sources::alone(file.clone());
+    let verdict = Rd.answer(command, &mut sources, options, Vec::new(), &mut out);
+    (verdict.expect("a string takes all that is written"), out)
 }
 
 /// Formatting refuses, or gives a text with the same words, which is its own format.
@@ -90,8 +96,7 @@ fn run_by(engine: &str, file: &SourceFile) -> Option<String> {
         memory: Some(MEMORY),
         ..Options::default()
     };
-    let mut out = String::new();
-    let verdict = Rd.run(file, &options, &mut out).expect("a string takes all that is written");
+    let (verdict, out) = answer(Command::Run, file, &options);
     if verdict.status == Status::Refused {
         let codes: Vec<_> = verdict.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(

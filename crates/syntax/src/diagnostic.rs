@@ -108,6 +108,11 @@ impl Diagnostic {
         }
     }
 
+    /// A warning at `span`.
+    pub fn warning(code: Code, span: Span, title: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, title) }
+    }
+
     /// Says something at the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
@@ -141,6 +146,22 @@ impl Diagnostic {
     pub fn help_with_edit(mut self, text: impl Into<String>, edit: Edit) -> Self {
         self.help = Some(Help { text: text.into(), edit: Some(edit) });
         self
+    }
+
+    /// Keeps what the help says, and not the edit: what is wrong does not stand in a file.
+    #[must_use]
+    pub fn without_edit(mut self) -> Self {
+        if let Some(help) = &mut self.help {
+            help.edit = None;
+        }
+        self
+    }
+
+    /// Suggests the word that was meant at `span`.
+    #[must_use]
+    pub fn suggest(self, span: Span, meant: &str) -> Self {
+        let edit = Edit { span, replacement: meant.to_string(), confidence: Confidence::Maybe };
+        self.help_with_edit(format!("did you mean `{meant}`?"), edit)
     }
 }
 

@@ -3,12 +3,16 @@
 //! Comments are `-- to the end of the line` and `(* nested *)`; names are `[A-Za-z_][A-Za-z0-9_']*`; numbers
 //! are `digits [. digits] [e [+-] digits]`, without a sign and with a digit on both sides of the point, so
 //! that `1.rd` is the number `1`, a point and a name. What differs from language to language, reserved words,
-//! symbols and Unicode twins, is a [`Lexicon`].
+//! symbols and Unicode twins, is a [`Lexicon`]. A language with strings has [`QUOTE`] among its symbols: a
+//! string then runs from one quote to the next, or to the end of its line, and has no escapes.
 //!
 //! Lexing cannot fail: it gives tokens *and* errors. A run of characters that no token starts with is one
 //! error and no token.
 
 use crate::source::{SourceFile, Span};
+
+/// The symbol that opens and closes a string, in languages that have it.
+pub const QUOTE: &str = "\"";
 
 /// The words and symbols of one language.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,8 @@ pub enum TokenKind {
     Name,
     /// A number.
     Number,
+    /// A string with its quotes; the closing one is missing if the line ends before it.
+    String,
     /// A reserved word or a symbol, in its ASCII spelling.
     Symbol(&'static str),
     /// The end of the text.
@@ -98,12 +104,14 @@ pub struct Lexed {
 pub fn lex(file: &SourceFile, lexicon: &Lexicon) -> Lexed {
     debug_assert!(lexicon.reserved.is_sorted(), "reserved words are searched by bisection");
     let out = Lexed { tokens: Vec::new(), comments: Vec::new(), errors: Vec::new() };
-    let mut lexer = Lexer { text: file.text(), at: 0, lexicon, out };
+    let has_strings = lexicon.symbols.contains(&QUOTE);
+    let symbols = Symbols::new(lexicon);
+    let mut lexer = Lexer { text: file.text(), base: file.base(), at: 0, lexicon, symbols, out };
     if let Some(span) = file.invalid_utf8() {
         lexer.out.errors.push(LexError::InvalidUtf8(span));
     }
     while lexer.at < lexer.text.len() {
-        lexer.next();
+        lexer.next(has_strings);
     }
     lexer.out.tokens.push(Token { kind: TokenKind::End, span: file.end() });
     lexer.out
@@ -111,13 +119,44 @@ pub fn lex(file: &SourceFile, lexicon: &Lexicon) -> Lexed {
 
 struct Lexer<'a> {
     text: &'a str,
+    base: u32,
     at: usize,
     lexicon: &'a Lexicon,
+    symbols: Symbols,
     out: Lexed,
 }
 
+/// The spellings of symbols, grouped by their first byte, the longest of each group first: what starts with a
+/// byte is found without looking at the others.
+struct Symbols {
+    spellings: Vec<(&'static str, &'static str)>,
+    /// For each byte, where its group starts; the next group starts where it ends.
+    starts: [usize; 257],
+}
+
+impl Symbols {
+    fn new(lexicon: &Lexicon) -> Self {
+        let symbols = lexicon.symbols.iter().map(|symbol| (*symbol, *symbol));
+        let mut spellings: Vec<_> = symbols.chain(lexicon.twins.iter().copied()).collect();
+        spellings.sort_by_key(|(spelling, _)| (spelling.as_bytes()[0], std::cmp::Reverse(spelling.len())));
+        let mut starts = [0; 257];
+        for (byte, start) in starts.iter_mut().enumerate() {
+            *start = spellings.partition_point(|(spelling, _)| usize::from(spelling.as_bytes()[0]) < byte);
+        }
+        Symbols { spellings, starts }
+    }
+
+    /// The longest symbol at the start of `text`: what it stands for, and its length.
+    fn find(&self, text: &str) -> Option<(&'static str, usize)> {
+        let first = usize::from(*text.as_bytes().first()?);
+        let group = &self.spellings[self.starts[first]..self.starts[first + 1]];
+        let (spelling, symbol) = group.iter().find(|(spelling, _)| text.starts_with(spelling))?;
+        Some((symbol, spelling.len()))
+    }
+}
+
 impl Lexer<'_> {
-    fn next(&mut self) {
+    fn next(&mut self, has_strings: bool) {
         let rest = &self.text[self.at..];
         let Some(first) = rest.chars().next() else { return };
         if first.is_whitespace() || first == '\u{FEFF}' {
@@ -132,15 +171,17 @@ impl Lexer<'_> {
             self.word(rest);
         } else if first.is_ascii_digit() {
             self.token(TokenKind::Number, number_length(rest.as_bytes()));
-        } else if let Some((kind, length)) = self.symbol(rest) {
-            self.token(kind, length);
+        } else if has_strings && rest.starts_with(QUOTE) {
+            self.token(TokenKind::String, string_length(rest));
+        } else if let Some((symbol, length)) = self.symbols.find(rest) {
+            self.token(TokenKind::Symbol(symbol), length);
         } else {
             self.unexpected(first);
         }
     }
 
     fn span(&self, length: usize) -> Span {
-        let offset = |at: usize| u32::try_from(at).expect("a source file is at most 64 MiB");
+        let offset = |at: usize| self.base + u32::try_from(at).expect("a source file is at most 64 MiB");
         Span::new(offset(self.at), offset(self.at + length))
     }
 
@@ -184,17 +225,6 @@ impl Lexer<'_> {
         self.token(kind, length);
     }
 
-    fn symbol(&self, rest: &str) -> Option<(TokenKind, usize)> {
-        // Most spellings differ in their first byte, which is quicker to compare than the whole.
-        let first = rest.as_bytes().first();
-        let symbols = self.lexicon.symbols.iter().map(|symbol| (*symbol, *symbol));
-        symbols
-            .chain(self.lexicon.twins.iter().copied())
-            .filter(|(spelling, _)| spelling.as_bytes().first() == first && rest.starts_with(spelling))
-            .max_by_key(|(spelling, _)| spelling.len())
-            .map(|(spelling, symbol)| (TokenKind::Symbol(symbol), spelling.len()))
-    }
-
     fn unexpected(&mut self, first: char) {
         let span = self.span(first.len_utf8());
         self.at += first.len_utf8();
@@ -204,6 +234,15 @@ impl Lexer<'_> {
             Some(LexError::UnexpectedCharacters(last)) if last.end == span.start => last.end = span.end,
             _ => self.out.errors.push(LexError::UnexpectedCharacters(span)),
         }
+    }
+}
+
+/// The length of the string at the start of `text`, which starts with a quote.
+fn string_length(text: &str) -> usize {
+    match text[1..].find(['"', '\n']) {
+        Some(end) if text[1 + end..].starts_with(QUOTE) => end + 2,
+        Some(end) => text[..=end].trim_end().len(),
+        None => text.trim_end().len(),
     }
 }
 
@@ -237,13 +276,18 @@ mod tests {
     };
 
     fn check(text: &str, expected: &Expect) {
+        check_with(&LEXICON, text, expected);
+    }
+
+    fn check_with(lexicon: &Lexicon, text: &str, expected: &Expect) {
         let file = SourceFile::new("test", text);
-        let lexed = lex(&file, &LEXICON);
+        let lexed = lex(&file, lexicon);
         let mut shown = Vec::new();
         for token in &lexed.tokens {
             shown.push(match token.kind {
                 TokenKind::Name => format!("name {}", file.slice(token.span)),
                 TokenKind::Number => format!("number {}", file.slice(token.span)),
+                TokenKind::String => format!("string {}", file.slice(token.span)),
                 TokenKind::Symbol(symbol) => symbol.to_string(),
                 TokenKind::End => "end".to_string(),
             });
@@ -277,6 +321,22 @@ mod tests {
         check(
             "(* a (* b *) *) x -- y \nlet",
             &expect![[r#"name x | let | end | comment "(* a (* b *) *)" | comment "-- y""#]],
+        );
+    }
+
+    #[test]
+    fn strings_end_with_their_line_and_hold_no_comments() {
+        let lexicon = Lexicon { symbols: &[QUOTE, "="], ..LEXICON };
+        check_with(
+            &lexicon,
+            "in \"a -- (* b\" = \"c \nd\" \"",
+            &expect![[r#"in | string "a -- (* b" | = | string "c | name d | string " " | end"#]],
+        );
+        check(
+            "\"a\"",
+            &expect![[
+                r"name a | end | UnexpectedCharacters(Span { start: 0, end: 1 }) | UnexpectedCharacters(Span { start: 2, end: 3 })"
+            ]],
         );
     }
 

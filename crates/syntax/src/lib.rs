@@ -5,6 +5,7 @@
 //! * [`render`]: a diagnostic as a person reads it, with its source excerpt, and as one short line.
 //! * [`explain`]: the page behind a diagnostic's code.
 //! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
+//! * [`names`]: names as numbers.
 //! * [`layout`]: the line breaker behind `eddy fmt`.
 //! * [`real`]: how a real number prints.
 //! * [`suggest`]: which known word a misspelt one was meant to be.
@@ -16,10 +17,11 @@ pub mod diagnostic;
 pub mod explain;
 pub mod layout;
 pub mod lex;
+pub mod names;
 pub mod real;
 pub mod render;
 pub mod source;
 pub mod suggest;
 
 pub use diagnostic::{Code, Confidence, Diagnostic, Diagnostics, Edit, Help, Label, Severity};
-pub use source::{Position, SourceFile, Span};
+pub use source::{Position, Reader, SourceFile, Sources, Span};

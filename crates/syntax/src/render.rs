@@ -4,8 +4,8 @@
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Patch, Renderer, Snippet};
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{SourceFile, Span};
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::source::{SourceFile, Sources, Span};
 
 /// Whether the text carries terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,20 +24,23 @@ const MAX_EXCERPT_LINES: usize = 12;
 const MAX_EDITED_BYTES: u32 = 500;
 
 /// `FILE:LINE:COL: error[CODE]: title`, without a line break.
-pub fn short(diagnostic: &Diagnostic, file: &SourceFile) -> String {
+pub fn short(diagnostic: &Diagnostic, sources: &Sources) -> String {
+    let file = sources.file(diagnostic.primary.span);
     let at = file.position(diagnostic.primary.span.start);
     let (word, code, title) = (diagnostic.severity.word(), diagnostic.code, &diagnostic.title);
     format!("{}:{}:{}: {word}[{code}]: {title}", file.name(), at.line, at.column)
 }
 
 /// The whole message: title, source excerpt with causes, reason and help. No line break at the end.
-pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String {
+pub fn full(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String {
+    let file = sources.file(diagnostic.primary.span);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let causes = diagnostic.causes.iter().map(|cause| cause.span);
-    let shown = causes.fold(diagnostic.primary.span, Span::to);
+    let (here, elsewhere): (Vec<&Label>, Vec<&Label>) =
+        diagnostic.causes.iter().partition(|cause| sources.file(cause.span).base() == file.base());
+    let shown = here.iter().map(|cause| cause.span).fold(diagnostic.primary.span, Span::to);
     let excerpt = Excerpt::new(file, shown);
 
     let mut snippet = excerpt.snippet(file).annotation(
@@ -45,7 +48,7 @@ pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String 
             .span(excerpt.locate(clip(file, diagnostic.primary.span)))
             .label(label(&diagnostic.primary.text)),
     );
-    for cause in &diagnostic.causes {
+    for cause in here {
         let span = excerpt.locate(clip(file, cause.span));
         snippet = snippet.annotation(AnnotationKind::Context.span(span).label(label(&cause.text)));
     }
@@ -56,6 +59,13 @@ pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String 
     } else {
         title.element(snippet)
     };
+    for cause in elsewhere {
+        let file = sources.file(cause.span);
+        let excerpt = Excerpt::new(file, cause.span);
+        let span = excerpt.locate(clip(file, cause.span));
+        let annotation = AnnotationKind::Context.span(span).label(label(&cause.text));
+        group = group.element(excerpt.snippet(file).annotation(annotation));
+    }
     if let Some(reason) = &diagnostic.reason {
         group = group.element(Level::NOTE.message(reason));
     }
@@ -72,6 +82,7 @@ pub fn full(diagnostic: &Diagnostic, file: &SourceFile, style: Style) -> String 
                 report.push(last.element(Level::HELP.message(&help.text)));
             }
             Some(edit) => {
+                let file = sources.file(edit.span);
                 let excerpt = Excerpt::new(file, edit.span);
                 let patch = Patch::new(excerpt.locate(edit.span), &edit.replacement);
                 let snippet = excerpt.snippet(file).patch(patch);

@@ -1,11 +1,12 @@
 //! Source files, spans and positions.
 //!
-//! A [`Span`] is a range of bytes and means nothing without its file; a [`Position`] is what a person calls
-//! the same place: line and column, both from 1, columns counted in characters.
+//! A [`Span`] is a range of bytes; a [`Position`] is what a person calls the same place: line and column, both from 1,
+//! columns counted in characters.
+//!
+//! A program may consist of several files ([`Sources`]). They lie one after the other in one space of offsets, so
+//! that a span alone says which file it is in, and code that knows one file works for many.
 
-use std::ops::Range;
-
-/// A range of bytes in one source file.
+/// A range of bytes in one file of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// Offset of the first byte.
@@ -37,11 +38,6 @@ impl Span {
     pub fn after(self) -> Span {
         Span { start: self.end, end: self.end }
     }
-
-    /// The same range, for indexing text.
-    pub fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
 }
 
 /// A place as people say it: line and column, from 1, columns in characters.
@@ -58,6 +54,11 @@ pub struct Position {
 pub struct SourceFile {
     name: String,
     text: String,
+    /// The offset of its first byte among all files of the program.
+    base: u32,
+    /// The number of its first line.
+    first_line: u32,
+    /// Where each line starts, counted from the start of this file.
     line_starts: Vec<u32>,
     invalid_utf8: Option<Span>,
 }
@@ -74,7 +75,7 @@ impl SourceFile {
         // The assertion above keeps every offset within 32 bits.
         #[allow(clippy::cast_possible_truncation)]
         let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
-        SourceFile { name: name.into(), text, line_starts, invalid_utf8: None }
+        SourceFile { name: name.into(), text, base: 0, first_line: 1, line_starts, invalid_utf8: None }
     }
 
     /// A file from bytes. Bytes that are not UTF-8 become `U+FFFD`, and the first such place is remembered
@@ -106,19 +107,24 @@ impl SourceFile {
         &self.text
     }
 
+    /// The offset of its first byte; 0 for the main file of a program.
+    pub fn base(&self) -> u32 {
+        self.base
+    }
+
     /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
-        &self.text[span.range()]
+        &self.text[(span.start - self.base) as usize..(span.end - self.base) as usize]
     }
 
     /// Where the first bytes stood that were not UTF-8.
     pub fn invalid_utf8(&self) -> Option<Span> {
-        self.invalid_utf8
+        self.invalid_utf8.map(|span| Span::new(span.start + self.base, span.end + self.base))
     }
 
     /// The empty span at the end of the text.
     pub fn end(&self) -> Span {
-        let end = u32::try_from(self.text.len()).expect("a source file is at most 64 MiB");
+        let end = self.base + u32::try_from(self.text.len()).expect("a source file is at most 64 MiB");
         Span::new(end, end)
     }
 
@@ -131,22 +137,135 @@ impl SourceFile {
     /// assert_eq!((file.position(11).line, file.position(11).column), (2, 3));
     /// ```
     pub fn position(&self, offset: u32) -> Position {
+        let offset = offset - self.base;
         let line = self.line_of(offset);
         let before = &self.text[self.line_starts[line] as usize..offset as usize];
-        let number = |n: usize| u32::try_from(n + 1).expect("a source file is at most 64 MiB");
-        Position { line: number(line), column: number(before.chars().count()) }
+        let number = |n: usize| u32::try_from(n).expect("a source file is at most 64 MiB");
+        Position { line: self.first_line + number(line), column: 1 + number(before.chars().count()) }
     }
 
     /// The whole lines that a span touches, without the last line break, and the number of the first.
     pub fn lines_around(&self, span: Span) -> (u32, Span) {
-        let first = self.line_of(span.start);
-        let last = self.line_of(span.end.max(span.start));
-        let end = self.line_starts.get(last + 1).map_or(self.end().end, |next| next - 1);
-        let number = u32::try_from(first + 1).expect("a source file is at most 64 MiB");
-        (number, Span::new(self.line_starts[first], end))
+        let first = self.line_of(span.start - self.base);
+        let last = self.line_of(span.end.max(span.start) - self.base);
+        let end = self.line_starts.get(last + 1).map_or(self.end().end, |next| next - 1 + self.base);
+        let number = self.first_line + u32::try_from(first).expect("a source file is at most 64 MiB");
+        (number, Span::new(self.line_starts[first] + self.base, end))
     }
 
+    /// The line of an offset that is counted from the start of this file.
     fn line_of(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|start| *start <= offset) - 1
+    }
+}
+/// A path without `.` and, as far as that is known, `..`: so that one file has one name, however it is reached.
+fn without_detours(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match (part, parts.last()) {
+            (".", _) => {}
+            ("..", Some(last)) if !last.is_empty() && *last != ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// How the files of a program are read: from a path to its bytes, or why that failed.
+pub type Reader = dyn Fn(&str) -> Result<Vec<u8>, String>;
+
+/// The files of one program: the one that was named, and those that it imports.
+pub struct Sources {
+    files: Vec<SourceFile>,
+    read: Box<Reader>,
+}
+
+impl Sources {
+    /// A program of one file, which can import nothing.
+    pub fn alone(main: SourceFile) -> Self {
+        Sources::new(main, Box::new(|_| Err("no other files can be read here".to_string())))
+    }
+
+    /// A program with this main file; others are read as `read` says.
+    pub fn new(main: SourceFile, read: Box<Reader>) -> Self {
+        Sources { files: vec![main], read }
+    }
+
+    /// The file that was named.
+    pub fn main(&self) -> &SourceFile {
+        &self.files[0]
+    }
+
+    /// The file that a span lies in.
+    pub fn file(&self, span: Span) -> &SourceFile {
+        &self.files[self.index(span)]
+    }
+
+    /// Adds a text that is no file, such as a library that comes with the language.
+    pub fn add(&mut self, name: &str, text: &str) -> Result<&SourceFile, String> {
+        self.place(SourceFile::new(name, text))
+    }
+
+    /// Adds a few lines of a file that is not kept, such as the line of a data file that a message is about.
+    pub fn add_excerpt(&mut self, name: &str, text: &str, first_line: u32) -> Result<&SourceFile, String> {
+        self.place(SourceFile { first_line, ..SourceFile::new(name, text) })
+    }
+
+    /// Adds the file that `path` names, seen from the file that `importer` lies in. A file that is here already is
+    /// not read again.
+    pub fn import(&mut self, path: &str, importer: Span) -> Result<&SourceFile, String> {
+        let name = match self.file(importer).name().rsplit_once('/') {
+            Some((folder, _)) if !path.starts_with('/') => without_detours(&format!("{folder}/{path}")),
+            _ => without_detours(path),
+        };
+        if let Some(index) = self.files.iter().position(|file| file.name() == name) {
+            return Ok(&self.files[index]);
+        }
+        let bytes = (self.read)(&name)?;
+        self.place(SourceFile::from_bytes(name, bytes))
+    }
+
+    fn place(&mut self, mut file: SourceFile) -> Result<&SourceFile, String> {
+        // One offset between two files, so that the end of one is not the start of the next.
+        let base = self.files.last().map_or(0, |last| last.end().end + 1);
+        if u32::try_from(file.text.len()).ok().and_then(|length| base.checked_add(length + 1)).is_none() {
+            return Err("the files of this program are larger than 4 GiB together".to_string());
+        }
+        file.base = base;
+        self.files.push(file);
+        Ok(&self.files[self.files.len() - 1])
+    }
+
+    fn index(&self, span: Span) -> usize {
+        self.files.partition_point(|file| file.base <= span.start) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_says_which_file_it_is_in() {
+        let read = |path: &str| match path {
+            "models/layers/dense.eddy" => Ok(b"one\ntwo".to_vec()),
+            _ => Err(format!("there is no {path}")),
+        };
+        let main = SourceFile::new("models/main.eddy", "main");
+        let mut sources = Sources::new(main, Box::new(read));
+        let end = sources.main().end();
+        let base = sources.import("layers/dense.eddy", end).expect("it can be read").base();
+        let two = Span::new(base + 4, base + 7);
+        assert_eq!(sources.file(end).name(), "models/main.eddy");
+        assert_eq!(sources.file(two).slice(two), "two");
+        assert_eq!(sources.file(two).position(two.start), Position { line: 2, column: 1 });
+        assert_eq!(sources.file(two).lines_around(two), (2, two));
+        assert_eq!(sources.import("layers/dense.eddy", end).map(SourceFile::base), Ok(base), "read once");
+        let again = sources.import("../layers/dense.eddy", two).map(SourceFile::base);
+        assert_eq!(again, Ok(base), "reached by another way");
+        let missing = sources.import("conv.eddy", two).map(SourceFile::base);
+        assert_eq!(missing, Err("there is no models/layers/conv.eddy".to_string()));
     }
 }

@@ -133,7 +133,7 @@ impl<'a> Emitter<'a> {
 
     /// The line breaks between a token or comment and the next; those at the start of the file do not count.
     fn line_breaks(&self, before: Option<Span>, next: Span) -> usize {
-        let between = before.map_or("", |before| &self.file.text()[before.range().end..next.range().start]);
+        let between = before.map_or("", |before| self.file.slice(Span::new(before.end, next.start)));
         between.bytes().filter(|byte| *byte == b'\n').count()
     }
 

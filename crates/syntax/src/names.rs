@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-/// A name of an ordinary variable or of a function; the two live in separate name spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// A name of something in a program, or the text of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(u32);
 
 /// The texts of all names of one program.
@@ -23,6 +23,11 @@ impl Names {
         self.texts.push(text.into());
         self.numbers.insert(text.into(), name);
         name
+    }
+
+    /// The name with this text, if there is one.
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.numbers.get(text).copied()
     }
 
     /// The text of a name.

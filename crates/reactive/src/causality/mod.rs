@@ -1,0 +1,122 @@
+//! Causality (section 8): does every output depend on a bounded stretch of the future, and which?
+//!
+//! The graph has an edge from each stream to each operand of its equation, weighted by how far into the future it looks:
+//! -1 for the past of `fby`, +1 for `post` and `fby back`, 0 otherwise. A cycle of weight 0 or more can only be computed if
+//! something breaks it: the branch of an `if` or a `merge` that is not chosen, or the end of the trace. Such edges are *guarded*.
+//!
+//! ```text
+//! o = merge bp (i when bp) ((post o) when not bp)       o → post o → o   weight 1, guarded by bp
+//! ```
+//!
+//! The verdict is conservative: it looks at the graph and not at values.
+
+mod errors;
+mod graph;
+mod weights;
+
+use std::collections::BTreeSet;
+
+use eddy_syntax::Diagnostic;
+
+use crate::clocks::Clocks;
+use crate::components::components;
+use crate::flow::{Flow, Labels, VarId};
+use graph::{Edge, Graph, Guard};
+use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
+
+/// How far into the future the outputs look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// At most so many cycles.
+    LookAhead(usize),
+    /// To the next activation of a sampled stream, however far that is.
+    NextActivation,
+    /// To the next cycle where one of these breaks the chain.
+    Guarded {
+        /// Conditions, by name, sorted.
+        conditions: Vec<String>,
+        /// Whether the end of the trace is among the guards.
+        end_of_trace: bool,
+    },
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verdict::LookAhead(cycles) => write!(f, "look-ahead {cycles}"),
+            Verdict::NextActivation => f.write_str("look-ahead next activation"),
+            Verdict::Guarded { conditions, end_of_trace } => {
+                let mut guards: Vec<&str> = conditions.iter().map(String::as_str).collect();
+                if *end_of_trace {
+                    guards.push("end of trace");
+                    guards.sort_unstable();
+                }
+                if guards.is_empty() {
+                    f.write_str("look-ahead guarded")
+                } else {
+                    write!(f, "look-ahead guarded by {}", guards.join(", "))
+                }
+            }
+        }
+    }
+}
+
+/// Decides causality.
+pub fn causality(flow: &Flow, clocks: &Clocks) -> Result<Verdict, Box<Diagnostic>> {
+    causality_of(flow, clocks, &flow.outputs)
+}
+
+/// Decides causality of a program; the verdict is about these outputs.
+pub fn causality_of(flow: &Flow, clocks: &Clocks, outputs: &[VarId]) -> Result<Verdict, Box<Diagnostic>> {
+    let graph = Graph::new(flow);
+    let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
+    if let Some(cycle) = graph.cycle_within(|edge| edge.guard.is_none() && edge.weight == 0) {
+        return Err(Box::new(errors::instantaneous(flow, &labels, &cycle)));
+    }
+    if let Some(cycle) = nonnegative_cycle(&graph, |edge| edge.guard.is_none()) {
+        return Err(Box::new(errors::infinite_future(flow, &labels, &cycle)));
+    }
+    let reachable = graph.reachable(outputs);
+    let component = components(flow.vars.len(), |var| {
+        if reachable[var] {
+            graph.edges(VarId::new(var)).iter().map(|edge| edge.to.index()).collect()
+        } else {
+            Vec::new()
+        }
+    });
+    let looping = nonnegative_components(&graph, &component, |edge| reachable[edge.from.index()]);
+    if looping.is_empty() {
+        return Ok(bounded(flow, clocks, &graph, &reachable, outputs));
+    }
+    Ok(guarded(flow, &graph, &component, &looping))
+}
+
+fn bounded(flow: &Flow, clocks: &Clocks, graph: &Graph, reachable: &[bool], outputs: &[VarId]) -> Verdict {
+    let is_sampled = |edge: &Edge| edge.weight > 0 && !clocks.is_root(clocks.of(edge.from));
+    let mut edges = flow.var_ids().filter(|var| reachable[var.index()]).flat_map(|var| graph.edges(var));
+    if edges.any(is_sampled) {
+        return Verdict::NextActivation;
+    }
+    let heaviest = heaviest_paths(graph, outputs);
+    Verdict::LookAhead(usize::try_from(heaviest.max(0)).expect("no path is longer than the program"))
+}
+
+fn guarded(flow: &Flow, graph: &Graph, component: &[usize], looping: &BTreeSet<usize>) -> Verdict {
+    let (mut conditions, mut end_of_trace) = (BTreeSet::new(), false);
+    for var in flow.var_ids() {
+        for edge in graph.edges(var) {
+            let home = component[edge.from.index()];
+            if !looping.contains(&home) || component[edge.to.index()] != home {
+                continue;
+            }
+            match edge.guard {
+                Some(Guard::Condition(condition)) => {
+                    conditions.extend(flow.var(condition).name.as_deref().map(str::to_string));
+                }
+                Some(Guard::EndOfTrace) => end_of_trace = true,
+                Some(Guard::FirstOrLast) | None => {}
+            }
+        }
+    }
+    Verdict::Guarded { conditions: conditions.into_iter().collect(), end_of_trace }
+}

@@ -1,0 +1,105 @@
+//! Chronograms: streams over time, as a table and as a picture.
+//!
+//! A chart has a row for each stream and a column for each cycle. Absent, unknown, present-but-unknown and contradictory
+//! cells look different from each other and from values. [`text`] writes the table of section 11, [`svg`] draws; in a picture
+//! clocks have rows of their own, and arrows show which cell reads which across time: blue from the past, red from the future.
+
+pub mod svg;
+pub mod text;
+
+mod arrows;
+
+use crate::cell::Cell;
+use crate::clocks::{Clock, Clocks};
+use crate::flow::{Flow, VarId};
+
+pub use arrows::{Arrow, arrows};
+
+/// What a row shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An input.
+    Input,
+    /// A stream inside of the node.
+    Local,
+    /// An output.
+    Output,
+    /// When a sampled clock is active.
+    Clock,
+}
+
+/// A stream over time.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it is called.
+    pub name: String,
+    /// What it shows.
+    pub role: Role,
+    /// A cell for each cycle.
+    pub cells: Vec<Cell>,
+}
+
+/// Streams over time.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// What the picture is of.
+    pub title: String,
+    /// The streams.
+    pub rows: Vec<Row>,
+    /// Which cell reads which.
+    pub arrows: Vec<Arrow>,
+    /// How many cycles there are.
+    pub n_cycles: usize,
+}
+
+impl Chart {
+    /// The picture of a run: all streams that have a name of their own in the node, and the clocks that they are sampled on.
+    pub fn of_run(
+        title: &str,
+        flow: &Flow,
+        clocks: &Clocks,
+        n_cycles: usize,
+        cell: impl Fn(VarId, usize) -> Cell,
+    ) -> Chart {
+        let is_own = |var: &VarId| flow.var(*var).name.as_deref().is_some_and(|name| !name.contains('/'));
+        let vars: Vec<VarId> = flow.var_ids().filter(is_own).collect();
+        let mut chart = Chart { title: title.to_string(), n_cycles, ..Chart::default() };
+        for var in &vars {
+            let role = if flow.inputs.contains(var) {
+                Role::Input
+            } else if flow.outputs.contains(var) {
+                Role::Output
+            } else {
+                Role::Local
+            };
+            let name = flow.var(*var).name.as_deref().expect("it has a name").to_string();
+            chart.rows.push(Row {
+                name,
+                role,
+                cells: (0..n_cycles).map(|cycle| cell(*var, cycle)).collect(),
+            });
+        }
+        chart.arrows = arrows(flow, &vars, n_cycles, &cell);
+        chart.clock_rows(flow, clocks, &vars);
+        chart
+    }
+
+    /// A row for each sampled clock: there where its streams are.
+    fn clock_rows(&mut self, flow: &Flow, clocks: &Clocks, vars: &[VarId]) {
+        let mut seen = Vec::new();
+        for (index, var) in vars.iter().enumerate() {
+            let clock = clocks.of(*var);
+            if seen.contains(&clock) || matches!(clocks.clock(clock), Clock::Root(_)) {
+                continue;
+            }
+            seen.push(clock);
+            let label = |condition: VarId| flow.var(condition).name.as_deref().unwrap_or("…").to_string();
+            let activity = self.rows[index].cells.iter().map(|cell| match cell {
+                Cell::Value(_) => Cell::Present,
+                other => other.clone(),
+            });
+            let cells = activity.collect();
+            self.rows.push(Row { name: clocks.show(flow, clock, &label), role: Role::Clock, cells });
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What is said about streams that tick at different times.
+
+use eddy_syntax::{Diagnostic, Span};
+
+use super::infer::{Term, Terms, clock_of};
+use crate::codes;
+use crate::flow::{Flow, Labels, Polarity, VarId};
+
+/// Where two clocks met.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Situation {
+    /// Two operands of one operation; this is the other one.
+    Operands(VarId),
+    /// The result of `when`.
+    Sampled,
+    /// A branch of `merge` with this condition.
+    MergeBranch(VarId, Polarity),
+    /// A clock is written.
+    Written,
+}
+
+/// `var` should be on `clock` and is not.
+pub(super) fn mismatch(
+    flow: &Flow,
+    terms: &Terms,
+    labels: &Labels<'_>,
+    var: VarId,
+    clock: u32,
+    situation: Situation,
+    span: Span,
+) -> Diagnostic {
+    let found = show(flow, terms, labels, clock_of(var));
+    let expected = show(flow, terms, labels, clock);
+    let name = labels.label(var);
+    let title = match situation {
+        Situation::Operands(other) => {
+            let other = labels.label(other);
+            format!("clock error: '{name}' is on clock {found} but '{other}' is on clock {expected}")
+        }
+        Situation::Sampled => {
+            format!("clock error: '{name}' is on clock {found} but sampling puts it on clock {expected}")
+        }
+        Situation::MergeBranch(condition, _) => {
+            let condition = labels.label(condition);
+            format!(
+                "clock error: '{name}' is on clock {found} but `merge {condition}` needs it on clock {expected}"
+            )
+        }
+        Situation::Written => {
+            format!("clock error: '{name}' is on clock {found} but clock {expected} is written")
+        }
+    };
+    let declared = flow.var(var).span;
+    let mut diagnostic = Diagnostic::error(codes::CLOCK, span, title);
+    if declared != span {
+        diagnostic = diagnostic.cause(declared, format!("'{name}' is here when: {found}"));
+    }
+    if let Situation::Operands(other) = situation
+        && flow.var(other).span != span
+    {
+        let other_name = labels.label(other);
+        diagnostic =
+            diagnostic.cause(flow.var(other).span, format!("'{other_name}' is here when: {expected}"));
+    }
+    diagnostic = diagnostic.reason("streams are combined at the cycles where all of them are there");
+    if found == expected {
+        // Two conditions with one text: the clocks cannot be told apart by what they are called.
+        return diagnostic
+            .reason(
+                "two conditions are the same only if they are one stream; these are two with the same text",
+            )
+            .help("give the condition a name in an equation of its own, and use that name in both places");
+    }
+    match way_out(terms, labels, var, clock, situation) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// The `when` or `merge` that is probably missing.
+fn way_out(
+    terms: &Terms,
+    labels: &Labels<'_>,
+    var: VarId,
+    clock: u32,
+    situation: Situation,
+) -> Option<String> {
+    let name = labels.label(var);
+    let one_slower = |slow: u32, fast: u32| match terms.terms[terms.find(slow) as usize] {
+        Term::On { of, condition, polarity } if terms.find(of) == terms.find(fast) => {
+            Some((condition, polarity))
+        }
+        _ => None,
+    };
+    let found = clock_of(var);
+    let not = |polarity: Polarity| if polarity == Polarity::On { "" } else { "not " };
+    match situation {
+        Situation::Operands(other) => {
+            let other = labels.label(other);
+            if let Some((condition, polarity)) = one_slower(found, clock) {
+                let (condition, not) = (labels.label(condition), not(polarity));
+                return Some(format!(
+                    "sample the faster one, `{other} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
+                ));
+            }
+            let (condition, polarity) = one_slower(clock, found)?;
+            let (condition, not) = (labels.label(condition), not(polarity));
+            Some(format!(
+                "sample the faster one, `{name} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
+            ))
+        }
+        Situation::MergeBranch(condition, polarity) => {
+            let (condition, not) = (labels.label(condition), not(polarity));
+            Some(format!(
+                "a branch of `merge` is there only when it is chosen: `{name} when {not}{condition}`"
+            ))
+        }
+        Situation::Sampled | Situation::Written => None,
+    }
+}
+
+/// A clock that is not finished: roots of inputs by name, others as `?`.
+fn show(flow: &Flow, terms: &Terms, labels: &Labels<'_>, clock: u32) -> String {
+    let mut conditions = Vec::new();
+    let mut at = terms.find(clock);
+    while let Term::On { of, condition, polarity } = terms.terms[at as usize] {
+        let not = if polarity == Polarity::On { "" } else { "not " };
+        conditions.push(format!(" on {not}{}", labels.label(condition)));
+        at = terms.find(of);
+    }
+    let mut roots: Vec<u32> = Vec::new();
+    for input in &flow.inputs {
+        let root = terms.find(clock_of(*input));
+        if matches!(terms.terms[root as usize], Term::Free) && !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    let mut text = match roots.iter().position(|root| *root == at) {
+        None | Some(0) => "base".to_string(),
+        Some(number) => super::letters(number - 1),
+    };
+    text.extend(conditions.into_iter().rev());
+    text
+}

@@ -1,0 +1,104 @@
+//! The codes of diagnostics in `.eddy` files. The hundreds tell the phase: 1 syntax, 2 names and constants, 3 types and
+//! shapes, 4 clocks, 5 causality, 6 execution, 7 data.
+
+use eddy_syntax::Code;
+use eddy_syntax::explain::Page;
+
+/// Characters, comments or bytes that cannot be read.
+pub const LEXICAL: Code = "E0101";
+/// A word or symbol where the grammar has none.
+pub const SYNTAX: Code = "E0102";
+/// A number beyond what it may be.
+pub const OUT_OF_RANGE: Code = "E0103";
+
+/// A variable that the node does not define.
+pub const UNKNOWN_VARIABLE: Code = "E0201";
+/// A call of a node or function that is not there.
+pub const UNKNOWN_CALLEE: Code = "E0202";
+/// Something has two definitions.
+pub const DEFINED_TWICE: Code = "E0203";
+/// An output has no definition.
+pub const NO_DEFINITION: Code = "E0204";
+/// A name is an input and an output.
+pub const INPUT_AND_OUTPUT: Code = "E0205";
+/// A node instantiates itself.
+pub const RECURSIVE: Code = "E0206";
+/// Too many or too few arguments.
+pub const ARITY: Code = "E0207";
+/// A left side with too many or too few names.
+pub const WIDTH: Code = "E0208";
+/// A primitive is defined as something else.
+pub const PRIMITIVE: Code = "E0209";
+/// A file that cannot be imported.
+pub const IMPORT: Code = "E0210";
+/// Something that must be known at compile time is not, or has no value.
+pub const COMPILE_TIME: Code = "E0211";
+/// A node that is only declared is used.
+pub const WITHOUT_BODY: Code = "E0212";
+/// A program has too many equations.
+pub const TOO_LARGE: Code = "E0213";
+
+/// Two scalar types meet that differ.
+pub const TYPE: Code = "E0301";
+/// Shapes do not go together.
+pub const SHAPE: Code = "E0302";
+
+/// Streams meet that are there at different cycles.
+pub const CLOCK: Code = "E0401";
+
+/// A stream waits for itself.
+pub const CAUSALITY: Code = "E0501";
+
+/// Streams were not there together when the program ran.
+pub const SYNCHRONISATION: Code = "E0601";
+/// An operation had no value when the program ran.
+pub const ARITHMETIC: Code = "E0602";
+/// More cycles were open than allowed.
+pub const WINDOW: Code = "E0603";
+/// A semantics cannot run this program.
+pub const UNSUPPORTED: Code = "E0604";
+
+/// A test bench that would fill more cells than are kept.
+pub const TOO_MANY_CELLS: Code = "E0605";
+
+/// Data that do not go with the inputs.
+pub const DATA: Code = "E0701";
+/// Data with a column that is no input.
+pub const UNUSED_COLUMN: Code = "E0702";
+
+macro_rules! page {
+    ($code:literal) => {
+        Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
+    };
+}
+
+/// The pages of `eddy explain`, in the order of their codes.
+pub const PAGES: &[Page] = &[
+    page!("E0101"),
+    page!("E0102"),
+    page!("E0103"),
+    page!("E0201"),
+    page!("E0202"),
+    page!("E0203"),
+    page!("E0204"),
+    page!("E0205"),
+    page!("E0206"),
+    page!("E0207"),
+    page!("E0208"),
+    page!("E0209"),
+    page!("E0210"),
+    page!("E0211"),
+    page!("E0212"),
+    page!("E0213"),
+    page!("E0301"),
+    page!("E0302"),
+    page!("E0401"),
+    page!("E0501"),
+    page!("E0601"),
+    page!("E0602"),
+    page!("E0603"),
+    page!("E0604"),
+    page!("E0605"),
+    page!("E0701"),
+    page!("E0702"),
+];

@@ -1,0 +1,226 @@
+//! One instance of a node: what its streams are bound to, and what is known in it at compile time.
+
+use eddy_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
+
+use crate::codes;
+use crate::flow::{ClockAnnotation, VarId};
+use crate::program::{Module, Node, NodeId, Program, Reference, SlotId};
+use crate::static_value::{self, Static, StaticError};
+use crate::tree::{ExprId, ExprKind, Exprs, NumberValue, UnaryOp};
+
+/// What a slot is in an instance.
+#[derive(Clone, Debug)]
+pub(super) enum Binding {
+    /// A stream.
+    Stream(VarId),
+    /// A compile-time constant; each use as a stream is a constant of its own.
+    Static(Static),
+}
+
+/// An instance.
+pub(super) struct Instance {
+    pub node: NodeId,
+    /// The prefix of its names, such as `lstm_cell#1/`.
+    pub path: String,
+    pub bindings: Vec<Binding>,
+    /// The expressions that are known at compile time.
+    pub statics: FxHashMap<ExprId, Static>,
+    /// The clocks that are written in it.
+    pub clocks: Vec<ClockAnnotation>,
+    /// Where it is instantiated.
+    pub span: Span,
+    /// Where messages about its equations point, if not at them: inside the prelude there is nothing to mend.
+    pub blame: Option<Span>,
+}
+
+/// What is known at compile time.
+pub(super) struct Statics {
+    pub slots: Vec<Option<Static>>,
+    pub exprs: FxHashMap<ExprId, Static>,
+}
+
+/// Finds what is static: arguments, locals whose whole right side is, and the expressions made of these.
+pub(super) fn statics(
+    program: &Program,
+    node: NodeId,
+    inputs: &[Binding],
+) -> Result<Statics, Box<Diagnostic>> {
+    let (module, node) = (program.module_of(node), program.node(node));
+    let mut finder = Finder::new(module, node, inputs);
+    finder.locals()?;
+    for equation in &node.equations {
+        finder.expression(equation.value)?;
+    }
+    let exprs = &module.tree.exprs;
+    for dims in node.slots.iter().flat_map(|slot| &slot.annotations).filter_map(|annotation| annotation.dims)
+    {
+        for dim in exprs.items(dims) {
+            finder.expression(*dim)?;
+        }
+    }
+    Ok(Statics { slots: finder.slots, exprs: finder.known })
+}
+
+struct Finder<'a> {
+    module: &'a Module,
+    node: &'a Node,
+    slots: Vec<Option<Static>>,
+    known: FxHashMap<ExprId, Static>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(module: &'a Module, node: &'a Node, inputs: &[Binding]) -> Self {
+        let mut slots = vec![None; node.slots.len()];
+        for (slot, binding) in slots.iter_mut().zip(inputs) {
+            if let Binding::Static(constant) = binding {
+                *slot = Some(constant.clone());
+            }
+        }
+        Finder { module, node, slots, known: FxHashMap::default() }
+    }
+
+    /// Locals whose right side is static: each is evaluated when all that it mentions is known.
+    fn locals(&mut self) -> Result<(), Box<Diagnostic>> {
+        // For each local that can be static, how many slots it still waits for; for each slot, who waits for it.
+        let mut waits_for: FxHashMap<SlotId, (ExprId, usize)> = FxHashMap::default();
+        let mut waiting: Vec<Vec<SlotId>> = vec![Vec::new(); self.node.slots.len()];
+        let mut ready = Vec::new();
+        for equation in &self.node.equations {
+            let &[Some(slot)] = equation.targets.as_slice() else { continue };
+            let Some(mentioned) = self.static_form(equation.value) else { continue };
+            let unknown: Vec<SlotId> =
+                mentioned.into_iter().filter(|slot| self.slots[slot.0].is_none()).collect();
+            for other in &unknown {
+                waiting[other.0].push(slot);
+            }
+            if unknown.is_empty() {
+                ready.push(slot);
+            }
+            waits_for.insert(slot, (equation.value, unknown.len()));
+        }
+        while let Some(slot) = ready.pop() {
+            let (value, _) = waits_for[&slot];
+            self.expression(value)?;
+            self.slots[slot.0] = self.known.get(&value).cloned();
+            if self.slots[slot.0].is_none() {
+                continue;
+            }
+            for other in std::mem::take(&mut waiting[slot.0]) {
+                let (_, n) = waits_for.get_mut(&other).expect("only candidates wait");
+                *n -= 1;
+                if *n == 0 {
+                    ready.push(other);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The slots that an expression mentions, if it has the form of a static one.
+    fn static_form(&self, root: ExprId) -> Option<Vec<SlotId>> {
+        let exprs = &self.module.tree.exprs;
+        let (mut mentioned, mut todo) = (Vec::new(), vec![root]);
+        while let Some(expr) = todo.pop() {
+            match exprs.kind(expr) {
+                ExprKind::Number(_)
+                | ExprKind::Group(_)
+                | ExprKind::List(_)
+                | ExprKind::Index(..)
+                | ExprKind::Unary(UnaryOp::Negate, _)
+                | ExprKind::Binary(..) => todo.extend(exprs.children(expr)),
+                ExprKind::Variable(_) => match self.module.references[expr.index()] {
+                    Reference::Slot(slot) => mentioned.push(slot),
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        Some(mentioned)
+    }
+
+    /// Evaluates all static parts of an expression.
+    fn expression(&mut self, root: ExprId) -> Result<(), Box<Diagnostic>> {
+        let exprs = &self.module.tree.exprs;
+        for expr in postorder(exprs, root) {
+            if let Some(value) = self.value(expr) {
+                let value = value.map_err(|error| {
+                    Box::new(Diagnostic::error(codes::COMPILE_TIME, exprs.at(expr), error.to_string()))
+                })?;
+                self.known.insert(expr, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of an expression whose parts were evaluated, if it is static.
+    fn value(&self, expr: ExprId) -> Option<Result<Static, StaticError>> {
+        let variable = |expr: ExprId| match self.module.references[expr.index()] {
+            Reference::Slot(slot) => self.slots[slot.0].clone(),
+            _ => None,
+        };
+        value(&self.module.tree.exprs, expr, &self.known, variable)
+    }
+}
+
+/// The value of an expression whose parts are known, if it is static.
+fn value(
+    exprs: &Exprs,
+    expr: ExprId,
+    known: &FxHashMap<ExprId, Static>,
+    variable: impl Fn(ExprId) -> Option<Static>,
+) -> Option<Result<Static, StaticError>> {
+    let known = |expr: ExprId| known.get(&expr);
+    match exprs.kind(expr) {
+        ExprKind::Number(number) => Some(Ok(match number.value {
+            NumberValue::Int(n) => Static::Int(n),
+            NumberValue::Num(x) => Static::Num(x),
+        })),
+        ExprKind::Variable(_) => variable(expr).map(Ok),
+        ExprKind::Group(inner) => known(inner).cloned().map(Ok),
+        ExprKind::Unary(UnaryOp::Negate, operand) => known(operand).map(static_value::negated),
+        ExprKind::Binary(op, left, right) => static_value::binary(op, known(left)?, known(right)?),
+        ExprKind::List(items) => {
+            let integer = |item: &ExprId| match known(*item) {
+                Some(Static::Int(n)) => Some(*n),
+                _ => None,
+            };
+            let items: Option<Vec<i64>> = exprs.items(items).iter().map(integer).collect();
+            items.map(|items| Ok(Static::List(items)))
+        }
+        ExprKind::Index(list, index) => Some(static_value::item(known(list)?, known(index)?)),
+        _ => None,
+    }
+}
+
+/// The value of an expression that stands in no node, such as `[2,3]` in `run f { shape = [2,3]; }`.
+pub fn constant_expression(exprs: &Exprs, root: ExprId) -> Result<Static, Box<Diagnostic>> {
+    let mut known = FxHashMap::default();
+    for expr in postorder(exprs, root) {
+        let span = exprs.at(expr);
+        match value(exprs, expr, &known, |_| None) {
+            Some(Ok(value)) => {
+                known.insert(expr, value);
+            }
+            Some(Err(error)) => {
+                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string())));
+            }
+            None => {
+                let title = "a compile-time constant is needed here";
+                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, title)));
+            }
+        }
+    }
+    Ok(known.remove(&root).expect("the last one is the whole"))
+}
+
+/// An expression and its parts, parts first.
+fn postorder(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
+    let (mut order, mut todo) = (Vec::new(), vec![root]);
+    while let Some(expr) = todo.pop() {
+        order.push(expr);
+        todo.extend(exprs.children(expr));
+    }
+    order.reverse();
+    order
+}

@@ -1,0 +1,323 @@
+//! From nodes to flat equations: instances are inlined, expressions flattened (section 2).
+//!
+//! The elaborator is a machine with a stack of [`Work`] and a stack of operands, so that neither the depth of expressions
+//! nor that of instances is bounded by the native stack. An expression is visited, its operands are visited from left to
+//! right, then its equation is written. An instance visits its arguments, then its own equations, in place:
+//!
+//! ```text
+//! z = f(x + 1);          work: [visit x + 1] [enter f] [name the result z]
+//! node f(a)->(o) …       after the argument: [equation 1 of f] [equation 2 of f] …
+//! ```
+//!
+//! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
+//! * [`expression`]: the equations of each form of expression.
+
+mod expression;
+mod instance;
+
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::{Op, Scalar, Shape};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::codes;
+use crate::flow::{ClockAnnotation, Draft, DraftVar, Equation, Kind, TypeAnnotation, VarId};
+use crate::program::{NodeId, Program, Role, SlotId};
+use crate::static_value::Static;
+use crate::tree::{self, ExprId};
+use instance::{Binding, Instance};
+
+pub use instance::constant_expression;
+
+/// A program may have at most this many equations once its nodes are inlined.
+pub const MAX_EQUATIONS: usize = 1 << 21;
+
+/// Instances may be nested at most this deep: a stream's name holds the whole path to it.
+pub const MAX_DEPTH: usize = 1000;
+
+/// What the node that is elaborated is given.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Compile-time constants for inputs, by name.
+    pub constants: FxHashMap<String, Static>,
+    /// Streams that will be shown, by their names with instance path; static ones are streams only on demand.
+    pub shown: FxHashSet<String>,
+}
+
+/// Elaborates one node.
+pub fn elaborate(program: &Program, node: NodeId, given: &Given) -> Result<Draft, Vec<Diagnostic>> {
+    let mut elaborator = Elaborator {
+        program,
+        shown: &given.shown,
+        draft: Draft::default(),
+        instances: Vec::new(),
+        work: Vec::new(),
+        operands: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    elaborator.root(node, given);
+    elaborator.run();
+    if elaborator.diagnostics.is_empty() { Ok(elaborator.draft) } else { Err(elaborator.diagnostics) }
+}
+
+/// An instance that is being elaborated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct InstanceId(usize);
+
+/// What an expression turned out to be.
+#[derive(Clone, Debug)]
+enum Operand {
+    Stream(VarId),
+    /// Only arguments of instances stay static; elsewhere a static operand becomes a stream.
+    Static(Static),
+}
+
+/// What is left to do; the last item is next.
+enum Work {
+    /// Elaborate an equation.
+    Equation(InstanceId, usize),
+    /// Find the stream of an expression and push it; if a target is given, it is that stream.
+    Stream(InstanceId, ExprId, Option<VarId>),
+    /// Find an argument of an instance and push it.
+    Argument(InstanceId, ExprId),
+    /// The operands of an expression are on the stack: write its equation, push its stream.
+    Apply(InstanceId, ExprId, Option<VarId>),
+    /// The arguments of an instance are on the stack: write its body, then push its outputs.
+    Enter(InstanceId, ExprId, Vec<Option<VarId>>),
+    /// The body of the innermost instance is done: push its outputs.
+    Leave,
+    /// Forget operands that an equation left.
+    Drop(usize),
+}
+
+struct Elaborator<'a> {
+    program: &'a Program,
+    shown: &'a FxHashSet<String>,
+    draft: Draft,
+    /// The instances from the outermost to the innermost.
+    instances: Vec<Instance>,
+    work: Vec<Work>,
+    operands: Vec<Operand>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Elaborator<'_> {
+    fn root(&mut self, node: NodeId, given: &Given) {
+        let declared = self.program.node(node);
+        if declared.is_external() {
+            self.diagnostics.push(without_body(&declared.name, declared.span, declared.span));
+            return;
+        }
+        let mut bindings = Vec::new();
+        for (input, slot) in declared.inputs().iter().enumerate() {
+            let binding = match given.constants.get(&slot.name) {
+                Some(constant) => Binding::Static(constant.clone()),
+                None if declared.is_static[input] => {
+                    let title = format!("the input `{}` must be a compile-time constant", slot.name);
+                    let diagnostic = Diagnostic::error(codes::COMPILE_TIME, slot.span, title)
+                        .help(format!("give it in the run, `{} = …;`, or with `--const`", slot.name));
+                    self.diagnostics.push(diagnostic);
+                    return;
+                }
+                None => {
+                    let var = self.var(Some(slot.name.clone()), slot.span);
+                    self.draft.inputs.push(var);
+                    Binding::Stream(var)
+                }
+            };
+            bindings.push(binding);
+        }
+        let outputs = declared.outputs.clone();
+        let targets = vec![None; outputs.len()];
+        self.enter(node, String::new(), bindings, &targets, declared.span);
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        self.draft.outputs = outputs.iter().map(|slot| self.stream_of(InstanceId(0), *slot)).collect();
+    }
+
+    fn run(&mut self) {
+        while let Some(work) = self.work.pop() {
+            if !self.diagnostics.is_empty() {
+                return; // one mistake would come back in every instance
+            }
+            if self.draft.equations.len() > MAX_EQUATIONS {
+                self.diagnostics.push(self.too_large());
+                return;
+            }
+            match work {
+                Work::Equation(instance, number) => self.equation(instance, number),
+                Work::Stream(instance, expr, target) => self.stream(instance, expr, target),
+                Work::Argument(instance, expr) => self.argument(instance, expr),
+                Work::Apply(instance, expr, target) => self.apply(instance, expr, target),
+                Work::Enter(instance, expr, targets) => self.call(instance, expr, &targets),
+                Work::Leave => self.leave(),
+                Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
+            }
+        }
+    }
+
+    /// A new stream.
+    fn var(&mut self, name: Option<String>, span: Span) -> VarId {
+        let var = VarId::new(self.draft.vars.len());
+        self.draft.vars.push(DraftVar { name: name.map(String::into_boxed_str), span });
+        var
+    }
+
+    /// Writes an equation; without a target, its stream has no name.
+    fn write(&mut self, target: Option<VarId>, kind: Kind, span: Span) -> VarId {
+        let span = self.instances.last().and_then(|instance| instance.blame).unwrap_or(span);
+        let out = target.unwrap_or_else(|| self.var(None, span));
+        self.draft.equations.push(Equation { out, kind, span });
+        out
+    }
+
+    /// The stream that a slot of an instance is bound to.
+    fn stream_of(&self, instance: InstanceId, slot: SlotId) -> VarId {
+        match &self.instances[instance.0].bindings[slot.0] {
+            Binding::Stream(var) => *var,
+            Binding::Static(_) => unreachable!("outputs and conditions are streams"),
+        }
+    }
+
+    /// Begins an instance: binds its streams and schedules its equations.
+    fn enter(
+        &mut self,
+        node: NodeId,
+        path: String,
+        mut bindings: Vec<Binding>,
+        targets: &[Option<VarId>],
+        span: Span,
+    ) {
+        if self.instances.len() > MAX_DEPTH {
+            let title = format!("instances are nested more than {MAX_DEPTH} deep");
+            self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
+            return;
+        }
+        let program = self.program;
+        let declared = program.node(node);
+        let statics = match instance::statics(program, node, &bindings) {
+            Ok(statics) => statics,
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
+                return;
+            }
+        };
+        for (number, slot) in declared.slots.iter().enumerate().skip(declared.n_inputs) {
+            let output = declared.outputs.iter().position(|output| output.0 == number);
+            let name = format!("{path}{}", slot.name);
+            let binding = match (
+                output.and_then(|output| targets.get(output).copied().flatten()),
+                &statics.slots[number],
+            ) {
+                (Some(target), _) => Binding::Stream(target),
+                (None, Some(constant)) if slot.role == Role::Local && !self.shown.contains(&name) => {
+                    Binding::Static(constant.clone())
+                }
+                (None, _) => Binding::Stream(self.var(Some(name), slot.span)),
+            };
+            bindings.push(binding);
+        }
+        let id = InstanceId(self.instances.len());
+        let outer = self.instances.last().and_then(|instance| instance.blame);
+        let is_inside = !self.instances.is_empty() && declared.module == Program::PRELUDE;
+        let blame = outer.or(is_inside.then_some(span));
+        self.instances.push(Instance {
+            node,
+            path,
+            bindings,
+            statics: statics.exprs,
+            clocks: Vec::new(),
+            span,
+            blame,
+        });
+        self.annotations(id);
+        self.work.push(Work::Leave);
+        for number in (0..declared.equations.len()).rev() {
+            self.work.push(Work::Equation(id, number));
+        }
+    }
+
+    /// Ends the innermost instance.
+    fn leave(&mut self) {
+        for index in 0..self.instances[self.instances.len() - 1].clocks.len() {
+            let clock = self.instances[self.instances.len() - 1].clocks[index].clone();
+            self.synchronise(&clock);
+        }
+        let instance = self.instances.pop().expect("each instance is left once");
+        if self.instances.is_empty() {
+            return;
+        }
+        for slot in &self.program.node(instance.node).outputs {
+            let Binding::Stream(var) = &instance.bindings[slot.0] else {
+                unreachable!("outputs are streams")
+            };
+            self.operands.push(Operand::Stream(*var));
+        }
+    }
+
+    /// A written clock as equations, so that it also says when a stream is there that nothing else decides: the condition,
+    /// sampled by itself, ticks with the stream, or with the next condition.
+    fn synchronise(&mut self, clock: &ClockAnnotation) {
+        let next = clock.conditions.iter().skip(1).map(|(condition, _)| *condition).chain([clock.var]);
+        for ((condition, polarity), next) in clock.conditions.iter().zip(next) {
+            let when = Kind::When { value: *condition, condition: *condition, polarity: *polarity };
+            let tick = self.write(None, when, clock.span);
+            self.write(None, Kind::Apply(Op::If, Box::new([tick, next, next])), clock.span);
+        }
+    }
+
+    /// The types and clocks that are written in the node of an instance.
+    fn annotations(&mut self, id: InstanceId) {
+        let program = self.program;
+        let node = self.instances[id.0].node;
+        let exprs = &program.module_of(node).tree.exprs;
+        for (number, slot) in program.node(node).slots.iter().enumerate() {
+            let Binding::Stream(var) = self.instances[id.0].bindings[number] else { continue };
+            for annotation in &slot.annotations {
+                let sizes = annotation.dims.map(|dims| {
+                    let sizes = exprs.items(dims).iter().map(|dim| self.size(id, *dim));
+                    sizes.collect::<Option<Vec<usize>>>()
+                });
+                let shape = match sizes {
+                    None => None,
+                    Some(Some(sizes)) => Some(Shape::new(&sizes)),
+                    Some(None) => return,
+                };
+                let scalar = match annotation.scalar {
+                    tree::Scalar::Num => Scalar::Num,
+                    tree::Scalar::Int => Scalar::Int,
+                    tree::Scalar::Bool => Scalar::Bool,
+                };
+                self.draft.types.push(TypeAnnotation { var, scalar, shape, span: annotation.span });
+            }
+            for (conditions, span) in &slot.clocks {
+                let is_stream =
+                    |slot: &SlotId| matches!(self.instances[id.0].bindings[slot.0], Binding::Stream(_));
+                if conditions.iter().all(|(slot, _)| is_stream(slot)) {
+                    let conditions = conditions
+                        .iter()
+                        .map(|(slot, polarity)| (self.stream_of(id, *slot), *polarity))
+                        .collect();
+                    let clock = ClockAnnotation { var, conditions, span: *span };
+                    self.draft.clocks.push(clock.clone());
+                    self.instances[id.0].clocks.push(clock);
+                }
+            }
+        }
+    }
+
+    fn too_large(&self) -> Diagnostic {
+        let outermost = self.instances.get(1).or(self.instances.first());
+        let span = outermost.map_or(Span::default(), |instance| instance.span);
+        let title = format!("more than {MAX_EQUATIONS} equations once all nodes are inlined");
+        Diagnostic::error(codes::TOO_LARGE, span, title)
+            .reason("each instance is a copy of its node; instances of instances multiply")
+    }
+}
+
+fn without_body(name: &str, span: Span, declared: Span) -> Diagnostic {
+    let diagnostic =
+        Diagnostic::error(codes::WITHOUT_BODY, span, format!("the node `{name}` is without a body"))
+            .help("write its equations, or import it from a file that has them");
+    if span == declared { diagnostic } else { diagnostic.cause(declared, "only declared here") }
+}

@@ -1,0 +1,69 @@
+//! What is said when a program stops while it runs, or asks for something that is not there.
+
+use eddy_syntax::suggest::nearest;
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::EvalError;
+
+use crate::codes;
+use crate::flow::{Flow, Labels};
+use crate::kahn;
+use crate::simulate;
+
+fn labels(flow: &Flow) -> Labels<'_> {
+    Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations)
+}
+
+/// An operation has no value.
+pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> Diagnostic {
+    let equation = &flow.equations[equation];
+    let label = labels(flow).label(equation.out);
+    Diagnostic::error(codes::ARITHMETIC, equation.span, format!("{error} at cycle {cycle} in '{label}'"))
+}
+
+/// Streams were not there together.
+pub fn synchronisation(flow: &Flow, equation: usize, cycle: u64) -> Diagnostic {
+    let equation = &flow.equations[equation];
+    let label = labels(flow).label(equation.out);
+    let title = format!("synchronisation error at cycle {cycle} in '{label}'");
+    Diagnostic::error(codes::SYNCHRONISATION, equation.span, title)
+        .reason("the inputs are not there at the cycles that the clocks of the program need")
+        .help("`eddy check` prints the clock of each input")
+}
+
+/// A simulation stopped.
+pub fn simulation(flow: &Flow, failure: &simulate::Failure) -> Diagnostic {
+    match failure {
+        simulate::Failure::Operation { equation, cycle, error } => operation(flow, *equation, *cycle, *error),
+        simulate::Failure::Window { cycle, var, limit } => {
+            let label = labels(flow).label(*var);
+            let title =
+                format!("more than {limit} cycles are open: '{label}' is still unknown at cycle {cycle}");
+            Diagnostic::error(codes::WINDOW, flow.var(*var).span, title)
+                .reason("`--max-window` bounds how far the program may look ahead")
+        }
+    }
+}
+
+/// Lists have no such program.
+pub fn kahn(flow: &Flow, failure: &kahn::Failure) -> Diagnostic {
+    match failure {
+        kahn::Failure::FbyBack { equation } => {
+            let title = "`fby back` has no Kahn semantics: lists have no end to start from";
+            Diagnostic::error(codes::UNSUPPORTED, flow.equations[*equation].span, title)
+                .help("run it with the semantics A or B")
+        }
+        kahn::Failure::Operation { equation, position, error } => {
+            operation(flow, *equation, *position as u64, *error)
+        }
+    }
+}
+
+/// A stream that is to be shown is not there.
+pub fn unknown_stream(flow: &Flow, name: &str, span: Span) -> Diagnostic {
+    let diagnostic = Diagnostic::error(codes::UNKNOWN_VARIABLE, span, format!("unknown variable `{name}`"));
+    let known = flow.vars.iter().filter_map(|var| var.name.as_deref());
+    match nearest(name, known) {
+        Some(meant) => diagnostic.suggest(span, meant),
+        None => diagnostic.help("streams of instances are written with their path, such as `f#1/x`"),
+    }
+}

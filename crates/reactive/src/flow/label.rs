@@ -1,0 +1,170 @@
+//! What messages and tables call a stream: its name, or the expression that it is the value of.
+//!
+//! A label is made of the names of the program as it runs, so the `i when bp` of an inlined node is called by the caller's
+//! names. Constants are called by their value.
+
+use eddy_tensor::Op;
+
+use super::{Equation, Kind, Polarity, VarId};
+use crate::static_value::constant;
+
+/// A longer expression ends in `…`.
+const MAX_LENGTH: usize = 120;
+
+/// Makes labels.
+pub struct Labels<'a> {
+    names: Vec<Option<&'a str>>,
+    definitions: Vec<Option<&'a Equation>>,
+}
+
+/// What is left to write of a label.
+enum Task<'a> {
+    Text(&'a str),
+    Owned(String),
+    /// A stream; in parentheses if it is an operation.
+    Operand(VarId),
+    /// A stream as a whole label or an argument of a call.
+    Whole(VarId),
+}
+
+impl<'a> Labels<'a> {
+    /// For streams with these names and these equations.
+    pub fn new(names: impl Iterator<Item = Option<&'a str>>, equations: &'a [Equation]) -> Self {
+        let names: Vec<_> = names.collect();
+        let mut definitions = vec![None; names.len()];
+        for equation in equations {
+            definitions[equation.out.index()] = Some(equation);
+        }
+        Labels { names, definitions }
+    }
+
+    /// The label of a stream.
+    pub fn label(&self, var: VarId) -> String {
+        let mut text = String::new();
+        let mut tasks = vec![Task::Whole(var)];
+        while let Some(task) = tasks.pop() {
+            if text.len() > MAX_LENGTH {
+                return text + "…";
+            }
+            match task {
+                Task::Text(piece) => text.push_str(piece),
+                Task::Owned(piece) => text.push_str(&piece),
+                Task::Whole(var) => self.expression(var, &mut tasks),
+                Task::Operand(var) if self.is_compound(var) => {
+                    tasks.extend([Task::Text(")"), Task::Whole(var), Task::Text("(")]);
+                }
+                Task::Operand(var) => tasks.push(Task::Whole(var)),
+            }
+        }
+        text
+    }
+
+    /// Whether the label of a stream consists of several words.
+    fn is_compound(&self, var: VarId) -> bool {
+        if self.names[var.index()].is_some() {
+            return false;
+        }
+        match self.definitions[var.index()].map(|equation| &equation.kind) {
+            None | Some(Kind::Const(_)) => false,
+            Some(Kind::Apply(op, _)) => infix(op).is_some() || matches!(op, Op::If | Op::Neg | Op::Not),
+            Some(Kind::Param(_)) => false,
+            Some(_) => true,
+        }
+    }
+
+    /// Pushes what the label of a stream consists of, last part first.
+    fn expression(&self, var: VarId, tasks: &mut Vec<Task<'a>>) {
+        if let Some(name) = self.names[var.index()] {
+            return tasks.push(Task::Text(name));
+        }
+        let Some(equation) = self.definitions[var.index()] else {
+            return tasks.push(Task::Text("_"));
+        };
+        let start = tasks.len();
+        match &equation.kind {
+            Kind::Const(constant) => tasks.push(Task::Owned(constant.to_string())),
+            Kind::Apply(op, operands) => apply(op, operands, tasks),
+            Kind::When { value, condition, polarity } => {
+                let word = if *polarity == Polarity::On { " when " } else { " when not " };
+                tasks.extend([Task::Operand(*value), Task::Text(word), Task::Operand(*condition)]);
+            }
+            Kind::Merge { condition, yes, no } => {
+                tasks.extend([Task::Text("merge "), Task::Operand(*condition), Task::Text(" ")]);
+                tasks.extend([Task::Operand(*yes), Task::Text(" "), Task::Operand(*no)]);
+            }
+            Kind::Fby { init, next } => {
+                tasks.extend([Task::Operand(*init), Task::Text(" fby "), Task::Operand(*next)]);
+            }
+            Kind::FbyBack { init, next } => {
+                tasks.extend([Task::Operand(*init), Task::Text(" fby back "), Task::Operand(*next)]);
+            }
+            Kind::Post(operand) => tasks.extend([Task::Text("post "), Task::Operand(*operand)]),
+            Kind::Param(operand) => {
+                tasks.extend([Task::Text("param("), Task::Whole(*operand), Task::Text(")")]);
+            }
+        }
+        tasks[start..].reverse();
+    }
+}
+
+/// Pushes the parts of an application, first part first.
+fn apply(op: &Op, operands: &[VarId], tasks: &mut Vec<Task<'_>>) {
+    match (op, operands) {
+        (Op::Copy, [operand]) => tasks.push(Task::Whole(*operand)),
+        (Op::If, [condition, yes, no]) => {
+            tasks.extend([Task::Text("if "), Task::Operand(*condition), Task::Text(" then ")]);
+            tasks.extend([Task::Operand(*yes), Task::Text(" else "), Task::Operand(*no)]);
+        }
+        (Op::Neg, [operand]) => tasks.extend([Task::Text("-"), Task::Operand(*operand)]),
+        (Op::Not, [operand]) => tasks.extend([Task::Text("not "), Task::Operand(*operand)]),
+        (Op::Index(index), [operand]) => {
+            tasks.extend([Task::Operand(*operand), Task::Owned(format!("[{index}]"))]);
+        }
+        (_, [left, right]) if infix(op).is_some() => {
+            let symbol = infix(op).expect("just looked at");
+            tasks.extend([Task::Operand(*left), Task::Owned(format!(" {symbol} ")), Task::Operand(*right)]);
+        }
+        _ => {
+            let (open, close) =
+                if *op == Op::Stack { ("[".to_string(), "]") } else { (format!("{}(", op.name()), ")") };
+            tasks.push(Task::Owned(open));
+            let statics = op.statics();
+            for (index, argument) in statics.iter().map(constant).enumerate() {
+                tasks.push(Task::Owned(if index == 0 {
+                    argument.to_string()
+                } else {
+                    format!(",{argument}")
+                }));
+            }
+            let has_static = !statics.is_empty();
+            for (index, operand) in operands.iter().enumerate() {
+                if index > 0 || has_static {
+                    tasks.push(Task::Text(","));
+                }
+                tasks.push(Task::Whole(*operand));
+            }
+            tasks.push(Task::Text(close));
+        }
+    }
+}
+
+/// The symbol between the operands of a binary operator.
+fn infix(op: &Op) -> Option<&'static str> {
+    match op {
+        Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Div
+        | Op::IntDiv
+        | Op::IntMod
+        | Op::Lt
+        | Op::Le
+        | Op::Gt
+        | Op::Ge
+        | Op::Eq
+        | Op::Ne
+        | Op::And
+        | Op::Or => Some(op.name()),
+        _ => None,
+    }
+}

@@ -1,0 +1,232 @@
+//! Flow: a program as flat equations between streams, one primitive each.
+//!
+//! ```text
+//! o = merge bp (i when bp) ((post o) when not bp);        v3 = i when bp
+//!                                                         v4 = post o
+//!                                                         v5 = v4 when not bp
+//!                                                         o  = merge bp v3 v5
+//! ```
+//!
+//! Nodes are inlined, so there is one list of equations, in *flattening order*: equations in the order of the text,
+//! operands from left to right before their operator, the body of an instance in its place. Everything that comes after
+//! (clocks, causality, the semantics, differentiation, planning) is about this one data structure.
+//!
+//! A [`Draft`] is what elaboration makes; type and shape inference turn it into a [`Flow`], in which each variable has its
+//! type. Variables keep their numbers.
+
+mod label;
+pub mod text;
+mod verify;
+
+use eddy_syntax::Span;
+use eddy_tensor::{Op, Scalar, Shape, Type};
+
+use crate::constant::Constant;
+
+pub use label::Labels;
+pub use verify::{Violation, verify};
+
+/// A stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(u32);
+
+impl VarId {
+    /// The variable with this number.
+    pub fn new(index: usize) -> VarId {
+        VarId(u32::try_from(index).expect("elaboration stops before 2^32 streams"))
+    }
+
+    /// Its number.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a condition must be.
+pub use crate::tree::Polarity;
+
+/// A stream before inference.
+#[derive(Clone, Debug)]
+pub struct DraftVar {
+    /// The user's name with its instance path, such as `lstm_cell#1/zr`; streams inside expressions have none.
+    pub name: Option<Box<str>>,
+    /// Where it is declared or computed.
+    pub span: Span,
+}
+
+/// A type that is written beside a declaration. An input of an inlined node is its argument, so one stream can have
+/// several.
+#[derive(Clone, Debug)]
+pub struct TypeAnnotation {
+    /// The stream.
+    pub var: VarId,
+    /// Its scalar type.
+    pub scalar: Scalar,
+    /// Its shape, if brackets are written.
+    pub shape: Option<Shape>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A clock that is written beside a declaration.
+#[derive(Clone, Debug)]
+pub struct ClockAnnotation {
+    /// The stream.
+    pub var: VarId,
+    /// `when c when not d`, in this order; at least one.
+    pub conditions: Vec<(VarId, Polarity)>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A stream.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// The user's name with its instance path, such as `lstm_cell#1/zr`; streams inside expressions have none.
+    pub name: Option<Box<str>>,
+    /// Where it is declared or computed.
+    pub span: Span,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// `out = …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equation {
+    /// What it defines.
+    pub out: VarId,
+    /// The right side.
+    pub kind: Kind,
+    /// Where messages about it point: the operator.
+    pub span: Span,
+}
+
+/// The primitives (section 2).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `k`.
+    Const(Constant),
+    /// `f(x, …)`; copies and `if` are among the functions.
+    Apply(Op, Box<[VarId]>),
+    /// `y when c` or `y when not c`.
+    When {
+        /// y.
+        value: VarId,
+        /// c.
+        condition: VarId,
+        /// Which value of c.
+        polarity: Polarity,
+    },
+    /// `merge c y z`.
+    Merge {
+        /// c.
+        condition: VarId,
+        /// y, there when c is true.
+        yes: VarId,
+        /// z, there when c is false.
+        no: VarId,
+    },
+    /// `i fby x`.
+    Fby {
+        /// i.
+        init: VarId,
+        /// x.
+        next: VarId,
+    },
+    /// `i fby back x`.
+    FbyBack {
+        /// i.
+        init: VarId,
+        /// x.
+        next: VarId,
+    },
+    /// `post x`.
+    Post(VarId),
+    /// `param(i)`, the identity outside of training.
+    Param(VarId),
+}
+
+impl Kind {
+    /// The operands, from left to right.
+    pub fn operands(&self) -> impl Iterator<Item = VarId> + '_ {
+        let (few, many): ([Option<VarId>; 3], &[VarId]) = match self {
+            Kind::Const(_) => ([None; 3], &[]),
+            Kind::Apply(_, operands) => ([None; 3], operands),
+            Kind::When { value, condition, .. } => ([Some(*value), Some(*condition), None], &[]),
+            Kind::Merge { condition, yes, no } => ([Some(*condition), Some(*yes), Some(*no)], &[]),
+            Kind::Fby { init, next } | Kind::FbyBack { init, next } => {
+                ([Some(*init), Some(*next), None], &[])
+            }
+            Kind::Post(operand) | Kind::Param(operand) => ([Some(*operand), None, None], &[]),
+        };
+        few.into_iter().flatten().chain(many.iter().copied())
+    }
+
+    /// Whether it reads other cycles than its own.
+    pub fn is_delay(&self) -> bool {
+        matches!(self, Kind::Fby { .. } | Kind::FbyBack { .. } | Kind::Post(_))
+    }
+}
+
+/// Equations without types.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The streams.
+    pub vars: Vec<DraftVar>,
+    /// The equations, in flattening order; each stream that is no input is defined once.
+    pub equations: Vec<Equation>,
+    /// The inputs of the node that is run.
+    pub inputs: Vec<VarId>,
+    /// Its outputs.
+    pub outputs: Vec<VarId>,
+    /// The types that are written.
+    pub types: Vec<TypeAnnotation>,
+    /// The clocks that are written.
+    pub clocks: Vec<ClockAnnotation>,
+}
+
+/// Equations between typed streams.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// The streams.
+    pub vars: Vec<Var>,
+    /// The equations, in flattening order; each stream that is no input is defined once.
+    pub equations: Vec<Equation>,
+    /// The inputs of the node that is run.
+    pub inputs: Vec<VarId>,
+    /// Its outputs.
+    pub outputs: Vec<VarId>,
+    /// The clocks that are written.
+    pub clocks: Vec<ClockAnnotation>,
+}
+
+impl Flow {
+    /// A stream.
+    pub fn var(&self, var: VarId) -> &Var {
+        &self.vars[var.index()]
+    }
+
+    /// All streams.
+    pub fn var_ids(&self) -> impl Iterator<Item = VarId> + use<> {
+        (0..self.vars.len()).map(VarId::new)
+    }
+
+    /// For each stream the number of the equation that defines it; inputs have none.
+    pub fn definitions(&self) -> Vec<Option<usize>> {
+        definitions(self.vars.len(), &self.equations)
+    }
+
+    /// The stream with this name.
+    pub fn find(&self, name: &str) -> Option<VarId> {
+        self.var_ids().find(|var| self.var(*var).name.as_deref() == Some(name))
+    }
+}
+
+/// For each stream the number of the equation that defines it; inputs have none.
+pub fn definitions(n_vars: usize, equations: &[Equation]) -> Vec<Option<usize>> {
+    let mut definitions = vec![None; n_vars];
+    for (number, equation) in equations.iter().enumerate() {
+        definitions[equation.out.index()] = Some(number);
+    }
+    definitions
+}

@@ -1,0 +1,110 @@
+//! Flow as text that parses back: `eddy flow` prints it, passes are tested by it.
+//!
+//! ```text
+//! input i : num []
+//! input bp : bool []
+//! _1 : num [] = i when bp
+//! _2 : num [] = post o
+//! _3 : num [] = _2 when not bp
+//! o : num [] = merge bp _1 _3
+//! output o
+//! ```
+//!
+//! One line is one input, one equation, one written clock (`clock x when c when not d`) or one output. Equations are written as in programs, with a variable for each operand;
+//! streams without a name are numbered. What stands behind `--` is a comment; [`print`](fn@print) puts the clock there.
+//!
+//! A constant is written behind the word `const`, so that it is kept as it was: `const 0` may be of either numeric type,
+//! `const 0.0` is a number, and a random one carries its seed path.
+
+mod expression;
+mod parse;
+
+use std::fmt::Write;
+
+use super::{Flow, Kind, Polarity, VarId};
+use crate::clocks::Clocks;
+use crate::constant::Constant;
+
+pub use parse::{TextError, parse};
+
+/// Writes a flow; with clocks, each stream's clock is a comment behind it.
+pub fn print(flow: &Flow, clocks: Option<&Clocks>) -> String {
+    let names = names(flow);
+    let name = |var: VarId| names[var.index()].as_str();
+    let clock = |var: VarId| match clocks {
+        Some(clocks) => {
+            let shown = clocks.show(flow, clocks.of(var), &|condition| name(condition).to_string());
+            format!("  -- {shown}")
+        }
+        None => String::new(),
+    };
+    let mut text = String::new();
+    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all that is written");
+    for input in &flow.inputs {
+        line(format!("input {} : {}{}", name(*input), flow.var(*input).ty, clock(*input)));
+    }
+    for equation in &flow.equations {
+        let (out, right) = (equation.out, right_side(&equation.kind, &name));
+        line(format!("{} : {} = {right}{}", name(out), flow.var(out).ty, clock(out)));
+    }
+    for written in &flow.clocks {
+        let conditions = written.conditions.iter().map(|(condition, polarity)| {
+            let not = if *polarity == Polarity::On { "" } else { "not " };
+            format!(" when {not}{}", name(*condition))
+        });
+        line(format!("clock {}{}", name(written.var), conditions.collect::<String>()));
+    }
+    for output in &flow.outputs {
+        line(format!("output {}", name(*output)));
+    }
+    text
+}
+
+/// A name for each stream: its own, or a number.
+fn names(flow: &Flow) -> Vec<String> {
+    let mut n_nameless = 0;
+    let name = |var: &super::Var| match &var.name {
+        Some(name) => name.to_string(),
+        None => {
+            n_nameless += 1;
+            format!("_{n_nameless}")
+        }
+    };
+    flow.vars.iter().map(name).collect()
+}
+
+fn right_side<'a>(kind: &Kind, name: &impl Fn(VarId) -> &'a str) -> String {
+    match kind {
+        Kind::Const(constant) => format!("const {}", constant_text(constant)),
+        Kind::Apply(op, operands) => {
+            let operands: Vec<&str> = operands.iter().map(|operand| name(*operand)).collect();
+            expression::print(op, &operands)
+        }
+        Kind::When { value, condition, polarity } => {
+            let not = if *polarity == Polarity::On { "" } else { "not " };
+            format!("{} when {not}{}", name(*value), name(*condition))
+        }
+        Kind::Merge { condition, yes, no } => {
+            format!("merge {} {} {}", name(*condition), name(*yes), name(*no))
+        }
+        Kind::Fby { init, next } => format!("{} fby {}", name(*init), name(*next)),
+        Kind::FbyBack { init, next } => format!("{} fby back {}", name(*init), name(*next)),
+        Kind::Post(operand) => format!("post {}", name(*operand)),
+        Kind::Param(operand) => format!("param {}", name(*operand)),
+    }
+}
+
+fn constant_text(constant: &Constant) -> String {
+    match constant {
+        Constant::Bool(truth) => truth.to_string(),
+        Constant::Int(n) => n.to_string(),
+        // Rust's form keeps the point, and reads back as the same number.
+        Constant::Num(x) => format!("{x:?}"),
+        Constant::Ints(ns) => {
+            let items: Vec<String> = ns.iter().map(i64::to_string).collect();
+            format!("[{}]", items.join(","))
+        }
+        Constant::Initialiser(initialiser, shape, path) => format!("{} {shape} {path}", initialiser.name()),
+        Constant::Zero => "zero".to_string(),
+    }
+}

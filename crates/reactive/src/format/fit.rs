@@ -1,0 +1,158 @@
+//! What depends on widths: right sides that hang behind their `=`, and the columns of chronograms.
+//!
+//! The line breaker knows of one line at a time; these decisions look at more. They depend on tokens and on
+//! whether there are comments, never on where lines break in the source, except that a `run` over several
+//! lines stays one. So they are the same the second time.
+
+use eddy_syntax::lex::Token;
+use eddy_syntax::{SourceFile, Span};
+
+use super::WIDTH;
+use super::gap::{Gap, INDENT, Joint};
+use super::plan::{Range, tokens_of};
+use crate::parse::Parsed;
+use crate::tree::{CellList, RowValue, Run};
+
+/// Adjusts the gaps of right sides and runs.
+pub(super) fn fit(
+    file: &SourceFile,
+    parsed: &Parsed,
+    right_sides: &[Range],
+    runs: &[&Run],
+    gaps: &mut [Gap],
+) {
+    let ruler = Ruler::new(file, parsed, gaps);
+    for right_side in right_sides {
+        hang(&ruler, *right_side, gaps);
+    }
+    for run in runs {
+        lay_out_run(&ruler, run, gaps);
+    }
+}
+
+/// What is as wide as what, on one line.
+struct Ruler<'a> {
+    file: &'a SourceFile,
+    parsed: &'a Parsed,
+    tokens: &'a [Token],
+    /// Where each token starts, and where the last one ends, if all of them stood on one line.
+    starts: Vec<usize>,
+    ends: Vec<usize>,
+}
+
+impl<'a> Ruler<'a> {
+    fn new(file: &'a SourceFile, parsed: &'a Parsed, gaps: &[Gap]) -> Self {
+        let tokens = &parsed.tokens[..];
+        let (mut starts, mut ends) = (Vec::with_capacity(tokens.len()), Vec::with_capacity(tokens.len()));
+        let (mut column, mut left) = (0, "");
+        for (token, gap) in tokens.iter().zip(gaps) {
+            let text = file.slice(token.span);
+            column += usize::from(gap.joint.parts(left, text));
+            starts.push(column);
+            column += text.chars().count();
+            ends.push(column);
+            left = text;
+        }
+        Ruler { file, parsed, tokens, starts, ends }
+    }
+
+    fn width(&self, Range { first, last }: Range) -> usize {
+        self.ends[last] - self.starts[first]
+    }
+
+    /// Whether a comment stands between the first and the last of these tokens.
+    fn has_comments(&self, Range { first, last }: Range) -> bool {
+        let (start, end) = (self.tokens[first].span.start, self.tokens[last].span.start);
+        let comments = &self.parsed.comments;
+        let next = comments.partition_point(|comment| comment.span.start < start);
+        comments.get(next).is_some_and(|comment| comment.span.start < end)
+    }
+
+    /// Whether a comment stands right before a token, on its line: it takes room that is not measured.
+    fn is_behind_comment(&self, token: usize) -> bool {
+        let start = self.tokens[token].span.start;
+        let comments = &self.parsed.comments;
+        let before = comments.partition_point(|comment| comment.span.start < start).checked_sub(1);
+        before.is_some_and(|index| {
+            let end = comments[index].span.end;
+            let follows = token == 0 || self.tokens[token - 1].span.end <= end;
+            follows && !self.file.slice(Span::new(end, start)).contains('\n')
+        })
+    }
+
+    fn tokens_of(&self, span: Span) -> Range {
+        tokens_of(self.tokens, span)
+    }
+}
+
+/// A right side that does not even fit on a line of its own starts behind its `=`, and so does one with
+/// comments in it.
+fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
+    let indent = usize::from(2 * INDENT);
+    let semicolon = 1;
+    let fits = indent + ruler.width(right_side) + semicolon <= WIDTH;
+    let equals = Range { first: right_side.first - 1, last: right_side.first };
+    // A comment behind the `=` may need the line break.
+    if (fits && !ruler.has_comments(right_side)) || ruler.has_comments(equals) {
+        return;
+    }
+    gaps[right_side.first].group = None;
+    gaps[right_side.first].joint = Joint::Blank;
+    gaps[right_side.last + 1].ends -= 1;
+}
+
+/// A run that is on one line, and fits, stays there. Otherwise its rows have a line each, in columns if these
+/// fit.
+fn lay_out_run(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
+    let all = ruler.tokens_of(run.span);
+    let is_one_line = !ruler.file.slice(run.rows_span).contains('\n');
+    let is_measured = !ruler.has_comments(all) && !ruler.is_behind_comment(all.first);
+    if is_one_line && ruler.width(all) <= WIDTH && is_measured {
+        return;
+    }
+    let rows: Vec<Range> = run.rows.iter().map(|row| ruler.tokens_of(row.span)).collect();
+    for row in &rows {
+        gaps[row.first].joint = Joint::Line;
+    }
+    gaps[rows[0].first].joint = Joint::Begin;
+    if !rows.iter().any(|row| ruler.has_comments(*row)) {
+        align(ruler, run, gaps);
+    }
+}
+
+/// Puts the cells of each cycle below each other, if every row then fits on its line.
+fn align(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
+    let cells_of = |list: CellList| -> Vec<Range> {
+        let cells = &ruler.parsed.program.cells;
+        cells.items(list).iter().map(|cell| ruler.tokens_of(cells.span(*cell))).collect()
+    };
+    // The name with its colon stands in the first column.
+    let rows: Vec<Vec<Range>> = run
+        .rows
+        .iter()
+        .filter_map(|row| if let RowValue::Cells(cells) = row.value { Some((row, cells)) } else { None })
+        .map(|(row, cells)| {
+            let name = ruler.tokens_of(row.span).first;
+            let label = Range { first: name, last: name + 1 };
+            std::iter::once(label).chain(cells_of(cells)).collect()
+        })
+        .collect();
+    let mut columns: Vec<usize> = Vec::new();
+    for row in &rows {
+        columns.resize(columns.len().max(row.len()), 0);
+        for (column, cell) in columns.iter_mut().zip(row) {
+            *column = ruler.width(*cell).max(*column);
+        }
+    }
+    let total = usize::from(INDENT) + columns.iter().map(|column| column + 1).sum::<usize>();
+    // The blank behind the last column is as wide as the `;`.
+    if rows.len() < 2 || total > WIDTH {
+        return;
+    }
+    for row in rows {
+        for (i, cell) in row.iter().enumerate().skip(1) {
+            let padding = columns[i - 1] - ruler.width(row[i - 1]);
+            gaps[cell.first].padding = u8::try_from(padding).expect("a column is narrower than a line");
+        }
+    }
+}

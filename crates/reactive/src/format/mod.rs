@@ -1,0 +1,95 @@
+//! The one format of `.eddy` files.
+//!
+//! Formatting moves tokens and never changes them. What stands between two tokens is a *gap*: the groups that
+//! end and begin there, and how the two tokens are joined. The work has three parts:
+//!
+//! * `plan`: the tree says, gap by gap, what it would like there (`declarations` for what is no expression);
+//! * `fit`: with the widths of all tokens known, long right sides and chronograms are laid out;
+//! * `emit`: tokens, gaps and comments become a document, which [`eddy_syntax::layout`] breaks into lines.
+//!
+//! ```text
+//! tokens   f     (       a     ,       b       )          fits: f(a, b)     does not: f(
+//! gaps       tight  open   tight  item   close                                          a,
+//!                   └───────── a group ────────┘                                        b
+//!                                                                                     )
+//! ```
+//!
+//! # The style
+//!
+//! * A declaration starts at the margin; the equations of a node have a line each, indented by two.
+//! * An equation that does not fit on its line breaks after `=`. If its right side does not fit on a line
+//!   either, and is a call, a list or a `merge`, it starts behind the `=` all the same:
+//!
+//!   ```text
+//!   p1 = merge step
+//!     ((p - rate * something_long) when step)
+//!     (p when not step);
+//!   ```
+//! * `if` breaks before each `else`; operators, `fby` and `when` break before the operator; arguments have a
+//!   line each, numbers in a list as many lines as they need.
+//! * A head that does not fit breaks before `->`, or has a line for each input.
+//! * A `run` on one line stays there if it fits. Otherwise its rows have a line each, and their cells stand
+//!   in columns:
+//!
+//!   ```text
+//!   run f {
+//!     x:   1 2.5 . 4;
+//!     end: t f   . t;
+//!   }
+//!   ```
+//! * Comments keep the line breaks next to them: a comment on a line of its own stays there, one that ends a
+//!   line still ends it (two blanks after the code), one between two words stays between them. At the end of
+//!   a node, an indented comment before an empty line belongs to the node, and one at the margin does not.
+//! * An empty line between declarations, equations, rows, arguments or comments stays; several become one.
+//!
+//! Calls and indices stay glued, and nothing is glued that would become one: the blanks of `merge c (x) (y)`
+//! stay.
+
+mod declarations;
+mod emit;
+mod fit;
+mod gap;
+mod plan;
+
+use eddy_syntax::layout::render;
+use eddy_syntax::lex::{Lexed, lex};
+use eddy_syntax::{Diagnostic, SourceFile};
+
+use crate::parse::{LEXICON, parse};
+
+/// The columns of a line. Code goes beyond only where no line can be broken, comments where they were longer.
+const WIDTH: usize = 100;
+
+/// The text of a program in the one format, or what keeps it from being read.
+///
+/// ```
+/// use eddy_syntax::SourceFile;
+/// let file = SourceFile::new("f.eddy", "node f(x,c)->(o) o=merge c (x) (0.0 ); -- padded");
+/// let formatted = "node f(x, c) -> (o)\n  o = merge c (x) (0.0);  -- padded\n";
+/// assert_eq!(eddy_reactive::format::format(&file).as_deref(), Ok(formatted));
+/// ```
+pub fn format(file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
+    let parsed = parse(file);
+    if !parsed.diagnostics.is_empty() {
+        return Err(parsed.diagnostics);
+    }
+    let gaps = plan::plan(file, &parsed);
+    let mut text = render(&emit::emit(file, &parsed, &gaps), WIDTH);
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    debug_assert!(same_words(file, &text), "formatting moves tokens and comments and never changes them");
+    Ok(text)
+}
+
+/// Whether a text has the tokens and comments of a file.
+fn same_words(file: &SourceFile, text: &str) -> bool {
+    let formatted = SourceFile::new(file.name(), text);
+    words(file).eq(words(&formatted))
+}
+
+fn words(file: &SourceFile) -> impl Iterator<Item = &str> {
+    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
+    let comments = comments.into_iter().map(|comment| comment.span);
+    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span))
+}

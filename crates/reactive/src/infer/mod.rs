@@ -1,0 +1,53 @@
+//! Types and shapes (section 3): what each stream carries, found from the inputs, the operations and what is written.
+//!
+//! Nodes are inlined before, so inference is over one list of equations and needs no polymorphism: each instance has its own
+//! streams.
+//!
+//! * [`scalars`]: `num`, `int` or `bool`, by unification.
+//! * [`shapes`]: sizes, by propagation.
+//! * [`classes`]: streams that are known to be alike.
+
+mod classes;
+mod scalars;
+mod shapes;
+
+use eddy_syntax::Diagnostic;
+use eddy_tensor::{Scalar, Shape, Type};
+
+use crate::flow::{Draft, Flow, Labels, Var, VarId};
+
+/// What data say about inputs that have no written type.
+#[derive(Clone, Debug, Default)]
+pub struct Hints {
+    /// Inputs whose first value is a truth value, or a tensor of them.
+    pub scalars: Vec<(VarId, Scalar)>,
+    /// The shapes of the first values.
+    pub shapes: Vec<(VarId, Shape)>,
+}
+
+/// Why a program has no types.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// What is wrong.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The inputs whose shapes were not known when something was assumed, and then something went wrong. With other shapes
+    /// the program may be right.
+    pub defaulted: Vec<VarId>,
+}
+
+/// Finds the types of all streams.
+pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
+    let names = draft.vars.iter().map(|var| var.name.as_deref());
+    let labels = Labels::new(names, &draft.equations);
+    let scalars = scalars::infer(&draft, hints, &labels)
+        .map_err(|diagnostics| Failure { diagnostics, defaulted: Vec::new() })?;
+    let shapes = shapes::infer(&draft, hints, &labels)?;
+    let vars = draft
+        .vars
+        .into_iter()
+        .zip(scalars.into_iter().zip(shapes))
+        .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
+        .collect();
+    let Draft { equations, inputs, outputs, clocks, .. } = draft;
+    Ok(Flow { vars, equations, inputs, outputs, clocks })
+}

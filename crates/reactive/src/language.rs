@@ -1,0 +1,165 @@
+//! The language as the command line sees it.
+
+use eddy_language::{Command, Data, Language, OptionName, Options, Out, Verdict};
+use eddy_syntax::explain::Page;
+use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
+
+use crate::check::{check_node, without_repetitions};
+use crate::chronogram::{Chart, svg};
+use crate::elaborate::Given;
+use crate::infer::Hints;
+use crate::prepare::{Checks, prepare};
+use crate::program::{NodeId, Program};
+use crate::runs::Wishes;
+use crate::tree::Semantics;
+use crate::{codes, flow, format, resolve, runs, stream};
+
+/// The language of `.eddy` files.
+#[derive(Clone, Copy, Debug)]
+pub struct Reactive;
+
+const ENGINES: [&str; 3] = ["simulate", "denote", "kahn"];
+
+impl Language for Reactive {
+    fn name(&self) -> &'static str {
+        "reactive"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["eddy"]
+    }
+
+    fn engines(&self) -> &'static [&'static str] {
+        &ENGINES
+    }
+
+    fn options(&self, command: Command) -> Option<&'static [OptionName]> {
+        Some(match command {
+            Command::Check => &[OptionName::MemoryReport],
+            Command::Trace => &[OptionName::Svg, OptionName::Arrows],
+            Command::Flow => &[OptionName::Node],
+            Command::Run => {
+                use OptionName::{Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Seed, Show, Unchecked};
+                &[Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow]
+            }
+        })
+    }
+
+    fn pages(&self) -> &'static [Page] {
+        codes::PAGES
+    }
+
+    fn unreadable(&self) -> Code {
+        codes::LEXICAL
+    }
+
+    fn answer(
+        &self,
+        command: Command,
+        sources: &mut Sources,
+        options: &Options,
+        data: Vec<Data>,
+        out: Out<'_>,
+    ) -> Result<Verdict, std::fmt::Error> {
+        let program = match resolve::resolve(sources) {
+            Ok(program) => program,
+            Err(diagnostics) => return Ok(Verdict::refused(without_repetitions(diagnostics))),
+        };
+        if command == Command::Run && options.node.is_some() {
+            return stream::run(&program, sources, options, data, out);
+        }
+        let text = match command {
+            Command::Check => check(&program, options.memory_report),
+            Command::Flow => flow(&program, options),
+            Command::Run => run(&program, &wishes(options)),
+            Command::Trace if options.svg => picture(&program, options),
+            Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
+        };
+        match text {
+            Ok(text) => {
+                out.write_str(&text)?;
+                Ok(Verdict::answered())
+            }
+            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
+        }
+    }
+
+    fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
+        format::format(file)
+    }
+}
+
+/// The pictures of all test benches.
+fn picture(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let runs = program.modules[Program::MAIN].tree.runs();
+    let wishes = wishes(options);
+    let charts: Vec<Chart> = runs.map(|run| runs::chart(program, run, &wishes)).collect::<Result<_, _>>()?;
+    let arrows = if options.arrows { svg::Arrows::Drawn } else { svg::Arrows::Hidden };
+    Ok(svg::draw(&charts, arrows))
+}
+
+/// What the command line asks of test benches.
+fn wishes(options: &Options) -> Wishes {
+    Wishes {
+        semantics: options.engine.as_deref().map(semantics),
+        trace: false,
+        seed: options.seed,
+        max_window: options.max_window,
+        width: options.width,
+    }
+}
+
+/// The semantics behind the name of an engine.
+pub(crate) fn semantics(engine: &str) -> Semantics {
+    match engine {
+        "denote" => Semantics::Denotational,
+        "kahn" => Semantics::Kahn,
+        _ => Semantics::Operational,
+    }
+}
+
+fn check(program: &Program, memory: bool) -> Result<String, Vec<Diagnostic>> {
+    let (mut text, mut diagnostics) = (String::new(), Vec::new());
+    for node in (0..program.nodes.len()).map(NodeId) {
+        if program.node(node).module != Program::MAIN {
+            continue;
+        }
+        match check_node(program, node, memory) {
+            Ok(lines) => text.push_str(&lines),
+            Err(mut found) => diagnostics.append(&mut found),
+        }
+    }
+    for run in program.modules[Program::MAIN].tree.runs() {
+        if let Err(mut found) = runs::check(program, run) {
+            diagnostics.append(&mut found);
+        }
+    }
+    if diagnostics.is_empty() { Ok(text) } else { Err(diagnostics) }
+}
+
+/// The equations of one node, or of every node that needs no constants.
+fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let nodes: Vec<NodeId> = match &options.node {
+        Some(name) => vec![program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?],
+        None => {
+            let own = (0..program.nodes.len())
+                .map(NodeId)
+                .filter(|node| program.node(*node).module == Program::MAIN);
+            own.filter(|node| program.node(*node).static_inputs().next().is_none()).collect()
+        }
+    };
+    let mut text = String::new();
+    for node in nodes {
+        let prepared = prepare(program, node, &Given::default(), |_| Hints::default(), Checks::On)?;
+        let name = &program.node(node).name;
+        text.extend(["-- ", name.as_str(), "\n"]);
+        text.push_str(&flow::text::print(&prepared.flow, Some(&prepared.clocks)));
+    }
+    Ok(text)
+}
+
+/// What all test benches print.
+fn run(program: &Program, wishes: &Wishes) -> Result<String, Vec<Diagnostic>> {
+    let runs = program.modules[Program::MAIN].tree.runs();
+    runs.map(|run| runs::execute(program, run, wishes)).collect()
+}

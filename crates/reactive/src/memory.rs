@@ -1,0 +1,78 @@
+//! How much a program keeps: `eddy check --memory`.
+//!
+//! For each output, how far it looks ahead, which is also how many cycles are open at once; and for the whole node the
+//! *state*, the values that `fby` keeps from one activation to the next.
+//!
+//! ```text
+//! f: (x: num [] @ base) -> (y: num [] @ base) | look-ahead 1
+//!   y: look-ahead 1, at most 2 cycles of 24 B are open
+//!   state: 8 B in 1 value
+//! ```
+
+use std::fmt::Write;
+
+use eddy_syntax::Diagnostic;
+use eddy_tensor::{Scalar, Type};
+
+use crate::causality::{Verdict, causality_of};
+use crate::clocks::Clocks;
+use crate::flow::{Flow, Kind, VarId};
+
+/// The lines below a node's own.
+pub fn report(flow: &Flow, clocks: &Clocks) -> Result<String, Box<Diagnostic>> {
+    let row: u64 = flow.vars.iter().map(|var| bytes(&var.ty)).sum();
+    let mut text = String::new();
+    for output in &flow.outputs {
+        let name = flow.var(*output).name.as_deref().unwrap_or("_");
+        let verdict = causality_of(flow, clocks, &[*output])?;
+        let window = match &verdict {
+            Verdict::LookAhead(z) => {
+                let cycles = if *z == 0 { "1 cycle".to_string() } else { format!("{} cycles", z + 1) };
+                format!("at most {cycles} of {} open", size(row))
+            }
+            Verdict::NextActivation => "the cycles up to the next activation stay open".to_string(),
+            Verdict::Guarded { conditions, end_of_trace } => {
+                let mut guards = conditions.clone();
+                if *end_of_trace {
+                    guards.push("the end of the trace".to_string());
+                }
+                if guards.is_empty() {
+                    guards.push("a condition".to_string());
+                }
+                format!("{} a cycle stay open until {} ends the chain", size(row), guards.join(" or "))
+            }
+        };
+        writeln!(text, "  {name}: {verdict}, {window}").expect("a string takes all that is written");
+    }
+    let all: Vec<VarId> = flow.var_ids().collect();
+    let whole = causality_of(flow, clocks, &all)?;
+    if whole != causality_of(flow, clocks, &flow.outputs)? {
+        // Every stream is computed, also one that no output needs, and keeps its cycles open.
+        writeln!(text, "  streams that no output needs: {whole}")
+            .expect("a string takes all that is written");
+    }
+    let kept = flow.equations.iter().filter(|equation| matches!(equation.kind, Kind::Fby { .. }));
+    let kept: Vec<u64> = kept.map(|equation| bytes(&flow.var(equation.out).ty)).collect();
+    let values = if kept.len() == 1 { "1 value".to_string() } else { format!("{} values", kept.len()) };
+    writeln!(text, "  state: {} in {values}", size(kept.iter().sum()))
+        .expect("a string takes all that is written");
+    Ok(text)
+}
+
+fn bytes(ty: &Type) -> u64 {
+    let width = match ty.scalar {
+        Scalar::Bool => 1,
+        Scalar::Int | Scalar::Num => 8,
+    };
+    width * ty.shape.iter().map(|size| *size as u64).product::<u64>()
+}
+
+/// `24 B`, `1.5 KiB`.
+#[allow(clippy::cast_precision_loss)] // two digits are shown
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+    }
+}

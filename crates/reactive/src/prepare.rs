@@ -1,0 +1,50 @@
+//! A node made ready to run: elaborated, typed, clocked, and checked for causality, in this order.
+
+use eddy_syntax::Diagnostic;
+
+use crate::causality::{Verdict, causality};
+use crate::clocks::Clocks;
+use crate::elaborate::{Given, elaborate};
+use crate::flow::{Draft, Flow};
+use crate::infer::{Hints, infer};
+use crate::program::{NodeId, Program};
+
+/// Whether clocks and causality are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checks {
+    /// They are.
+    On,
+    /// The program is run as it is.
+    Off,
+}
+
+/// A node that can be run.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// Its equations.
+    pub flow: Flow,
+    /// Their clocks.
+    pub clocks: Clocks,
+    /// How far they look ahead; unchecked programs have no verdict.
+    pub verdict: Option<Verdict>,
+}
+
+/// Prepares a node; `hints` sees the draft, whose inputs may need some.
+pub fn prepare(
+    program: &Program,
+    node: NodeId,
+    given: &Given,
+    hints: impl FnOnce(&Draft) -> Hints,
+    checks: Checks,
+) -> Result<Prepared, Vec<Diagnostic>> {
+    let draft = elaborate(program, node, given)?;
+    let hints = hints(&draft);
+    let flow = infer(draft, &hints).map_err(|failure| failure.diagnostics)?;
+    if checks == Checks::Off {
+        let clocks = Clocks::guess(&flow);
+        return Ok(Prepared { flow, clocks, verdict: None });
+    }
+    let clocks = Clocks::infer(&flow)?;
+    let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
+    Ok(Prepared { flow, clocks, verdict: Some(verdict) })
+}

@@ -1,0 +1,392 @@
+//! The streams and equations of each node, and what the names in them refer to.
+
+use eddy_syntax::suggest::nearest;
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::{Arity, Builtin};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::scope::{Scope, callee, unknown_callee};
+use crate::codes;
+use crate::names::Name;
+use crate::program::{Callee, Equation, Module, Node, Program, Reference, Role, Slot, SlotId};
+use crate::tree::{self, Decl, ExprId, ExprKind, Ident, Target};
+
+/// Resolves all nodes.
+pub(super) fn resolve_nodes(program: &mut Program, scopes: &[Scope], diagnostics: &mut Vec<Diagnostic>) {
+    let mut modules = std::mem::take(&mut program.modules);
+    // Heads first: a call looks at the interface of what it calls.
+    for node in &mut program.nodes {
+        let module = &modules[node.module];
+        Head { module, node, slots: FxHashMap::default(), confused: FxHashSet::default(), diagnostics }
+            .resolve();
+    }
+    let mut references: Vec<Vec<Reference>> =
+        modules.iter().map(|module| vec![Reference::Nothing; module.tree.exprs.len()]).collect();
+    for node in &program.nodes {
+        let body = Body {
+            module: &modules[node.module],
+            scope: &scopes[node.module],
+            nodes: &program.nodes,
+            slots: slots_by_name(node, &modules[node.module]),
+            ordinals: FxHashMap::default(),
+            references: &mut references[node.module],
+            diagnostics,
+        };
+        body.resolve(node);
+    }
+    for (module, references) in modules.iter_mut().zip(references) {
+        module.references = references;
+    }
+    program.modules = modules;
+}
+
+fn slots_by_name(node: &Node, module: &Module) -> FxHashMap<Name, SlotId> {
+    let name =
+        |slot: &Slot| module.names.find(&slot.name).expect("the name of a slot is written in its file");
+    node.slots.iter().enumerate().map(|(index, slot)| (name(slot), SlotId(index))).collect()
+}
+
+/// Collects the streams of a node.
+struct Head<'a> {
+    module: &'a Module,
+    node: &'a mut Node,
+    slots: FxHashMap<Name, SlotId>,
+    /// Names that are inputs and outputs, which was reported.
+    confused: FxHashSet<Name>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Head<'_> {
+    fn resolve(mut self) {
+        let tree = self.module.node_tree(self.node.item);
+        for decl in &tree.inputs {
+            self.declare(decl, Role::Input);
+        }
+        self.node.n_inputs = self.node.slots.len();
+        for decl in &tree.outputs {
+            if let Some(slot) = self.declare(decl, Role::Output) {
+                self.node.outputs.push(slot);
+            }
+        }
+        let mut defined_at: Vec<Option<Span>> = vec![None; self.node.slots.len()];
+        for equation in &tree.equations {
+            let targets = equation.targets.iter().map(|target| match target {
+                Target::Discard(_) => None,
+                Target::Decl(decl) => self.define(decl, &mut defined_at),
+            });
+            let targets = targets.collect();
+            self.node.equations.push(Equation { targets, value: equation.value });
+        }
+        if !self.node.is_external() {
+            self.undefined_outputs(&defined_at);
+        }
+        self.clocks(tree);
+    }
+
+    /// A declaration in the head of the node.
+    fn declare(&mut self, decl: &Decl, role: Role) -> Option<SlotId> {
+        if let Some(earlier) = self.slots.get(&decl.ident.name) {
+            let earlier = &self.node.slots[earlier.0];
+            let name = &earlier.name;
+            let (code, title) = if earlier.role == role {
+                (codes::DEFINED_TWICE, format!("`{name}` is defined twice in the head of the node"))
+            } else {
+                (codes::INPUT_AND_OUTPUT, format!("`{name}` is both an input and an output"))
+            };
+            let diagnostic =
+                Diagnostic::error(code, decl.ident.span, title).cause(earlier.span, "first declared here");
+            self.diagnostics.push(diagnostic);
+            self.confused.insert(decl.ident.name);
+            return None;
+        }
+        Some(self.slot(decl, role))
+    }
+
+    /// A declaration on the left of an equation.
+    fn define(&mut self, decl: &Decl, defined_at: &mut Vec<Option<Span>>) -> Option<SlotId> {
+        if self.confused.contains(&decl.ident.name) {
+            return None;
+        }
+        let slot = match self.slots.get(&decl.ident.name) {
+            None => {
+                defined_at.push(None);
+                self.slot(decl, Role::Local)
+            }
+            Some(slot) => {
+                let known = &mut self.node.slots[slot.0];
+                known.annotations.extend(decl.annotation);
+                *slot
+            }
+        };
+        let known = &self.node.slots[slot.0];
+        let name = &known.name;
+        let earlier = match (known.role, defined_at[slot.0]) {
+            (Role::Input, _) => Some((known.span, "it is an input: the caller defines it")),
+            (_, Some(earlier)) => Some((earlier, "the first definition")),
+            _ => None,
+        };
+        if let Some((earlier, text)) = earlier {
+            let title = format!("`{name}` is defined twice");
+            let diagnostic =
+                Diagnostic::error(codes::DEFINED_TWICE, decl.ident.span, title).cause(earlier, text);
+            self.diagnostics.push(diagnostic);
+            return None;
+        }
+        defined_at[slot.0] = Some(decl.ident.span);
+        Some(slot)
+    }
+
+    fn slot(&mut self, decl: &Decl, role: Role) -> SlotId {
+        let id = SlotId(self.node.slots.len());
+        self.slots.insert(decl.ident.name, id);
+        self.node.slots.push(Slot {
+            name: self.module.names.text(decl.ident.name).to_string(),
+            span: decl.ident.span,
+            role,
+            annotations: decl.annotation.into_iter().collect(),
+            clocks: Vec::new(),
+        });
+        id
+    }
+
+    fn undefined_outputs(&mut self, defined_at: &[Option<Span>]) {
+        for slot in &self.node.outputs {
+            let output = &self.node.slots[slot.0];
+            let is_confused =
+                self.module.names.find(&output.name).is_some_and(|name| self.confused.contains(&name));
+            if defined_at[slot.0].is_none() && !is_confused {
+                let title = format!("the output `{}` has no definition", output.name);
+                self.diagnostics.push(
+                    Diagnostic::error(codes::NO_DEFINITION, output.span, title)
+                        .help(format!("add an equation `{} = …;`", output.name)),
+                );
+            }
+        }
+    }
+
+    /// The clocks that are written; their conditions may be declared later than their streams.
+    fn clocks(&mut self, tree: &tree::Node) {
+        let heads = tree.inputs.iter().chain(&tree.outputs);
+        let decls = heads.chain(tree.equations.iter().flat_map(tree::Equation::decls));
+        for decl in decls.filter(|decl| !decl.clock.is_empty()) {
+            let conditions: Option<Vec<_>> = decl
+                .clock
+                .iter()
+                .map(|sampling| match self.slots.get(&sampling.condition.name) {
+                    Some(slot) => Some((*slot, sampling.polarity)),
+                    None => {
+                        self.diagnostics.push(unknown_variable(self.module, sampling.condition, &self.slots));
+                        None
+                    }
+                })
+                .collect();
+            let span = decl.clock[0].span.to(decl.clock[decl.clock.len() - 1].span);
+            if let (Some(conditions), Some(slot)) = (conditions, self.slots.get(&decl.ident.name)) {
+                self.node.slots[slot.0].clocks.push((conditions, span));
+            }
+        }
+    }
+}
+
+/// Resolves the names in the equations of a node.
+struct Body<'a> {
+    module: &'a Module,
+    scope: &'a Scope,
+    nodes: &'a [Node],
+    slots: FxHashMap<Name, SlotId>,
+    /// How many calls of each name there were so far.
+    ordinals: FxHashMap<Name, u32>,
+    references: &'a mut Vec<Reference>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Body<'_> {
+    fn resolve(mut self, node: &Node) {
+        let tree = self.module.node_tree(node.item);
+        let annotations = node.slots.iter().flat_map(|slot| &slot.annotations);
+        for dims in annotations.filter_map(|annotation| annotation.dims) {
+            for dim in self.module.tree.exprs.items(dims) {
+                self.expression(*dim);
+            }
+        }
+        for (equation, tree) in node.equations.iter().zip(&tree.equations) {
+            self.expression(equation.value);
+            self.width(tree);
+        }
+        if node.name == "param" {
+            self.must_be_identity(node);
+        }
+    }
+
+    /// Resolves an expression and all its parts, in the order of the text.
+    fn expression(&mut self, root: ExprId) {
+        let exprs = &self.module.tree.exprs;
+        let mut todo = vec![root];
+        while let Some(expr) = todo.pop() {
+            match exprs.kind(expr) {
+                ExprKind::Variable(name) => self.variable(expr, name),
+                ExprKind::Call(name, arguments) => self.call(expr, name, arguments.len()),
+                _ => {}
+            }
+            let parts = todo.len();
+            todo.extend(exprs.children(expr));
+            todo[parts..].reverse();
+        }
+    }
+
+    fn variable(&mut self, expr: ExprId, name: Name) {
+        match self.slots.get(&name) {
+            Some(slot) => self.references[expr.index()] = Reference::Slot(*slot),
+            None => {
+                let ident = Ident { name, span: self.module.tree.exprs.at(expr) };
+                self.diagnostics.push(unknown_variable(self.module, ident, &self.slots));
+            }
+        }
+    }
+
+    fn call(&mut self, expr: ExprId, name: Name, n_arguments: usize) {
+        let (text, span) = (self.module.names.text(name), self.module.tree.exprs.at(expr));
+        let Some(callee) = callee(text, self.scope) else {
+            if !self.scope.missing.contains(text) {
+                self.diagnostics.push(unknown_callee(text, span, self.scope));
+            }
+            return;
+        };
+        if let Some(expected) = self.wrong_number(&callee, n_arguments) {
+            let found = if n_arguments == 1 { "1 is".to_string() } else { format!("{n_arguments} are") };
+            let title = format!("`{text}` expects {expected}, but {found} given");
+            let mut diagnostic = Diagnostic::error(codes::ARITY, span, title);
+            if let Callee::Node(node) = callee {
+                diagnostic = diagnostic.cause(self.nodes[node.0].span, "declared here");
+            }
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        let ordinal = self.ordinals.entry(name).or_insert(0);
+        *ordinal += 1;
+        self.references[expr.index()] = Reference::Call { callee, ordinal: *ordinal };
+    }
+
+    /// How many arguments a call should have, if not so many.
+    fn wrong_number(&self, callee: &Callee, n_arguments: usize) -> Option<String> {
+        let exactly = |n: usize| {
+            let plural = if n == 1 { "" } else { "s" };
+            (n_arguments != n).then(|| format!("{n} argument{plural}"))
+        };
+        match callee {
+            Callee::Node(node) => exactly(self.nodes[node.0].n_inputs),
+            Callee::Function(builtin) => {
+                (!builtin.accepts(n_arguments)).then(|| expected_arguments(*builtin))
+            }
+            Callee::Initialiser(_) | Callee::Param => exactly(1),
+        }
+    }
+
+    /// An equation names as many streams as its right side has.
+    fn width(&mut self, equation: &tree::Equation) {
+        let exprs = &self.module.tree.exprs;
+        let mut todo = vec![equation.value];
+        let mut n_streams = 0;
+        while let Some(expr) = todo.pop() {
+            let expr = exprs.without_parentheses(expr);
+            match exprs.kind(expr) {
+                ExprKind::Tuple(items) => todo.extend(exprs.items(items)),
+                ExprKind::Error => return,
+                _ => {
+                    let Some(n) = self.streams_of(expr) else { return };
+                    n_streams += n;
+                    self.parts_are_single(expr);
+                }
+            }
+        }
+        let n_names = equation.targets.len();
+        if n_names != n_streams {
+            let count = |n: usize| if n == 1 { "1 stream".to_string() } else { format!("{n} streams") };
+            let title = format!(
+                "the left side names {}, but the right side has {}",
+                count(n_names),
+                count(n_streams)
+            );
+            let names = equation.targets[0].span().to(equation.targets[n_names - 1].span());
+            let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(equation.value), title)
+                .cause(names, count(n_names))
+                .help("write `_` for a stream that is not needed");
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// How many streams a call or another expression has; `None` if that is not known.
+    fn streams_of(&self, expr: ExprId) -> Option<usize> {
+        match (self.module.tree.exprs.kind(expr), &self.references[expr.index()]) {
+            (ExprKind::Call(..), Reference::Call { callee: Callee::Node(node), .. }) => {
+                Some(self.nodes[node.0].outputs.len())
+            }
+            (ExprKind::Call(..), Reference::Nothing) => None,
+            _ => Some(1),
+        }
+    }
+
+    /// Inside of an expression everything is one stream.
+    fn parts_are_single(&mut self, root: ExprId) {
+        let exprs = &self.module.tree.exprs;
+        let mut todo: Vec<ExprId> = exprs.children(root).collect();
+        while let Some(expr) = todo.pop() {
+            let n_streams = match exprs.kind(expr) {
+                ExprKind::Tuple(items) => items.len(),
+                _ => self.streams_of(expr).unwrap_or(1),
+            };
+            if n_streams != 1 {
+                let title = format!("this place names one stream, but the expression has {n_streams}");
+                let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(expr), title)
+                    .help("give its streams names in an equation of its own");
+                self.diagnostics.push(diagnostic);
+            }
+            todo.extend(exprs.children(expr));
+        }
+    }
+
+    /// `param` is a primitive; a program may only define it as what it is outside of training.
+    fn must_be_identity(&mut self, node: &Node) {
+        let is_identity = match (node.n_inputs, node.outputs.as_slice(), node.equations.as_slice()) {
+            (1, [output], [equation]) => {
+                let value = self.module.tree.exprs.without_parentheses(equation.value);
+                equation.targets == [Some(*output)]
+                    && matches!(self.references[value.index()], Reference::Slot(SlotId(0)))
+            }
+            _ => false,
+        };
+        if !is_identity {
+            let diagnostic = Diagnostic::error(codes::PRIMITIVE, node.span, "`param` is a primitive").reason(
+                "it may be defined as the identity, `node param(init)->(o) o = init;`, and as nothing else",
+            );
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// `2 arguments`, `2 or 3 arguments`, `at least 1 argument`.
+fn expected_arguments(builtin: Builtin) -> String {
+    let (n, or_more) = match builtin.arity() {
+        Arity::Exactly(n) => (n + builtin.n_leading(), false),
+        Arity::AtLeast(n) => (n + builtin.n_leading(), true),
+    };
+    let plural = if n == 1 && !builtin.has_axis() { "" } else { "s" };
+    match (or_more, builtin.has_axis()) {
+        (true, _) => format!("at least {n} argument{plural}"),
+        (false, true) => format!("{n} or {} argument{plural}", n + 1),
+        (false, false) => format!("{n} argument{plural}"),
+    }
+}
+
+fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<Name, SlotId>) -> Diagnostic {
+    let text = module.names.text(ident.name);
+    let diagnostic =
+        Diagnostic::error(codes::UNKNOWN_VARIABLE, ident.span, format!("unknown variable `{text}`"));
+    // Sorted, so that a tie does not depend on the order of a hash table.
+    let mut known: Vec<&str> = slots.keys().map(|name| module.names.text(*name)).collect();
+    known.sort_unstable();
+    match nearest(text, known) {
+        Some(meant) => diagnostic.suggest(ident.span, meant),
+        None => diagnostic.label("nothing in this node defines it"),
+    }
+}

@@ -1,0 +1,256 @@
+//! The operational semantics (section 7): event-driven, without normalisation, locally backwards.
+//!
+//! Cells are filled by the equations: an equation looks at the cells of its streams and joins what it can conclude into them,
+//! in any direction; presence spreads backwards as well as forwards. A cycle is opened when nothing is left to conclude in
+//! those that are open. The result does not depend on the order, since updates are monotone and are joins; the order
+//! here is the lowest cycle, then the first equation.
+//!
+//! An equation runs when a cell that it mentions changes, and only then. Delays look at other cycles: one that needs the
+//! neighbouring activation of its stream searches for it once and then waits at the cell where the search stopped
+//! ([`delay`]), so that nothing is scanned twice.
+//!
+//! Cycles in which everything is known are released, oldest first. Of them only the last value of each `fby` is kept, so the
+//! memory in use is the window between the oldest cycle that is not complete and the newest one.
+//!
+//! * [`update`]: the rules for one equation at one cycle (Definitions 5 to 8).
+//! * [`delay`]: `fby`, `fby back` and `post` (Definitions 9 and 10).
+//! * [`window`]: the open cycles and what is left to do in them.
+
+mod delay;
+mod tables;
+mod update;
+mod window;
+
+use eddy_tensor::{EvalError, Value};
+
+use crate::cell::Cell;
+use crate::clocks::{Clock, Clocks, Root};
+use crate::flow::{Flow, VarId};
+use tables::Tables;
+use window::Window;
+
+/// How a program is simulated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Whether `if` waits for the branch that it does not choose.
+    pub strict: bool,
+    /// The seed of random initialisers.
+    pub seed: u64,
+    /// At most so many cycles may be open at once.
+    pub max_window: Option<usize>,
+}
+
+/// What the environment says about an input at a cycle.
+pub type Input = Cell;
+
+/// Why a simulation cannot go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// An operation has no value.
+    Operation {
+        /// The number of the equation.
+        equation: usize,
+        /// The cycle.
+        cycle: u64,
+        /// What is wrong.
+        error: EvalError,
+    },
+    /// More cycles are open than may be.
+    Window {
+        /// The oldest cycle that is not complete.
+        cycle: u64,
+        /// A stream that is not known there.
+        var: VarId,
+        /// How many cycles may be open.
+        limit: usize,
+    },
+}
+
+/// A program that is being simulated.
+pub struct Simulation<'a> {
+    flow: &'a Flow,
+    tables: Tables,
+    window: Window,
+    options: Options,
+    /// Streams that the environment demands, and the numbers of the inputs whose presence decides; without any, they are always
+    /// there.
+    demands: Vec<(VarId, Vec<usize>)>,
+    /// For each delay the value of its operand at the last released activation.
+    past: Vec<Option<Value>>,
+    /// For each delay that looks ahead the cycle that waits for the next one to be opened.
+    frontier: Vec<Option<u64>>,
+    is_ended: bool,
+    n_firings: u64,
+    is_output: Vec<bool>,
+    look_ahead: u64,
+    widest: usize,
+}
+
+impl<'a> Simulation<'a> {
+    /// A program before its first cycle.
+    pub fn new(flow: &'a Flow, clocks: &Clocks, options: Options) -> Self {
+        let tables = Tables::new(flow, options.seed);
+        let owners = |var: &VarId| match clocks.clock(clocks.of(*var)) {
+            Clock::Root(Root::Input(owner)) => {
+                let on_root = clocks.inputs_on_root(flow, owner);
+                (0..flow.inputs.len()).filter(|index| on_root.contains(&flow.inputs[*index])).collect()
+            }
+            _ => Vec::new(),
+        };
+        let demands = clocks.demanded().iter().map(|var| (*var, owners(var))).collect();
+        let n_delays = tables.n_delays();
+        let mut is_output = vec![false; flow.vars.len()];
+        for output in &flow.outputs {
+            is_output[output.index()] = true;
+        }
+        Simulation {
+            flow,
+            window: Window::new(flow.vars.len(), flow.equations.len(), n_delays),
+            tables,
+            options,
+            demands,
+            past: vec![None; n_delays],
+            frontier: vec![None; n_delays],
+            is_ended: false,
+            n_firings: 0,
+            is_output,
+            look_ahead: 0,
+            widest: 0,
+        }
+    }
+
+    /// Opens a cycle with these inputs, in the order of the program's inputs, and concludes what can be concluded.
+    pub fn open(&mut self, inputs: &[Input]) -> Result<(), Failure> {
+        self.open_cycle(inputs)?;
+        self.run()
+    }
+
+    /// As [`open`](Self::open), for the last cycle: the trace is known to end there.
+    pub fn open_last(&mut self, inputs: &[Input]) -> Result<(), Failure> {
+        self.open_cycle(inputs)?;
+        self.end()
+    }
+
+    /// There are no more cycles: concludes what follows from that.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        self.is_ended = true;
+        self.wake_frontier();
+        self.run()
+    }
+
+    fn open_cycle(&mut self, inputs: &[Input]) -> Result<(), Failure> {
+        if let Some(limit) = self.options.max_window
+            && self.window.len() >= limit
+        {
+            let (cycle, var) = self.oldest_unknown();
+            return Err(Failure::Window { cycle, var, limit });
+        }
+        let cycle = self.window.open();
+        self.widest = self.widest.max(self.window.len());
+        self.meet_frontier(cycle);
+        for (input, cell) in self.flow.inputs.iter().zip(inputs) {
+            self.join(cycle, *input, cell);
+        }
+        for index in 0..self.demands.len() {
+            let (var, owners) = &self.demands[index];
+            // Always, if no input decides; otherwise as the inputs of the root are, as far as that is known.
+            let status = if owners.is_empty() {
+                Cell::Present
+            } else {
+                owners.iter().map(|owner| &inputs[*owner]).fold(Cell::Unknown, |mut status, cell| {
+                    status.join(if cell.is_present() { &Cell::Present } else { cell });
+                    status
+                })
+            };
+            let var = *var;
+            self.join(cycle, var, &status);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Failure> {
+        while let Some((cycle, equation)) = self.window.next() {
+            let before = self.window.n_changes;
+            self.update(cycle, equation)?;
+            if self.window.n_changes != before {
+                self.n_firings += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins something into a cell, and schedules whoever mentions it.
+    fn join(&mut self, cycle: u64, var: VarId, cell: &Cell) {
+        if self.window.join(cycle, var, cell) {
+            if self.is_output[var.index()] {
+                self.look_ahead = self.look_ahead.max(self.window.end() - 1 - cycle);
+            }
+            for equation in self.tables.uses(var) {
+                self.window.schedule(cycle, *equation);
+            }
+        }
+    }
+
+    /// The first cycle that was not released.
+    pub fn first_cycle(&self) -> u64 {
+        self.window.first()
+    }
+
+    /// The number of cycles that were opened.
+    pub fn n_cycles(&self) -> u64 {
+        self.window.end()
+    }
+
+    /// How many cycles are kept.
+    pub fn n_open(&self) -> usize {
+        self.window.len()
+    }
+
+    /// The largest number of later cycles that were open when an output got its final status.
+    pub fn look_ahead(&self) -> u64 {
+        self.look_ahead
+    }
+
+    /// The largest number of cycles that were open at once.
+    pub fn widest_window(&self) -> u64 {
+        self.widest as u64
+    }
+
+    /// How many updates changed a cell.
+    pub fn n_firings(&self) -> u64 {
+        self.n_firings
+    }
+
+    /// What is known about a stream at a cycle that was not released.
+    pub fn cell(&self, cycle: u64, var: VarId) -> &Cell {
+        self.window.cell(cycle, var)
+    }
+
+    /// Whether everything is known at a cycle that was not released.
+    pub fn is_complete(&self, cycle: u64) -> bool {
+        self.window.is_complete(cycle)
+    }
+
+    /// Forgets the first cycle, in which everything is known.
+    pub fn release(&mut self) {
+        let cycle = self.window.first();
+        debug_assert!(self.window.is_complete(cycle), "only complete cycles are released");
+        self.remember(cycle);
+        self.window.release();
+    }
+
+    /// The lowest cycle with a contradiction, and the first equation whose stream has it there.
+    pub fn first_error(&self) -> Option<(u64, usize)> {
+        let cycle = (self.window.first()..self.window.end()).find(|cycle| self.window.has_error(*cycle))?;
+        let mut equations = self.flow.equations.iter();
+        let equation = equations.position(|equation| *self.cell(cycle, equation.out) == Cell::Error);
+        Some((cycle, equation.expect("an input in error has put its equations in error")))
+    }
+
+    fn oldest_unknown(&self) -> (u64, VarId) {
+        let cycles = self.window.first()..self.window.end();
+        let unknown = |cycle: u64| self.flow.var_ids().find(|var| !self.cell(cycle, *var).is_final());
+        let mut found = cycles.filter_map(|cycle| Some((cycle, unknown(cycle)?)));
+        found.next().unwrap_or((self.window.first(), VarId::new(0)))
+    }
+}

@@ -1,0 +1,203 @@
+//! The open cycles: their cells, and the equations that are scheduled in each.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::cell::Cell;
+use crate::flow::VarId;
+
+/// What a delay is doing at one cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    /// The cycle whose search stopped at this one.
+    pub waiter: Option<u64>,
+    /// What it saw here: how much was known of the delay's result and of its operand.
+    pub seen: (Knowledge, Knowledge),
+    /// The last cycle that the search from this one has left behind; itself at first.
+    pub at: u64,
+}
+
+/// How much is known of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Knowledge {
+    Nothing,
+    Status,
+    All,
+}
+
+pub(super) const NOTHING: (Knowledge, Knowledge) = (Knowledge::Nothing, Knowledge::Nothing);
+
+impl Knowledge {
+    pub fn of(cell: &Cell) -> Knowledge {
+        match cell {
+            Cell::Unknown => Knowledge::Nothing,
+            Cell::Present => Knowledge::Status,
+            Cell::Absent | Cell::Value(_) | Cell::Error => Knowledge::All,
+        }
+    }
+}
+
+/// A cycle.
+struct Row {
+    cells: Vec<Cell>,
+    searches: Vec<Search>,
+    /// The equations that are scheduled, a bit each.
+    scheduled: Vec<u64>,
+    /// The first word of `scheduled` that may have a bit.
+    first_word: usize,
+    n_scheduled: usize,
+    /// How many cells are not final.
+    n_open: usize,
+    has_error: bool,
+}
+
+/// The open cycles, from the oldest to the newest.
+pub(super) struct Window {
+    rows: VecDeque<Row>,
+    first: u64,
+    /// Cycles with scheduled equations; some are there more than once, or have none left.
+    queue: BinaryHeap<Reverse<u64>>,
+    /// Rows that were released, to be used again.
+    spare: Vec<Row>,
+    n_vars: usize,
+    n_words: usize,
+    n_delays: usize,
+    /// How many cells have changed.
+    pub n_changes: u64,
+}
+
+impl Window {
+    pub fn new(n_vars: usize, n_equations: usize, n_delays: usize) -> Self {
+        Window {
+            rows: VecDeque::new(),
+            first: 0,
+            queue: BinaryHeap::new(),
+            spare: Vec::new(),
+            n_vars,
+            n_words: n_equations.div_ceil(64),
+            n_delays,
+            n_changes: 0,
+        }
+    }
+
+    /// The oldest open cycle.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The cycle after the newest one.
+    pub fn end(&self) -> u64 {
+        self.first + self.rows.len() as u64
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Opens a cycle in which nothing is known.
+    pub fn open(&mut self) -> u64 {
+        let cycle = self.end();
+        let mut row = self.spare.pop().unwrap_or_else(|| Row {
+            cells: vec![Cell::Unknown; self.n_vars],
+            searches: vec![Search { waiter: None, seen: NOTHING, at: 0 }; self.n_delays],
+            scheduled: vec![0; self.n_words],
+            first_word: self.n_words,
+            n_scheduled: 0,
+            n_open: self.n_vars,
+            has_error: false,
+        });
+        row.cells.fill(Cell::Unknown);
+        row.searches.fill(Search { waiter: None, seen: NOTHING, at: cycle });
+        row.n_open = self.n_vars;
+        row.has_error = false;
+        self.rows.push_back(row);
+        cycle
+    }
+
+    /// Forgets the oldest cycle.
+    pub fn release(&mut self) {
+        let row = self.rows.pop_front().expect("there is a cycle to release");
+        debug_assert_eq!(row.n_scheduled, 0, "nothing is left to do in a complete cycle");
+        self.first += 1;
+        self.spare.push(row);
+    }
+
+    #[inline]
+    fn row(&self, cycle: u64) -> &Row {
+        &self.rows[usize::try_from(cycle - self.first).expect("a window fits in memory")]
+    }
+
+    #[inline]
+    fn row_mut(&mut self, cycle: u64) -> &mut Row {
+        &mut self.rows[usize::try_from(cycle - self.first).expect("a window fits in memory")]
+    }
+
+    #[inline]
+    pub fn cell(&self, cycle: u64, var: VarId) -> &Cell {
+        &self.row(cycle).cells[var.index()]
+    }
+
+    /// Joins something into a cell; whether that is news.
+    #[inline]
+    pub fn join(&mut self, cycle: u64, var: VarId, cell: &Cell) -> bool {
+        let row = self.row_mut(cycle);
+        let into = &mut row.cells[var.index()];
+        let was_final = into.is_final();
+        if !into.join(cell) {
+            return false;
+        }
+        if !was_final && into.is_final() {
+            row.n_open -= 1;
+        }
+        row.has_error |= matches!(row.cells[var.index()], Cell::Error);
+        self.n_changes += 1;
+        true
+    }
+
+    pub fn is_complete(&self, cycle: u64) -> bool {
+        self.row(cycle).n_open == 0
+    }
+
+    pub fn has_error(&self, cycle: u64) -> bool {
+        self.row(cycle).has_error
+    }
+
+    pub fn search(&mut self, cycle: u64, delay: usize) -> &mut Search {
+        &mut self.row_mut(cycle).searches[delay]
+    }
+
+    /// Puts an equation on the list of a cycle.
+    #[inline]
+    pub fn schedule(&mut self, cycle: u64, equation: u32) {
+        let row = self.row_mut(cycle);
+        let (word, bit) = (equation as usize / 64, 1 << (equation % 64));
+        if row.scheduled[word] & bit != 0 {
+            return;
+        }
+        row.scheduled[word] |= bit;
+        row.first_word = row.first_word.min(word);
+        row.n_scheduled += 1;
+        if row.n_scheduled == 1 {
+            self.queue.push(Reverse(cycle));
+        }
+    }
+
+    /// The first scheduled equation of the lowest cycle, which is then on the list no more.
+    pub fn next(&mut self) -> Option<(u64, usize)> {
+        loop {
+            let Reverse(cycle) = *self.queue.peek()?;
+            let row = self.row_mut(cycle);
+            if row.n_scheduled == 0 {
+                self.queue.pop();
+                continue;
+            }
+            while row.scheduled[row.first_word] == 0 {
+                row.first_word += 1;
+            }
+            let bit = row.scheduled[row.first_word].trailing_zeros();
+            row.scheduled[row.first_word] &= !(1 << bit);
+            row.n_scheduled -= 1;
+            return Some((cycle, row.first_word * 64 + bit as usize));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Compile-time constants: numbers and lists of integers (section 2).
+
+use std::fmt;
+
+use eddy_tensor::Shape;
+
+use crate::constant::Constant;
+use crate::tree::BinaryOp;
+
+pub use eddy_tensor::Static;
+
+/// Why an expression of constants has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StaticError {
+    /// `div` or `mod` by zero.
+    DivisionByZero,
+    /// Beyond 64 bits.
+    Overflow,
+    /// A list where a number is needed, or the other way round.
+    Kind(&'static str),
+    /// `[1,2][5]`.
+    Index {
+        /// The index.
+        index: i64,
+        /// How long the list is.
+        length: usize,
+    },
+}
+
+/// The constant that it is as a stream.
+pub fn constant(value: &Static) -> Constant {
+    match value {
+        Static::Int(n) => Constant::Int(*n),
+        Static::Num(x) => Constant::Num(*x),
+        Static::List(ns) => Constant::Ints(ns.clone()),
+    }
+}
+
+/// The shape that it is, if it is a list of sizes.
+pub fn shape(value: &Static) -> Option<Shape> {
+    match value {
+        Static::List(sizes) => {
+            let sizes: Option<Vec<usize>> = sizes.iter().map(|size| usize::try_from(*size).ok()).collect();
+            Some(Shape::new(&sizes?))
+        }
+        Static::Int(_) | Static::Num(_) => None,
+    }
+}
+
+/// `-e`.
+pub fn negated(value: &Static) -> Result<Static, StaticError> {
+    match value {
+        Static::Int(n) => n.checked_neg().map(Static::Int).ok_or(StaticError::Overflow),
+        Static::Num(x) => Ok(Static::Num(-x)),
+        Static::List(_) => Err(StaticError::Kind("a list cannot be negated")),
+    }
+}
+
+/// `a + b` and its like; `None` for operators that are not static.
+pub fn binary(op: BinaryOp, left: &Static, right: &Static) -> Option<Result<Static, StaticError>> {
+    let is_static = matches!(
+        op,
+        BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Divide
+            | BinaryOp::IntDivide
+            | BinaryOp::Mod
+    );
+    is_static.then(|| match (left, right) {
+        (Static::Int(a), Static::Int(b)) => integers(op, *a, *b),
+        (Static::List(_), _) | (_, Static::List(_)) => {
+            Err(StaticError::Kind("a list is no operand of a compile-time operator"))
+        }
+        _ => numbers(op, number(left), number(right)),
+    })
+}
+
+/// `list[index]`.
+pub fn item(list: &Static, index: &Static) -> Result<Static, StaticError> {
+    match (list, index) {
+        (Static::List(items), Static::Int(index)) => {
+            let item = usize::try_from(*index).ok().and_then(|at| items.get(at));
+            item.map(|n| Static::Int(*n)).ok_or(StaticError::Index { index: *index, length: items.len() })
+        }
+        (Static::List(_), _) => Err(StaticError::Kind("an index is an integer")),
+        _ => Err(StaticError::Kind("a number has no items")),
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // an integer among numbers is the nearest number
+fn number(value: &Static) -> f64 {
+    match value {
+        Static::Int(n) => *n as f64,
+        Static::Num(x) => *x,
+        Static::List(_) => unreachable!("lists are refused before"),
+    }
+}
+
+fn integers(op: BinaryOp, a: i64, b: i64) -> Result<Static, StaticError> {
+    let result = match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        BinaryOp::IntDivide | BinaryOp::Mod if b == 0 => return Err(StaticError::DivisionByZero),
+        BinaryOp::IntDivide => a.checked_div_euclid(b),
+        BinaryOp::Mod => a.checked_rem_euclid(b),
+        _ => return numbers(op, number(&Static::Int(a)), number(&Static::Int(b))),
+    };
+    result.map(Static::Int).ok_or(StaticError::Overflow)
+}
+
+fn numbers(op: BinaryOp, a: f64, b: f64) -> Result<Static, StaticError> {
+    match op {
+        BinaryOp::Add => Ok(Static::Num(a + b)),
+        BinaryOp::Sub => Ok(Static::Num(a - b)),
+        BinaryOp::Mul => Ok(Static::Num(a * b)),
+        BinaryOp::Divide => Ok(Static::Num(a / b)),
+        _ => Err(StaticError::Kind("`div` and `mod` are for integers")),
+    }
+}
+
+impl fmt::Display for StaticError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StaticError::DivisionByZero => f.write_str("division by zero in a compile-time constant"),
+            StaticError::Overflow => f.write_str("integer overflow in a compile-time constant"),
+            StaticError::Kind(what) => {
+                write!(f, "{what} (compile-time constants are numbers and lists of integers)")
+            }
+            StaticError::Index { index, length } => {
+                write!(f, "the compile-time index {index} is out of range of a list of {length}")
+            }
+        }
+    }
+}

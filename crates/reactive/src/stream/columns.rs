@@ -1,0 +1,124 @@
+//! Several data files as one source of rows: each gives some of the inputs.
+
+use eddy_language::{Data, Format};
+use eddy_runtime::{BadData, Csv, JsonLines, Npy, Row, Rows, json_lines};
+
+use super::Stopped;
+
+/// A file and the inputs that it gives.
+struct Source {
+    file: String,
+    rows: Box<dyn Rows>,
+    /// For each of its columns the number of the input.
+    inputs: Vec<usize>,
+    /// Whether the reader may be waiting for more.
+    is_ended: bool,
+}
+
+/// All data files.
+pub(super) struct Columns {
+    sources: Vec<Source>,
+    inputs: Vec<String>,
+}
+
+impl Columns {
+    pub fn new(data: Vec<Data>, inputs: Vec<String>) -> Result<Self, Stopped> {
+        let mut sources = Vec::new();
+        for Data { name, input, format, reader } in data {
+            let of_input = match input {
+                None => None,
+                Some(input) => match inputs.iter().position(|other| *other == input) {
+                    Some(number) => Some(number),
+                    None => return Err(refused(&name, format!("there is no input `{input}`"))),
+                },
+            };
+            let numbers: Vec<usize> = match of_input {
+                Some(number) => vec![number],
+                None => (0..inputs.len()).collect(),
+            };
+            let names: Vec<String> = numbers.iter().map(|number| inputs[*number].clone()).collect();
+            let rows: Box<dyn Rows> = match format {
+                Format::JsonLines => Box::new(JsonLines::new(reader, names)),
+                Format::Csv => Box::new(Csv::new(reader, names)),
+                Format::Npy if names.len() == 1 => match Npy::new(reader) {
+                    Ok(npy) => Box::new(npy),
+                    Err(bad) => return Err(Stopped::Data { file: name, bad }),
+                },
+                Format::Npy => {
+                    return Err(refused(
+                        &name,
+                        "an array is for one input: write `--in NAME=FILE`".to_string(),
+                    ));
+                }
+            };
+            sources.push(Source { file: name, rows, inputs: numbers, is_ended: false });
+        }
+        Ok(Columns { sources, inputs })
+    }
+
+    /// Whether the next row may be long in coming.
+    pub fn is_waiting(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_ended && source.rows.is_waiting())
+    }
+
+    /// The next row; none when the data end. Without data there are as many rows as are asked for.
+    pub fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
+        if self.sources.is_empty() {
+            return Ok(is_bounded.then(|| self.empty_row()));
+        }
+        let mut row = self.empty_row();
+        let mut has_some = false;
+        for source in &mut self.sources {
+            let Some(part) = source.next_row()? else { continue };
+            has_some = true;
+            for (input, cell) in source.inputs.iter().zip(part.cells) {
+                row.cells[*input] = cell;
+            }
+            row.place = part.place;
+        }
+        Ok(has_some.then_some(row))
+    }
+
+    /// The next row, to look at before the program runs.
+    pub fn peek_row(&mut self) -> Result<Option<Row>, Stopped> {
+        self.next_row(false)
+    }
+
+    fn empty_row(&self) -> Row {
+        Row::absent(self.inputs.len())
+    }
+
+    /// The names of columns that no input has.
+    pub fn unused(&self) -> Vec<String> {
+        // A file that is named for one input is asked about no other.
+        let whole = self.sources.iter().filter(|source| source.inputs.len() == self.inputs.len());
+        whole.flat_map(|source| source.rows.unused().to_vec()).collect()
+    }
+
+    /// What is said about a cell of the wrong type.
+    pub fn bad(&self, row: &Row, name: &str, message: String) -> Stopped {
+        let number = self.inputs.iter().position(|input| input == name);
+        let source =
+            self.sources.iter().find(|source| number.is_some_and(|number| source.inputs.contains(&number)));
+        let bytes = json_lines::find(&row.place.text, name);
+        let file = source.map_or_else(|| "<data>".to_string(), |source| source.file.clone());
+        Stopped::Data { file, bad: BadData { place: row.place.clone(), bytes, message } }
+    }
+}
+
+impl Source {
+    fn next_row(&mut self) -> Result<Option<Row>, Stopped> {
+        match self.rows.next_row() {
+            Ok(Some(row)) => Ok(Some(row)),
+            Ok(None) => {
+                self.is_ended = true;
+                Ok(None)
+            }
+            Err(bad) => Err(Stopped::Data { file: self.file.clone(), bad }),
+        }
+    }
+}
+
+fn refused(file: &str, message: String) -> Stopped {
+    Stopped::Data { file: file.to_string(), bad: BadData::without_line(message) }
+}

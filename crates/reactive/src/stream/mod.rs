@@ -1,0 +1,413 @@
+//! One node on streams of data: `eddy run FILE --node N --in data.jsonl` (section 11).
+//!
+//! Each cycle is printed as soon as it and all before it are decided, and forgotten when everything in it is known; so an
+//! endless pipe runs in the memory of its window. Types may depend on the first values of the inputs, which are therefore read
+//! before the program is prepared.
+
+mod columns;
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use eddy_language::{Data, Options, Out, Verdict};
+use eddy_runtime::{BadData, Raw, Row};
+use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::Scalar;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cell::Cell;
+use crate::elaborate::{Given, constant_expression};
+use crate::flow::{Draft, Flow, VarId};
+use crate::infer::Hints;
+use crate::language::semantics;
+use crate::prepare::{Checks, Prepared, prepare};
+use crate::program::{NodeId, Program};
+use crate::runs::{RunOptions, execute_cells, json_line};
+use crate::simulate::{self, Simulation};
+use crate::tree::Semantics;
+use crate::{codes, errors, parse};
+use columns::Columns;
+
+/// So many rows are read, at most, in search of the first values of inputs without a written type.
+const MAX_PEEKED: usize = 10_000;
+
+/// Runs a node on data.
+pub fn run(
+    program: &Program,
+    sources: &mut Sources,
+    options: &Options,
+    data: Vec<Data>,
+    out: Out<'_>,
+) -> Result<Verdict, fmt::Error> {
+    let mut stream = match Stream::new(program, sources, options, data) {
+        Ok(stream) => stream,
+        Err(stopped) => return Ok(Verdict::refused(stopped.diagnostics(sources))),
+    };
+    let prepared = match stream.prepare() {
+        Ok(prepared) => prepared,
+        Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
+    };
+    let shown = match stream.shown(&prepared.flow) {
+        Ok(shown) => shown,
+        Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
+    };
+    let is_whole = options.chrono || options.engine.as_deref().is_some_and(|engine| engine != "simulate");
+    if is_whole {
+        return stream.run_whole(prepared, sources, out);
+    }
+    let mut player = Player::new(&prepared, options, shown);
+    let stopped = stream.play(&mut player, out)?;
+    let warnings = stream.warnings();
+    let stats = player.stats();
+    Ok(match stopped {
+        None => Verdict { diagnostics: warnings, stats, ..Verdict::answered() },
+        Some(stopped) => Verdict { stats, ..Verdict::refused(stopped.diagnostics(sources)) },
+    })
+}
+
+/// Why a run stopped before its data did.
+enum Stopped {
+    Program(Vec<Diagnostic>),
+    Data { file: String, bad: BadData },
+}
+
+impl Stopped {
+    fn diagnostics(self, sources: &mut Sources) -> Vec<Diagnostic> {
+        match self {
+            Stopped::Program(diagnostics) => diagnostics,
+            Stopped::Data { file, bad } => {
+                let line = u32::try_from(bad.place.line).unwrap_or(u32::MAX).max(1);
+                let span = match sources.add_excerpt(&file, &bad.place.text, line) {
+                    Ok(excerpt) => {
+                        let offset = |at: usize| excerpt.base() + u32::try_from(at).unwrap_or(0);
+                        Span::new(offset(bad.bytes.start), offset(bad.bytes.end))
+                    }
+                    Err(_) => Span::default(),
+                };
+                vec![Diagnostic::error(codes::DATA, span, bad.message)]
+            }
+        }
+    }
+}
+
+/// A node and the data for it.
+struct Stream<'a> {
+    program: &'a Program,
+    options: &'a Options,
+    node: NodeId,
+    given: Given,
+    columns: Columns,
+    /// Rows that were read in search of types.
+    peeked: VecDeque<Result<Row, Stopped>>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(
+        program: &'a Program,
+        sources: &mut Sources,
+        options: &'a Options,
+        data: Vec<Data>,
+    ) -> Result<Self, Stopped> {
+        let name = options.node.as_deref().expect("a node is named");
+        let node = program.find_named(name).map_err(|diagnostic| Stopped::Program(vec![*diagnostic]))?;
+        let mut constants = FxHashMap::default();
+        for (input, text) in &options.constants {
+            if !program.node(node).inputs().iter().any(|slot| slot.name == *input) {
+                let declared = program.node(node);
+                let title = format!("the node `{name}` has no input `{input}` for `--const`");
+                return Err(Stopped::Program(vec![Diagnostic::error(codes::DATA, declared.span, title)]));
+            }
+            let value = constant(sources, input, text).map_err(Stopped::Program)?;
+            constants.insert(input.clone(), value);
+        }
+        let inputs = program.node(node).inputs().iter().map(|slot| slot.name.clone());
+        let inputs: Vec<String> = inputs.filter(|name| !constants.contains_key(name)).collect();
+        let columns = Columns::new(data, inputs)?;
+        let shown: FxHashSet<String> = options.show.iter().cloned().collect();
+        Ok(Stream {
+            program,
+            options,
+            node,
+            given: Given { constants, shown },
+            columns,
+            peeked: VecDeque::new(),
+        })
+    }
+
+    fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
+        let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
+        let (columns, peeked) = (&mut self.columns, &mut self.peeked);
+        prepare(self.program, self.node, &self.given, |draft| hints(draft, columns, peeked), checks)
+    }
+
+    /// The streams to print.
+    fn shown(&self, flow: &Flow) -> Result<Vec<(String, VarId)>, Vec<Diagnostic>> {
+        let declared = self.program.node(self.node);
+        if self.options.show.is_empty() {
+            let names = declared.outputs.iter().map(|slot| declared.slots[slot.0].name.clone());
+            return Ok(names.zip(flow.outputs.iter().copied()).collect());
+        }
+        let find = |name: &String| match flow.find(name) {
+            Some(var) => Ok((name.clone(), var)),
+            // The name was typed on the command line, so there is nothing to edit.
+            None => Err(vec![errors::unknown_stream(flow, name, declared.span).without_edit()]),
+        };
+        self.options.show.iter().map(find).collect()
+    }
+
+    /// Feeds all rows to the player.
+    fn play(&mut self, player: &mut Player<'_>, out: Out<'_>) -> Result<Option<Stopped>, fmt::Error> {
+        let mut n_cycles = 0;
+        while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
+            if self.columns.is_waiting() && self.peeked.is_empty() {
+                out.flush();
+            }
+            let row = match self.peeked.pop_front() {
+                Some(row) => row.map(Some),
+                None => self.columns.next_row(self.options.cycles.is_some()),
+            };
+            let row = match row {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(stopped) => return Ok(Some(stopped)),
+            };
+            match self.cells(player.flow(), &row, n_cycles) {
+                Ok(cells) => {
+                    if let Err(diagnostic) = player.open(&cells) {
+                        player.print(out)?;
+                        return Ok(Some(Stopped::Program(vec![*diagnostic])));
+                    }
+                }
+                Err(stopped) => return Ok(Some(stopped)),
+            }
+            player.print(out)?;
+            n_cycles += 1;
+        }
+        match player.end() {
+            Ok(()) => {
+                player.print_rest(out)?;
+                Ok(None)
+            }
+            Err(diagnostic) => Ok(Some(Stopped::Program(vec![*diagnostic]))),
+        }
+    }
+
+    /// Reads all data, runs the node on them, and prints the result: for what needs to see the whole trace.
+    fn run_whole(
+        mut self,
+        prepared: Prepared,
+        sources: &mut Sources,
+        out: Out<'_>,
+    ) -> Result<Verdict, fmt::Error> {
+        let mut inputs: Vec<Vec<Cell>> = vec![Vec::new(); prepared.flow.inputs.len()];
+        let mut n_cycles = 0;
+        while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
+            let row = match self.peeked.pop_front() {
+                Some(row) => row.map(Some),
+                None => self.columns.next_row(self.options.cycles.is_some()),
+            };
+            let cells =
+                row.and_then(|row| row.map(|row| self.cells(&prepared.flow, &row, n_cycles)).transpose());
+            match cells {
+                Ok(Some(cells)) => inputs.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell)),
+                Ok(None) => break,
+                Err(stopped) => return Ok(Verdict::refused(stopped.diagnostics(sources))),
+            }
+            n_cycles += 1;
+        }
+        let span = self.program.node(self.node).span;
+        let options = RunOptions {
+            semantics: self.options.engine.as_deref().map_or(Semantics::Operational, semantics),
+            chrono: self.options.chrono,
+            unchecked: self.options.unchecked,
+            n_cycles: Some(usize::try_from(n_cycles).unwrap_or(usize::MAX)),
+            seed: self.options.seed.unwrap_or(0),
+            max_window: self.options.max_window,
+            width: self.options.width,
+            show: self.options.show.iter().map(|name| (name.clone(), span)).collect(),
+            ..RunOptions::default()
+        };
+        match execute_cells(self.program, self.node, prepared, options, inputs) {
+            Ok(text) => {
+                out.write_str(&text)?;
+                Ok(Verdict { diagnostics: self.warnings(), ..Verdict::answered() })
+            }
+            Err(diagnostics) => Ok(Verdict::refused(diagnostics)),
+        }
+    }
+
+    /// A row as cells of the inputs' types.
+    fn cells(&self, flow: &Flow, row: &Row, cycle: u64) -> Result<Vec<Cell>, Stopped> {
+        let mut cells = Vec::with_capacity(flow.inputs.len());
+        for (input, raw) in flow.inputs.iter().zip(&row.cells) {
+            cells.push(match raw {
+                Raw::Absent => Cell::Absent,
+                Raw::Unknown => Cell::Unknown,
+                _ => match raw.to_value(&flow.var(*input).ty) {
+                    Ok(value) => Cell::Value(value),
+                    Err(mismatch) => {
+                        let var = flow.var(*input);
+                        let name = var.name.as_deref().expect("inputs have names");
+                        let message = format!("`{name}` {mismatch} at cycle {cycle}: it is {}", var.ty);
+                        return Err(self.columns.bad(row, name, message));
+                    }
+                },
+            });
+        }
+        Ok(cells)
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        let node = self.program.node(self.node);
+        let unused = self.columns.unused();
+        let warn = |name: &String| {
+            let title =
+                format!("the data have a column `{name}`, and `{}` has no input of that name", node.name);
+            Diagnostic::warning(codes::UNUSED_COLUMN, node.span, title)
+        };
+        unused.iter().map(warn).collect()
+    }
+}
+
+/// Reads ahead until each input without a written type has shown a value.
+fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row, Stopped>>) -> Hints {
+    let has_shape =
+        |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
+    let mut open: Vec<usize> =
+        (0..draft.inputs.len()).filter(|index| !has_shape(draft.inputs[*index])).collect();
+    let mut hints = Hints::default();
+    while !open.is_empty() && peeked.len() < MAX_PEEKED {
+        let row = match columns.peek_row() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            // What is wrong with the data is told when the program gets there.
+            Err(stopped) => {
+                peeked.push_back(Err(stopped));
+                break;
+            }
+        };
+        open.retain(|index| {
+            let raw = &row.cells[*index];
+            if raw.is_value() {
+                let input = draft.inputs[*index];
+                hints.shapes.push((input, raw.outline().0));
+                hints.scalars.extend(raw.is_bool().then_some((input, Scalar::Bool)));
+            }
+            !raw.is_value()
+        });
+        peeked.push_back(Ok(row));
+    }
+    hints
+}
+
+fn constant(sources: &mut Sources, input: &str, text: &str) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
+    // The parser knows whole programs, so the value is read as part of one.
+    let program = format!("run f {{ {input} = {text}; }}");
+    let file = sources.add(&format!("--const {input}"), &program).expect("a constant is short");
+    let parsed = parse::parse(file);
+    if !parsed.diagnostics.is_empty() {
+        return Err(parsed.diagnostics);
+    }
+    let run = parsed.program.runs().next().expect("one run was written");
+    match &run.rows[0].value {
+        crate::tree::RowValue::Constant(expr) => {
+            constant_expression(&parsed.program.exprs, *expr).map_err(|diagnostic| vec![*diagnostic])
+        }
+        crate::tree::RowValue::Cells(_) => unreachable!("a constant was written"),
+    }
+}
+
+/// A simulation and what of it was printed.
+struct Player<'a> {
+    prepared: &'a Prepared,
+    simulation: Simulation<'a>,
+    shown: Vec<(String, VarId)>,
+    n_printed: u64,
+    is_checked: bool,
+}
+
+impl<'a> Player<'a> {
+    fn new(prepared: &'a Prepared, options: &Options, shown: Vec<(String, VarId)>) -> Self {
+        let simulation_options = simulate::Options {
+            strict: false,
+            seed: options.seed.unwrap_or(0),
+            max_window: options.max_window,
+        };
+        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options);
+        Player { prepared, simulation, shown, n_printed: 0, is_checked: !options.unchecked }
+    }
+
+    fn flow(&self) -> &'a Flow {
+        &self.prepared.flow
+    }
+
+    fn open(&mut self, cells: &[Cell]) -> Result<(), Box<Diagnostic>> {
+        let opened = self.simulation.open(cells);
+        self.concluded(opened)
+    }
+
+    fn end(&mut self) -> Result<(), Box<Diagnostic>> {
+        let ended = self.simulation.end();
+        self.concluded(ended)
+    }
+
+    fn concluded(&self, outcome: Result<(), simulate::Failure>) -> Result<(), Box<Diagnostic>> {
+        outcome.map_err(|failure| Box::new(errors::simulation(self.flow(), &failure)))?;
+        match self.simulation.first_error() {
+            Some((cycle, equation)) if self.is_checked => {
+                Err(Box::new(errors::synchronisation(self.flow(), equation, cycle)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints the cycles that are decided, and forgets those in which everything is known.
+    fn print(&mut self, out: Out<'_>) -> fmt::Result {
+        while self.n_printed < self.simulation.n_cycles()
+            && self.is_decided(self.n_printed)
+            && !(self.is_checked && self.is_wrong(self.n_printed))
+        {
+            self.print_cycle(out)?;
+        }
+        while self.simulation.first_cycle() < self.n_printed
+            && self.simulation.is_complete(self.simulation.first_cycle())
+        {
+            self.simulation.release();
+        }
+        Ok(())
+    }
+
+    /// Prints what is left, known or not.
+    fn print_rest(&mut self, out: Out<'_>) -> fmt::Result {
+        while self.n_printed < self.simulation.n_cycles() {
+            self.print_cycle(out)?;
+        }
+        Ok(())
+    }
+
+    /// Whether something that would be printed contradicts itself.
+    fn is_wrong(&self, cycle: u64) -> bool {
+        self.shown.iter().any(|(_, var)| *self.simulation.cell(cycle, *var) == Cell::Error)
+    }
+
+    fn is_decided(&self, cycle: u64) -> bool {
+        self.shown.iter().all(|(_, var)| self.simulation.cell(cycle, *var).is_final())
+    }
+
+    fn print_cycle(&mut self, out: Out<'_>) -> fmt::Result {
+        let cycle = self.n_printed;
+        let cells = self.shown.iter().map(|(name, var)| (name.as_str(), self.simulation.cell(cycle, *var)));
+        out.write_str(&json_line(cells))?;
+        self.n_printed += 1;
+        Ok(())
+    }
+
+    fn stats(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("cycles", self.simulation.n_cycles()),
+            ("look-ahead used", self.simulation.look_ahead()),
+            ("widest window", self.simulation.widest_window()),
+            ("updates", self.simulation.n_firings()),
+        ]
+    }
+}

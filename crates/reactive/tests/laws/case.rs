@@ -1,0 +1,240 @@
+//! A program that is ready to run, and a trace for it.
+
+use std::fmt;
+use std::panic::catch_unwind;
+
+use eddy_reactive::cell::Cell;
+use eddy_reactive::clocks::{Clock, Clocks};
+use eddy_reactive::codes;
+use eddy_reactive::elaborate::Given;
+use eddy_reactive::flow::{Draft, Flow, VarId};
+use eddy_reactive::infer::Hints;
+use eddy_reactive::prepare::{Checks, Prepared, prepare};
+use eddy_reactive::resolve::resolve;
+use eddy_syntax::{Diagnostic, SourceFile, Sources};
+use eddy_tensor::Shape;
+
+use crate::engines::{NoValue, Rows};
+use crate::generate::{Choices, ProgramText};
+use crate::harness::Source;
+use crate::trace::{Absences, Presence, Trace, value};
+
+/// A program with a trace, or why there is none.
+pub struct Case {
+    pub program: ProgramText,
+    pub outcome: Result<Ready, Refusal>,
+    /// Decisions that a law takes.
+    law: Vec<u16>,
+}
+
+/// What runs.
+pub struct Ready {
+    pub prepared: Prepared,
+    /// The cells of the inputs.
+    pub inputs: Rows,
+    pub n_cycles: usize,
+}
+
+/// Why a program is not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It waits for itself.
+    Causality,
+    /// An operation has no value on this trace.
+    Arithmetic,
+    /// Something else is wrong with it.
+    Other(String),
+}
+
+impl Case {
+    /// A program with clocks beside its declarations, and a trace.
+    pub fn sample_with_written_clocks(source: &mut Source<'_>) -> Case {
+        let program = source.program.program_with_written_clocks();
+        Case::new(program, source, Absences::Some)
+    }
+
+    /// A program and a trace.
+    pub fn sample(source: &mut Source<'_>) -> Case {
+        let program = source.program.program();
+        Case::new(program, source, Absences::Some)
+    }
+
+    /// A program without `fby back`, and a trace.
+    pub fn sample_without_end(source: &mut Source<'_>) -> Case {
+        let program = source.program.program_without_end();
+        Case::new(program, source, Absences::Some)
+    }
+
+    pub fn new(program: ProgramText, source: &mut Source<'_>, absences: Absences) -> Case {
+        let outcome = prepared(&program.text(), program.main().name)
+            .and_then(|prepared| Ready::new(prepared, &mut source.trace, absences));
+        Case { program, outcome, law: source.law.to_vec() }
+    }
+
+    /// The decisions that a law takes.
+    pub fn decisions(&self) -> Choices<'_> {
+        Choices::new(&self.law)
+    }
+
+    /// The same program on another trace.
+    #[must_use]
+    pub fn changed(mut self, change: impl FnOnce(&Ready, &mut Choices<'_>) -> Ready) -> Case {
+        self.outcome = self.outcome.map(|ready| change(&ready, &mut Choices::new(&self.law)));
+        self
+    }
+}
+
+/// Prepares a program. If that panics, the program is shown as refused: samples are made outside of what is tried.
+pub fn prepared(text: &str, node: &str) -> Result<Prepared, Refusal> {
+    let prepared = catch_unwind(|| try_to_prepare(text, node));
+    prepared.unwrap_or_else(|_| Err(Refusal::Other("the checks panicked".to_string())))
+}
+
+fn try_to_prepare(text: &str, node: &str) -> Result<Prepared, Refusal> {
+    let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
+    let checked = resolve(&mut sources).and_then(|program| {
+        let node = program.find(node, sources.main().end())?;
+        prepare(&program, node, &Given::default(), scalars, Checks::On)
+    });
+    checked.map_err(|diagnostics| refusal(&diagnostics))
+}
+
+/// What a run says about inputs whose shape is not written: they are scalars.
+fn scalars(draft: &Draft) -> Hints {
+    let has_shape =
+        |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
+    let inputs = draft.inputs.iter().filter(|input| !has_shape(**input));
+    Hints { shapes: inputs.map(|input| (*input, Shape::scalar())).collect(), ..Hints::default() }
+}
+
+fn refusal(diagnostics: &[Diagnostic]) -> Refusal {
+    let first = &diagnostics[0];
+    match first.code {
+        codes::CAUSALITY => Refusal::Causality,
+        code => Refusal::Other(format!("{code} {} at {:?}", first.title, first.primary.span)),
+    }
+}
+
+impl Ready {
+    fn new(prepared: Prepared, choices: &mut Choices<'_>, absences: Absences) -> Result<Ready, Refusal> {
+        let n_cycles = choices.below(9);
+        let trace = Trace { flow: &prepared.flow, clocks: &prepared.clocks, n_cycles, like: None };
+        let inputs = trace.rows(choices, absences).map_err(|_| Refusal::Arithmetic)?;
+        Ok(Ready { prepared, inputs, n_cycles })
+    }
+
+    /// The same program on a trace of the same length.
+    pub fn another_trace(&self, choices: &mut Choices<'_>, presence: Presence) -> Result<Ready, NoValue> {
+        let like = match presence {
+            Presence::AsBefore => Some(self.inputs.clone()),
+            Presence::Free => None,
+            Presence::Together => {
+                let base =
+                    (0..self.n_cycles).map(|_| if choices.once_in(3) { Cell::Absent } else { Cell::Present });
+                let base: Vec<Cell> = base.collect();
+                Some(vec![base; self.inputs.len()])
+            }
+        };
+        let trace = Trace { flow: self.flow(), clocks: self.clocks(), n_cycles: self.n_cycles, like };
+        Ok(self.with_inputs(trace.rows(choices, Absences::Some)?, self.n_cycles))
+    }
+
+    pub fn flow(&self) -> &Flow {
+        &self.prepared.flow
+    }
+
+    pub fn clocks(&self) -> &Clocks {
+        &self.prepared.clocks
+    }
+
+    /// The cells of all inputs at a cycle.
+    pub fn cycle(&self, cycle: usize) -> Vec<Cell> {
+        self.inputs.iter().map(|row| row[cycle].clone()).collect()
+    }
+
+    /// How often a stream is sampled.
+    pub fn n_samplings(&self, var: VarId) -> usize {
+        let mut clock = self.clocks().of(var);
+        let mut n = 0;
+        while let Clock::On { of, .. } = self.clocks().clock(clock) {
+            (clock, n) = (of, n + 1);
+        }
+        n
+    }
+
+    /// The same program on other cells.
+    pub fn with_inputs(&self, inputs: Rows, n_cycles: usize) -> Ready {
+        Ready { prepared: self.prepared.clone(), inputs, n_cycles }
+    }
+
+    /// With some cycles of which nothing is known, and some inputs of which only is known that they are there. Where the clock of
+    /// a sampled input is not known any more, neither is the input.
+    pub fn with_unknown_cycles(&self, choices: &mut Choices<'_>) -> Ready {
+        let mut inputs = self.inputs.clone();
+        let is_sampled: Vec<bool> =
+            self.flow().inputs.iter().map(|input| self.n_samplings(*input) > 0).collect();
+        for cycle in 0..self.n_cycles {
+            let is_whole = choices.once_in(6);
+            for (row, is_sampled) in inputs.iter_mut().zip(&is_sampled) {
+                if is_whole || *is_sampled {
+                    row[cycle] = Cell::Unknown;
+                } else if row[cycle].is_present() && choices.once_in(6) {
+                    row[cycle] = Cell::Present;
+                }
+            }
+        }
+        let trace = Trace { flow: self.flow(), clocks: self.clocks(), n_cycles: self.n_cycles, like: None };
+        // A program that had values has values where less is known.
+        let _ = trace.fill(|input, cycle, _| self.inputs[input][cycle].clone(), &is_sampled, &mut inputs);
+        self.with_inputs(inputs, self.n_cycles)
+    }
+
+    /// With any cells of inputs unknown.
+    pub fn with_unknown_cells(&self, choices: &mut Choices<'_>) -> Ready {
+        let mut inputs = self.inputs.clone();
+        for cell in inputs.iter_mut().flatten() {
+            if choices.once_in(3) {
+                *cell = Cell::Unknown;
+            }
+        }
+        self.with_inputs(inputs, self.n_cycles)
+    }
+
+    /// With cells of inputs that are there where the clocks say that they are not, and the other way round.
+    pub fn with_wrong_cells(&self, choices: &mut Choices<'_>) -> Ready {
+        let mut inputs = self.inputs.clone();
+        for (input, row) in self.flow().inputs.iter().zip(&mut inputs) {
+            for cell in row {
+                if choices.once_in(6) {
+                    *cell = match cell {
+                        Cell::Absent => Cell::Value(value(self.flow(), *input, choices)),
+                        _ => Cell::Absent,
+                    };
+                }
+            }
+        }
+        self.with_inputs(inputs, self.n_cycles)
+    }
+
+    /// The trace as a test bench that can be pasted behind the program.
+    pub fn bench(&self, node: &str) -> String {
+        let row = |(input, row): (&VarId, &Vec<Cell>)| {
+            let name = self.flow().var(*input).name.as_deref().expect("inputs have names");
+            let cells: Vec<String> = row.iter().map(ToString::to_string).collect();
+            format!(" {name}: {};", cells.join(" "))
+        };
+        let rows: String = self.flow().inputs.iter().zip(&self.inputs).map(row).collect();
+        format!("run {node} chrono for {} {{{rows} }}", self.n_cycles)
+    }
+}
+
+/// The program and its test bench, ready to be pasted into a file.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}", self.program.text())?;
+        match &self.outcome {
+            Ok(ready) => writeln!(f, "{}", ready.bench(self.program.main().name)),
+            Err(refusal) => writeln!(f, "({refusal:?})"),
+        }
+    }
+}

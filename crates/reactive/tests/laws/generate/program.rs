@@ -1,0 +1,136 @@
+//! Whole programs: which nodes they have, and what these may consist of.
+
+use std::fmt::Write;
+
+use super::Generator;
+use super::nodes::Kind;
+
+const SINGLE: Kind = Kind { name: "f", max_inputs: 3, max_locals: 3, n_outputs: Some(1) };
+const PAIR: Kind = Kind { name: "g", max_inputs: 2, max_locals: 3, n_outputs: Some(2) };
+const MAIN: Kind = Kind { name: "n", max_inputs: 4, max_locals: 6, n_outputs: None };
+
+/// What programs may consist of besides what they all do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feature {
+    FbyBack,
+    /// A random initialiser among the constants, at most one in a program.
+    Random,
+    /// Clocks beside declarations.
+    WrittenClocks,
+    /// Streams that are sampled.
+    Sampling,
+    /// Recurrences that only a condition breaks.
+    Guards,
+}
+
+/// The features of most programs.
+pub const FEATURES: [Feature; 4] = [Feature::FbyBack, Feature::Random, Feature::Sampling, Feature::Guards];
+
+/// A node as text.
+#[derive(Clone, Debug)]
+pub struct NodeText {
+    pub name: &'static str,
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+    pub equations: Vec<String>,
+}
+
+/// A program as text; the last node is the one that is run.
+#[derive(Clone, Debug)]
+pub struct ProgramText {
+    pub nodes: Vec<NodeText>,
+}
+
+impl NodeText {
+    /// The names of the inputs, without their types.
+    pub fn input_names(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().map(|input| input.split([':', ' ']).next().expect("an input has a name"))
+    }
+}
+
+impl ProgramText {
+    /// The node that is run.
+    pub fn main(&self) -> &NodeText {
+        self.nodes.last().expect("a program has a node")
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for node in &self.nodes {
+            let (inputs, outputs) = (node.inputs.join(", "), node.outputs.join(", "));
+            writeln!(text, "node {}({inputs}) -> ({outputs})", node.name).expect("a string takes it");
+            for equation in &node.equations {
+                writeln!(text, "  {equation}").expect("a string takes it");
+            }
+        }
+        text
+    }
+}
+
+impl Generator<'_> {
+    /// Whether programs may have it.
+    pub fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+
+    fn drop(&mut self, feature: Feature) {
+        self.features.retain(|other| *other != feature);
+    }
+
+    /// A program without `fby back`.
+    pub fn program_without_end(&mut self) -> ProgramText {
+        self.drop(Feature::FbyBack);
+        self.program()
+    }
+
+    /// A program whose streams are all as fast as the inputs, without `fby back`.
+    pub fn program_without_sampling(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.program_without_end()
+    }
+
+    /// A program with clocks beside its declarations.
+    pub fn program_with_written_clocks(&mut self) -> ProgramText {
+        self.features.push(Feature::WrittenClocks);
+        self.program()
+    }
+
+    /// A program whose recurrences all go into the past.
+    pub fn program_without_guards(&mut self) -> ProgramText {
+        self.drop(Feature::Guards);
+        self.program()
+    }
+
+    /// A whole program.
+    pub fn program(&mut self) -> ProgramText {
+        let mut nodes = Vec::new();
+        for kind in [SINGLE, PAIR] {
+            if self.choices.below(2) == 1 {
+                nodes.push(self.node(kind));
+            }
+        }
+        let main = self.node(MAIN);
+        let mut program = ProgramText { nodes: vec![main] };
+        for node in nodes.into_iter().rev() {
+            let call = format!("{}(", node.name);
+            let is_called = |other: &NodeText| other.equations.iter().any(|text| calls(text, &call));
+            if program.nodes.iter().any(is_called) {
+                program.nodes.insert(0, node);
+            }
+        }
+        program
+    }
+
+    /// A node with one output that runs on its own.
+    pub fn single(&mut self) -> ProgramText {
+        // Two instances would draw different numbers.
+        self.drop(Feature::Random);
+        ProgramText { nodes: vec![self.node(SINGLE)] }
+    }
+}
+
+/// Whether a text has this call, and not that of a longer name.
+fn calls(text: &str, call: &str) -> bool {
+    text.match_indices(call).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+}

@@ -1,0 +1,21 @@
+//! Who knows less about the inputs knows less about the rest (P6).
+
+use crate::case::Case;
+use crate::compare::below;
+use crate::engines::{cells, denote, simulate};
+use crate::harness::{Verdict, law_of_programs};
+
+#[test]
+fn p6_unknown_inputs_only_lower_cells() {
+    law_of_programs("P6 monotonicity", 400, Case::sample, |case, ready| {
+        let hidden = ready.with_unknown_cells(&mut case.decisions());
+        if hidden.inputs == ready.inputs {
+            return Ok(Verdict::Skipped("nothing is hidden"));
+        }
+        let (whole, less) = (cells!(simulate(ready)), cells!(simulate(&hidden)));
+        below(ready.flow(), (&format!("B of {}", hidden.bench("n")), &less), ("B", &whole))?;
+        let (whole, less) = (cells!(denote(ready)), cells!(denote(&hidden)));
+        below(ready.flow(), (&format!("A of {}", hidden.bench("n")), &less), ("A", &whole))?;
+        Ok(Verdict::Holds)
+    });
+}

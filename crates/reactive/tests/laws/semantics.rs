@@ -1,0 +1,103 @@
+//! The two semantics agree (P1), and accepted programs have no contradictions (P8).
+
+use eddy_reactive::denote::Denotation;
+use eddy_reactive::flow::{Flow, VarId};
+
+use crate::case::{Case, Ready};
+use crate::compare::{below, same, without_error};
+use crate::engines::{SEED, cells, denote, settled, simulate};
+use crate::harness::{Trial, Verdict, law_of_programs};
+
+#[test]
+fn p1_denotation_is_simulation() {
+    law_of_programs("P1 A = B", 800, Case::sample, |_, ready| agree(ready));
+}
+
+#[test]
+fn p1_denotation_is_simulation_where_clocks_are_written() {
+    law_of_programs("P1 A = B, written clocks", 400, Case::sample_with_written_clocks, |_, ready| {
+        agree(ready)
+    });
+}
+
+#[test]
+fn p1_denotation_is_simulation_where_cycles_are_unknown() {
+    law_of_programs(
+        "P1 A = B, unknown cycles",
+        400,
+        |source| Case::sample(source).changed(Ready::with_unknown_cycles),
+        |_, ready| agree(ready),
+    );
+}
+
+/// Where an operation waits for itself at the same cycle, its absence follows from that of its other operands by B alone.
+fn agree(ready: &Ready) -> Trial {
+    let (a, b) = (settled(&cells!(denote(ready))), settled(&cells!(simulate(ready))));
+    if waits(ready.flow()) {
+        below(ready.flow(), ("A", &a), ("B", &b))?;
+        return Ok(Verdict::Skipped("waits within a cycle"));
+    }
+    same(ready.flow(), ("A", &a), ("B", &b))?;
+    Ok(Verdict::Holds)
+}
+
+/// Whether some stream depends on itself without a delay. Such a program is accepted if a condition breaks the cycle.
+fn waits(flow: &Flow) -> bool {
+    let definitions = flow.definitions();
+    let operands = |var: VarId| -> Vec<VarId> {
+        match definitions[var.index()].map(|number| &flow.equations[number].kind) {
+            Some(kind) if !kind.is_delay() => kind.operands().collect(),
+            _ => Vec::new(),
+        }
+    };
+    flow.var_ids().any(|start| {
+        let (mut seen, mut todo) = (vec![false; flow.vars.len()], operands(start));
+        while let Some(var) = todo.pop() {
+            if !std::mem::replace(&mut seen[var.index()], true) {
+                todo.extend(operands(var));
+            }
+        }
+        seen[start.index()]
+    })
+}
+
+#[test]
+fn p1_denotation_is_below_simulation_where_any_input_is_unknown() {
+    // B also concludes from what a stream is made into, and from sampled inputs, whether it is there.
+    law_of_programs(
+        "P1 A below B, unknown cells",
+        400,
+        |source| Case::sample(source).changed(Ready::with_unknown_cells),
+        |_, ready| {
+            let (a, b) = (cells!(denote(ready)), cells!(simulate(ready)));
+            below(ready.flow(), ("A", &a), ("B", &b))?;
+            Ok(Verdict::Holds)
+        },
+    );
+}
+
+#[test]
+fn p1_iterates_end_in_the_denotation() {
+    law_of_programs("P1 iterates", 200, Case::sample, |_, ready| {
+        let solved = cells!(denote(ready));
+        let mut denotation =
+            Denotation::new(ready.flow(), ready.clocks(), &ready.inputs, ready.n_cycles, SEED);
+        let iterated = denotation.iterate(&mut String::new()).expect("a string takes all that is written");
+        if iterated.is_err() {
+            return Ok(Verdict::Skipped("no value"));
+        }
+        let last = ready.flow().var_ids().map(|var| denotation.row(var).to_vec()).collect();
+        same(ready.flow(), ("solved", &solved), ("last iterate", &last))?;
+        Ok(Verdict::Holds)
+    });
+}
+
+#[test]
+fn p8_accepted_programs_have_no_contradictions() {
+    law_of_programs("P8 no contradictions", 400, Case::sample, |_, ready| {
+        let (a, b) = (cells!(denote(ready)), cells!(simulate(ready)));
+        without_error(ready.flow(), "A", &a)?;
+        without_error(ready.flow(), "B", &b)?;
+        Ok(Verdict::Holds)
+    });
+}

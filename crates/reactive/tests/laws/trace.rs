@@ -1,0 +1,125 @@
+//! Traces that respect the clocks that inference found.
+//!
+//! Inputs on one root are there at the same cycles, and an input on a sampled clock is there exactly where its condition says so.
+//! Where nobody knows the condition, as at the last cycle of a `post`, nothing is said about the input.
+
+use eddy_reactive::cell::Cell;
+use eddy_reactive::clocks::{Clock, Clocks, Root};
+use eddy_reactive::denote::Denotation;
+use eddy_reactive::flow::{Flow, VarId};
+use eddy_tensor::{Data, Scalar, Value};
+
+use crate::engines::{NoValue, Rows, SEED};
+use crate::generate::Choices;
+
+/// Whether roots are sometimes inactive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absences {
+    Some,
+    None,
+}
+
+/// When the roots of another trace are active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// At any cycles.
+    Free,
+    /// At the same cycles.
+    AsBefore,
+    /// All at the same cycles.
+    Together,
+}
+
+/// A trace in the making.
+pub struct Trace<'a> {
+    pub flow: &'a Flow,
+    pub clocks: &'a Clocks,
+    pub n_cycles: usize,
+    /// Inputs on roots are there where they are in these rows.
+    pub like: Option<Rows>,
+}
+
+impl Trace<'_> {
+    /// The cells of the inputs.
+    pub fn rows(&self, choices: &mut Choices<'_>, absences: Absences) -> Result<Rows, NoValue> {
+        let is_dense = absences == Absences::None || choices.once_in(3);
+        let mut values: Vec<Vec<Value>> = Vec::new();
+        let mut rows: Rows = Vec::new();
+        let mut is_sampled = Vec::new();
+        for (number, input) in self.flow.inputs.iter().enumerate() {
+            // All cells are decided, whether they will be there or not, so that a change of one decision changes little.
+            values.push((0..self.n_cycles).map(|_| value(self.flow, *input, choices)).collect());
+            let cells = values[number].iter().map(|value| Cell::Value(value.clone()));
+            let presence: Vec<bool> = (0..self.n_cycles).map(|_| !choices.once_in(4) || is_dense).collect();
+            let owner = match self.clocks.clock(self.clocks.of(*input)) {
+                Clock::Root(Root::Input(owner)) => self.flow.inputs.iter().position(|other| *other == owner),
+                _ => None,
+            };
+            is_sampled.push(owner.is_none());
+            let like = self.like.as_ref().map(|rows| &rows[number]);
+            let first = owner.and_then(|owner| rows.get(owner));
+            rows.push(match (owner, like.or(first)) {
+                (None, _) => vec![Cell::Unknown; self.n_cycles],
+                (Some(_), Some(row)) => {
+                    row.iter().zip(cells).map(|(other, cell)| like_cell(other, cell)).collect()
+                }
+                (Some(_), None) => presence
+                    .iter()
+                    .zip(cells)
+                    .map(|(there, cell)| if *there { cell } else { Cell::Absent })
+                    .collect(),
+            });
+        }
+        let cell = |input: usize, cycle: usize, is_active: bool| {
+            if is_active { Cell::Value(values[input][cycle].clone()) } else { Cell::Absent }
+        };
+        self.fill(cell, &is_sampled, &mut rows)?;
+        Ok(rows)
+    }
+
+    /// Fills inputs on sampled clocks: where the program decides the clock, it decides whether the input is there.
+    pub fn fill(
+        &self,
+        cell: impl Fn(usize, usize, bool) -> Cell,
+        is_sampled: &[bool],
+        rows: &mut Rows,
+    ) -> Result<(), NoValue> {
+        loop {
+            let mut denotation = Denotation::new(self.flow, self.clocks, rows, self.n_cycles, SEED);
+            denotation.solve().map_err(|_| NoValue)?;
+            let mut filled = rows.clone();
+            for (number, input) in
+                self.flow.inputs.iter().enumerate().filter(|(number, _)| is_sampled[*number])
+            {
+                for (cycle, into) in filled[number].iter_mut().enumerate() {
+                    if let (Cell::Unknown, Some(is_active)) = (&*into, denotation.is_active(*input, cycle)) {
+                        *into = cell(number, cycle, is_active);
+                    }
+                }
+            }
+            if *rows == filled {
+                return Ok(());
+            }
+            *rows = filled;
+        }
+    }
+}
+
+/// There where another cell is.
+fn like_cell(other: &Cell, cell: Cell) -> Cell {
+    if *other == Cell::Absent { Cell::Absent } else { cell }
+}
+
+/// A small value of the type of an input.
+pub fn value(flow: &Flow, input: VarId, choices: &mut Choices<'_>) -> Value {
+    let ty = &flow.var(input).ty;
+    let n = ty.shape.n_elements().expect("vectors are small");
+    let data = match ty.scalar {
+        Scalar::Bool => Data::Bool((0..n).map(|_| choices.below(2) == 1).collect()),
+        Scalar::Int => Data::Int((0..n).map(|_| choices.among(&[0, 1, 2, -1, 5])).collect()),
+        Scalar::Num => {
+            Data::Num((0..n).map(|_| choices.among(&[0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.5])).collect())
+        }
+    };
+    Value::new(ty.shape.clone(), data).expect("there are as many elements as the shape has")
+}
