@@ -7,7 +7,7 @@ use eddy_tensor::EvalError;
 use crate::codes;
 use crate::flow::{Flow, Labels};
 use crate::kahn;
-use crate::simulate;
+use crate::simulate::{self, Contradiction};
 
 fn labels(flow: &Flow) -> Labels<'_> {
     Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations)
@@ -21,13 +21,34 @@ pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> 
 }
 
 /// Streams were not there together.
-pub fn synchronisation(flow: &Flow, equation: usize, cycle: u64) -> Diagnostic {
+pub fn synchronisation(
+    flow: &Flow,
+    equation: usize,
+    cycle: u64,
+    contradiction: Option<Contradiction>,
+) -> Diagnostic {
     let equation = &flow.equations[equation];
-    let label = labels(flow).label(equation.out);
-    let title = format!("synchronisation error at cycle {cycle} in '{label}'");
-    Diagnostic::error(codes::SYNCHRONISATION, equation.span, title)
-        .reason("the inputs are not there at the cycles that the clocks of the program need")
-        .help("`eddy check` prints the clock of each input")
+    let labels = labels(flow);
+    let title = format!("synchronisation error at cycle {cycle} in '{}'", labels.label(equation.out));
+    let diagnostic = Diagnostic::error(codes::SYNCHRONISATION, equation.span, title);
+    let diagnostic = match contradiction {
+        Some(Contradiction { cycle, var, is_there, equation }) => {
+            let (name, needs) = (labels.label(var), &flow.equations[equation]);
+            let what = labels.label(needs.out);
+            let (is, must_be) = if is_there { ("there", "absent") } else { ("absent", "there") };
+            let reason =
+                format!("`{name}` is {is} at cycle {cycle}, where `{what}` needs it to be {must_be}");
+            if needs.span == diagnostic.primary.span {
+                diagnostic.reason(reason)
+            } else {
+                diagnostic.cause(needs.span, format!("needs `{name}` to be {must_be}")).reason(reason)
+            }
+        }
+        None => {
+            diagnostic.reason("the inputs are not there at the cycles that the clocks of the program need")
+        }
+    };
+    diagnostic.help("`eddy check` prints the clock of each input")
 }
 
 /// A simulation stopped.

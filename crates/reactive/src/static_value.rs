@@ -47,12 +47,12 @@ pub fn shape(value: &Static) -> Option<Shape> {
     }
 }
 
-/// `-e`.
-pub fn negated(value: &Static) -> Result<Static, StaticError> {
+/// `-e`; `None` for lists, which are not negated at compile time.
+pub fn negated(value: &Static) -> Option<Result<Static, StaticError>> {
     match value {
-        Static::Int(n) => n.checked_neg().map(Static::Int).ok_or(StaticError::Overflow),
-        Static::Num(x) => Ok(Static::Num(-x)),
-        Static::List(_) => Err(StaticError::Kind("a list cannot be negated")),
+        Static::Int(n) => Some(n.checked_neg().map(Static::Int).ok_or(StaticError::Overflow)),
+        Static::Num(x) => Some(Ok(Static::Num(-x))),
+        Static::List(_) => None,
     }
 }
 
@@ -67,11 +67,10 @@ pub fn binary(op: BinaryOp, left: &Static, right: &Static) -> Option<Result<Stat
             | BinaryOp::IntDivide
             | BinaryOp::Mod
     );
-    is_static.then(|| match (left, right) {
+    // Arithmetic on lists is done by streams: `2 * [1,2]` is a product of constants.
+    let is_list = matches!(left, Static::List(_)) || matches!(right, Static::List(_));
+    (is_static && !is_list).then(|| match (left, right) {
         (Static::Int(a), Static::Int(b)) => integers(op, *a, *b),
-        (Static::List(_), _) | (_, Static::List(_)) => {
-            Err(StaticError::Kind("a list is no operand of a compile-time operator"))
-        }
         _ => numbers(op, number(left), number(right)),
     })
 }
@@ -93,7 +92,7 @@ fn number(value: &Static) -> f64 {
     match value {
         Static::Int(n) => *n as f64,
         Static::Num(x) => *x,
-        Static::List(_) => unreachable!("lists are refused before"),
+        Static::List(_) => unreachable!("lists have no compile-time arithmetic"),
     }
 }
 

@@ -178,7 +178,7 @@ fn value(
         })),
         ExprKind::Variable(_) => variable(expr).map(Ok),
         ExprKind::Group(inner) => known(inner).cloned().map(Ok),
-        ExprKind::Unary(UnaryOp::Negate, operand) => known(operand).map(static_value::negated),
+        ExprKind::Unary(UnaryOp::Negate, operand) => static_value::negated(known(operand)?),
         ExprKind::Binary(op, left, right) => static_value::binary(op, known(left)?, known(right)?),
         ExprKind::List(items) => {
             let integer = |item: &ExprId| match known(*item) {

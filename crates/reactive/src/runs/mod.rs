@@ -224,7 +224,7 @@ impl Bench<'_> {
             if !self.options.unchecked
                 && let Some((cycle, equation)) = simulation.first_error()
             {
-                return Err(vec![errors::synchronisation(flow, equation, cycle)]);
+                return Err(vec![errors::synchronisation(flow, equation, cycle, simulation.contradiction())]);
             }
         }
         let vars: Vec<VarId> = flow.inputs.iter().copied().chain(shown.iter().map(|(_, var)| *var)).collect();

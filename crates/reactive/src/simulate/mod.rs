@@ -66,6 +66,19 @@ pub enum Failure {
     },
 }
 
+/// How the first contradiction came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// The cycle.
+    pub cycle: u64,
+    /// The stream that cannot be what is said of it.
+    pub var: VarId,
+    /// Whether it is there; otherwise it is absent.
+    pub is_there: bool,
+    /// The equation that needs it to be otherwise.
+    pub equation: usize,
+}
+
 /// A program that is being simulated.
 pub struct Simulation<'a> {
     flow: &'a Flow,
@@ -84,6 +97,9 @@ pub struct Simulation<'a> {
     is_output: Vec<bool>,
     look_ahead: u64,
     widest: usize,
+    /// The equation that is being applied.
+    current: Option<usize>,
+    contradiction: Option<Contradiction>,
 }
 
 impl<'a> Simulation<'a> {
@@ -116,6 +132,8 @@ impl<'a> Simulation<'a> {
             is_output,
             look_ahead: 0,
             widest: 0,
+            current: None,
+            contradiction: None,
         }
     }
 
@@ -171,6 +189,7 @@ impl<'a> Simulation<'a> {
     fn run(&mut self) -> Result<(), Failure> {
         while let Some((cycle, equation)) = self.window.next() {
             let before = self.window.n_changes;
+            self.current = Some(equation);
             self.update(cycle, equation)?;
             if self.window.n_changes != before {
                 self.n_firings += 1;
@@ -188,7 +207,24 @@ impl<'a> Simulation<'a> {
             for equation in self.tables.uses(var) {
                 self.window.schedule(cycle, *equation);
             }
+            if self.contradiction.is_none() && *self.window.cell(cycle, var) == Cell::Error {
+                self.contradict(cycle, var, cell);
+            }
         }
+    }
+
+    /// Remembers what was known of a stream that could not become this cell.
+    #[cold]
+    fn contradict(&mut self, cycle: u64, var: VarId, cell: &Cell) {
+        if let (Some(equation), Cell::Absent | Cell::Present | Cell::Value(_)) = (self.current, cell) {
+            let is_there = *cell == Cell::Absent;
+            self.contradiction = Some(Contradiction { cycle, var, is_there, equation });
+        }
+    }
+
+    /// How the first contradiction came about, if there is one.
+    pub fn contradiction(&self) -> Option<Contradiction> {
+        self.contradiction
     }
 
     /// The first cycle that was not released.

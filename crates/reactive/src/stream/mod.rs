@@ -354,9 +354,12 @@ impl<'a> Player<'a> {
     fn concluded(&self, outcome: Result<(), simulate::Failure>) -> Result<(), Box<Diagnostic>> {
         outcome.map_err(|failure| Box::new(errors::simulation(self.flow(), &failure)))?;
         match self.simulation.first_error() {
-            Some((cycle, equation)) if self.is_checked => {
-                Err(Box::new(errors::synchronisation(self.flow(), equation, cycle)))
-            }
+            Some((cycle, equation)) if self.is_checked => Err(Box::new(errors::synchronisation(
+                self.flow(),
+                equation,
+                cycle,
+                self.simulation.contradiction(),
+            ))),
             _ => Ok(()),
         }
     }
