@@ -61,6 +61,9 @@ pub const UNSUPPORTED: Code = "E0604";
 /// A test bench that would fill more cells than are kept.
 pub const TOO_MANY_CELLS: Code = "E0605";
 
+/// A file without test benches is run.
+pub const NOTHING_TO_RUN: Code = "E0606";
+
 /// Data that do not go with the inputs.
 pub const DATA: Code = "E0701";
 /// Data with a column that is no input.
@@ -99,6 +102,7 @@ pub const PAGES: &[Page] = &[
     page!("E0603"),
     page!("E0604"),
     page!("E0605"),
+    page!("E0606"),
     page!("E0701"),
     page!("E0702"),
 ];

@@ -2,7 +2,7 @@
 
 use eddy_language::{Command, Data, Language, OptionName, Options, Out, Verdict};
 use eddy_syntax::explain::Page;
-use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
+use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::check::{check_node, without_repetitions};
 use crate::chronogram::{Chart, svg};
@@ -78,7 +78,8 @@ impl Language for Reactive {
         match text {
             Ok(text) => {
                 out.write_str(&text)?;
-                Ok(Verdict::answered())
+                let diagnostics = warnings(&program, command, sources.main().end());
+                Ok(Verdict { diagnostics, ..Verdict::answered() })
             }
             Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
         }
@@ -87,6 +88,23 @@ impl Language for Reactive {
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
         format::format(file)
     }
+}
+
+/// What is not done although the program was accepted.
+fn warnings(program: &Program, command: Command, end: Span) -> Vec<Diagnostic> {
+    let tree = &program.modules[Program::MAIN].tree;
+    let trains = tree.trains().map(|train| {
+        Diagnostic::warning(codes::UNSUPPORTED, train.at, "`train` is not available yet")
+            .label("this declares no node")
+    });
+    let mut warnings: Vec<Diagnostic> = trains.collect();
+    if matches!(command, Command::Run | Command::Trace) && tree.runs().next().is_none() {
+        let title = "nothing to run: the file has no test bench";
+        let warning = Diagnostic::warning(codes::NOTHING_TO_RUN, end, title)
+            .help("add one, `run NODE { x: 1 2 3; }`, or name a node: `eddy run FILE --node NAME --in DATA`");
+        warnings.push(warning);
+    }
+    warnings
 }
 
 /// The pictures of all test benches.

@@ -8,8 +8,10 @@
 /// assert_eq!(nearest("zzz", ["width", "length"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A third of the letters may differ, which is what compilers with liked suggestions allow.
-    let limit = word.chars().count().div_ceil(3);
+    // A third of the letters may differ, which is what compilers with liked suggestions allow; one of two, and not the
+    // only one there is.
+    let n_letters = word.chars().count();
+    let limit = if n_letters == 2 { 1 } else { n_letters / 3 };
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

@@ -308,10 +308,13 @@ impl Body<'_> {
                 count(n_streams)
             );
             let names = equation.targets[0].span().to(equation.targets[n_names - 1].span());
-            let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(equation.value), title)
-                .cause(names, count(n_names))
-                .help("write `_` for a stream that is not needed");
-            self.diagnostics.push(diagnostic);
+            let diagnostic =
+                Diagnostic::error(codes::WIDTH, exprs.at(equation.value), title).cause(names, count(n_names));
+            self.diagnostics.push(if n_names < n_streams {
+                diagnostic.help("write `_` for a stream that is not needed")
+            } else {
+                diagnostic
+            });
         }
     }
 
