@@ -110,10 +110,18 @@ fn way_out(
             ))
         }
         Situation::MergeBranch(condition, polarity) => {
-            let (condition, not) = (labels.label(condition), not(polarity));
-            Some(format!(
-                "a branch of `merge` is there only when it is chosen: `{name} when {not}{condition}`"
-            ))
+            let (text, not) = (labels.label(condition), not(polarity));
+            match (terms.terms[terms.find(found) as usize], terms.terms[terms.find(clock) as usize]) {
+                // Sampled by the same condition, the other way round.
+                (Term::On { condition: a, .. }, Term::On { condition: b, .. }) if a == b => Some(format!(
+                    "this branch is there when `{text}` has the other value: sample it with `when {not}{text}`"
+                )),
+                // Sampled by something else: what was meant cannot be known.
+                (Term::On { .. }, _) => None,
+                _ => Some(format!(
+                    "a branch of `merge` is there only when it is chosen: `{name} when {not}{text}`"
+                )),
+            }
         }
         Situation::Sampled | Situation::Written => None,
     }

@@ -48,7 +48,7 @@ impl Inference<'_> {
     fn written(&mut self, var: VarId, scalar: Scalar, span: Span) {
         if let Err(conflict) = self.classes.set(var, scalar, span) {
             let label = self.labels.label(var);
-            let title = format!("type error: `{label}` is {} but {scalar} is written here", conflict.left.0);
+            let title = format!("type error: '{label}' is {} but {scalar} is written here", conflict.left.0);
             let diagnostic =
                 Diagnostic::error(codes::TYPE, span, title).cause(conflict.left.1, "the other type");
             self.diagnostics.push(diagnostic);
@@ -121,7 +121,7 @@ impl Inference<'_> {
     fn is(&mut self, var: VarId, scalar: Scalar, what: &str, span: Span) {
         if let Err(conflict) = self.classes.set(var, scalar, span) {
             let label = self.labels.label(var);
-            let title = format!("type error: `{label}` is {} but {what} needs {scalar}", conflict.left.0);
+            let title = format!("type error: '{label}' is {} but {what} needs {scalar}", conflict.left.0);
             self.diagnostics.push(with_origin(
                 Diagnostic::error(codes::TYPE, span, title),
                 &conflict.left,
@@ -161,8 +161,8 @@ impl Inference<'_> {
             let Some(known) = is_truth(&mut self.classes, var) else { continue };
             let label = self.labels.label(var);
             let title = match name {
-                Some(name) => format!("type error: `{label}` is bool but `{name}` is for numbers"),
-                None => format!("type error: the number `{label}` stands where a bool is needed"),
+                Some(name) => format!("type error: '{label}' is bool but `{name}` is for numbers"),
+                None => format!("type error: the number '{label}' stands where a bool is needed"),
             };
             self.diagnostics.push(with_origin(Diagnostic::error(codes::TYPE, span, title), &known, span));
             return;
