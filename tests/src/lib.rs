@@ -1,4 +1,6 @@
-//! The runner of the file tests: a test is a program that says in its comments what must come out.
+//! What the tests of all languages share: the runner of the file tests, and how laws and fuzzing try generated samples.
+//!
+//! A file test is a program that says in its comments what must come out.
 //!
 //! `README.md` in this folder is the description for writers of tests. In here,
 //!
@@ -7,6 +9,9 @@
 //! * [`verdict`] compares the two, and its words are what a failing test prints;
 //! * [`bless`] writes what came out into the comments, for a person to read the difference;
 //! * [`trials`] finds the files and makes one trial of each directive and engine, and one for the formatter.
+//!
+//! Laws are properties of generated programs: [`choices`] are what samples are made of, [`law`] tries them, [`fuzz`] tries what
+//! nobody would write.
 //!
 //! The runner knows no language. It gives each file to `eddy` by its name, so a new language is tested by
 //! putting programs into a new folder. Files run from the root of the repository under their relative names,
@@ -18,6 +23,10 @@ pub mod outcome;
 pub mod bless;
 pub mod trials;
 pub mod verdict;
+
+pub mod choices;
+pub mod fuzz;
+pub mod law;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -21,6 +21,7 @@ use eddy_reactive::tree::ExprKind;
 use eddy_syntax::lex::lex;
 use eddy_syntax::render::{Style, full};
 use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
+use eddy_tests::fuzz::{half_printable, try_random};
 
 use text_laws::assert_laws;
 
@@ -235,67 +236,29 @@ fn mistakes(bytes: &[u8]) -> Vec<u8> {
     words.concat().into_bytes()
 }
 
-/// Tries an input that a number of random bytes stand for, `cases` times `EDDY_CASES`.
-fn try_random(cases: u64, max_len: usize, input: impl Fn(&[u8]) -> Vec<u8>) {
-    let factor: u64 = std::env::var("EDDY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    for case in 0..cases * factor {
-        let mut random = Random(case + 1);
-        let len = usize::try_from(random.next()).unwrap_or(usize::MAX) % max_len;
-        let bytes: Vec<u8> = (0..len).map(|_| random.next().to_le_bytes()[4]).collect();
-        let input = input(&bytes);
-        let outcome = std::panic::catch_unwind(|| survives(&input));
-        if let Err(panic) = outcome {
-            show(&format!("case {case}:\n{}", String::from_utf8_lossy(&input)));
-            std::panic::resume_unwind(panic);
-        }
-    }
-}
-
-#[allow(clippy::print_stderr)]
-fn show(line: &str) {
-    eprintln!("{line}");
-}
-
-/// Random numbers (splitmix64): each seed gives others.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
 #[test]
 fn arbitrary_bytes_are_survived() {
-    // Half of the bytes are printable, or nothing but the lexer would be reached.
-    try_random(10_000, 200, |bytes| {
-        let printable = |byte: &u8| if byte.is_ascii() { *byte } else { b' ' + byte % 95 };
-        bytes.iter().map(|byte| if bytes.len() % 2 == 0 { *byte } else { printable(byte) }).collect()
-    });
+    try_random(10_000, 200, half_printable, survives);
 }
 
 #[test]
 fn token_soup_is_survived() {
-    try_random(10_000, 60, soup);
+    try_random(10_000, 60, soup, survives);
 }
 
 #[test]
 fn equations_of_soup_are_survived() {
-    try_random(20_000, 10, |bytes| [b"node f(x)->(o) o = ", &soup(bytes)[..], b";"].concat());
+    try_random(20_000, 10, |bytes| [b"node f(x)->(o) o = ", &soup(bytes)[..], b";"].concat(), survives);
 }
 
 #[test]
 fn rows_of_soup_are_survived() {
-    try_random(10_000, 10, |bytes| [b"run f { x: ", &soup(bytes)[..], b"; }"].concat());
+    try_random(10_000, 10, |bytes| [b"run f { x: ", &soup(bytes)[..], b"; }"].concat(), survives);
 }
 
 #[test]
 fn programs_with_mistakes_are_survived() {
-    try_random(10_000, 40, mistakes);
+    try_random(10_000, 40, mistakes, survives);
 }
 
 #[test]

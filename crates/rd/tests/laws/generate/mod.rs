@@ -17,7 +17,6 @@
 //!   [`derivatives`](derivatives) have files of their own.
 
 mod arithmetic;
-mod choices;
 mod derivatives;
 mod functions;
 mod scope;
@@ -26,7 +25,7 @@ mod text;
 mod types;
 
 pub use arithmetic::{BINARY, EXPONENTS, UNARY};
-pub use choices::Choices;
+pub use eddy_tests::choices::Choices;
 pub use types::Ty;
 
 use scope::Scope;

@@ -16,7 +16,6 @@
 //! * [`equations`](equations): recurrences as people write them; [`nodes`](nodes), [`instances`](instances) and
 //!   [`program`](program): what equations make up.
 
-mod choices;
 mod equations;
 mod expressions;
 mod instances;
@@ -26,7 +25,7 @@ mod program;
 mod scope;
 mod text;
 
-pub use choices::Choices;
+pub use eddy_tests::choices::Choices;
 pub use program::{NodeText, ProgramText};
 
 use instances::Interface;

@@ -1,4 +1,4 @@
-//! A list of numbers, read as decisions.
+//! A list of numbers, read as decisions: what generated programs are made of.
 
 /// The decisions that are left.
 pub struct Choices<'a> {
@@ -6,6 +6,7 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
+    /// Decisions that these numbers stand for; when they are used up, the simplest is taken.
     pub fn new(choices: &'a [u16]) -> Self {
         Choices { rest: choices.iter() }
     }
