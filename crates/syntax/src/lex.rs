@@ -25,6 +25,19 @@ pub struct Lexicon {
     pub twins: &'static [(&'static str, &'static str)],
 }
 
+impl Lexicon {
+    /// Whether two tokens without a blank between them would be read as others, as in `- -1`. Numbers and points are left to the
+    /// language, which knows where they can meet.
+    pub fn would_merge(&self, left: &str, right: &str) -> bool {
+        let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
+        let makes = |symbol: &str| symbol.strip_prefix(left).is_some_and(|rest| right.starts_with(rest));
+        let is_longer = |symbol: &&str| symbol.len() > left.len();
+        let symbols = self.symbols.iter().copied().chain(["--", "(*"]);
+        left.ends_with(in_name) && right.starts_with(in_name)
+            || !left.is_empty() && symbols.filter(is_longer).any(makes)
+    }
+}
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {

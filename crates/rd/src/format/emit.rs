@@ -67,13 +67,15 @@ impl<'a> Emitter<'a> {
         let is_set_apart = joint.keeps_empty_line() && self.line_breaks(self.before, next) > 1;
         let line = match joint.line() {
             Some(_) if is_set_apart => Some(Line::Empty),
-            Some(Line::Soft) if would_merge(left, right) => Some(Line::Space),
+            Some(Line::Soft) if LEXICON.would_merge(left, right) => Some(Line::Space),
             line => line,
         };
         let is_parted = match joint {
             // The symbol `¬` holds its operand as tightly as a minus; the word `not` cannot.
             Joint::Blank => left != "¬",
-            Joint::Tight => would_merge(left, right),
+            // A number never meets a point and a digit: the only digit that can follow a point is that of a binder's body,
+            // and a blank or a line break stands before it.
+            Joint::Tight => LEXICON.would_merge(left, right),
             _ => false,
         };
         if let Some(line) = line {
@@ -140,17 +142,4 @@ impl<'a> Emitter<'a> {
     fn text(&self, span: Option<Span>) -> &'a str {
         span.map_or("", |span| self.file.slice(span))
     }
-}
-
-/// Whether two tokens without a blank between them would be read as others, as in `- -1` or `( *, 1)`.
-///
-/// A number never meets a point and a digit: the only digit that can follow a point is that of a binder's
-/// body, and a blank or a line break stands before it.
-fn would_merge(left: &str, right: &str) -> bool {
-    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
-    let makes = |symbol: &str| symbol.strip_prefix(left).is_some_and(|rest| right.starts_with(rest));
-    let is_longer = |symbol: &&str| symbol.len() > left.len();
-    let symbols = LEXICON.symbols.iter().copied().chain(["--", "(*"]);
-    left.ends_with(in_name) && right.starts_with(in_name)
-        || !left.is_empty() && symbols.filter(is_longer).any(makes)
 }

@@ -97,7 +97,8 @@ impl Joint {
         match self {
             // The symbol `¬` holds its operand as tightly as a minus; the word `not` cannot.
             Joint::Blank => left != "¬",
-            Joint::Tight | Joint::Open | Joint::Close => would_merge(left, right),
+            // A number never meets a point: cells have blanks between them.
+            Joint::Tight | Joint::Open | Joint::Close => LEXICON.would_merge(left, right),
             Joint::Edge | Joint::EndOfBody => false,
             Joint::Space
             | Joint::Item
@@ -107,16 +108,4 @@ impl Joint {
             | Joint::AfterBody => true,
         }
     }
-}
-
-/// Whether two tokens without a blank between them would be read as others, as in `- -1`.
-///
-/// A number never meets a point: cells have blanks between them.
-fn would_merge(left: &str, right: &str) -> bool {
-    let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
-    let makes = |symbol: &str| symbol.strip_prefix(left).is_some_and(|rest| right.starts_with(rest));
-    let is_longer = |symbol: &&str| symbol.len() > left.len();
-    let symbols = LEXICON.symbols.iter().copied().chain(["--", "(*"]);
-    left.ends_with(in_name) && right.starts_with(in_name)
-        || !left.is_empty() && symbols.filter(is_longer).any(makes)
 }
