@@ -85,7 +85,12 @@ fn way_out(
     clock: u32,
     situation: Situation,
 ) -> Option<String> {
-    let name = labels.label(var);
+    // `when` binds tightly, so what it samples stands in parentheses.
+    let operand = |var: VarId| {
+        let label = labels.label(var);
+        if label.contains(' ') { format!("({label})") } else { label }
+    };
+    let name = operand(var);
     let one_slower = |slow: u32, fast: u32| match terms.terms[terms.find(slow) as usize] {
         Term::On { of, condition, polarity } if terms.find(of) == terms.find(fast) => {
             Some((condition, polarity))
@@ -96,7 +101,7 @@ fn way_out(
     let not = |polarity: Polarity| if polarity == Polarity::On { "" } else { "not " };
     match situation {
         Situation::Operands(other) => {
-            let other = labels.label(other);
+            let other = operand(other);
             if let Some((condition, polarity)) = one_slower(found, clock) {
                 let (condition, not) = (labels.label(condition), not(polarity));
                 return Some(format!(
