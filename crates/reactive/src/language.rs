@@ -7,12 +7,13 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 use crate::check::{check_node, without_repetitions};
 use crate::chronogram::{Chart, svg};
 use crate::elaborate::Given;
+use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
 use crate::program::{NodeId, Program};
 use crate::runs::Wishes;
 use crate::tree::Semantics;
-use crate::{codes, flow, format, resolve, runs, stream};
+use crate::{codes, format, resolve, runs, stream};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +172,8 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
         let prepared = prepare(program, node, &Given::default(), |_| Hints::default(), Checks::On)?;
         let name = &program.node(node).name;
         text.extend(["-- ", name.as_str(), "\n"]);
-        text.push_str(&flow::text::print(&prepared.flow, Some(&prepared.clocks)));
+        let (flow, clocks) = (&prepared.flow, &prepared.clocks);
+        text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));
     }
     Ok(text)
 }

@@ -20,8 +20,8 @@
 //!
 //! * Text to tree: [`parse`] makes the [`tree`], with [`names`]; [`format`](mod@format) is the way back.
 //! * Tree to program: [`resolve`](mod@resolve) finds out what each name stands for, which gives a [`program`].
-//! * Program to equations: [`elaborate`](mod@elaborate) inlines and flattens, with [`static_value`]s and [`constant`]s; the result
-//!   is [`flow`].
+//! * Program to equations: [`elaborate`](mod@elaborate) inlines and flattens, with [`static_value`]s; the result
+//!   is a [`draft`], and with types [`flow`].
 //! * Checks: [`infer`](mod@infer) finds types and shapes, [`clocks`] when streams are there, [`causality`](mod@causality) how far
 //!   they look ahead; [`prepare`](mod@prepare) is all of them in order. [`check`] and [`memory`] say what was found.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
@@ -38,9 +38,8 @@ pub mod format;
 pub mod program;
 pub mod resolve;
 
-pub mod constant;
+pub mod draft;
 pub mod elaborate;
-pub mod flow;
 pub mod static_value;
 
 pub mod causality;
@@ -49,8 +48,6 @@ pub mod clocks;
 pub mod infer;
 pub mod memory;
 pub mod prepare;
-
-mod components;
 
 pub mod cell;
 pub mod denote;
@@ -65,5 +62,6 @@ pub mod stream;
 pub mod codes;
 pub mod language;
 
+pub use eddy_flow as flow;
 pub use eddy_syntax::names;
 pub use language::Reactive;

@@ -4,8 +4,9 @@ use eddy_syntax::Diagnostic;
 
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
+use crate::draft::Draft;
 use crate::elaborate::{Given, elaborate};
-use crate::flow::{Draft, Flow};
+use crate::flow::Flow;
 use crate::infer::{Hints, infer};
 use crate::program::{NodeId, Program};
 

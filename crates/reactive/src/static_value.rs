@@ -4,7 +4,6 @@ use std::fmt;
 
 use eddy_tensor::Shape;
 
-use crate::constant::Constant;
 use crate::tree::BinaryOp;
 
 pub use eddy_tensor::Static;
@@ -25,15 +24,6 @@ pub enum StaticError {
         /// How long the list is.
         length: usize,
     },
-}
-
-/// The constant that it is as a stream.
-pub fn constant(value: &Static) -> Constant {
-    match value {
-        Static::Int(n) => Constant::Int(*n),
-        Static::Num(x) => Constant::Num(*x),
-        Static::List(ns) => Constant::Ints(ns.clone()),
-    }
 }
 
 /// The shape that it is, if it is a list of sizes.

@@ -2,7 +2,7 @@
 
 use eddy_tensor::Op;
 
-use crate::components::components;
+use crate::flow::components::components;
 use crate::flow::{Flow, Kind, VarId};
 
 /// What can break an edge.

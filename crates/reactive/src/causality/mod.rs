@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use eddy_syntax::Diagnostic;
 
 use crate::clocks::Clocks;
-use crate::components::components;
+use crate::flow::components::components;
 use crate::flow::{Flow, Labels, VarId};
 use graph::{Edge, Graph, Guard};
 use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};

@@ -6,7 +6,7 @@ use eddy_tensor::{Builtin, Initialiser, Op, Shape};
 use super::instance::Binding;
 use super::{Elaborator, InstanceId, Operand, Work, without_body};
 use crate::codes;
-use crate::constant::Constant;
+use crate::flow::Constant;
 use crate::flow::{Kind, Polarity, VarId};
 use crate::program::{Callee, Module, NodeId, Reference, static_positions};
 use crate::static_value::{self, Static};
@@ -87,7 +87,7 @@ impl<'a> Elaborator<'a> {
         let exprs = &module.tree.exprs;
         let expr = exprs.without_parentheses(expr);
         let span = exprs.at(expr);
-        if let Some(constant) = self.known(instance, expr).map(static_value::constant) {
+        if let Some(constant) = self.known(instance, expr).map(Constant::from) {
             return self.push(target, Kind::Const(constant), span);
         }
         match exprs.kind(expr) {
@@ -322,7 +322,7 @@ impl<'a> Elaborator<'a> {
                     Err(error) => Diagnostic::error(codes::SHAPE, span, error.to_string()),
                 },
                 None => {
-                    let constant = static_value::constant(&constant);
+                    let constant = Constant::from(&constant);
                     let title =
                         format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{constant}`");
                     Diagnostic::error(codes::COMPILE_TIME, span, title)
@@ -349,7 +349,7 @@ impl<'a> Elaborator<'a> {
                 }
             },
             Some(constant) => {
-                let constant = static_value::constant(&constant);
+                let constant = Constant::from(&constant);
                 let title = format!("a size or an index is a compile-time integer, not `{constant}`");
                 Diagnostic::error(codes::COMPILE_TIME, span, title)
             }

@@ -20,7 +20,8 @@ use eddy_tensor::{Op, Scalar, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::flow::{ClockAnnotation, Draft, DraftVar, Equation, Kind, TypeAnnotation, VarId};
+use crate::draft::{Draft, DraftVar, TypeAnnotation};
+use crate::flow::{ClockAnnotation, Equation, Kind, VarId};
 use crate::program::{NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
 use crate::tree::{self, ExprId};

@@ -14,7 +14,8 @@ mod shapes;
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Scalar, Shape, Type};
 
-use crate::flow::{Draft, Flow, Labels, Var, VarId};
+use crate::draft::Draft;
+use crate::flow::{Flow, Labels, Var, VarId};
 
 /// What data say about inputs that have no written type.
 #[derive(Clone, Debug, Default)]

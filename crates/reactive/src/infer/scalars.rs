@@ -9,8 +9,9 @@ use eddy_tensor::{Class, Scalar, Signature, Slot};
 use super::Hints;
 use super::classes::{Classes, Conflict};
 use crate::codes;
-use crate::constant::Constant;
-use crate::flow::{Draft, Equation, Kind, Labels, VarId};
+use crate::draft::Draft;
+use crate::flow::Constant;
+use crate::flow::{Equation, Kind, Labels, VarId};
 
 /// The scalar type of each stream.
 pub(super) fn infer(

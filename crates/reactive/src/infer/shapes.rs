@@ -21,8 +21,9 @@ use super::{Failure, Hints};
 use rustc_hash::FxHashMap;
 
 use crate::codes;
-use crate::components::components;
-use crate::flow::{Draft, Equation, Kind, Labels, VarId, definitions};
+use crate::draft::Draft;
+use crate::flow::components::components;
+use crate::flow::{Equation, Kind, Labels, VarId, definitions};
 
 /// A tensor has at most so many axes, as in other systems. Lists nested without bound would take the square of their depth.
 const MAX_AXES: usize = 32;

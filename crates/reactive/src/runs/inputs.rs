@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::Cell;
 use crate::codes;
+use crate::draft::Draft;
 use crate::elaborate::constant_expression;
-use crate::flow::{Draft, Flow, VarId};
+use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::program::{Node, NodeId, Program};
 use crate::tree::{CellId, CellKind, Cells, RowValue, Run};

@@ -16,8 +16,9 @@ use eddy_tensor::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Cell;
+use crate::draft::Draft;
 use crate::elaborate::{Given, constant_expression};
-use crate::flow::{Draft, Flow, VarId};
+use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};

@@ -13,6 +13,7 @@
 mod cells;
 mod expr;
 
+pub use crate::flow::Polarity;
 use eddy_syntax::Span;
 
 use crate::names::{Name, Names};
@@ -182,15 +183,6 @@ pub struct Sampling {
     pub condition: Ident,
     /// All of it.
     pub span: Span,
-}
-
-/// Which value of a condition is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Polarity {
-    /// `when c`: true.
-    On,
-    /// `when not c`: false.
-    OnNot,
 }
 
 /// `x, _ = e;`.

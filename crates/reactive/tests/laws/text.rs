@@ -30,13 +30,13 @@ fn reads_back(ready: &Ready) -> Trial {
     let flow = ready.flow();
     verify(flow).map_err(|violation| format!("inferred: {violation}"))?;
     for clocks in [None, Some(ready.clocks())] {
-        let text = print(flow, clocks);
+        let text = print(flow, |var, name| clocks.map(|clocks| clocks.show(flow, clocks.of(var), &name)));
         let again = parse(&text).map_err(|error| format!("{error}\n{text}"))?;
         verify(&again).map_err(|violation| format!("read back: {violation}\n{text}"))?;
         let renaming = same_flow(flow, &again).map_err(|message| format!("{message}\n{text}"))?;
-        let printed = print(&again, None);
+        let printed = print(&again, |_, _| None);
         let once_more = parse(&printed).map_err(|error| format!("{error}\n{printed}"))?;
-        if print(&once_more, None) != printed {
+        if print(&once_more, |_, _| None) != printed {
             return Err(format!("not stable\n{printed}"));
         }
         let clocks =

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::expression;
 use crate::constant::Constant;
-use crate::flow::{ClockAnnotation, Equation, Flow, Kind, Polarity, Var, VarId};
+use crate::{ClockAnnotation, Equation, Flow, Kind, Polarity, Var, VarId};
 
 /// A line that is no flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fmt;
 
 use eddy_tensor::init::SplitMix64;
 use eddy_tensor::text::Number;
-use eddy_tensor::{Data, Initialiser, Scalar, Shape, Type, Value};
+use eddy_tensor::{Data, Initialiser, Scalar, Shape, Static, Type, Value};
 
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,16 @@ impl Constant {
             }
         };
         Value::new(ty.shape.clone(), data).expect("there are as many elements as the shape has")
+    }
+}
+
+impl From<&Static> for Constant {
+    fn from(value: &Static) -> Constant {
+        match value {
+            Static::Int(n) => Constant::Int(*n),
+            Static::Num(x) => Constant::Num(*x),
+            Static::List(ns) => Constant::Ints(ns.clone()),
+        }
     }
 }
 

@@ -5,8 +5,7 @@
 
 use eddy_tensor::Op;
 
-use super::{Equation, Kind, Polarity, VarId};
-use crate::static_value::constant;
+use super::{Constant, Equation, Kind, Polarity, VarId};
 
 /// A longer expression ends in `…`.
 const MAX_LENGTH: usize = 120;
@@ -129,7 +128,7 @@ fn apply(op: &Op, operands: &[VarId], tasks: &mut Vec<Task<'_>>) {
                 if *op == Op::Stack { ("[".to_string(), "]") } else { (format!("{}(", op.name()), ")") };
             tasks.push(Task::Owned(open));
             let statics = op.statics();
-            for (index, argument) in statics.iter().map(constant).enumerate() {
+            for (index, argument) in statics.iter().map(Constant::from).enumerate() {
                 tasks.push(Task::Owned(if index == 0 {
                     argument.to_string()
                 } else {

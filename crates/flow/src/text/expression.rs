@@ -2,7 +2,7 @@
 
 use eddy_tensor::{Arity, Op, Static, builtin};
 
-use crate::static_value;
+use crate::Constant;
 
 /// The operators that stand between their operands.
 const INFIX: [Op; 14] = [
@@ -34,7 +34,7 @@ pub(super) fn print(op: &Op, operands: &[&str]) -> String {
         (_, [left, right]) if INFIX.contains(op) => format!("{left} {} {right}", op.name()),
         _ => {
             let statics: Vec<String> =
-                op.statics().iter().map(|value| static_value::constant(value).to_string()).collect();
+                op.statics().iter().map(|value| Constant::from(value).to_string()).collect();
             let statics = if statics.is_empty() { String::new() } else { format!(" {}", statics.join(" ")) };
             format!("call {}{statics} ( {} )", op.name(), operands.join(" "))
         }

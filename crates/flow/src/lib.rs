@@ -11,18 +11,21 @@
 //! operands from left to right before their operator, the body of an instance in its place. Everything that comes after
 //! (clocks, causality, the semantics, differentiation, planning) is about this one data structure.
 //!
-//! A [`Draft`] is what elaboration makes; type and shape inference turn it into a [`Flow`], in which each variable has its
-//! type. Variables keep their numbers.
+//! * [`constant`]: what does not depend on time.
+//! * [`text`]: flow as text that parses back.
+//! * [`verify`](mod@verify): what makes a list of equations a flow.
+//! * [`components`](mod@components): cycles among streams.
 
+pub mod components;
+pub mod constant;
 mod label;
 pub mod text;
-mod verify;
+pub mod verify;
 
 use eddy_syntax::Span;
-use eddy_tensor::{Op, Scalar, Shape, Type};
+use eddy_tensor::{Op, Type};
 
-use crate::constant::Constant;
-
+pub use constant::Constant;
 pub use label::Labels;
 pub use verify::{Violation, verify};
 
@@ -42,30 +45,13 @@ impl VarId {
     }
 }
 
-/// What a condition must be.
-pub use crate::tree::Polarity;
-
-/// A stream before inference.
-#[derive(Clone, Debug)]
-pub struct DraftVar {
-    /// The user's name with its instance path, such as `lstm_cell#1/zr`; streams inside expressions have none.
-    pub name: Option<Box<str>>,
-    /// Where it is declared or computed.
-    pub span: Span,
-}
-
-/// A type that is written beside a declaration. An input of an inlined node is its argument, so one stream can have
-/// several.
-#[derive(Clone, Debug)]
-pub struct TypeAnnotation {
-    /// The stream.
-    pub var: VarId,
-    /// Its scalar type.
-    pub scalar: Scalar,
-    /// Its shape, if brackets are written.
-    pub shape: Option<Shape>,
-    /// Where it is written.
-    pub span: Span,
+/// Which value of a condition is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Polarity {
+    /// `when c`: true.
+    On,
+    /// `when not c`: false.
+    OnNot,
 }
 
 /// A clock that is written beside a declaration.
@@ -166,23 +152,6 @@ impl Kind {
     pub fn is_delay(&self) -> bool {
         matches!(self, Kind::Fby { .. } | Kind::FbyBack { .. } | Kind::Post(_))
     }
-}
-
-/// Equations without types.
-#[derive(Clone, Debug, Default)]
-pub struct Draft {
-    /// The streams.
-    pub vars: Vec<DraftVar>,
-    /// The equations, in flattening order; each stream that is no input is defined once.
-    pub equations: Vec<Equation>,
-    /// The inputs of the node that is run.
-    pub inputs: Vec<VarId>,
-    /// Its outputs.
-    pub outputs: Vec<VarId>,
-    /// The types that are written.
-    pub types: Vec<TypeAnnotation>,
-    /// The clocks that are written.
-    pub clocks: Vec<ClockAnnotation>,
 }
 
 /// Equations between typed streams.

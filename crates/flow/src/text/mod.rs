@@ -11,7 +11,7 @@
 //! ```
 //!
 //! One line is one input, one equation, one written clock (`clock x when c when not d`) or one output. Equations are written as in programs, with a variable for each operand;
-//! streams without a name are numbered. What stands behind `--` is a comment; [`print`](fn@print) puts the clock there.
+//! streams without a name are numbered. What stands behind `--` is a comment; `eddy flow` puts the clock there.
 //!
 //! A constant is written behind the word `const`, so that it is kept as it was: `const 0` may be of either numeric type,
 //! `const 0.0` is a number, and a random one carries its seed path.
@@ -22,30 +22,26 @@ mod parse;
 use std::fmt::Write;
 
 use super::{Flow, Kind, Polarity, VarId};
-use crate::clocks::Clocks;
 use crate::constant::Constant;
 
 pub use parse::{TextError, parse};
 
-/// Writes a flow; with clocks, each stream's clock is a comment behind it.
-pub fn print(flow: &Flow, clocks: Option<&Clocks>) -> String {
+/// Writes a flow, with a comment behind some streams; that is given the text of each stream.
+pub fn print(flow: &Flow, comment: impl Fn(VarId, &dyn Fn(VarId) -> String) -> Option<String>) -> String {
     let names = names(flow);
     let name = |var: VarId| names[var.index()].as_str();
-    let clock = |var: VarId| match clocks {
-        Some(clocks) => {
-            let shown = clocks.show(flow, clocks.of(var), &|condition| name(condition).to_string());
-            format!("  -- {shown}")
-        }
-        None => String::new(),
+    let comment = |var: VarId| {
+        let comment = comment(var, &|other| name(other).to_string());
+        comment.map_or(String::new(), |comment| format!("  -- {comment}"))
     };
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all that is written");
     for input in &flow.inputs {
-        line(format!("input {} : {}{}", name(*input), flow.var(*input).ty, clock(*input)));
+        line(format!("input {} : {}{}", name(*input), flow.var(*input).ty, comment(*input)));
     }
     for equation in &flow.equations {
         let (out, right) = (equation.out, right_side(&equation.kind, &name));
-        line(format!("{} : {} = {right}{}", name(out), flow.var(out).ty, clock(out)));
+        line(format!("{} : {} = {right}{}", name(out), flow.var(out).ty, comment(out)));
     }
     for written in &flow.clocks {
         let conditions = written.conditions.iter().map(|(condition, polarity)| {

@@ -1,0 +1,48 @@
+//! A program as equations whose types are not known yet: what elaboration makes.
+//!
+//! Type and shape inference turn it into a [`Flow`](crate::flow::Flow). Streams keep their numbers.
+
+use eddy_syntax::Span;
+use eddy_tensor::{Scalar, Shape};
+
+use crate::flow::{ClockAnnotation, Equation, VarId};
+
+/// A stream before inference.
+#[derive(Clone, Debug)]
+pub struct DraftVar {
+    /// The user's name with its instance path, such as `lstm_cell#1/zr`; streams inside expressions have none.
+    pub name: Option<Box<str>>,
+    /// Where it is declared or computed.
+    pub span: Span,
+}
+
+/// A type that is written beside a declaration. An input of an inlined node is its argument, so one stream can have
+/// several.
+#[derive(Clone, Debug)]
+pub struct TypeAnnotation {
+    /// The stream.
+    pub var: VarId,
+    /// Its scalar type.
+    pub scalar: Scalar,
+    /// Its shape, if brackets are written.
+    pub shape: Option<Shape>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// Equations without types.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The streams.
+    pub vars: Vec<DraftVar>,
+    /// The equations, in flattening order; each stream that is no input is defined once.
+    pub equations: Vec<Equation>,
+    /// The inputs of the node that is run.
+    pub inputs: Vec<VarId>,
+    /// Its outputs.
+    pub outputs: Vec<VarId>,
+    /// The types that are written.
+    pub types: Vec<TypeAnnotation>,
+    /// The clocks that are written.
+    pub clocks: Vec<ClockAnnotation>,
+}
