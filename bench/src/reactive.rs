@@ -6,6 +6,7 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::infer::Hints;
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
+use eddy_reactive::program::Callable;
 use eddy_reactive::resolve::resolve;
 use eddy_reactive::simulate::{Options, Simulation};
 use eddy_syntax::{SourceFile, Sources};
@@ -24,7 +25,7 @@ fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("bench.eddy", text));
     let program = resolve(&mut sources).expect("the program is right");
     let node = program.visible[node];
-    prepare(&program, node, &Given::default(), |_| Hints::default(), Checks::On)
+    prepare(&program, &Callable::from(node), &Given::default(), |_| Hints::default(), Checks::On)
         .expect("the program is right")
 }
 

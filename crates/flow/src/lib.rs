@@ -87,6 +87,30 @@ pub struct Equation {
     pub span: Span,
 }
 
+impl Equation {
+    /// The same equation between other streams.
+    #[must_use]
+    pub fn renamed(&self, rename: &impl Fn(VarId) -> VarId) -> Equation {
+        let kind = match &self.kind {
+            Kind::Const(constant) => Kind::Const(constant.clone()),
+            Kind::Apply(op, operands) => {
+                Kind::Apply(op.clone(), operands.iter().map(|operand| rename(*operand)).collect())
+            }
+            Kind::When { value, condition, polarity } => {
+                Kind::When { value: rename(*value), condition: rename(*condition), polarity: *polarity }
+            }
+            Kind::Merge { condition, yes, no } => {
+                Kind::Merge { condition: rename(*condition), yes: rename(*yes), no: rename(*no) }
+            }
+            Kind::Fby { init, next } => Kind::Fby { init: rename(*init), next: rename(*next) },
+            Kind::FbyBack { init, next } => Kind::FbyBack { init: rename(*init), next: rename(*next) },
+            Kind::Post(operand) => Kind::Post(rename(*operand)),
+            Kind::Param(operand) => Kind::Param(rename(*operand)),
+        };
+        Equation { out: rename(self.out), kind, span: self.span }
+    }
+}
+
 /// The primitives (section 2).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {

@@ -1,33 +1,35 @@
 //! What `eddy check` says about each node (section 11).
 
 use eddy_syntax::Diagnostic;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
-use crate::elaborate::{Given, elaborate};
+use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, Labels, VarId};
-use crate::infer::{Hints, infer};
+use crate::infer::Hints;
 use crate::memory::report;
-use crate::program::{NodeId, Program, Role};
+use crate::prepare::typed;
+use crate::program::{Callable, Program};
 
-/// Checks a node of the main file, and says what it is: its line, and with `memory` what it keeps.
-pub fn check_node(program: &Program, node: NodeId, memory: bool) -> Result<String, Vec<Diagnostic>> {
-    let declared = program.node(node);
-    let generic = |names: Vec<&str>| format!("{}: generic in {}\n", declared.name, names.join(", "));
-    let statics: Vec<&str> = declared.static_inputs().map(|slot| slot.name.as_str()).collect();
+/// Checks a node of the main file, or one that a `train` declares, and says what it is: its line, and with `memory` what it keeps.
+pub fn check_node(program: &Program, callable: &Callable, memory: bool) -> Result<String, Vec<Diagnostic>> {
+    let name = program.name_of(callable);
+    let generic = |names: Vec<&str>| format!("{name}: generic in {}\n", names.join(", "));
+    let origin = program.node(program.origin(callable.base));
+    let statics: Vec<&str> = origin.static_inputs().map(|slot| slot.name.as_str()).collect();
     if !statics.is_empty() {
         return Ok(generic(statics));
     }
-    if declared.is_external() {
-        return Ok(format!("{}: declared without a body\n", declared.name));
+    if origin.is_external() {
+        return Ok(format!("{name}: declared without a body\n"));
     }
-    let draft = elaborate(program, node, &Given::default())?;
-    let flow = match infer(draft, &Hints::default()) {
+    let interface = interface(program, callable, &FxHashMap::default())?;
+    let flow = match typed(program, callable, &Given::default(), |_| Hints::default()) {
         Ok(flow) => flow,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
         Err(failure) => {
-            let inputs = declared.inputs().iter().map(|slot| slot.name.as_str());
+            let inputs = interface.inputs.iter().map(|port| port.name.as_str());
             // Inputs are the first streams of the root, in order.
             let names = inputs
                 .enumerate()
@@ -37,7 +39,7 @@ pub fn check_node(program: &Program, node: NodeId, memory: bool) -> Result<Strin
     };
     let clocks = Clocks::infer(&flow)?;
     let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
-    let mut text = interface(program, node, &flow, &clocks, &verdict);
+    let mut text = line(&name, &interface, &flow, &clocks, &verdict);
     if memory {
         text.push_str(&report(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?);
     }
@@ -45,24 +47,19 @@ pub fn check_node(program: &Program, node: NodeId, memory: bool) -> Result<Strin
 }
 
 /// `NAME: (x: num [] @ base, ..) -> (..) | VERDICT`.
-fn interface(program: &Program, node: NodeId, flow: &Flow, clocks: &Clocks, verdict: &Verdict) -> String {
+fn line(name: &str, interface: &Interface, flow: &Flow, clocks: &Clocks, verdict: &Verdict) -> String {
     let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
     let name_condition = |var: VarId| {
         let label = labels.label(var);
         if label.contains(' ') { format!("({label})") } else { label }
     };
-    let declared = program.node(node);
-    let show = |name: &str, var: VarId| {
-        format!("{name}: {} @ {}", flow.var(var).ty, clocks.show(flow, clocks.of(var), &name_condition))
+    let show = |(port, var): (&Port, &VarId)| {
+        let clock = clocks.show(flow, clocks.of(*var), &name_condition);
+        format!("{}: {} @ {clock}", port.name, flow.var(*var).ty)
     };
-    let names = |role: Role| {
-        declared.slots.iter().filter(move |slot| slot.role == role).map(|slot| slot.name.as_str())
-    };
-    let inputs: Vec<String> =
-        names(Role::Input).zip(&flow.inputs).map(|(name, var)| show(name, *var)).collect();
-    let outputs: Vec<String> =
-        names(Role::Output).zip(&flow.outputs).map(|(name, var)| show(name, *var)).collect();
-    format!("{}: ({}) -> ({}) | {verdict}\n", declared.name, inputs.join(", "), outputs.join(", "))
+    let inputs: Vec<String> = interface.inputs.iter().zip(&flow.inputs).map(show).collect();
+    let outputs: Vec<String> = interface.outputs.iter().zip(&flow.outputs).map(show).collect();
+    format!("{name}: ({}) -> ({}) | {verdict}\n", inputs.join(", "), outputs.join(", "))
 }
 
 /// The same mistake of one place is told once, however many instances have it.

@@ -1,6 +1,7 @@
 //! The codes of diagnostics in `.eddy` files. The hundreds tell the phase: 1 syntax, 2 names and constants, 3 types and
-//! shapes, 4 clocks, 5 causality, 6 execution, 7 data.
+//! shapes, 4 clocks, 5 causality, 6 execution, 7 data, 8 differentiation.
 
+pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE};
 use eddy_syntax::Code;
 use eddy_syntax::explain::Page;
 
@@ -35,8 +36,6 @@ pub const IMPORT: Code = "E0210";
 pub const COMPILE_TIME: Code = "E0211";
 /// A node that is only declared is used.
 pub const WITHOUT_BODY: Code = "E0212";
-/// A program has too many equations.
-pub const TOO_LARGE: Code = "E0213";
 
 /// Two scalar types meet that differ.
 pub const TYPE: Code = "E0301";
@@ -105,4 +104,7 @@ pub const PAGES: &[Page] = &[
     page!("E0606"),
     page!("E0701"),
     page!("E0702"),
+    page!("E0801"),
+    page!("E0802"),
+    page!("E0803"),
 ];

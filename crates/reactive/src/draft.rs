@@ -2,6 +2,7 @@
 //!
 //! Type and shape inference turn it into a [`Flow`](crate::flow::Flow). Streams keep their numbers.
 
+use eddy_autodiff::section::Mark;
 use eddy_syntax::Span;
 use eddy_tensor::{Scalar, Shape};
 
@@ -45,4 +46,30 @@ pub struct Draft {
     pub types: Vec<TypeAnnotation>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// Streams of one type that no equation relates yet: a stream and its derivative.
+    pub alike: Vec<Alike>,
+    /// Which stretches of equations are to be differentiated.
+    pub marks: Vec<Mark>,
+    /// The parameters, in flattening order.
+    pub parameters: Vec<Parameter>,
+}
+
+/// Two streams of one type.
+#[derive(Clone, Copy, Debug)]
+pub struct Alike {
+    /// One.
+    pub left: VarId,
+    /// The other.
+    pub right: VarId,
+    /// Where messages about them point.
+    pub span: Span,
+}
+
+/// A parameter that no training code has taken over.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The stream.
+    pub var: VarId,
+    /// Where it is written.
+    pub span: Span,
 }

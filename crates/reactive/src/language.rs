@@ -10,7 +10,7 @@ use crate::elaborate::Given;
 use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
-use crate::program::{NodeId, Program};
+use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::tree::Semantics;
 use crate::{codes, format, resolve, runs, stream};
@@ -94,11 +94,7 @@ impl Language for Reactive {
 /// What is not done although the program was accepted.
 fn warnings(program: &Program, command: Command, end: Span) -> Vec<Diagnostic> {
     let tree = &program.modules[Program::MAIN].tree;
-    let trains = tree.trains().map(|train| {
-        Diagnostic::warning(codes::UNSUPPORTED, train.at, "`train` is not available yet")
-            .label("this declares no node")
-    });
-    let mut warnings: Vec<Diagnostic> = trains.collect();
+    let mut warnings: Vec<Diagnostic> = Vec::new();
     if matches!(command, Command::Run | Command::Trace) && tree.runs().next().is_none() {
         let title = "nothing to run: the file has no test bench";
         let warning = Diagnostic::warning(codes::NOTHING_TO_RUN, end, title)
@@ -137,13 +133,19 @@ pub(crate) fn semantics(engine: &str) -> Semantics {
     }
 }
 
+/// The nodes of the main file, then those that its `train`s declare.
+fn declared(program: &Program) -> Vec<Callable> {
+    let nodes = (0..program.nodes.len()).map(NodeId);
+    let nodes = nodes.filter(|node| program.node(*node).module == Program::MAIN).map(Base::Node);
+    let trains = (0..program.trains.len()).map(TrainId);
+    let trains = trains.filter(|train| program.train(*train).module == Program::MAIN).map(Base::Train);
+    nodes.chain(trains).map(Callable::from).collect()
+}
+
 fn check(program: &Program, memory: bool) -> Result<String, Vec<Diagnostic>> {
     let (mut text, mut diagnostics) = (String::new(), Vec::new());
-    for node in (0..program.nodes.len()).map(NodeId) {
-        if program.node(node).module != Program::MAIN {
-            continue;
-        }
-        match check_node(program, node, memory) {
+    for callable in declared(program) {
+        match check_node(program, &callable, memory) {
             Ok(lines) => text.push_str(&lines),
             Err(mut found) => diagnostics.append(&mut found),
         }
@@ -158,19 +160,19 @@ fn check(program: &Program, memory: bool) -> Result<String, Vec<Diagnostic>> {
 
 /// The equations of one node, or of every node that needs no constants.
 fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>> {
-    let nodes: Vec<NodeId> = match &options.node {
+    let nodes: Vec<Callable> = match &options.node {
         Some(name) => vec![program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?],
         None => {
-            let own = (0..program.nodes.len())
-                .map(NodeId)
-                .filter(|node| program.node(*node).module == Program::MAIN);
-            own.filter(|node| program.node(*node).static_inputs().next().is_none()).collect()
+            let needs_constants = |callable: &Callable| {
+                program.node(program.origin(callable.base)).static_inputs().next().is_some()
+            };
+            declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect()
         }
     };
     let mut text = String::new();
     for node in nodes {
-        let prepared = prepare(program, node, &Given::default(), |_| Hints::default(), Checks::On)?;
-        let name = &program.node(node).name;
+        let prepared = prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On)?;
+        let name = program.name_of(&node);
         text.extend(["-- ", name.as_str(), "\n"]);
         let (flow, clocks) = (&prepared.flow, &prepared.clocks);
         text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));

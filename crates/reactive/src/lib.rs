@@ -23,7 +23,8 @@
 //! * Program to equations: [`elaborate`](mod@elaborate) inlines and flattens, with [`static_value`]s; the result
 //!   is a [`draft`], and with types [`flow`].
 //! * Checks: [`infer`](mod@infer) finds types and shapes, [`clocks`] when streams are there, [`causality`](mod@causality) how far
-//!   they look ahead; [`prepare`](mod@prepare) is all of them in order. [`check`] and [`memory`] say what was found.
+//!   they look ahead; [`prepare`](mod@prepare) is all of them in order, with differentiation between types and clocks (`eddy-autodiff`; [`custom`] is what
+//!   that asks for). [`check`] and [`memory`] say what was found.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
 //! * Use: [`runs`] are test benches in files, [`stream`] reads data, [`chronogram`] draws, [`errors`] words what goes wrong then.
 //! * [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
@@ -48,6 +49,8 @@ pub mod clocks;
 pub mod infer;
 pub mod memory;
 pub mod prepare;
+
+pub mod custom;
 
 pub mod cell;
 pub mod denote;

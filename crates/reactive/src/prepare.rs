@@ -1,14 +1,16 @@
-//! A node made ready to run: elaborated, typed, clocked, and checked for causality, in this order.
+//! A node made ready to run: elaborated, typed, differentiated, clocked, and checked for causality, in this order.
 
+use eddy_autodiff::expand;
 use eddy_syntax::Diagnostic;
 
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
+use crate::custom::Customs;
 use crate::draft::Draft;
 use crate::elaborate::{Given, elaborate};
 use crate::flow::Flow;
-use crate::infer::{Hints, infer};
-use crate::program::{NodeId, Program};
+use crate::infer::{Failure, Hints, infer};
+use crate::program::{Callable, Program};
 
 /// Whether clocks and causality are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +35,12 @@ pub struct Prepared {
 /// Prepares a node; `hints` sees the draft, whose inputs may need some.
 pub fn prepare(
     program: &Program,
-    node: NodeId,
+    callable: &Callable,
     given: &Given,
     hints: impl FnOnce(&Draft) -> Hints,
     checks: Checks,
 ) -> Result<Prepared, Vec<Diagnostic>> {
-    let draft = elaborate(program, node, given)?;
-    let hints = hints(&draft);
-    let flow = infer(draft, &hints).map_err(|failure| failure.diagnostics)?;
+    let flow = typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
     if checks == Checks::Off {
         let clocks = Clocks::guess(&flow);
         return Ok(Prepared { flow, clocks, verdict: None });
@@ -48,4 +48,18 @@ pub fn prepare(
     let clocks = Clocks::infer(&flow)?;
     let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
     Ok(Prepared { flow, clocks, verdict: Some(verdict) })
+}
+
+/// The equations of a node with their types, and with the derivatives that it asks for.
+pub fn typed(
+    program: &Program,
+    callable: &Callable,
+    given: &Given,
+    hints: impl FnOnce(&Draft) -> Hints,
+) -> Result<Flow, Failure> {
+    let mut draft = elaborate(program, callable, given)?;
+    let marks = std::mem::take(&mut draft.marks);
+    let hints = hints(&draft);
+    let flow = infer(draft, &hints)?;
+    Ok(expand(flow, marks, &mut Customs::new(program))?.flow)
 }

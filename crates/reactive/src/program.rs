@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use eddy_autodiff::section::Mode;
 use eddy_syntax::suggest::nearest;
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Builtin, Initialiser};
+use eddy_tensor::{Builtin, Initialiser, Static};
+use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::names::Names;
+use crate::resolve::synthesis;
 use crate::tree::{self, Annotation, ExprId, Polarity};
 
 /// A node.
@@ -21,6 +24,83 @@ pub struct NodeId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotId(pub usize);
 
+/// A `train` declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrainId(pub usize);
+
+/// What can be instantiated or run: a node of the program, or one that is synthesised from it (section 9.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Callable {
+    /// What is differentiated.
+    pub base: Base,
+    /// The derivatives that are taken of it, the first one first: `tan_adj_N` is `[Adjoint, Tangent]`.
+    pub modes: Vec<Mode>,
+}
+
+/// What a derivative is taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// A node.
+    Node(NodeId),
+    /// `N_end`, `N_cut` or `N_end_cut`.
+    Woven {
+        /// N.
+        node: NodeId,
+        /// Whether `end` resets it.
+        end: bool,
+        /// Whether `cut` cuts its gradients.
+        cut: bool,
+    },
+    /// A node that a `train` declares.
+    Train(TrainId),
+}
+
+impl From<NodeId> for Callable {
+    fn from(node: NodeId) -> Callable {
+        Base::Node(node).into()
+    }
+}
+
+impl From<Base> for Callable {
+    fn from(base: Base) -> Callable {
+        Callable { base, modes: Vec::new() }
+    }
+}
+
+/// The derivatives of a node that the user wrote.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Customs {
+    /// `adj_M`.
+    pub adjoint: Option<NodeId>,
+    /// `tan_M`.
+    pub tangent: Option<NodeId>,
+    /// `diff_M`.
+    pub diff: Option<NodeId>,
+}
+
+/// `train N as M loss L optim O(args) …;`, resolved.
+#[derive(Clone, Debug)]
+pub struct Train {
+    /// The file that it is in.
+    pub module: usize,
+    /// M.
+    pub name: String,
+    /// The word `train`.
+    pub span: Span,
+    /// N.
+    pub node: NodeId,
+    /// L.
+    pub loss: NodeId,
+    /// O.
+    pub optimiser: NodeId,
+    /// What the optimiser is given besides the parameter, the step and the gradient.
+    pub arguments: Vec<Static>,
+    /// Whether `end` resets N.
+    pub segment: bool,
+    /// Whether `cut` cuts its gradients.
+    pub truncate: bool,
+}
+
 /// The files and nodes of a program.
 #[derive(Debug, Default)]
 pub struct Program {
@@ -28,8 +108,12 @@ pub struct Program {
     pub modules: Vec<Module>,
     /// The nodes of all files.
     pub nodes: Vec<Node>,
+    /// The `train` declarations of all files.
+    pub trains: Vec<Train>,
+    /// The derivatives that the user wrote, by the node that they are of.
+    pub customs: FxHashMap<NodeId, Customs>,
     /// The nodes that the main file sees.
-    pub visible: BTreeMap<String, NodeId>,
+    pub visible: BTreeMap<String, Base>,
 }
 
 /// A file.
@@ -74,7 +158,7 @@ pub enum Reference {
 #[derive(Clone, Debug)]
 pub enum Callee {
     /// An instance of a node.
-    Node(NodeId),
+    Instance(Callable),
     /// A function of the operation table.
     Function(Builtin),
     /// `zeros` and its like.
@@ -174,15 +258,15 @@ impl Program {
     pub const MAIN: usize = 1;
 
     /// As [`find`](Self::find), for a name from the command line: there is no place to point at but the end of the file.
-    pub fn find_named(&self, name: &str) -> Result<NodeId, Box<Diagnostic>> {
+    pub fn find_named(&self, name: &str) -> Result<Callable, Box<Diagnostic>> {
         self.find(name, Span::default())
             .map_err(|mut found| Box::new(found.pop().expect("what is not found is told").without_edit()))
     }
 
     /// The node of this name that the main file sees.
-    pub fn find(&self, name: &str, span: Span) -> Result<NodeId, Vec<Diagnostic>> {
-        match self.visible.get(name) {
-            Some(node) => Ok(*node),
+    pub fn find(&self, name: &str, span: Span) -> Result<Callable, Vec<Diagnostic>> {
+        match synthesis::callable(name, &self.visible) {
+            Some(callable) => Ok(callable),
             None => {
                 let title = format!("unknown node or function `{name}`");
                 let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
@@ -191,6 +275,40 @@ impl Program {
                     None => diagnostic,
                 }])
             }
+        }
+    }
+
+    /// A `train` declaration.
+    pub fn train(&self, train: TrainId) -> &Train {
+        &self.trains[train.0]
+    }
+
+    /// The node that a derivative is taken of in the end, and what is woven into it.
+    pub fn origin(&self, base: Base) -> NodeId {
+        match base {
+            Base::Node(node) | Base::Woven { node, .. } => node,
+            Base::Train(train) => self.train(train).node,
+        }
+    }
+
+    /// The name by which a program calls it.
+    pub fn name_of(&self, callable: &Callable) -> String {
+        let base = match callable.base {
+            Base::Node(node) => self.node(node).name.clone(),
+            Base::Woven { node, end, cut } => {
+                let (end, cut) = (if end { "_end" } else { "" }, if cut { "_cut" } else { "" });
+                format!("{}{end}{cut}", self.node(node).name)
+            }
+            Base::Train(train) => self.train(train).name.clone(),
+        };
+        callable.modes.iter().fold(base, |name, mode| format!("{}{name}", mode.prefix()))
+    }
+
+    /// Where its declaration stands, or that of what it is synthesised from.
+    pub fn span_of(&self, callable: &Callable) -> Span {
+        match callable.base {
+            Base::Node(node) | Base::Woven { node, .. } => self.node(node).span,
+            Base::Train(train) => self.train(train).span,
         }
     }
 

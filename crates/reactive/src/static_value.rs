@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use eddy_syntax::Diagnostic;
 use eddy_tensor::Shape;
+use rustc_hash::FxHashMap;
 
-use crate::tree::BinaryOp;
+use crate::codes;
+use crate::tree::{BinaryOp, ExprId, ExprKind, Exprs, NumberValue, UnaryOp};
 
 pub use eddy_tensor::Static;
 
@@ -107,6 +110,68 @@ fn numbers(op: BinaryOp, a: f64, b: f64) -> Result<Static, StaticError> {
         BinaryOp::Divide => Ok(Static::Num(a / b)),
         _ => Err(StaticError::Kind("`div` and `mod` are for integers")),
     }
+}
+
+/// The value of an expression whose parts are known, if it is static.
+pub(crate) fn value(
+    exprs: &Exprs,
+    expr: ExprId,
+    known: &FxHashMap<ExprId, Static>,
+    variable: impl Fn(ExprId) -> Option<Static>,
+) -> Option<Result<Static, StaticError>> {
+    let known = |expr: ExprId| known.get(&expr);
+    match exprs.kind(expr) {
+        ExprKind::Number(number) => Some(Ok(match number.value {
+            NumberValue::Int(n) => Static::Int(n),
+            NumberValue::Num(x) => Static::Num(x),
+        })),
+        ExprKind::Variable(_) => variable(expr).map(Ok),
+        ExprKind::Group(inner) => known(inner).cloned().map(Ok),
+        ExprKind::Unary(UnaryOp::Negate, operand) => negated(known(operand)?),
+        ExprKind::Binary(op, left, right) => binary(op, known(left)?, known(right)?),
+        ExprKind::List(items) => {
+            let integer = |item: &ExprId| match known(*item) {
+                Some(Static::Int(n)) => Some(*n),
+                _ => None,
+            };
+            let items: Option<Vec<i64>> = exprs.items(items).iter().map(integer).collect();
+            items.map(|items| Ok(Static::List(items)))
+        }
+        ExprKind::Index(list, index) => Some(item(known(list)?, known(index)?)),
+        _ => None,
+    }
+}
+
+/// The value of an expression that stands in no node, such as `[2,3]` in `run f { shape = [2,3]; }`.
+pub fn constant_expression(exprs: &Exprs, root: ExprId) -> Result<Static, Box<Diagnostic>> {
+    let mut known = FxHashMap::default();
+    for expr in postorder(exprs, root) {
+        let span = exprs.at(expr);
+        match value(exprs, expr, &known, |_| None) {
+            Some(Ok(value)) => {
+                known.insert(expr, value);
+            }
+            Some(Err(error)) => {
+                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string())));
+            }
+            None => {
+                let title = "a compile-time constant is needed here";
+                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, title)));
+            }
+        }
+    }
+    Ok(known.remove(&root).expect("the last one is the whole"))
+}
+
+/// An expression and its parts, parts first.
+pub(crate) fn postorder(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
+    let (mut order, mut todo) = (Vec::new(), vec![root]);
+    while let Some(expr) = todo.pop() {
+        order.push(expr);
+        todo.extend(exprs.children(expr));
+    }
+    order.reverse();
+    order
 }
 
 impl fmt::Display for StaticError {

@@ -4,20 +4,20 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, Initialiser, Op, Shape};
 
 use super::instance::Binding;
-use super::{Elaborator, InstanceId, Operand, Work, without_body};
+use super::{Elaborator, InstanceId, Operand, Work};
 use crate::codes;
 use crate::flow::Constant;
 use crate::flow::{Kind, Polarity, VarId};
-use crate::program::{Callee, Module, NodeId, Reference, static_positions};
+use crate::program::{Callee, Module, Reference, static_positions};
 use crate::static_value::{self, Static};
 use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
 
 impl<'a> Elaborator<'a> {
-    fn module(&self, instance: InstanceId) -> &'a Module {
+    pub(super) fn module(&self, instance: InstanceId) -> &'a Module {
         self.program.module_of(self.instances[instance.0].node)
     }
 
-    fn known(&self, instance: InstanceId, expr: ExprId) -> Option<&Static> {
+    pub(super) fn known(&self, instance: InstanceId, expr: ExprId) -> Option<&Static> {
         self.instances[instance.0].statics.get(&expr)
     }
 
@@ -42,14 +42,14 @@ impl<'a> Elaborator<'a> {
                 todo.extend(exprs.items(items).iter().rev());
                 continue;
             }
-            let n = match self.callee(instance, expr) {
-                Some(Callee::Node(node)) => self.program.node(*node).outputs.len(),
-                _ => 1,
-            };
-            let targets = targets[at..at + n].to_vec();
+            let Some(n) = self.n_streams(instance, expr) else { return };
+            let Some(targets) = targets.get(at..at + n) else { return self.wrong_width(instance, number) };
             at += n;
-            self.visit(instance, expr, targets, &mut work);
+            self.visit(instance, expr, targets.to_vec(), &mut work);
             work.push(Work::Drop(n));
+        }
+        if at != targets.len() {
+            return self.wrong_width(instance, number);
         }
         self.work.extend(work.into_iter().rev());
     }
@@ -57,7 +57,7 @@ impl<'a> Elaborator<'a> {
     /// Plans the visit of an expression whose streams have these targets; first work first.
     fn visit(&self, instance: InstanceId, expr: ExprId, targets: Vec<Option<VarId>>, work: &mut Vec<Work>) {
         match (self.callee(instance, expr), self.module(instance).tree.exprs.kind(expr)) {
-            (Some(Callee::Node(_)), ExprKind::Call(_, arguments)) => {
+            (Some(Callee::Instance(_)), ExprKind::Call(_, arguments)) => {
                 let arguments = self.module(instance).tree.exprs.items(arguments);
                 work.extend(arguments.iter().map(|argument| Work::Argument(instance, *argument)));
                 work.push(Work::Enter(instance, expr, targets));
@@ -66,7 +66,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn callee(&self, instance: InstanceId, expr: ExprId) -> Option<&'a Callee> {
+    pub(super) fn callee(&self, instance: InstanceId, expr: ExprId) -> Option<&'a Callee> {
         match &self.module(instance).references[expr.index()] {
             Reference::Call { callee, .. } => Some(callee),
             _ => None,
@@ -124,7 +124,12 @@ impl<'a> Elaborator<'a> {
         span: Span,
     ) {
         match self.callee(instance, expr).expect("calls are resolved") {
-            Callee::Node(_) => {
+            Callee::Instance(_) => {
+                match self.n_streams(instance, expr) {
+                    Some(1) => {}
+                    Some(n) => return self.not_single(n, span),
+                    None => return,
+                }
                 let mut work = Vec::new();
                 self.visit(instance, expr, vec![target], &mut work);
                 self.work.extend(work.into_iter().rev());
@@ -152,7 +157,7 @@ impl<'a> Elaborator<'a> {
         let Reference::Call { ordinal, .. } = self.module(instance).references[expr.index()] else {
             unreachable!("calls are resolved")
         };
-        format!("{}{}#{ordinal}", self.instances[instance.0].path, initialiser.name()).into()
+        format!("{}{}#{ordinal}", self.instances[instance.0].seed_path, initialiser.name()).into()
     }
 
     fn variable(&mut self, instance: InstanceId, expr: ExprId, target: Option<VarId>, span: Span) {
@@ -257,53 +262,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Begins the instance that a call makes; its arguments are on the stack.
-    pub(super) fn call(&mut self, instance: InstanceId, expr: ExprId, targets: &[Option<VarId>]) {
-        let module = self.module(instance);
-        let (exprs, span) = (&module.tree.exprs, module.tree.exprs.at(expr));
-        let (Reference::Call { callee: Callee::Node(node), ordinal }, ExprKind::Call(_, arguments)) =
-            (&module.references[expr.index()], exprs.kind(expr))
-        else {
-            unreachable!("only calls of nodes are entered")
-        };
-        let declared = self.program.node(*node);
-        if declared.is_external() {
-            self.diagnostics.push(without_body(&declared.name, span, declared.span));
-            return;
-        }
-        let first = self.operands.len() - declared.n_inputs;
-        let bindings: Vec<Binding> = self
-            .operands
-            .drain(first..)
-            .map(|operand| match operand {
-                Operand::Stream(var) => Binding::Stream(var),
-                Operand::Static(constant) => Binding::Static(constant),
-            })
-            .collect();
-        for (input, binding) in bindings.iter().enumerate() {
-            if declared.is_static[input] && matches!(binding, Binding::Stream(_)) {
-                let diagnostic = self.must_be_static(instance, exprs.items(arguments)[input], *node, input);
-                self.diagnostics.push(diagnostic);
-                return;
-            }
-        }
-        let path = format!("{}{}#{ordinal}/", self.instances[instance.0].path, declared.name);
-        self.enter(*node, path, bindings, targets, span);
-    }
-
-    fn must_be_static(
-        &self,
-        instance: InstanceId,
-        argument: ExprId,
-        node: NodeId,
-        input: usize,
-    ) -> Diagnostic {
-        let slot = &self.program.node(node).slots[input];
-        self.not_static(instance, argument)
-            .cause(slot.span, format!("`{}` stands where a size or a shape is needed", slot.name))
-    }
-
-    fn not_static(&self, instance: InstanceId, expr: ExprId) -> Diagnostic {
+    pub(super) fn not_static(&self, instance: InstanceId, expr: ExprId) -> Diagnostic {
         let span = self.module(instance).tree.exprs.at(expr);
         Diagnostic::error(codes::COMPILE_TIME, span, "a compile-time constant is needed here")
             .label("not known before the program runs")
@@ -363,7 +322,7 @@ impl<'a> Elaborator<'a> {
         self.operands.push(Operand::Stream(var));
     }
 
-    fn pop(&mut self) -> VarId {
+    pub(super) fn pop(&mut self) -> VarId {
         match self.operands.pop() {
             Some(Operand::Stream(var)) => var,
             _ => unreachable!("each visit of a stream leaves one stream"),
@@ -378,7 +337,7 @@ impl<'a> Elaborator<'a> {
         operands
     }
 
-    fn pop_n(&mut self, n: usize) -> Box<[VarId]> {
+    pub(super) fn pop_n(&mut self, n: usize) -> Box<[VarId]> {
         let mut operands: Vec<VarId> = (0..n).map(|_| self.pop()).collect();
         operands.reverse();
         operands.into()

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 use crate::codes;
 use crate::flow::{ClockAnnotation, VarId};
 use crate::program::{Module, Node, NodeId, Program, Reference, SlotId};
-use crate::static_value::{self, Static, StaticError};
-use crate::tree::{ExprId, ExprKind, Exprs, NumberValue, UnaryOp};
+use crate::static_value::{Static, StaticError, postorder, value};
+use crate::tree::{ExprId, ExprKind, UnaryOp};
 
 /// What a slot is in an instance.
 #[derive(Clone, Debug)]
@@ -23,6 +23,10 @@ pub(super) struct Instance {
     pub node: NodeId,
     /// The prefix of its names, such as `lstm_cell#1/`.
     pub path: String,
+    /// The same for seeds, where synthesised nodes have the names of what they are derived from.
+    pub seed_path: String,
+    /// How many parameters there were before, if its derivatives are written by the user and matter here.
+    pub custom: Option<usize>,
     pub bindings: Vec<Binding>,
     /// The expressions that are known at compile time.
     pub statics: FxHashMap<ExprId, Static>,
@@ -161,66 +165,4 @@ impl<'a> Finder<'a> {
         };
         value(&self.module.tree.exprs, expr, &self.known, variable)
     }
-}
-
-/// The value of an expression whose parts are known, if it is static.
-fn value(
-    exprs: &Exprs,
-    expr: ExprId,
-    known: &FxHashMap<ExprId, Static>,
-    variable: impl Fn(ExprId) -> Option<Static>,
-) -> Option<Result<Static, StaticError>> {
-    let known = |expr: ExprId| known.get(&expr);
-    match exprs.kind(expr) {
-        ExprKind::Number(number) => Some(Ok(match number.value {
-            NumberValue::Int(n) => Static::Int(n),
-            NumberValue::Num(x) => Static::Num(x),
-        })),
-        ExprKind::Variable(_) => variable(expr).map(Ok),
-        ExprKind::Group(inner) => known(inner).cloned().map(Ok),
-        ExprKind::Unary(UnaryOp::Negate, operand) => static_value::negated(known(operand)?),
-        ExprKind::Binary(op, left, right) => static_value::binary(op, known(left)?, known(right)?),
-        ExprKind::List(items) => {
-            let integer = |item: &ExprId| match known(*item) {
-                Some(Static::Int(n)) => Some(*n),
-                _ => None,
-            };
-            let items: Option<Vec<i64>> = exprs.items(items).iter().map(integer).collect();
-            items.map(|items| Ok(Static::List(items)))
-        }
-        ExprKind::Index(list, index) => Some(static_value::item(known(list)?, known(index)?)),
-        _ => None,
-    }
-}
-
-/// The value of an expression that stands in no node, such as `[2,3]` in `run f { shape = [2,3]; }`.
-pub fn constant_expression(exprs: &Exprs, root: ExprId) -> Result<Static, Box<Diagnostic>> {
-    let mut known = FxHashMap::default();
-    for expr in postorder(exprs, root) {
-        let span = exprs.at(expr);
-        match value(exprs, expr, &known, |_| None) {
-            Some(Ok(value)) => {
-                known.insert(expr, value);
-            }
-            Some(Err(error)) => {
-                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string())));
-            }
-            None => {
-                let title = "a compile-time constant is needed here";
-                return Err(Box::new(Diagnostic::error(codes::COMPILE_TIME, span, title)));
-            }
-        }
-    }
-    Ok(known.remove(&root).expect("the last one is the whole"))
-}
-
-/// An expression and its parts, parts first.
-fn postorder(exprs: &Exprs, root: ExprId) -> Vec<ExprId> {
-    let (mut order, mut todo) = (Vec::new(), vec![root]);
-    while let Some(expr) = todo.pop() {
-        order.push(expr);
-        todo.extend(exprs.children(expr));
-    }
-    order.reverse();
-    order
 }

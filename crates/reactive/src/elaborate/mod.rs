@@ -11,23 +11,32 @@
 //!
 //! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
 //! * [`expression`]: the equations of each form of expression.
+//! * [`call`]: what a call instantiates. [`interface`](mod@interface): what that is given and gives.
+//! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares.
 
+mod call;
 mod expression;
 mod instance;
+mod interface;
+mod synthesis;
+mod training;
 
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Scalar, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::draft::{Draft, DraftVar, TypeAnnotation};
-use crate::flow::{ClockAnnotation, Equation, Kind, VarId};
-use crate::program::{NodeId, Program, Role, SlotId};
+use crate::draft::{Draft, DraftVar, Parameter, TypeAnnotation};
+use crate::flow::{ClockAnnotation, Constant, Equation, Kind, VarId};
+use crate::program::{Callable, NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
 use crate::tree::{self, ExprId};
 use instance::{Binding, Instance};
+use interface::{Known, Probes};
+use synthesis::{Open, Place};
+use training::Training;
 
-pub use instance::constant_expression;
+pub use interface::{Interface, Port, interface};
 
 /// A program may have at most this many equations once its nodes are inlined.
 pub const MAX_EQUATIONS: usize = 1 << 21;
@@ -42,21 +51,40 @@ pub struct Given {
     pub constants: FxHashMap<String, Static>,
     /// Streams that will be shown, by their names with instance path; static ones are streams only on demand.
     pub shown: FxHashSet<String>,
+    /// Inputs that are the constant `false`, by name.
+    pub falses: FxHashSet<String>,
+    /// What names begin with in seed paths; the node that is run has no path.
+    pub seed_path: String,
+    /// Whether derivatives will be taken of the node, so that those which the user wrote must be marked.
+    pub is_differentiated: bool,
 }
 
-/// Elaborates one node.
-pub fn elaborate(program: &Program, node: NodeId, given: &Given) -> Result<Draft, Vec<Diagnostic>> {
+/// Elaborates one node, or what is synthesised from it.
+pub fn elaborate(program: &Program, callable: &Callable, given: &Given) -> Result<Draft, Vec<Diagnostic>> {
+    elaborate_with(program, callable, given, &Probes::default())
+}
+
+fn elaborate_with(
+    program: &Program,
+    callable: &Callable,
+    given: &Given,
+    probes: &Probes,
+) -> Result<Draft, Vec<Diagnostic>> {
     let mut elaborator = Elaborator {
         program,
+        probes,
         shown: &given.shown,
+        falses: FxHashSet::default(),
+        n_derivatives: usize::from(given.is_differentiated),
         draft: Draft::default(),
         instances: Vec::new(),
         work: Vec::new(),
         operands: Vec::new(),
         diagnostics: Vec::new(),
     };
-    elaborator.root(node, given);
+    elaborator.root(callable, given);
     elaborator.run();
+    elaborator.finish();
     if elaborator.diagnostics.is_empty() { Ok(elaborator.draft) } else { Err(elaborator.diagnostics) }
 }
 
@@ -70,6 +98,15 @@ enum Operand {
     Stream(VarId),
     /// Only arguments of instances stay static; elsewhere a static operand becomes a stream.
     Static(Static),
+}
+
+impl Operand {
+    fn stream(self) -> VarId {
+        match self {
+            Operand::Stream(var) => var,
+            Operand::Static(_) => unreachable!("only arguments are static"),
+        }
+    }
 }
 
 /// What is left to do; the last item is next.
@@ -86,54 +123,82 @@ enum Work {
     Enter(InstanceId, ExprId, Vec<Option<VarId>>),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
+    /// Begin an instance of a node whose arguments are known.
+    Instantiate(NodeId, Place, Vec<Binding>, VarId),
+    /// The equations of a section are done.
+    Close(Box<Open>),
+    /// A part of a training node is done.
+    Train(Box<Training>),
     /// Forget operands that an equation left.
     Drop(usize),
 }
 
 struct Elaborator<'a> {
     program: &'a Program,
+    probes: &'a Probes,
     shown: &'a FxHashSet<String>,
     draft: Draft,
     /// The instances from the outermost to the innermost.
     instances: Vec<Instance>,
     work: Vec<Work>,
     operands: Vec<Operand>,
+    /// Streams that are the constant `false`.
+    falses: FxHashSet<VarId>,
+    /// How many derivatives are taken of what is being elaborated.
+    n_derivatives: usize,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Elaborator<'_> {
-    fn root(&mut self, node: NodeId, given: &Given) {
-        let declared = self.program.node(node);
-        if declared.is_external() {
-            self.diagnostics.push(without_body(&declared.name, declared.span, declared.span));
+    fn root(&mut self, callable: &Callable, given: &Given) {
+        let origin = self.program.node(self.program.origin(callable.base));
+        if origin.is_external() {
+            self.diagnostics.push(without_body(&origin.name, origin.span, origin.span));
             return;
         }
+        // Static inputs are those of the node itself.
+        for (input, slot) in origin.inputs().iter().enumerate() {
+            if origin.is_static[input] && !given.constants.contains_key(&slot.name) {
+                let title = format!("the input `{}` must be a compile-time constant", slot.name);
+                let diagnostic = Diagnostic::error(codes::COMPILE_TIME, slot.span, title)
+                    .help(format!("give it in the run, `{} = …;`, or with `--const`", slot.name));
+                self.diagnostics.push(diagnostic);
+                return;
+            }
+        }
+        let constants = origin.inputs().iter().map(|slot| given.constants.get(&slot.name).cloned());
+        let known = Known { constants: constants.collect(), is_false: Vec::new() };
+        let levels = match interface::levels(self.program, callable, &known, self.probes) {
+            Ok(levels) => levels,
+            Err(diagnostics) => {
+                self.diagnostics = diagnostics;
+                return;
+            }
+        };
         let mut bindings = Vec::new();
-        for (input, slot) in declared.inputs().iter().enumerate() {
-            let binding = match given.constants.get(&slot.name) {
+        for port in &levels[levels.len() - 1].inputs {
+            bindings.push(match given.constants.get(&port.name) {
                 Some(constant) => Binding::Static(constant.clone()),
-                None if declared.is_static[input] => {
-                    let title = format!("the input `{}` must be a compile-time constant", slot.name);
-                    let diagnostic = Diagnostic::error(codes::COMPILE_TIME, slot.span, title)
-                        .help(format!("give it in the run, `{} = …;`, or with `--const`", slot.name));
-                    self.diagnostics.push(diagnostic);
-                    return;
-                }
                 None => {
-                    let var = self.var(Some(slot.name.clone()), slot.span);
+                    let var = self.var(Some(port.name.clone()), port.span);
                     self.draft.inputs.push(var);
+                    if given.falses.contains(&port.name) {
+                        self.falses.insert(var);
+                    }
                     Binding::Stream(var)
                 }
-            };
-            bindings.push(binding);
+            });
         }
-        let outputs = declared.outputs.clone();
-        let targets = vec![None; outputs.len()];
-        self.enter(node, String::new(), bindings, &targets, declared.span);
-        if !self.diagnostics.is_empty() {
-            return;
+        let span = self.program.span_of(callable);
+        let place = Place { path: String::new(), seed_path: given.seed_path.clone(), span };
+        self.instantiate(callable, &levels, place, bindings, Vec::new());
+    }
+
+    /// What the root left on the stack are the outputs.
+    fn finish(&mut self) {
+        if self.diagnostics.is_empty() {
+            self.draft.outputs = self.operands.drain(..).map(Operand::stream).collect();
         }
-        self.draft.outputs = outputs.iter().map(|slot| self.stream_of(InstanceId(0), *slot)).collect();
     }
 
     fn run(&mut self) {
@@ -152,6 +217,11 @@ impl Elaborator<'_> {
                 Work::Apply(instance, expr, target) => self.apply(instance, expr, target),
                 Work::Enter(instance, expr, targets) => self.call(instance, expr, &targets),
                 Work::Leave => self.leave(),
+                Work::Instantiate(node, place, bindings, target) => {
+                    self.enter(node, place, bindings, &[Some(target)]);
+                }
+                Work::Close(open) => self.close(*open),
+                Work::Train(training) => self.continue_training(*training),
                 Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
             }
         }
@@ -168,6 +238,13 @@ impl Elaborator<'_> {
     fn write(&mut self, target: Option<VarId>, kind: Kind, span: Span) -> VarId {
         let span = self.instances.last().and_then(|instance| instance.blame).unwrap_or(span);
         let out = target.unwrap_or_else(|| self.var(None, span));
+        match kind {
+            Kind::Param(_) => self.draft.parameters.push(Parameter { var: out, span }),
+            Kind::Const(Constant::Bool(false)) => {
+                self.falses.insert(out);
+            }
+            _ => {}
+        }
         self.draft.equations.push(Equation { out, kind, span });
         out
     }
@@ -181,14 +258,8 @@ impl Elaborator<'_> {
     }
 
     /// Begins an instance: binds its streams and schedules its equations.
-    fn enter(
-        &mut self,
-        node: NodeId,
-        path: String,
-        mut bindings: Vec<Binding>,
-        targets: &[Option<VarId>],
-        span: Span,
-    ) {
+    fn enter(&mut self, node: NodeId, place: Place, mut bindings: Vec<Binding>, targets: &[Option<VarId>]) {
+        let Place { path, seed_path, span } = place;
         if self.instances.len() > MAX_DEPTH {
             let title = format!("instances are nested more than {MAX_DEPTH} deep");
             self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
@@ -220,11 +291,14 @@ impl Elaborator<'_> {
         }
         let id = InstanceId(self.instances.len());
         let outer = self.instances.last().and_then(|instance| instance.blame);
-        let is_inside = !self.instances.is_empty() && declared.module == Program::PRELUDE;
+        let is_inside = !path.is_empty() && declared.module == Program::PRELUDE;
         let blame = outer.or(is_inside.then_some(span));
+        let custom = self.begin_custom(node);
         self.instances.push(Instance {
             node,
             path,
+            seed_path,
+            custom,
             bindings,
             statics: statics.exprs,
             clocks: Vec::new(),
@@ -245,9 +319,7 @@ impl Elaborator<'_> {
             self.synchronise(&clock);
         }
         let instance = self.instances.pop().expect("each instance is left once");
-        if self.instances.is_empty() {
-            return;
-        }
+        self.end_custom(&instance);
         for slot in &self.program.node(instance.node).outputs {
             let Binding::Stream(var) = &instance.bindings[slot.0] else {
                 unreachable!("outputs are streams")

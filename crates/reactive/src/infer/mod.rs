@@ -36,12 +36,23 @@ pub struct Failure {
     pub defaulted: Vec<VarId>,
 }
 
+impl From<Vec<Diagnostic>> for Failure {
+    fn from(diagnostics: Vec<Diagnostic>) -> Failure {
+        Failure { diagnostics, defaulted: Vec::new() }
+    }
+}
+
+/// The scalar type of each stream, without shapes.
+pub fn scalars_of(draft: &Draft) -> Result<Vec<Scalar>, Vec<Diagnostic>> {
+    let labels = Labels::new(draft.vars.iter().map(|var| var.name.as_deref()), &draft.equations);
+    scalars::infer(draft, &Hints::default(), &labels)
+}
+
 /// Finds the types of all streams.
 pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
     let names = draft.vars.iter().map(|var| var.name.as_deref());
     let labels = Labels::new(names, &draft.equations);
-    let scalars = scalars::infer(&draft, hints, &labels)
-        .map_err(|diagnostics| Failure { diagnostics, defaulted: Vec::new() })?;
+    let scalars = scalars::infer(&draft, hints, &labels)?;
     let shapes = shapes::infer(&draft, hints, &labels)?;
     let vars = draft
         .vars

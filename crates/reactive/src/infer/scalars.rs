@@ -33,6 +33,9 @@ pub(super) fn infer(
     for equation in &draft.equations {
         inference.equation(equation);
     }
+    for alike in &draft.alike {
+        inference.same(alike.left, alike.right, alike.span);
+    }
     inference.numeric_are_no_truths();
     if inference.diagnostics.is_empty() { Ok(inference.finish(draft)) } else { Err(inference.diagnostics) }
 }

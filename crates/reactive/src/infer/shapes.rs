@@ -122,6 +122,9 @@ impl<'a> Inference<'a> {
         for equation in &draft.equations {
             self.equalities(equation)?;
         }
+        for alike in &draft.alike {
+            self.same(alike.left, alike.right, alike.span)?;
+        }
         self.uses = vec![Vec::new(); draft.vars.len()];
         for (number, equation) in draft.equations.iter().enumerate() {
             for var in equation.kind.operands().chain([equation.out]) {

@@ -3,7 +3,7 @@
 use eddy_syntax::{Diagnostic, Span};
 
 use crate::codes;
-use crate::program::{Callee, NodeId, Program, Reference};
+use crate::program::{Base, Callee, NodeId, Program, Reference};
 
 /// What a node instantiates, and where.
 fn callees(program: &Program, node: NodeId) -> Vec<(NodeId, Span)> {
@@ -12,12 +12,24 @@ fn callees(program: &Program, node: NodeId) -> Vec<(NodeId, Span)> {
     let mut found = Vec::new();
     let mut todo: Vec<_> = program.node(node).equations.iter().rev().map(|equation| equation.value).collect();
     while let Some(expr) = todo.pop() {
-        if let Reference::Call { callee: Callee::Node(callee), .. } = &module.references[expr.index()] {
-            found.push((*callee, exprs.at(expr)));
+        if let Reference::Call { callee: Callee::Instance(callee), .. } = &module.references[expr.index()] {
+            found.extend(instantiated(program, callee.base).map(|callee| (callee, exprs.at(expr))));
         }
         todo.extend(exprs.children(expr));
     }
     found
+}
+
+/// The nodes that an instance is made of.
+fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
+    let (first, others) = match base {
+        Base::Node(node) | Base::Woven { node, .. } => (node, None),
+        Base::Train(train) => {
+            let train = program.train(train);
+            (train.node, Some([train.loss, train.optimiser]))
+        }
+    };
+    std::iter::once(first).chain(others.into_iter().flatten())
 }
 
 /// All nodes, callees before callers; none if some node instantiates itself.

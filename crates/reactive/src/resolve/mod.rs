@@ -3,6 +3,8 @@
 //! * [`load`]: the files of a program: the prelude, the main file, and what is imported.
 //! * [`scope`]: which nodes a file sees.
 //! * [`node`]: the streams, equations and references of one node.
+//! * [`synthesis`]: names of nodes that are synthesised, such as `diff_N`.
+//! * [`trains`]: `train` declarations, and the derivatives that the user wrote.
 //! * [`calls`]: no node instantiates itself; an order in which callees come first.
 //! * [`statics`]: which streams must be known at compile time.
 //!
@@ -13,6 +15,8 @@ mod load;
 mod node;
 mod scope;
 mod statics;
+pub mod synthesis;
+mod trains;
 
 use eddy_syntax::{Diagnostic, Sources};
 
@@ -31,6 +35,8 @@ pub fn resolve(sources: &mut Sources) -> Result<Program, Vec<Diagnostic>> {
     let (mut program, scopes) = scope::scopes(files, &mut diagnostics);
     program.visible.clone_from(&scopes[Program::MAIN].nodes);
     node::resolve_nodes(&mut program, &scopes, &mut diagnostics);
+    trains::resolve_trains(&mut program, &scopes, &mut diagnostics);
+    trains::find_customs(&mut program, &scopes);
     if diagnostics.is_empty()
         && let Some(order) = calls::callees_first(&program, &mut diagnostics)
     {

@@ -8,7 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::scope::{Scope, callee, unknown_callee};
 use crate::codes;
 use crate::names::Name;
-use crate::program::{Callee, Equation, Module, Node, Program, Reference, Role, Slot, SlotId};
+use crate::program::{
+    Base, Callable, Callee, Equation, Module, Node, Program, Reference, Role, Slot, SlotId,
+};
 use crate::tree::{self, Decl, ExprId, ExprKind, Ident, Target};
 
 /// Resolves all nodes.
@@ -256,7 +258,7 @@ impl Body<'_> {
             let found = if n_arguments == 1 { "1 is".to_string() } else { format!("{n_arguments} are") };
             let title = format!("`{text}` expects {expected}, but {found} given");
             let mut diagnostic = Diagnostic::error(codes::ARITY, span, title);
-            if let Callee::Node(node) = callee {
+            if let Callee::Instance(Callable { base: Base::Node(node), .. }) = callee {
                 diagnostic = diagnostic.cause(self.nodes[node.0].span, "declared here");
             }
             self.diagnostics.push(diagnostic);
@@ -274,7 +276,11 @@ impl Body<'_> {
             (n_arguments != n).then(|| format!("{n} argument{plural}"))
         };
         match callee {
-            Callee::Node(node) => exactly(self.nodes[node.0].n_inputs),
+            // What a synthesised node expects depends on types: elaboration counts its arguments.
+            Callee::Instance(callable) => match (callable.base, callable.modes.as_slice()) {
+                (Base::Node(node), []) => exactly(self.nodes[node.0].n_inputs),
+                _ => None,
+            },
             Callee::Function(builtin) => {
                 (!builtin.accepts(n_arguments)).then(|| expected_arguments(*builtin))
             }
@@ -321,8 +327,13 @@ impl Body<'_> {
     /// How many streams a call or another expression has; `None` if that is not known.
     fn streams_of(&self, expr: ExprId) -> Option<usize> {
         match (self.module.tree.exprs.kind(expr), &self.references[expr.index()]) {
-            (ExprKind::Call(..), Reference::Call { callee: Callee::Node(node), .. }) => {
-                Some(self.nodes[node.0].outputs.len())
+            (ExprKind::Call(..), Reference::Call { callee: Callee::Instance(callable), .. }) => {
+                match (callable.base, callable.modes.as_slice()) {
+                    (Base::Node(node) | Base::Woven { node, .. }, []) => {
+                        Some(self.nodes[node.0].outputs.len())
+                    }
+                    _ => None,
+                }
             }
             (ExprKind::Call(..), Reference::Nothing) => None,
             _ => Some(1),

@@ -7,12 +7,13 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, builtin, builtins, initialiser};
 
 use super::load::File;
+use super::synthesis::callable;
 use crate::codes;
-use crate::program::{Callee, Module, Node, NodeId, Program, Reference};
+use crate::program::{Base, Callee, Module, Node, NodeId, Program, Reference, TrainId};
 use crate::tree::{Imported, Item};
 
 /// The nodes that one file sees, by their names.
-pub(super) type Nodes = BTreeMap<String, NodeId>;
+pub(super) type Nodes = BTreeMap<String, Base>;
 
 /// What one file sees.
 #[derive(Clone, Debug, Default)]
@@ -26,22 +27,31 @@ pub(super) struct Scope {
 pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Program, Vec<Scope>) {
     let mut program = Program::default();
     let mut own: Vec<Nodes> = Vec::new();
+    let mut n_trains = 0;
+    // Where each name of each file is defined.
+    let mut places: BTreeMap<(usize, String), Span> = BTreeMap::new();
     for (module, file) in files.iter().enumerate() {
         let mut scope = Nodes::new();
-        for (item, node) in file.tree.items.iter().enumerate() {
-            let Item::Node(node) = node else { continue };
-            let id = NodeId(program.nodes.len());
-            let name = file.names.text(node.ident.name).to_string();
-            if let Some(earlier) = scope.get(&name) {
-                diagnostics.push(twice(&name, node.ident.span, program.node(*earlier).span));
+        let mut define = |name: &str, base: Base, span: Span, diagnostics: &mut Vec<Diagnostic>| {
+            if scope.insert(name.to_string(), base).is_some() {
+                diagnostics.push(twice(name, span, places[&(module, name.to_string())]));
             }
-            scope.insert(name.clone(), id);
-            program.nodes.push(empty_node((module, item), name, node.ident.span, node.doc.clone()));
-        }
-        for train in file.tree.trains() {
-            let name = file.names.text(train.ident.name);
-            if let Some(earlier) = scope.get(name) {
-                diagnostics.push(twice(name, train.ident.span, program.node(*earlier).span));
+            places.insert((module, name.to_string()), span);
+        };
+        for (item, declared) in file.tree.items.iter().enumerate() {
+            match declared {
+                Item::Node(node) => {
+                    let id = NodeId(program.nodes.len());
+                    let name = file.names.text(node.ident.name).to_string();
+                    define(&name, Base::Node(id), node.ident.span, diagnostics);
+                    program.nodes.push(empty_node((module, item), name, node.ident.span, node.doc.clone()));
+                }
+                Item::Train(train) => {
+                    let name = file.names.text(train.ident.name);
+                    define(name, Base::Train(TrainId(n_trains)), train.ident.span, diagnostics);
+                    n_trains += 1;
+                }
+                Item::Run(_) => {}
             }
         }
         own.push(scope);
@@ -72,7 +82,9 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
                 };
                 match scopes[module].nodes.insert(name.clone(), *node) {
                     Some(earlier) if earlier != *node => {
-                        diagnostics.push(twice(&name, span, program.node(earlier).span));
+                        let place = |at: &usize| places.get(&(*at, name.clone())).copied();
+                        let place = place(&module).or_else(|| file.imports.iter().find_map(place));
+                        diagnostics.push(twice(&name, span, place.unwrap_or(span)));
                     }
                     _ => {}
                 }
@@ -114,10 +126,11 @@ pub(super) fn callee(name: &str, scope: &Scope) -> Option<Callee> {
     if name == "param" {
         return Some(Callee::Param);
     }
-    if let Some(node) = scope.nodes.get(name) {
-        return Some(Callee::Node(*node));
+    if let Some(base) = scope.nodes.get(name) {
+        return Some(Callee::Instance((*base).into()));
     }
-    initialiser(name).map(Callee::Initialiser).or_else(|| builtin(name).map(Callee::Function))
+    let function = initialiser(name).map(Callee::Initialiser).or_else(|| builtin(name).map(Callee::Function));
+    function.or_else(|| callable(name, &scope.nodes).map(Callee::Instance))
 }
 
 /// The message about a call of something that is not there.

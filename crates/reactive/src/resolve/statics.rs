@@ -78,9 +78,11 @@ fn never_static(exprs: &Exprs, roots: &[ExprId]) -> Vec<Diagnostic> {
 fn static_arguments(program: &Program, reference: &Reference, arguments: &[ExprId]) -> Vec<ExprId> {
     let Reference::Call { callee, .. } = reference else { return Vec::new() };
     let numbers: Vec<usize> = match callee {
-        Callee::Node(node) => {
-            let node = program.node(*node);
-            (0..node.n_inputs).filter(|input| node.is_static[*input]).collect()
+        // The inputs of a synthesised node begin with those of the node itself.
+        Callee::Instance(callable) => {
+            let node = program.node(program.origin(callable.base));
+            let n_inputs = node.n_inputs.min(arguments.len());
+            (0..n_inputs).filter(|input| node.is_static[*input]).collect()
         }
         Callee::Function(builtin) => static_positions(*builtin, arguments.len()).collect(),
         Callee::Initialiser(_) => vec![0],

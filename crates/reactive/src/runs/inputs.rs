@@ -8,32 +8,37 @@ use rustc_hash::FxHashMap;
 use crate::cell::Cell;
 use crate::codes;
 use crate::draft::Draft;
-use crate::elaborate::constant_expression;
+use crate::elaborate::Interface;
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
-use crate::program::{Node, NodeId, Program};
+use crate::program::Program;
+use crate::static_value::constant_expression;
 use crate::tree::{CellId, CellKind, Cells, RowValue, Run};
 
 /// What a test bench gives to the inputs of its node.
 pub(super) struct Rows<'a> {
     cells: &'a Cells,
+    /// The names of all rows and where they stand.
+    names: Vec<(String, Span)>,
     /// By the name of the input.
     rows: FxHashMap<String, Vec<CellId>>,
     pub constants: FxHashMap<String, Static>,
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(program: &'a Program, run: &Run, node: NodeId) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(program: &'a Program, run: &Run) -> Result<Self, Vec<Diagnostic>> {
         let module = &program.modules[Program::MAIN];
-        let mut found =
-            Rows { cells: &module.tree.cells, rows: FxHashMap::default(), constants: FxHashMap::default() };
+        let mut found = Rows {
+            cells: &module.tree.cells,
+            names: Vec::new(),
+            rows: FxHashMap::default(),
+            constants: FxHashMap::default(),
+        };
         let mut diagnostics = Vec::new();
         let mut seen: FxHashMap<String, Span> = FxHashMap::default();
         for row in &run.rows {
             let name = module.names.text(row.ident.name).to_string();
-            if !program.node(node).inputs().iter().any(|slot| slot.name == name) {
-                diagnostics.push(no_input(program.node(node), &name, row.ident.span));
-            }
+            found.names.push((name.clone(), row.ident.span));
             if let Some(earlier) = seen.insert(name.clone(), row.ident.span) {
                 let title = format!("the row `{name}` is defined twice");
                 diagnostics.push(
@@ -54,6 +59,20 @@ impl<'a> Rows<'a> {
             }
         }
         if diagnostics.is_empty() { Ok(found) } else { Err(diagnostics) }
+    }
+
+    /// Each row is for an input of the node.
+    pub fn check_names(
+        &self,
+        node: &str,
+        declared: Span,
+        interface: &Interface,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let is_input = |name: &str| interface.inputs.iter().any(|port| port.name == name);
+        let wrong = self.names.iter().filter(|(name, _)| !is_input(name));
+        let diagnostics: Vec<Diagnostic> =
+            wrong.map(|(name, span)| no_input(node, declared, interface, name, *span)).collect();
+        if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
     }
 
     /// The length of the longest row.
@@ -191,10 +210,10 @@ fn elements(leaves: &[CellKind], scalar: Scalar) -> Option<Data> {
     }
 }
 
-fn no_input(node: &Node, name: &str, span: Span) -> Diagnostic {
-    let title = format!("the node `{}` has no input `{name}`", node.name);
-    let diagnostic = Diagnostic::error(codes::DATA, span, title).cause(node.span, "declared here");
-    match nearest(name, node.inputs().iter().map(|slot| slot.name.as_str())) {
+fn no_input(node: &str, declared: Span, interface: &Interface, name: &str, span: Span) -> Diagnostic {
+    let title = format!("the node `{node}` has no input `{name}`");
+    let diagnostic = Diagnostic::error(codes::DATA, span, title).cause(declared, "declared here");
+    match nearest(name, interface.inputs.iter().map(|port| port.name.as_str())) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic,
     }

@@ -18,12 +18,12 @@ use crate::chronogram::Chart;
 use crate::chronogram::text::table;
 use crate::codes;
 use crate::denote::Denotation;
-use crate::elaborate::Given;
+use crate::elaborate::{Given, Interface, interface};
 use crate::errors;
 use crate::flow::VarId;
 use crate::kahn;
 use crate::prepare::{Checks, Prepared, prepare};
-use crate::program::{NodeId, Program};
+use crate::program::{Callable, Program};
 use crate::simulate::{self, Simulation};
 use crate::tree::{Run, Semantics};
 use inputs::Rows;
@@ -52,14 +52,16 @@ pub fn execute(program: &Program, run: &Run, wishes: &Wishes) -> Result<String, 
 /// Runs a node on rows of cells, one for each input, and returns what it prints.
 pub fn execute_cells(
     program: &Program,
-    node: NodeId,
+    callable: &Callable,
+    interface: Interface,
     prepared: Prepared,
     options: RunOptions,
     inputs: Vec<Vec<Cell>>,
 ) -> Result<String, Vec<Diagnostic>> {
     let n_cycles = options.n_cycles.unwrap_or(0);
-    fits(n_cycles, &prepared, program.node(node).span)?;
-    Bench { program, node, prepared, options, n_cycles, inputs }.execute()
+    fits(n_cycles, &prepared, program.span_of(callable))?;
+    let title = program.name_of(callable);
+    Bench { title, interface, prepared, options, n_cycles, inputs }.execute()
 }
 
 /// All cells of a run are kept, so there may not be too many.
@@ -73,9 +75,9 @@ fn fits(n_cycles: usize, prepared: &Prepared, span: Span) -> Result<(), Vec<Diag
 }
 
 /// A test bench that is ready.
-struct Bench<'a> {
-    program: &'a Program,
-    node: NodeId,
+struct Bench {
+    title: String,
+    interface: Interface,
     prepared: Prepared,
     options: RunOptions,
     n_cycles: usize,
@@ -83,24 +85,25 @@ struct Bench<'a> {
     inputs: Vec<Vec<Cell>>,
 }
 
-impl<'a> Bench<'a> {
-    fn new(program: &'a Program, run: &Run, wishes: &Wishes) -> Result<Self, Vec<Diagnostic>> {
+impl Bench {
+    fn new(program: &Program, run: &Run, wishes: &Wishes) -> Result<Self, Vec<Diagnostic>> {
         let module = &program.modules[Program::MAIN];
         let options = RunOptions::new(run, &module.names, wishes);
-        let node = program.find(module.names.text(run.node.name), run.node.span)?;
-        let rows = Rows::new(program, run, node)?;
+        let callable = program.find(module.names.text(run.node.name), run.node.span)?;
+        let rows = Rows::new(program, run)?;
+        let interface = interface(program, &callable, &rows.constants)?;
+        rows.check_names(&program.name_of(&callable), program.span_of(&callable), &interface)?;
         let shown: FxHashSet<String> = options.show.iter().map(|(name, _)| name.clone()).collect();
-        let given = Given { constants: rows.constants.clone(), shown };
+        let given = Given { constants: rows.constants.clone(), shown, ..Given::default() };
         let checks = if options.unchecked { Checks::Off } else { Checks::On };
-        let prepared = prepare(program, node, &given, |draft| rows.hints(draft), checks)?;
+        let prepared = prepare(program, &callable, &given, |draft| rows.hints(draft), checks)?;
         let n_cycles = options.n_cycles.unwrap_or(rows.n_cycles());
         fits(n_cycles, &prepared, run.node.span)?;
         let inputs = rows.cells(&prepared.flow, n_cycles)?;
-        Ok(Bench { program, node, prepared, options, n_cycles, inputs })
+        let title = program.name_of(&callable);
+        Ok(Bench { title, interface, prepared, options, n_cycles, inputs })
     }
-}
 
-impl Bench<'_> {
     fn execute(&self) -> Result<String, Vec<Diagnostic>> {
         let flow = &self.prepared.flow;
         let shown = self.shown()?;
@@ -149,9 +152,8 @@ impl Bench<'_> {
             _ => self.simulate(&all)?,
         };
         let rows = &rows[flow.inputs.len()..];
-        let title = &self.program.node(self.node).name;
         let cell = |var: VarId, cycle: usize| rows[var.index()][cycle].clone();
-        Ok(Chart::of_run(title, flow, &self.prepared.clocks, self.n_cycles, cell))
+        Ok(Chart::of_run(&self.title, flow, &self.prepared.clocks, self.n_cycles, cell))
     }
 
     fn stats(&self, look_ahead: u64, text: &mut String) {
@@ -165,8 +167,7 @@ impl Bench<'_> {
     fn shown(&self) -> Result<Vec<(String, VarId)>, Vec<Diagnostic>> {
         let flow = &self.prepared.flow;
         if self.options.show.is_empty() {
-            let declared = self.program.node(self.node);
-            let names = declared.outputs.iter().map(|slot| declared.slots[slot.0].name.clone());
+            let names = self.interface.outputs.iter().map(|port| port.name.clone());
             return Ok(names.zip(flow.outputs.iter().copied()).collect());
         }
         let find = |(name, span): &(String, Span)| match flow.find(name) {

@@ -17,14 +17,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Cell;
 use crate::draft::Draft;
-use crate::elaborate::{Given, constant_expression};
+use crate::elaborate::{Given, Interface, interface};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
-use crate::program::{NodeId, Program};
+use crate::program::{Callable, Program};
 use crate::runs::{RunOptions, execute_cells, json_line};
 use crate::simulate::{self, Simulation};
+use crate::static_value::constant_expression;
 use crate::tree::Semantics;
 use crate::{codes, errors, parse};
 use columns::Columns;
@@ -95,7 +96,8 @@ impl Stopped {
 struct Stream<'a> {
     program: &'a Program,
     options: &'a Options,
-    node: NodeId,
+    callable: Callable,
+    interface: Interface,
     given: Given,
     columns: Columns,
     /// Rows that were read in search of types.
@@ -110,26 +112,29 @@ impl<'a> Stream<'a> {
         data: Vec<Data>,
     ) -> Result<Self, Stopped> {
         let name = options.node.as_deref().expect("a node is named");
-        let node = program.find_named(name).map_err(|diagnostic| Stopped::Program(vec![*diagnostic]))?;
+        let callable = program.find_named(name).map_err(|diagnostic| Stopped::Program(vec![*diagnostic]))?;
         let mut constants = FxHashMap::default();
         for (input, text) in &options.constants {
-            if !program.node(node).inputs().iter().any(|slot| slot.name == *input) {
-                let declared = program.node(node);
-                let title = format!("the node `{name}` has no input `{input}` for `--const`");
-                return Err(Stopped::Program(vec![Diagnostic::error(codes::DATA, declared.span, title)]));
-            }
             let value = constant(sources, input, text).map_err(Stopped::Program)?;
             constants.insert(input.clone(), value);
         }
-        let inputs = program.node(node).inputs().iter().map(|slot| slot.name.clone());
+        let interface = interface(program, &callable, &constants).map_err(Stopped::Program)?;
+        let is_input = |name: &str| interface.inputs.iter().any(|port| port.name == name);
+        if let Some((input, _)) = options.constants.iter().find(|(input, _)| !is_input(input)) {
+            let title = format!("the node `{name}` has no input `{input}` for `--const`");
+            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
+            return Err(Stopped::Program(vec![diagnostic]));
+        }
+        let inputs = interface.inputs.iter().map(|port| port.name.clone());
         let inputs: Vec<String> = inputs.filter(|name| !constants.contains_key(name)).collect();
         let columns = Columns::new(data, inputs)?;
         let shown: FxHashSet<String> = options.show.iter().cloned().collect();
         Ok(Stream {
             program,
             options,
-            node,
-            given: Given { constants, shown },
+            callable,
+            interface,
+            given: Given { constants, shown, ..Given::default() },
             columns,
             peeked: VecDeque::new(),
         })
@@ -138,20 +143,21 @@ impl<'a> Stream<'a> {
     fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
         let (columns, peeked) = (&mut self.columns, &mut self.peeked);
-        prepare(self.program, self.node, &self.given, |draft| hints(draft, columns, peeked), checks)
+        prepare(self.program, &self.callable, &self.given, |draft| hints(draft, columns, peeked), checks)
     }
 
     /// The streams to print.
     fn shown(&self, flow: &Flow) -> Result<Vec<(String, VarId)>, Vec<Diagnostic>> {
-        let declared = self.program.node(self.node);
         if self.options.show.is_empty() {
-            let names = declared.outputs.iter().map(|slot| declared.slots[slot.0].name.clone());
+            let names = self.interface.outputs.iter().map(|port| port.name.clone());
             return Ok(names.zip(flow.outputs.iter().copied()).collect());
         }
         let find = |name: &String| match flow.find(name) {
             Some(var) => Ok((name.clone(), var)),
             // The name was typed on the command line, so there is nothing to edit.
-            None => Err(vec![errors::unknown_stream(flow, name, declared.span).without_edit()]),
+            None => Err(vec![
+                errors::unknown_stream(flow, name, self.program.span_of(&self.callable)).without_edit(),
+            ]),
         };
         self.options.show.iter().map(find).collect()
     }
@@ -216,7 +222,7 @@ impl<'a> Stream<'a> {
             }
             n_cycles += 1;
         }
-        let span = self.program.node(self.node).span;
+        let span = self.program.span_of(&self.callable);
         let options = RunOptions {
             semantics: self.options.engine.as_deref().map_or(Semantics::Operational, semantics),
             chrono: self.options.chrono,
@@ -228,7 +234,7 @@ impl<'a> Stream<'a> {
             show: self.options.show.iter().map(|name| (name.clone(), span)).collect(),
             ..RunOptions::default()
         };
-        match execute_cells(self.program, self.node, prepared, options, inputs) {
+        match execute_cells(self.program, &self.callable, self.interface.clone(), prepared, options, inputs) {
             Ok(text) => {
                 out.write_str(&text)?;
                 Ok(Verdict { diagnostics: self.warnings(), ..Verdict::answered() })
@@ -259,12 +265,11 @@ impl<'a> Stream<'a> {
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
-        let node = self.program.node(self.node);
+        let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
         let unused = self.columns.unused();
         let warn = |name: &String| {
-            let title =
-                format!("the data have a column `{name}`, and `{}` has no input of that name", node.name);
-            Diagnostic::warning(codes::UNUSED_COLUMN, node.span, title)
+            let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
+            Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
         };
         unused.iter().map(warn).collect()
     }

@@ -95,7 +95,7 @@ fn try_to_prepare(text: &str, node: &str) -> Result<Prepared, Refusal> {
     let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
     let checked = resolve(&mut sources).and_then(|program| {
         let node = program.find(node, sources.main().end())?;
-        prepare(&program, node, &Given::default(), scalars, Checks::On)
+        prepare(&program, &node, &Given::default(), scalars, Checks::On)
     });
     checked.map_err(|diagnostics| refusal(&diagnostics))
 }

@@ -1,0 +1,36 @@
+//! `adj_N` (9.2): cotangents of inputs and parameters, cycle by cycle; the parameters stay as they are.
+
+use eddy_syntax::Diagnostic;
+
+use crate::body::Body;
+use crate::expand::Host;
+use crate::reverse::{Task, reverse};
+use crate::section::{Adjoint, Pair};
+use crate::writer::Writer;
+
+/// Adds the adjoint equations to a body.
+pub(crate) fn adjoint(
+    mut body: Body,
+    wish: &Adjoint,
+    writer: &mut Writer,
+    host: &mut dyn Host,
+) -> Result<Body, Vec<Diagnostic>> {
+    let parameters = body.parameter_streams().into_iter().zip(&wish.parameters);
+    let parameters = parameters.map(|(primal, derivative)| Pair { primal, derivative: *derivative });
+    let wanted: Vec<Pair> = wish.inputs.iter().copied().chain(parameters).collect();
+    let task = Task {
+        body: &body,
+        sources: wanted.iter().map(|pair| pair.primal).collect(),
+        seeds: wish.outputs.clone(),
+        pinned: wanted.clone(),
+        is_training: false,
+    };
+    let cotangents = reverse(&task, writer, host)?;
+    for pair in wanted.iter().filter(|pair| !cotangents.contains_key(&pair.primal)) {
+        writer.span = writer.vars[pair.primal.index()].span;
+        let zero = writer.zero_beside(pair.primal);
+        writer.define_copy(pair.derivative, zero);
+    }
+    body.append(std::mem::take(&mut writer.body));
+    Ok(body)
+}

@@ -1,0 +1,80 @@
+//! `diff_N` (9.5): training code. `bp` says where cotangents enter; parameters move by their cotangents, in place.
+
+use eddy_flow::{Kind, Polarity, VarId};
+use eddy_syntax::Diagnostic;
+use eddy_tensor::{Algebra, Op};
+
+use crate::body::{Body, Step};
+use crate::expand::Host;
+use crate::reverse::{Task, reverse};
+use crate::section::{Diff, Instance, Pair};
+use crate::writer::Writer;
+
+/// Adds the backward equations to a body, and makes its parameters state.
+pub(crate) fn diff(
+    mut body: Body,
+    wish: &Diff,
+    writer: &mut Writer,
+    host: &mut dyn Host,
+) -> Result<Body, Vec<Diagnostic>> {
+    let mut seeds = Vec::new();
+    for pair in &wish.outputs {
+        writer.span = writer.vars[pair.primal.index()].span;
+        // The seed is `merge bp dy 0`.
+        seeds.push(Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair });
+    }
+    let inputs = wish.inputs.iter().map(|pair| pair.primal);
+    let sources: Vec<VarId> = inputs.chain(body.parameter_streams()).collect();
+    let task = Task { body: &body, sources, seeds, pinned: Vec::new(), is_training: true };
+    let cotangents = reverse(&task, writer, host)?;
+    for pair in &wish.inputs {
+        writer.span = writer.vars[pair.primal.index()].span;
+        let dense = cotangents.get(&pair.primal).copied();
+        let dense = dense.unwrap_or_else(|| writer.zero_like(pair.primal));
+        writer
+            .define(pair.derivative, Kind::When { value: dense, condition: wish.bp, polarity: Polarity::On });
+    }
+    let mut body = without_replaced(std::mem::take(&mut body));
+    for number in body.parameters() {
+        update(&mut body, number, &cotangents, writer);
+    }
+    body.append(std::mem::take(&mut writer.body));
+    Ok(body)
+}
+
+/// `p = param(i)` becomes `p = i fby p1`, with `p1 = p + d'p`.
+fn update(body: &mut Body, number: usize, cotangents: &crate::reverse::Cotangents, writer: &mut Writer) {
+    let equation = &mut body.equations[number];
+    let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
+    writer.span = equation.span;
+    let next = match cotangents.get(&equation.out) {
+        Some(cotangent) => writer.apply(Op::Add, &[equation.out, *cotangent]),
+        None => equation.out,
+    };
+    equation.kind = Kind::Fby { init, next };
+}
+
+/// The body without the instances that a `diff_M` replaces.
+fn without_replaced(body: Body) -> Body {
+    let is_replaced =
+        |instance: &Instance| instance.has_diff && !instance.has_adjoint && !instance.has_tangent;
+    if !body.instances.iter().any(|placed| is_replaced(&placed.instance)) {
+        return body;
+    }
+    let is_black_box =
+        |instance: &Instance| instance.has_adjoint || instance.has_tangent || instance.has_diff;
+    let mut left = Body::default();
+    for step in body.steps(is_black_box) {
+        match step {
+            Step::Equation(equation) => left.equations.push(equation.clone()),
+            Step::Instance(placed) if is_replaced(&placed.instance) => {}
+            Step::Instance(placed) => {
+                let start = left.equations.len();
+                left.equations.extend_from_slice(&body.equations[placed.range.clone()]);
+                let range = start..left.equations.len();
+                left.instances.push(crate::body::Placed { range, instance: placed.instance.clone() });
+            }
+        }
+    }
+    left
+}

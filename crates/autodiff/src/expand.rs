@@ -1,0 +1,155 @@
+//! Does what the sections of a program ask for, inner sections first.
+
+use eddy_flow::{Equation, Flow, Var, VarId};
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Type;
+use rustc_hash::FxHashSet;
+
+use crate::adjoint::adjoint;
+use crate::body::{Body, Placed};
+use crate::codes;
+use crate::diff::diff;
+use crate::prune::mentioned;
+use crate::section::{Edge, Instance, Mark, Mode, Section, Wish};
+use crate::tangent::tangent;
+use crate::train::train;
+use crate::weave::weave;
+use crate::writer::Writer;
+
+/// What differentiation must ask the language for.
+pub trait Host {
+    /// The user's derivative of an instance, at these types of its stream inputs.
+    fn rule(&mut self, instance: &Instance, mode: Mode, types: &[Type]) -> Result<Expanded, Vec<Diagnostic>>;
+
+    /// The first of some equations that does not lie on the clock of its inputs, and the clock that it lies on.
+    fn sampled(
+        &self,
+        flow: &Flow,
+        asked: &dyn Fn(&Equation) -> bool,
+    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>>;
+}
+
+/// A program may have at most this many equations once derivatives are written out.
+pub const MAX_EQUATIONS: usize = 1 << 21;
+
+/// A flow without sections.
+#[derive(Clone, Debug)]
+pub struct Expanded {
+    /// The equations.
+    pub flow: Flow,
+    /// The instances among them that have derivatives of their own.
+    pub instances: Vec<Placed>,
+}
+
+/// Expands all sections of a flow.
+pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expanded, Vec<Diagnostic>> {
+    if marks.is_empty() {
+        return Ok(Expanded { flow, instances: Vec::new() });
+    }
+    let Flow { vars, equations, inputs, outputs, clocks } = flow;
+    let mut writer = Writer::new(vars);
+    let mut marks = marks.into_iter().peekable();
+    // The sections that are open, from the outermost to the innermost; the first is the program.
+    let mut open = vec![Body::default()];
+    let n_equations = equations.len();
+    let mut equations = equations.into_iter();
+    for at in 0..=n_equations {
+        while let Some(mark) = marks.next_if(|mark| mark.at == at) {
+            match mark.what {
+                Edge::Begin => open.push(Body::default()),
+                Edge::End(section) => {
+                    let body = open.pop().expect("a section begins before it ends");
+                    let span = section.span;
+                    let body = end(body, *section, &mut writer, host)?;
+                    if body.equations.len() > MAX_EQUATIONS {
+                        return Err(vec![too_large(span)]);
+                    }
+                    open.last_mut().expect("a section lies in another, or in the program").append(body);
+                }
+            }
+        }
+        if let Some(equation) = equations.next() {
+            open.last_mut().expect("the program is open").equations.push(equation);
+        }
+    }
+    let body = open.pop().expect("the program is open");
+    let flow = Flow { vars: writer.vars, equations: body.equations, inputs, outputs, clocks };
+    Ok(compact(Expanded { flow, instances: body.instances }))
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    let title = format!("more than {MAX_EQUATIONS} equations once derivatives are written out");
+    Diagnostic::error(codes::TOO_LARGE, span, title)
+        .reason("each derivative of a derivative has about four times as many equations")
+}
+
+/// The end of a section.
+fn end(
+    mut body: Body,
+    section: Section,
+    writer: &mut Writer,
+    host: &mut dyn Host,
+) -> Result<Body, Vec<Diagnostic>> {
+    let Section { span, wish } = section;
+    match wish {
+        Wish::Instance(instance) => {
+            let range = 0..body.equations.len();
+            body.instances.push(Placed { range, instance });
+            Ok(body)
+        }
+        Wish::Weave(wish) => weave(body, &wish, writer, host),
+        Wish::Adjoint(wish) => adjoint(body, &wish, writer, host),
+        Wish::Diff(wish) => diff(body, &wish, writer, host),
+        Wish::Tangent(wish) => tangent(body, &wish, writer, host),
+        Wish::Train(wish) => train(body, &wish, span, writer, host),
+    }
+}
+
+/// Leaves out streams that renaming and pruning left without a place.
+fn compact(expanded: Expanded) -> Expanded {
+    let Expanded { flow, mut instances } = expanded;
+    let Flow { vars, equations, inputs, outputs, mut clocks } = flow;
+    let body = Body { equations, instances: Vec::new() };
+    let mut used: FxHashSet<VarId> = mentioned(&body);
+    used.extend(inputs.iter().chain(&outputs));
+    let mut numbers = vec![VarId::new(0); vars.len()];
+    let mut kept: Vec<Var> = Vec::with_capacity(used.len());
+    for (number, var) in vars.into_iter().enumerate() {
+        if used.contains(&VarId::new(number)) {
+            numbers[number] = VarId::new(kept.len());
+            kept.push(var);
+        }
+    }
+    let rename = |var: VarId| numbers[var.index()];
+    for placed in &mut instances {
+        placed.instance.rename(&rename);
+    }
+    clocks.retain(|clock| used.contains(&clock.var));
+    for clock in &mut clocks {
+        clock.var = rename(clock.var);
+        clock.conditions.iter_mut().for_each(|(condition, _)| *condition = rename(*condition));
+    }
+    let flow = Flow {
+        vars: kept,
+        equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
+        inputs: inputs.into_iter().map(rename).collect(),
+        outputs: outputs.into_iter().map(rename).collect(),
+        clocks,
+    };
+    Expanded { flow, instances }
+}
+
+/// The equations of a body as a program of its own: what it does not define are its inputs.
+pub(crate) fn flow_of(body: &Body, vars: &[Var]) -> Flow {
+    let defined: FxHashSet<VarId> = body.equations.iter().map(|equation| equation.out).collect();
+    let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
+    inputs.sort_unstable();
+    let flow = Flow {
+        vars: vars.to_vec(),
+        equations: body.equations.clone(),
+        inputs,
+        outputs: Vec::new(),
+        clocks: Vec::new(),
+    };
+    compact(Expanded { flow, instances: Vec::new() }).flow
+}

@@ -1,0 +1,94 @@
+//! `train N as M …` (9.7): the gradient of the loss, and an optimiser in the place of each parameter.
+
+use eddy_flow::components::components;
+use eddy_flow::{Kind, VarId};
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::{Algebra, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::activity::{active, passages};
+use crate::body::{Body, Step};
+use crate::codes;
+use crate::expand::Host;
+use crate::reverse::{Task, reverse};
+use crate::section::{Instance, Pair, Train};
+use crate::support::supports;
+use crate::writer::Writer;
+
+/// Adds the backward equations to a body, and puts the optimisers in the place of its parameters.
+pub(crate) fn train(
+    mut body: Body,
+    wish: &Train,
+    span: Span,
+    writer: &mut Writer,
+    host: &mut dyn Host,
+) -> Result<Body, Vec<Diagnostic>> {
+    let parameters = body.parameter_streams();
+    let steps = body.steps(is_black_box);
+    let active = active(writer, &steps, parameters.iter().copied(), [wish.loss]);
+    if !wish.is_bounded && has_recurrence(writer, &steps, &active) {
+        return Err(vec![recurrence(&wish.node, span)]);
+    }
+    writer.span = writer.vars[wish.loss.index()].span;
+    let one = writer.constant(1.0);
+    let of_parameters = parameters.iter().zip(&wish.parameters);
+    let pinned: Vec<Pair> = of_parameters
+        .clone()
+        .map(|(primal, trained)| Pair { primal: *primal, derivative: trained.gradient })
+        .collect();
+    let task = Task {
+        body: &body,
+        sources: parameters.clone(),
+        seeds: vec![Pair { primal: wish.loss, derivative: one }],
+        pinned,
+        is_training: false,
+    };
+    let cotangents = reverse(&task, writer, host)?;
+    let wanted: Vec<(VarId, VarId)> =
+        of_parameters.clone().filter_map(|(primal, trained)| Some((*primal, trained.step?))).collect();
+    supports(&steps, &active, wish.loss, &wanted, writer);
+    drop(steps);
+    for (number, trained) in body.parameters().into_iter().zip(&wish.parameters) {
+        let equation = &mut body.equations[number];
+        let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
+        writer.span = equation.span;
+        writer.define_copy(trained.init, init);
+        if !cotangents.contains_key(&equation.out) {
+            let zero = writer.zero_beside(equation.out);
+            writer.define_copy(trained.gradient, zero);
+        }
+        equation.kind = Kind::Apply(Op::Copy, Box::new([trained.value]));
+    }
+    body.append(std::mem::take(&mut writer.body));
+    Ok(body)
+}
+
+fn is_black_box(instance: &Instance) -> bool {
+    instance.has_adjoint || instance.has_tangent
+}
+
+/// Whether a gradient comes back to where it was: then its backward pass has no end of its own.
+fn has_recurrence(writer: &Writer, steps: &[Step<'_>], active: &FxHashSet<VarId>) -> bool {
+    let numbers: FxHashMap<VarId, usize> =
+        active.iter().enumerate().map(|(number, var)| (*var, number)).collect();
+    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); numbers.len()];
+    let mut is_circular = false;
+    for (from, to) in steps.iter().flat_map(|step| passages(writer, *step)) {
+        if let (Some(from), Some(to)) = (numbers.get(&from), numbers.get(&to)) {
+            successors[*from].push(*to);
+            is_circular |= from == to;
+        }
+    }
+    let component = components(numbers.len(), |vertex| successors[vertex].clone());
+    let mut seen = FxHashSet::default();
+    is_circular || !component.iter().all(|component| seen.insert(*component))
+}
+
+fn recurrence(node: &str, span: Span) -> Diagnostic {
+    let title = format!(
+        "train: node '{node}' has a recurrence; its backward pass needs the end signal (add 'segment')"
+    );
+    Diagnostic::error(codes::RECURRENCE, span, title)
+        .reason("a gradient that flows through a recurrence comes from all later cycles, and a stream need not end")
+        .help("`segment` resets the node by an input `end`; `truncate` cuts the gradient by an input `cut`")
+}

@@ -1,0 +1,179 @@
+//! Writes equations; derivatives of operations are formulas over it.
+
+use eddy_flow::{Constant, Equation, Kind, Polarity, Var, VarId};
+use eddy_syntax::Span;
+use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
+use rustc_hash::FxHashSet;
+
+use crate::body::Body;
+
+/// The streams of a program, and the equations that a section is given.
+pub(crate) struct Writer {
+    pub vars: Vec<Var>,
+    /// What is written.
+    pub body: Body,
+    /// Where messages about what is written point.
+    pub span: Span,
+    names: FxHashSet<Box<str>>,
+}
+
+impl Writer {
+    pub fn new(vars: Vec<Var>) -> Self {
+        let names = vars.iter().filter_map(|var| var.name.clone()).collect();
+        Writer { vars, body: Body::default(), span: Span::default(), names }
+    }
+
+    pub fn ty(&self, var: VarId) -> &Type {
+        &self.vars[var.index()].ty
+    }
+
+    pub fn is_num(&self, var: VarId) -> bool {
+        self.ty(var).scalar == Scalar::Num
+    }
+
+    /// A new stream without an equation.
+    pub fn fresh(&mut self, ty: Type) -> VarId {
+        self.var(None, ty)
+    }
+
+    /// A new stream for the cotangent (`d'`) or tangent (`t'`) of a stream, named after it.
+    pub fn derivative(&mut self, prefix: &str, of: VarId) -> VarId {
+        let Var { name, ty, .. } = &self.vars[of.index()];
+        let name = name.as_deref().map(|name| {
+            let local = name.rfind('/').map_or(0, |slash| slash + 1);
+            format!("{}{prefix}{}", &name[..local], &name[local..])
+        });
+        let ty = ty.clone();
+        self.var(name, ty)
+    }
+
+    /// A new stream; a name that is taken gets another `'`.
+    pub fn var(&mut self, name: Option<String>, ty: Type) -> VarId {
+        let name = name.map(|mut name| {
+            while self.names.contains(name.as_str()) {
+                name.push('\'');
+            }
+            self.names.insert(name.clone().into());
+            name.into_boxed_str()
+        });
+        let var = VarId::new(self.vars.len());
+        self.vars.push(Var { name, span: self.span, ty });
+        var
+    }
+
+    /// Writes the equation of a stream.
+    pub fn define(&mut self, out: VarId, kind: Kind) {
+        self.body.equations.push(Equation { out, kind, span: self.span });
+    }
+
+    /// Writes an equation of a new stream.
+    pub fn write(&mut self, kind: Kind, ty: Type) -> VarId {
+        let out = self.fresh(ty);
+        self.define(out, kind);
+        out
+    }
+
+    /// The constant zero, which depends on nothing and is there whenever it is needed.
+    pub fn zero(&mut self, ty: Type) -> VarId {
+        self.write(Kind::Const(Constant::Zero), ty)
+    }
+
+    /// Zero of the type of a stream.
+    pub fn zero_like(&mut self, var: VarId) -> VarId {
+        let ty = self.ty(var).clone();
+        self.zero(ty)
+    }
+
+    /// Zero on the clock of a stream, whose value it does not wait for.
+    pub fn zero_beside(&mut self, var: VarId) -> VarId {
+        let zero = self.zero_like(var);
+        self.beside(zero, var)
+    }
+
+    /// A stream on the clock of another one of its type. Only a constant needs help, as it has no clock of its own: `if true then
+    /// k else x` is there when x is, and does not wait for its value.
+    pub fn beside(&mut self, value: VarId, other: VarId) -> VarId {
+        let is_constant = self.body.equations.iter().rev().find(|equation| equation.out == value);
+        if is_constant.is_some_and(|equation| matches!(equation.kind, Kind::Const(_))) {
+            let truth = self.truth(true);
+            self.select(truth, value, other)
+        } else {
+            value
+        }
+    }
+
+    /// Defines a stream as another one.
+    pub fn define_copy(&mut self, out: VarId, value: VarId) {
+        self.define(out, Kind::Apply(Op::Copy, Box::new([value])));
+    }
+
+    pub fn truth(&mut self, truth: bool) -> VarId {
+        self.write(Kind::Const(Constant::Bool(truth)), Type { scalar: Scalar::Bool, shape: Shape::scalar() })
+    }
+
+    /// `if c then yes else no`.
+    pub fn select(&mut self, condition: VarId, yes: VarId, no: VarId) -> VarId {
+        self.apply(Op::If, &[condition, yes, no])
+    }
+
+    pub fn merge(&mut self, condition: VarId, yes: VarId, no: VarId) -> VarId {
+        let ty = self.ty(yes).clone();
+        self.write(Kind::Merge { condition, yes, no }, ty)
+    }
+
+    pub fn when(&mut self, value: VarId, condition: VarId, polarity: Polarity) -> VarId {
+        let ty = self.ty(value).clone();
+        self.write(Kind::When { value, condition, polarity }, ty)
+    }
+
+    pub fn fby(&mut self, init: VarId, next: VarId) -> VarId {
+        let ty = self.ty(next).clone();
+        self.write(Kind::Fby { init, next }, ty)
+    }
+
+    pub fn fby_back(&mut self, init: VarId, next: VarId) -> VarId {
+        let ty = self.ty(next).clone();
+        self.write(Kind::FbyBack { init, next }, ty)
+    }
+
+    /// `merge c x 0`, or `merge c 0 x` for `not c`.
+    pub fn padded(&mut self, value: VarId, condition: VarId, polarity: Polarity) -> VarId {
+        let zero = self.zero_like(value);
+        match polarity {
+            Polarity::On => self.merge(condition, value, zero),
+            Polarity::OnNot => self.merge(condition, zero, value),
+        }
+    }
+}
+
+impl Algebra for Writer {
+    type Value = VarId;
+
+    fn apply(&mut self, op: Op, operands: &[VarId]) -> VarId {
+        let shapes: Vec<&Shape> = operands.iter().map(|operand| &self.ty(*operand).shape).collect();
+        let shape = op.shape(&shapes).expect("derivatives of well-shaped operations are well-shaped");
+        let signature = op.signature();
+        let scalar = match signature.result {
+            Slot::Is(scalar) => scalar,
+            Slot::Alpha | Slot::Free => {
+                let is_alpha = |index: &usize| signature.operand(*index) == Slot::Alpha;
+                let first = (0..operands.len()).find(is_alpha).expect("α is the type of an operand");
+                self.ty(operands[first]).scalar
+            }
+        };
+        self.write(Kind::Apply(op, operands.into()), Type { scalar, shape })
+    }
+
+    fn constant(&mut self, value: f64) -> VarId {
+        let ty = Type { scalar: Scalar::Num, shape: Shape::scalar() };
+        self.write(Kind::Const(Constant::Num(value)), ty)
+    }
+
+    fn shape(&self, value: &VarId) -> Shape {
+        self.ty(*value).shape.clone()
+    }
+
+    fn zeros(&mut self, shape: &Shape) -> VarId {
+        self.zero(Type { scalar: Scalar::Num, shape: shape.clone() })
+    }
+}

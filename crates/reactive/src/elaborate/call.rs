@@ -1,0 +1,243 @@
+//! What a call instantiates: its arguments, its interface, its place.
+
+use std::rc::Rc;
+
+use eddy_autodiff::section::{Argument, Input, Instance as Custom, Output, Wish};
+use eddy_syntax::{Diagnostic, Span};
+
+use super::instance::{Binding, Instance};
+use super::interface::{self, Interface, Known};
+use super::synthesis::Place;
+use super::{Elaborator, InstanceId, Operand, without_body};
+use crate::codes;
+use crate::flow::VarId;
+use crate::program::{Base, Callable, Callee, NodeId, Reference};
+use crate::tree::{ExprId, ExprKind};
+
+impl<'a> Elaborator<'a> {
+    /// How many streams an expression has; nothing if that could not be found out, which was reported.
+    pub(super) fn n_streams(&mut self, instance: InstanceId, expr: ExprId) -> Option<usize> {
+        let Some(Callee::Instance(callable)) = self.callee(instance, expr) else { return Some(1) };
+        if let (Base::Node(node) | Base::Woven { node, .. }, []) = (callable.base, callable.modes.as_slice())
+        {
+            return Some(self.program.node(node).outputs.len());
+        }
+        let constants =
+            self.arguments(instance, expr).iter().map(|argument| self.known(instance, *argument).cloned());
+        let known = Known { constants: constants.collect(), is_false: Vec::new() };
+        Some(self.levels(callable, &known)?.last()?.outputs.len())
+    }
+
+    fn arguments(&self, instance: InstanceId, expr: ExprId) -> &'a [ExprId] {
+        let exprs = &self.module(instance).tree.exprs;
+        match exprs.kind(expr) {
+            ExprKind::Call(_, arguments) => exprs.items(arguments),
+            _ => unreachable!("only calls have arguments"),
+        }
+    }
+
+    fn levels(&mut self, callable: &Callable, known: &Known) -> Option<Vec<Rc<Interface>>> {
+        match interface::levels(self.program, callable, known, self.probes) {
+            Ok(levels) => Some(levels),
+            Err(mut diagnostics) => {
+                self.diagnostics.append(&mut diagnostics);
+                None
+            }
+        }
+    }
+
+    /// Begins the instance that a call makes; its arguments are on the stack.
+    pub(super) fn call(&mut self, instance: InstanceId, expr: ExprId, targets: &[Option<VarId>]) {
+        let span = self.module(instance).tree.exprs.at(expr);
+        let Reference::Call { callee: Callee::Instance(callable), ordinal } =
+            &self.module(instance).references[expr.index()]
+        else {
+            unreachable!("only calls of nodes are entered")
+        };
+        let origin = self.program.node(self.program.origin(callable.base));
+        if origin.is_external() {
+            self.diagnostics.push(without_body(&origin.name, span, origin.span));
+            return;
+        }
+        let arguments = self.arguments(instance, expr);
+        let first = self.operands.len() - arguments.len();
+        let bindings: Vec<Binding> = self
+            .operands
+            .drain(first..)
+            .map(|operand| match operand {
+                Operand::Stream(var) => Binding::Stream(var),
+                Operand::Static(constant) => Binding::Static(constant),
+            })
+            .collect();
+        for (input, binding) in bindings.iter().enumerate().take(origin.n_inputs) {
+            if origin.is_static[input] && matches!(binding, Binding::Stream(_)) {
+                let diagnostic = self.must_be_static(
+                    instance,
+                    arguments[input],
+                    origin.slots[input].span,
+                    &origin.slots[input].name,
+                );
+                self.diagnostics.push(diagnostic);
+                return;
+            }
+        }
+        let known = self.what_is_known(&bindings);
+        let Some(levels) = self.levels(callable, &known) else { return };
+        let interface = &levels[levels.len() - 1];
+        if interface.inputs.len() != bindings.len() {
+            self.diagnostics.push(self.wrong_arity(callable, interface, bindings.len(), span));
+            return;
+        }
+        let outer = &self.instances[instance.0];
+        // In seed paths a derived node has the name of what it is derived from.
+        let name = self.program.name_of(callable);
+        let place = Place {
+            path: format!("{}{name}#{ordinal}/", outer.path),
+            seed_path: format!("{}{}#{ordinal}/", outer.seed_path, origin.name),
+            span,
+        };
+        self.instantiate(callable, &levels, place, bindings, targets.to_vec());
+    }
+
+    fn what_is_known(&self, bindings: &[Binding]) -> Known {
+        let constant = |binding: &Binding| match binding {
+            Binding::Static(constant) => Some(constant.clone()),
+            Binding::Stream(_) => None,
+        };
+        let is_false = |binding: &Binding| match binding {
+            Binding::Static(_) => false,
+            Binding::Stream(var) => self.falses.contains(var),
+        };
+        Known {
+            constants: bindings.iter().map(constant).collect(),
+            is_false: bindings.iter().map(is_false).collect(),
+        }
+    }
+
+    fn must_be_static(
+        &self,
+        instance: InstanceId,
+        argument: ExprId,
+        declared: Span,
+        name: &str,
+    ) -> Diagnostic {
+        self.not_static(instance, argument)
+            .cause(declared, format!("`{name}` stands where a size or a shape is needed"))
+    }
+
+    fn wrong_arity(
+        &self,
+        callable: &Callable,
+        interface: &Interface,
+        found: usize,
+        span: Span,
+    ) -> Diagnostic {
+        let name = self.program.name_of(callable);
+        let n = interface.inputs.len();
+        let plural = if n == 1 { "" } else { "s" };
+        let found = if found == 1 { "1 is".to_string() } else { format!("{found} are") };
+        let inputs: Vec<&str> = interface.inputs.iter().map(|port| port.name.as_str()).collect();
+        let outputs: Vec<&str> = interface.outputs.iter().map(|port| port.name.as_str()).collect();
+        let title = format!("`{name}` expects {n} argument{plural}, but {found} given");
+        Diagnostic::error(codes::ARITY, span, title)
+            .cause(self.program.span_of(callable), "it is synthesised from this")
+            .help(format!("it is `{name}({}) -> ({})`", inputs.join(", "), outputs.join(", ")))
+    }
+
+    /// An equation with too many or too few names on its left.
+    pub(super) fn wrong_width(&mut self, instance: InstanceId, number: usize) {
+        let node = self.instances[instance.0].node;
+        let equation = &self.program.node(node).equations[number];
+        let span = self.module(instance).tree.exprs.at(equation.value);
+        let n_names = equation.targets.len();
+        let plural = if n_names == 1 { "" } else { "s" };
+        let title =
+            format!("the left side names {n_names} stream{plural}, but the right side has another number");
+        let mut diagnostic = Diagnostic::error(codes::WIDTH, span, title);
+        let exprs = &self.module(instance).tree.exprs;
+        let value = exprs.without_parentheses(equation.value);
+        if let Some(Callee::Instance(callable)) = self.callee(instance, value) {
+            let constants = self
+                .arguments(instance, value)
+                .iter()
+                .map(|argument| self.known(instance, *argument).cloned());
+            let known = Known { constants: constants.collect(), is_false: Vec::new() };
+            if let Some(levels) = self.levels(callable, &known) {
+                let outputs: Vec<&str> =
+                    levels[levels.len() - 1].outputs.iter().map(|port| port.name.as_str()).collect();
+                let name = self.program.name_of(callable);
+                diagnostic = diagnostic.help(format!("`{name}` gives ({})", outputs.join(", ")));
+            }
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A call with several outputs where one stream is needed.
+    pub(super) fn not_single(&mut self, n: usize, span: Span) {
+        let title = format!("this place names one stream, but the expression has {n}");
+        let help = "give its streams names in an equation of its own";
+        self.diagnostics.push(Diagnostic::error(codes::WIDTH, span, title).help(help));
+    }
+
+    /// Begins a section if the user wrote derivatives of the node and some derivative is taken here.
+    pub(super) fn begin_custom(&mut self, node: NodeId) -> Option<usize> {
+        if self.n_derivatives == 0 || !self.program.customs.contains_key(&node) {
+            return None;
+        }
+        self.begin_section();
+        Some(self.draft.parameters.len())
+    }
+
+    /// Ends the section of a node with derivatives of its own.
+    pub(super) fn end_custom(&mut self, instance: &Instance) {
+        let Some(n_parameters) = instance.custom else { return };
+        let program = self.program;
+        let customs = program.customs[&instance.node];
+        let node = program.node(instance.node);
+        if self.draft.parameters.len() > n_parameters
+            && (customs.adjoint.is_some() || customs.tangent.is_some())
+        {
+            let title = format!("the node `{}` has a custom derivative and a parameter", node.name);
+            let diagnostic = Diagnostic::error(codes::CUSTOM, instance.span, title)
+                .reason("`adj_` and `tan_` nodes say nothing about parameters")
+                .help("pass the weights as inputs");
+            self.diagnostics.push(diagnostic);
+            return;
+        }
+        let known = self.what_is_known(&instance.bindings[..node.n_inputs]);
+        let interface = match interface::probe(program, Base::Node(instance.node), &known, self.probes) {
+            Ok(interface) => interface,
+            Err(mut diagnostics) => {
+                self.diagnostics.append(&mut diagnostics);
+                return;
+            }
+        };
+        let inputs = instance.bindings.iter().zip(&interface.inputs).map(|(binding, port)| Input {
+            argument: match binding {
+                Binding::Stream(var) => Argument::Stream(*var),
+                Binding::Static(constant) => Argument::Static(constant.clone()),
+            },
+            has_cotangent: port.is_num,
+        });
+        let outputs = node.outputs.iter().zip(&interface.outputs).map(|(slot, port)| Output {
+            var: match &instance.bindings[slot.0] {
+                Binding::Stream(var) => *var,
+                Binding::Static(_) => unreachable!("outputs are streams"),
+            },
+            has_cotangent: port.is_num,
+        });
+        let custom = Custom {
+            node: instance.node.0,
+            name: node.name.clone(),
+            path: instance.path.clone(),
+            seed_path: instance.seed_path.clone(),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            has_adjoint: customs.adjoint.is_some(),
+            has_tangent: customs.tangent.is_some(),
+            has_diff: customs.diff.is_some(),
+            span: instance.span,
+        };
+        self.end_section(Wish::Instance(custom), instance.span);
+    }
+}

@@ -1,0 +1,137 @@
+//! `train` declarations, and the derivatives that the user wrote.
+
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Static;
+use rustc_hash::FxHashMap;
+
+use super::scope::{Scope, unknown_callee};
+use crate::codes;
+use crate::program::{Base, Customs, Module, NodeId, Program, Train};
+use crate::static_value::constant_expression;
+use crate::tree::{self, Ident, Item};
+
+/// Resolves all `train` declarations, in the order in which they were numbered.
+pub(super) fn resolve_trains(program: &mut Program, scopes: &[Scope], diagnostics: &mut Vec<Diagnostic>) {
+    let mut trains = Vec::new();
+    for (number, module) in program.modules.iter().enumerate() {
+        for item in &module.tree.items {
+            let Item::Train(train) = item else { continue };
+            let resolver = Resolver { program, module, scope: &scopes[number], diagnostics };
+            trains.extend(resolver.resolve(number, train));
+        }
+    }
+    program.trains = trains;
+}
+
+struct Resolver<'a> {
+    program: &'a Program,
+    module: &'a Module,
+    scope: &'a Scope,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Resolver<'_> {
+    /// Nothing if a part of it is missing, which was reported.
+    fn resolve(mut self, module: usize, train: &tree::Train) -> Option<Train> {
+        let node = self.node(train.node);
+        let loss = self.node(train.loss);
+        let optimiser = self.node(train.optimiser);
+        let arguments = self.arguments(train);
+        let (node, loss, optimiser, arguments) = (node?, loss?, optimiser?, arguments?);
+        self.has(node, train.node.span, None, 1, "what is trained");
+        self.has(loss, train.loss.span, Some(2), 1, "a loss is of an output and what it should be, and");
+        let n_inputs = 3 + arguments.len();
+        self.has(
+            optimiser,
+            train.optimiser.span,
+            Some(n_inputs),
+            1,
+            "an optimiser is given the initial value, the step, the gradient and what is written here, and",
+        );
+        Some(Train {
+            module,
+            name: self.module.names.text(train.ident.name).to_string(),
+            span: train.at,
+            node,
+            loss,
+            optimiser,
+            arguments,
+            segment: train.segment.is_some(),
+            truncate: train.truncate.is_some(),
+        })
+    }
+
+    fn node(&mut self, ident: Ident) -> Option<NodeId> {
+        let name = self.module.names.text(ident.name);
+        match self.scope.nodes.get(name) {
+            Some(Base::Node(node)) => Some(*node),
+            Some(_) => {
+                let title = format!("`{name}` is a training node itself");
+                let help = "name the node that it trains";
+                self.diagnostics.push(Diagnostic::error(codes::UNKNOWN_CALLEE, ident.span, title).help(help));
+                None
+            }
+            None => {
+                if !self.scope.missing.contains(name) {
+                    self.diagnostics.push(unknown_callee(name, ident.span, self.scope));
+                }
+                None
+            }
+        }
+    }
+
+    fn arguments(&mut self, train: &tree::Train) -> Option<Vec<Static>> {
+        let exprs = &self.module.tree.exprs;
+        let mut values = Vec::new();
+        for argument in exprs.items(train.arguments) {
+            match constant_expression(exprs, *argument) {
+                Ok(value) => values.push(value),
+                Err(diagnostic) => {
+                    self.diagnostics.push(*diagnostic);
+                    return None;
+                }
+            }
+        }
+        Some(values)
+    }
+
+    /// Checks how many inputs and outputs a node has.
+    fn has(&mut self, node: NodeId, span: Span, n_inputs: Option<usize>, n_outputs: usize, what: &str) {
+        let declared = self.program.node(node);
+        let name = &declared.name;
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let title = match n_inputs {
+            Some(n) if n != declared.n_inputs => {
+                let expected = count(declared.n_inputs, "argument");
+                format!("`{name}` expects {expected}, but `train` gives it {n}: {what} has 1 output")
+            }
+            _ if n_outputs != declared.outputs.len() => {
+                let found = count(declared.outputs.len(), "output");
+                format!("`train` expects a node with 1 output, but `{name}` has {found}")
+            }
+            _ => return,
+        };
+        let diagnostic = Diagnostic::error(codes::ARITY, span, title).cause(declared.span, "declared here");
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+/// Finds the derivatives that the user wrote: beside their node, or in the main file.
+pub(super) fn find_customs(program: &mut Program, scopes: &[Scope]) {
+    let mut customs = FxHashMap::default();
+    for (number, node) in program.nodes.iter().enumerate() {
+        let seen = [&scopes[node.module].nodes, &scopes[Program::MAIN].nodes];
+        let find = |prefix: &str| {
+            let name = format!("{prefix}{}", node.name);
+            seen.iter().find_map(|nodes| match nodes.get(&name) {
+                Some(Base::Node(node)) => Some(*node),
+                _ => None,
+            })
+        };
+        let found = Customs { adjoint: find("adj_"), tangent: find("tan_"), diff: find("diff_") };
+        if found.adjoint.is_some() || found.tangent.is_some() || found.diff.is_some() {
+            customs.insert(NodeId(number), found);
+        }
+    }
+    program.customs = customs;
+}
