@@ -88,7 +88,7 @@ pub(crate) fn transposed(
         equations: whole.equations,
         inputs: inputs.collect(),
         outputs,
-        clocks: Vec::new(),
+        ..Flow::default()
     };
     Ok(Expanded { flow, instances: whole.instances })
 }

@@ -1,6 +1,6 @@
 //! `diff_N` (9.5): training code. `bp` says where cotangents enter; parameters move by their cotangents, in place.
 
-use eddy_flow::{Kind, Polarity, VarId};
+use eddy_flow::{Kind, Named, Polarity, VarId};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Algebra, Op};
 
@@ -35,7 +35,8 @@ pub(crate) fn diff(
             .define(pair.derivative, Kind::When { value: dense, condition: wish.bp, polarity: Polarity::On });
     }
     let mut body = without_replaced(std::mem::take(&mut body));
-    for number in body.parameters() {
+    for (number, name) in body.parameters().into_iter().zip(&wish.parameters) {
+        writer.learnt.push(Named { name: name.clone(), var: body.equations[number].out });
         update(&mut body, number, &cotangents, writer);
     }
     body.append(std::mem::take(&mut writer.body));

@@ -1,6 +1,6 @@
 //! Writes equations; derivatives of operations are formulas over it.
 
-use eddy_flow::{Constant, Equation, Kind, Polarity, Var, VarId};
+use eddy_flow::{Constant, Equation, Kind, Named, Polarity, Var, VarId};
 use eddy_syntax::Span;
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
@@ -14,13 +14,15 @@ pub(crate) struct Writer {
     pub body: Body,
     /// Where messages about what is written point.
     pub span: Span,
+    /// Parameters that became state.
+    pub learnt: Vec<Named>,
     names: FxHashSet<Box<str>>,
 }
 
 impl Writer {
     pub fn new(vars: Vec<Var>) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
-        Writer { vars, body: Body::default(), span: Span::default(), names }
+        Writer { vars, body: Body::default(), span: Span::default(), learnt: Vec::new(), names }
     }
 
     pub fn ty(&self, var: VarId) -> &Type {

@@ -191,6 +191,19 @@ pub struct Flow {
     pub outputs: Vec<VarId>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The parameters, with the names under which they are saved.
+    pub parameters: Vec<Named>,
+    /// What training has learnt: delays whose state outlives the data.
+    pub memory: Vec<Named>,
+}
+
+/// A stream with a name that does not depend on where it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Such as `cell#1/kernel`.
+    pub name: String,
+    /// The stream.
+    pub var: VarId,
 }
 
 impl Flow {

@@ -6,7 +6,7 @@ use eddy_autodiff::section::Mark;
 use eddy_syntax::Span;
 use eddy_tensor::{Scalar, Shape};
 
-use crate::flow::{ClockAnnotation, Equation, VarId};
+use crate::flow::{ClockAnnotation, Equation, Named, VarId};
 
 /// A stream before inference.
 #[derive(Clone, Debug)]
@@ -50,8 +50,12 @@ pub struct Draft {
     pub alike: Vec<Alike>,
     /// Which stretches of equations are to be differentiated.
     pub marks: Vec<Mark>,
-    /// The parameters, in flattening order.
+    /// The parameters that no training code has taken over, in flattening order.
     pub parameters: Vec<Parameter>,
+    /// The parameters that an optimiser has taken over.
+    pub learnt: Vec<Named>,
+    /// The state of optimisers.
+    pub memory: Vec<Named>,
 }
 
 /// Two streams of one type.
@@ -65,9 +69,11 @@ pub struct Alike {
     pub span: Span,
 }
 
-/// A parameter that no training code has taken over.
-#[derive(Clone, Copy, Debug)]
+/// A parameter.
+#[derive(Clone, Debug)]
 pub struct Parameter {
+    /// The name under which it is saved: the path for seeds, and the name of its stream or the number of its `param`.
+    pub name: String,
     /// The stream.
     pub var: VarId,
     /// Where it is written.

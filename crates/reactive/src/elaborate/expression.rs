@@ -6,9 +6,10 @@ use eddy_tensor::{Builtin, Initialiser, Op, Shape};
 use super::instance::Binding;
 use super::{Elaborator, InstanceId, Operand, Work};
 use crate::codes;
+use crate::draft::Parameter;
 use crate::flow::Constant;
 use crate::flow::{Kind, Polarity, VarId};
-use crate::program::{Callee, Module, Reference, static_positions};
+use crate::program::{Callee, Equation, Module, Reference, static_positions};
 use crate::static_value::{self, Static};
 use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
 
@@ -233,7 +234,32 @@ impl<'a> Elaborator<'a> {
             },
             _ => unreachable!("other forms have no operands"),
         };
+        let is_parameter = matches!(kind, Kind::Param(_));
         self.push(target, kind, span);
+        if is_parameter {
+            self.parameter(instance, expr, span);
+        }
+    }
+
+    /// The stream on the stack is a parameter: gives it the name under which it is saved.
+    fn parameter(&mut self, instance: InstanceId, expr: ExprId, span: Span) {
+        let Some(Operand::Stream(var)) = self.operands.last() else { unreachable!("it was pushed") };
+        let (var, place) = (*var, &self.instances[instance.0]);
+        let node = self.program.node(place.node);
+        let exprs = &self.module(instance).tree.exprs;
+        let is_this = |equation: &&Equation| exprs.without_parentheses(equation.value) == expr;
+        let local = match node.equations.iter().find(is_this).map(|equation| equation.targets.as_slice()) {
+            Some([Some(slot)]) => node.slots[slot.0].name.clone(),
+            _ => match self.module(instance).references[expr.index()] {
+                Reference::Call { ordinal, .. } => format!("param#{ordinal}"),
+                _ => unreachable!("a parameter is a call"),
+            },
+        };
+        let mut name = format!("{}{local}", place.seed_path);
+        while !self.parameter_names.insert(name.clone()) {
+            name.push('\'');
+        }
+        self.draft.parameters.push(Parameter { name, var, span });
     }
 
     fn function(

@@ -26,7 +26,7 @@ use eddy_tensor::{Op, Scalar, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::draft::{Draft, DraftVar, Parameter, TypeAnnotation};
+use crate::draft::{Draft, DraftVar, TypeAnnotation};
 use crate::flow::{ClockAnnotation, Constant, Equation, Kind, VarId};
 use crate::program::{Callable, NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
@@ -74,6 +74,7 @@ fn elaborate_with(
         program,
         probes,
         shown: &given.shown,
+        parameter_names: FxHashSet::default(),
         falses: FxHashSet::default(),
         n_derivatives: usize::from(given.is_differentiated),
         draft: Draft::default(),
@@ -123,8 +124,6 @@ enum Work {
     Enter(InstanceId, ExprId, Vec<Option<VarId>>),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
-    /// Begin an instance of a node whose arguments are known.
-    Instantiate(NodeId, Place, Vec<Binding>, VarId),
     /// The equations of a section are done.
     Close(Box<Open>),
     /// A part of a training node is done.
@@ -142,6 +141,8 @@ struct Elaborator<'a> {
     instances: Vec<Instance>,
     work: Vec<Work>,
     operands: Vec<Operand>,
+    /// The names of parameters that are taken.
+    parameter_names: FxHashSet<String>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
@@ -217,9 +218,6 @@ impl Elaborator<'_> {
                 Work::Apply(instance, expr, target) => self.apply(instance, expr, target),
                 Work::Enter(instance, expr, targets) => self.call(instance, expr, &targets),
                 Work::Leave => self.leave(),
-                Work::Instantiate(node, place, bindings, target) => {
-                    self.enter(node, place, bindings, &[Some(target)]);
-                }
                 Work::Close(open) => self.close(*open),
                 Work::Train(training) => self.continue_training(*training),
                 Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
@@ -238,12 +236,8 @@ impl Elaborator<'_> {
     fn write(&mut self, target: Option<VarId>, kind: Kind, span: Span) -> VarId {
         let span = self.instances.last().and_then(|instance| instance.blame).unwrap_or(span);
         let out = target.unwrap_or_else(|| self.var(None, span));
-        match kind {
-            Kind::Param(_) => self.draft.parameters.push(Parameter { var: out, span }),
-            Kind::Const(Constant::Bool(false)) => {
-                self.falses.insert(out);
-            }
-            _ => {}
+        if kind == Kind::Const(Constant::Bool(false)) {
+            self.falses.insert(out);
         }
         self.draft.equations.push(Equation { out, kind, span });
         out

@@ -164,8 +164,9 @@ impl Elaborator<'_> {
                     self.end_without_wish();
                     return self.never(&inputs, bp, span);
                 }
-                self.draft.parameters.truncate(n_parameters);
-                Wish::Diff(Diff { bp, inputs, outputs })
+                let taken = self.draft.parameters.split_off(n_parameters);
+                let parameters = taken.into_iter().map(|parameter| parameter.name).collect();
+                Wish::Diff(Diff { bp, inputs, outputs, parameters })
             }
             Mode::Tangent => {
                 let (of_inputs, of_parameters) = extra.split_at(inputs.len());

@@ -15,7 +15,7 @@ use eddy_syntax::Diagnostic;
 use eddy_tensor::{Scalar, Shape, Type};
 
 use crate::draft::Draft;
-use crate::flow::{Flow, Labels, Var, VarId};
+use crate::flow::{Flow, Labels, Named, Var, VarId};
 
 /// What data say about inputs that have no written type.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +60,9 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
         .zip(scalars.into_iter().zip(shapes))
         .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
         .collect();
-    let Draft { equations, inputs, outputs, clocks, .. } = draft;
-    Ok(Flow { vars, equations, inputs, outputs, clocks })
+    let Draft { equations, inputs, outputs, clocks, parameters, mut learnt, memory, .. } = draft;
+    let mut saved: Vec<Named> =
+        parameters.into_iter().map(|parameter| Named { name: parameter.name, var: parameter.var }).collect();
+    saved.append(&mut learnt);
+    Ok(Flow { vars, equations, inputs, outputs, clocks, parameters: saved, memory })
 }

@@ -71,6 +71,7 @@ impl Inference<'_> {
                 Constant::Int(_) | Constant::Ints(_) | Constant::Initialiser(..) => {
                     self.numeric.push((out, None, span));
                 }
+                Constant::Given(value) => self.is(out, value.scalar(), "a parameter", span),
                 Constant::Zero => {}
             },
             Kind::Apply(op, operands) => self.apply(op.name(), &op.signature(), operands, out, span),
