@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
 use crate::elaborate::{Given, elaborate};
-use crate::flow::{Flow, Labels, VarId};
+use crate::flow::{Flow, VarId};
 use crate::infer::{Hints, infer};
 use crate::memory::report;
 use crate::program::{NodeId, Program, Role};
@@ -46,11 +46,8 @@ pub fn check_node(program: &Program, node: NodeId, memory: bool) -> Result<Strin
 
 /// `NAME: (x: num [] @ base, ..) -> (..) | VERDICT`.
 fn interface(program: &Program, node: NodeId, flow: &Flow, clocks: &Clocks, verdict: &Verdict) -> String {
-    let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
-    let name_condition = |var: VarId| {
-        let label = labels.label(var);
-        if label.contains(' ') { format!("({label})") } else { label }
-    };
+    let labels = flow.labels();
+    let name_condition = |var: VarId| labels.operand(var);
     let declared = program.node(node);
     let show = |name: &str, var: VarId| {
         format!("{name}: {} @ {}", flow.var(var).ty, clocks.show(flow, clocks.of(var), &name_condition))

@@ -4,10 +4,10 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, Initialiser, Op, Shape};
 
 use super::instance::Binding;
-use super::{Elaborator, InstanceId, Operand, Work, without_body};
+use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, Work, without_body};
 use crate::codes;
 use crate::constant::Constant;
-use crate::flow::{Kind, Polarity, VarId};
+use crate::flow::{Argument, Kind, Polarity, VarId};
 use crate::program::{Callee, Module, NodeId, Reference, static_positions};
 use crate::static_value::{self, Static};
 use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
@@ -242,8 +242,7 @@ impl<'a> Elaborator<'a> {
         let mut statics = Vec::new();
         for position in &positions {
             let Some(constant) = self.known(instance, arguments[*position]) else {
-                let diagnostic = self.not_static(instance, arguments[*position]);
-                self.diagnostics.push(diagnostic);
+                self.fail(self.not_static(instance, arguments[*position]));
                 return None;
             };
             statics.push(constant.clone());
@@ -251,7 +250,7 @@ impl<'a> Elaborator<'a> {
         match builtin.op(&statics) {
             Ok(op) => Some(Kind::Apply(op, self.pop_n(arguments.len() - positions.len()))),
             Err(error) => {
-                self.diagnostics.push(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string()));
+                self.fail(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string()));
                 None
             }
         }
@@ -268,7 +267,12 @@ impl<'a> Elaborator<'a> {
         };
         let declared = self.program.node(*node);
         if declared.is_external() {
-            self.diagnostics.push(without_body(&declared.name, span, declared.span));
+            self.fail(without_body(&declared.name, span, declared.span));
+            return;
+        }
+        if self.instances.len() > MAX_DEPTH {
+            let title = format!("instances are nested more than {MAX_DEPTH} deep");
+            self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
             return;
         }
         let first = self.operands.len() - declared.n_inputs;
@@ -282,13 +286,18 @@ impl<'a> Elaborator<'a> {
             .collect();
         for (input, binding) in bindings.iter().enumerate() {
             if declared.is_static[input] && matches!(binding, Binding::Stream(_)) {
-                let diagnostic = self.must_be_static(instance, exprs.items(arguments)[input], *node, input);
-                self.diagnostics.push(diagnostic);
+                self.fail(self.must_be_static(instance, exprs.items(arguments)[input], *node, input));
                 return;
             }
         }
+        let argument = |(binding, expr): (&Binding, &ExprId)| Argument {
+            var: if let Binding::Stream(var) = binding { Some(*var) } else { None },
+            span: exprs.span(*expr),
+        };
+        let arguments = bindings.iter().zip(exprs.items(arguments)).map(argument).collect();
+        let call = self.called(*node, arguments, span);
         let path = format!("{}{}#{ordinal}/", self.instances[instance.0].path, declared.name);
-        self.enter(*node, path, bindings, targets, span);
+        self.enter(*node, path, bindings, targets, Some(call));
     }
 
     fn must_be_static(
@@ -329,7 +338,7 @@ impl<'a> Elaborator<'a> {
                 }
             },
         };
-        self.diagnostics.push(diagnostic);
+        self.fail(diagnostic);
         None
     }
 
@@ -354,7 +363,7 @@ impl<'a> Elaborator<'a> {
                 Diagnostic::error(codes::COMPILE_TIME, span, title)
             }
         };
-        self.diagnostics.push(diagnostic);
+        self.fail(diagnostic);
         None
     }
 

@@ -30,8 +30,8 @@ pub(super) struct Instance {
     pub clocks: Vec<ClockAnnotation>,
     /// Where it is instantiated.
     pub span: Span,
-    /// Where messages about its equations point, if not at them: inside the prelude there is nothing to mend.
-    pub blame: Option<Span>,
+    /// The call that made it; none for the node that is run.
+    pub call: Option<usize>,
 }
 
 /// What is known at compile time.

@@ -20,7 +20,10 @@ use eddy_tensor::{Op, Scalar, Shape};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::flow::{ClockAnnotation, Draft, DraftVar, Equation, Kind, TypeAnnotation, VarId};
+use crate::flow::{
+    Argument, Call, ClockAnnotation, Draft, DraftVar, Equation, Formal, Kind, TypeAnnotation, VarId,
+    in_instances,
+};
 use crate::program::{NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
 use crate::tree::{self, ExprId};
@@ -128,7 +131,7 @@ impl Elaborator<'_> {
         }
         let outputs = declared.outputs.clone();
         let targets = vec![None; outputs.len()];
-        self.enter(node, String::new(), bindings, &targets, declared.span);
+        self.enter(node, String::new(), bindings, &targets, None);
         if !self.diagnostics.is_empty() {
             return;
         }
@@ -165,10 +168,54 @@ impl Elaborator<'_> {
 
     /// Writes an equation; without a target, its stream has no name.
     fn write(&mut self, target: Option<VarId>, kind: Kind, span: Span) -> VarId {
-        let span = self.instances.last().and_then(|instance| instance.blame).unwrap_or(span);
+        let span = self.blamed().unwrap_or(span);
         let out = target.unwrap_or_else(|| self.var(None, span));
         self.draft.equations.push(Equation { out, kind, span });
         out
+    }
+
+    /// The call of the instance that is being elaborated.
+    fn innermost(&self) -> Option<usize> {
+        self.instances.last().and_then(|instance| instance.call)
+    }
+
+    /// Where messages point, if not at the text that is being elaborated: inside the prelude there is nothing to mend.
+    fn blamed(&self) -> Option<Span> {
+        let call = &self.draft.calls[self.innermost()?];
+        call.is_opaque.then_some(call.span)
+    }
+
+    /// Reports a mistake in the text that is being elaborated.
+    fn fail(&mut self, diagnostic: Diagnostic) {
+        self.fail_in(self.innermost(), diagnostic);
+    }
+
+    fn fail_in(&mut self, call: Option<usize>, mut diagnostic: Diagnostic) {
+        let calls = &self.draft.calls;
+        if let Some(call) = call.map(|call| &calls[call]).filter(|call| call.is_opaque) {
+            diagnostic.primary.span = call.span;
+            diagnostic.causes.clear();
+        }
+        self.diagnostics.push(in_instances(calls, call, diagnostic));
+    }
+
+    /// Notes a call; inside the prelude, it is that which leads there.
+    fn called(&mut self, node: NodeId, arguments: Box<[Argument]>, span: Span) -> usize {
+        let within = self.innermost();
+        if let Some(call) = within.filter(|call| self.draft.calls[*call].is_opaque) {
+            return call;
+        }
+        let declared = self.program.node(node);
+        let start = self.draft.equations.len();
+        self.draft.calls.push(Call {
+            node: declared.name.clone().into(),
+            span,
+            equations: start..start,
+            arguments,
+            is_opaque: declared.module == Program::PRELUDE,
+            within,
+        });
+        self.draft.calls.len() - 1
     }
 
     /// The stream that a slot of an instance is bound to.
@@ -179,26 +226,22 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Begins an instance: binds its streams and schedules its equations.
+    /// Begins an instance, the root or one that a call makes: binds its streams and schedules its equations.
     fn enter(
         &mut self,
         node: NodeId,
         path: String,
         mut bindings: Vec<Binding>,
         targets: &[Option<VarId>],
-        span: Span,
+        call: Option<usize>,
     ) {
-        if self.instances.len() > MAX_DEPTH {
-            let title = format!("instances are nested more than {MAX_DEPTH} deep");
-            self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
-            return;
-        }
         let program = self.program;
         let declared = program.node(node);
+        let span = call.map_or(declared.span, |call| self.draft.calls[call].span);
         let statics = match instance::statics(program, node, &bindings) {
             Ok(statics) => statics,
             Err(diagnostic) => {
-                self.diagnostics.push(*diagnostic);
+                self.fail_in(call, *diagnostic);
                 return;
             }
         };
@@ -218,9 +261,6 @@ impl Elaborator<'_> {
             bindings.push(binding);
         }
         let id = InstanceId(self.instances.len());
-        let outer = self.instances.last().and_then(|instance| instance.blame);
-        let is_inside = !self.instances.is_empty() && declared.module == Program::PRELUDE;
-        let blame = outer.or(is_inside.then_some(span));
         self.instances.push(Instance {
             node,
             path,
@@ -228,7 +268,7 @@ impl Elaborator<'_> {
             statics: statics.exprs,
             clocks: Vec::new(),
             span,
-            blame,
+            call,
         });
         self.annotations(id);
         self.work.push(Work::Leave);
@@ -244,9 +284,9 @@ impl Elaborator<'_> {
             self.synchronise(&clock);
         }
         let instance = self.instances.pop().expect("each instance is left once");
-        if self.instances.is_empty() {
-            return;
-        }
+        let Some(call) = instance.call else { return };
+        // Inside the prelude, instances share the call that leads there; the outermost one is left last.
+        self.draft.calls[call].equations.end = self.draft.equations.len();
         for slot in &self.program.node(instance.node).outputs {
             let Binding::Stream(var) = &instance.bindings[slot.0] else {
                 unreachable!("outputs are streams")
@@ -269,7 +309,8 @@ impl Elaborator<'_> {
     /// The types and clocks that are written in the node of an instance.
     fn annotations(&mut self, id: InstanceId) {
         let program = self.program;
-        let node = self.instances[id.0].node;
+        let (node, call) = (self.instances[id.0].node, self.instances[id.0].call);
+        let n_inputs = program.node(node).n_inputs;
         let exprs = &program.module_of(node).tree.exprs;
         for (number, slot) in program.node(node).slots.iter().enumerate() {
             let Binding::Stream(var) = self.instances[id.0].bindings[number] else { continue };
@@ -288,7 +329,12 @@ impl Elaborator<'_> {
                     tree::Scalar::Int => Scalar::Int,
                     tree::Scalar::Bool => Scalar::Bool,
                 };
-                self.draft.types.push(TypeAnnotation { var, scalar, shape, span: annotation.span });
+                let formal = call.map(|call| Formal {
+                    call,
+                    name: slot.name.as_str().into(),
+                    input: (number < n_inputs).then_some(number),
+                });
+                self.draft.types.push(TypeAnnotation { var, scalar, shape, span: annotation.span, formal });
             }
             for (conditions, span) in &slot.clocks {
                 let is_stream =
@@ -298,7 +344,7 @@ impl Elaborator<'_> {
                         .iter()
                         .map(|(slot, polarity)| (self.stream_of(id, *slot), *polarity))
                         .collect();
-                    let clock = ClockAnnotation { var, conditions, span: *span };
+                    let clock = ClockAnnotation { var, conditions, span: *span, call };
                     self.draft.clocks.push(clock.clone());
                     self.instances[id.0].clocks.push(clock);
                 }

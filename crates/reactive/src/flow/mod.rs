@@ -14,15 +14,17 @@
 //! A [`Draft`] is what elaboration makes; type and shape inference turn it into a [`Flow`], in which each variable has its
 //! type. Variables keep their numbers.
 
+mod call;
 mod label;
 pub mod text;
 mod verify;
 
-use eddy_syntax::Span;
+use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Scalar, Shape, Type};
 
 use crate::constant::Constant;
 
+pub use call::{Argument, Call, call_of, in_instance, in_instances};
 pub use label::Labels;
 pub use verify::{Violation, verify};
 
@@ -66,6 +68,19 @@ pub struct TypeAnnotation {
     pub shape: Option<Shape>,
     /// Where it is written.
     pub span: Span,
+    /// What it is written for, if that is in an instance.
+    pub formal: Option<Formal>,
+}
+
+/// A stream of an instance, as its node calls it.
+#[derive(Clone, Debug)]
+pub struct Formal {
+    /// The instance, by its number among the calls.
+    pub call: usize,
+    /// The name in the node.
+    pub name: Box<str>,
+    /// Which input it is, if it is one.
+    pub input: Option<usize>,
 }
 
 /// A clock that is written beside a declaration.
@@ -77,6 +92,8 @@ pub struct ClockAnnotation {
     pub conditions: Vec<(VarId, Polarity)>,
     /// Where it is written.
     pub span: Span,
+    /// The instance that it is written in, by its number among the calls.
+    pub call: Option<usize>,
 }
 
 /// A stream.
@@ -183,6 +200,8 @@ pub struct Draft {
     pub types: Vec<TypeAnnotation>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The instances, outer ones before inner ones.
+    pub calls: Vec<Call>,
 }
 
 /// Equations between typed streams.
@@ -198,9 +217,21 @@ pub struct Flow {
     pub outputs: Vec<VarId>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The instances, outer ones before inner ones.
+    pub calls: Vec<Call>,
 }
 
 impl Flow {
+    /// What messages and tables call the streams.
+    pub fn labels(&self) -> Labels<'_> {
+        Labels::new(self.vars.iter().map(|var| var.name.as_deref()), &self.equations)
+    }
+
+    /// Says in which instances a mistake in an equation is.
+    pub fn in_instances(&self, equation: usize, diagnostic: Diagnostic) -> Diagnostic {
+        in_instances(&self.calls, call_of(&self.calls, equation), diagnostic)
+    }
+
     /// A stream.
     pub fn var(&self, var: VarId) -> &Var {
         &self.vars[var.index()]

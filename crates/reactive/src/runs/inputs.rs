@@ -9,7 +9,7 @@ use crate::cell::Cell;
 use crate::codes;
 use crate::elaborate::constant_expression;
 use crate::flow::{Draft, Flow, VarId};
-use crate::infer::Hints;
+use crate::infer::{Hint, Hints};
 use crate::program::{Node, NodeId, Program};
 use crate::tree::{CellId, CellKind, Cells, RowValue, Run};
 
@@ -71,9 +71,10 @@ impl<'a> Rows<'a> {
                 .find(|cell| !matches!(self.cells.kind(**cell), CellKind::Absent | CellKind::Unknown));
             let Some(first) = present else { continue };
             let (shape, leaf) = self.outline(*first);
-            hints.shapes.push((*input, shape));
+            let span = self.cells.span(*first);
+            hints.shapes.push(Hint { input: *input, says: shape, span });
             if let Some(CellKind::Bool(_)) = leaf {
-                hints.scalars.push((*input, Scalar::Bool));
+                hints.scalars.push(Hint { input: *input, says: Scalar::Bool, span });
             }
         }
         hints

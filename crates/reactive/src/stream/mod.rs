@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cell::Cell;
 use crate::elaborate::{Given, constant_expression};
 use crate::flow::{Draft, Flow, VarId};
-use crate::infer::Hints;
+use crate::infer::{Hint, Hints};
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{NodeId, Program};
@@ -290,8 +290,9 @@ fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row,
             let raw = &row.cells[*index];
             if raw.is_value() {
                 let input = draft.inputs[*index];
-                hints.shapes.push((input, raw.outline().0));
-                hints.scalars.extend(raw.is_bool().then_some((input, Scalar::Bool)));
+                let span = draft.vars[input.index()].span;
+                hints.shapes.push(Hint { input, says: raw.outline().0, span });
+                hints.scalars.extend(raw.is_bool().then_some(Hint { input, says: Scalar::Bool, span }));
             }
             !raw.is_value()
         });

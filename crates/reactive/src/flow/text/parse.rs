@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         if conditions.is_empty() {
             return self.bad("expected `clock NAME when CONDITION`");
         }
-        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default() });
+        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default(), call: None });
         Ok(())
     }
 
