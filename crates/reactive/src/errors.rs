@@ -78,8 +78,9 @@ pub fn kahn(flow: &Flow, failure: &kahn::Failure) -> Diagnostic {
 /// A stream that is to be shown is not there.
 pub fn unknown_stream(flow: &Flow, name: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(codes::UNKNOWN_VARIABLE, span, format!("unknown variable `{name}`"));
-    let known = flow.vars.iter().filter_map(|var| var.name.as_deref());
-    match nearest(name, known) {
+    let known = || flow.vars.iter().filter_map(|var| var.name.as_deref());
+    let in_instance = known().find(|path| path.rsplit('/').next() == Some(name));
+    match in_instance.or_else(|| nearest(name, known())) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic.help("streams of instances are written with their path, such as `f#1/x`"),
     }

@@ -11,9 +11,11 @@
 //!
 //! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
 //! * [`expression`]: the equations of each form of expression.
+//! * [`sizes`]: what must be known at compile time.
 
 mod expression;
 mod instance;
+mod sizes;
 
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Scalar, Shape};
@@ -25,7 +27,7 @@ use crate::flow::{
     in_instances,
 };
 use crate::program::{NodeId, Program, Role, SlotId};
-use crate::static_value::Static;
+use crate::static_value::{self, Static};
 use crate::tree::{self, ExprId};
 use instance::{Binding, Instance};
 
@@ -270,10 +272,32 @@ impl Elaborator<'_> {
             span,
             call,
         });
+        self.alias(id);
         self.annotations(id);
         self.work.push(Work::Leave);
         for number in (0..declared.equations.len()).rev() {
             self.work.push(Work::Equation(id, number));
+        }
+    }
+
+    /// The inputs and outputs of an instance that will be shown are streams of its caller, or constants.
+    fn alias(&mut self, id: InstanceId) {
+        if self.shown.is_empty() {
+            return;
+        }
+        let declared = self.program.node(self.instances[id.0].node);
+        for (number, slot) in declared.slots.iter().enumerate() {
+            let name = format!("{}{}", self.instances[id.0].path, slot.name);
+            if !self.shown.contains(&name) {
+                continue;
+            }
+            match self.instances[id.0].bindings[number].clone() {
+                Binding::Stream(var) => self.draft.aliases.push((name.into(), var)),
+                Binding::Static(constant) => {
+                    let var = self.var(Some(name), slot.span);
+                    self.write(Some(var), Kind::Const(static_value::constant(&constant)), slot.span);
+                }
+            }
         }
     }
 

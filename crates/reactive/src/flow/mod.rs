@@ -202,6 +202,9 @@ pub struct Draft {
     pub clocks: Vec<ClockAnnotation>,
     /// The instances, outer ones before inner ones.
     pub calls: Vec<Call>,
+    /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept
+    /// that will be shown.
+    pub aliases: Vec<(Box<str>, VarId)>,
 }
 
 /// Equations between typed streams.
@@ -219,6 +222,9 @@ pub struct Flow {
     pub clocks: Vec<ClockAnnotation>,
     /// The instances, outer ones before inner ones.
     pub calls: Vec<Call>,
+    /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept
+    /// that will be shown.
+    pub aliases: Vec<(Box<str>, VarId)>,
 }
 
 impl Flow {
@@ -249,7 +255,8 @@ impl Flow {
 
     /// The stream with this name.
     pub fn find(&self, name: &str) -> Option<VarId> {
-        self.var_ids().find(|var| self.var(*var).name.as_deref() == Some(name))
+        let own = self.var_ids().find(|var| self.var(*var).name.as_deref() == Some(name));
+        own.or_else(|| self.aliases.iter().find(|(alias, _)| **alias == *name).map(|(_, var)| *var))
     }
 }
 

@@ -62,6 +62,6 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
         .zip(scalars.into_iter().zip(shapes))
         .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
         .collect();
-    let Draft { equations, inputs, outputs, clocks, calls, .. } = draft;
-    Ok(Flow { vars, equations, inputs, outputs, clocks, calls })
+    let Draft { equations, inputs, outputs, clocks, calls, aliases, .. } = draft;
+    Ok(Flow { vars, equations, inputs, outputs, clocks, calls, aliases })
 }
