@@ -337,10 +337,10 @@ impl Body<'_> {
             let names = equation.targets[0].span().to(equation.targets[n_names - 1].span());
             let diagnostic =
                 Diagnostic::error(codes::WIDTH, exprs.at(equation.value), title).cause(names, count(n_names));
-            self.diagnostics.push(if n_names < n_streams {
-                diagnostic.help("write `_` for a stream that is not needed")
-            } else {
-                diagnostic
+            self.diagnostics.push(match n_streams {
+                0 => without_outputs(diagnostic),
+                _ if n_names < n_streams => diagnostic.help("write `_` for a stream that is not needed"),
+                _ => diagnostic,
             });
         }
     }
@@ -367,9 +367,11 @@ impl Body<'_> {
             };
             if n_streams != 1 {
                 let title = format!("this place names one stream, but the expression has {n_streams}");
-                let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(expr), title)
-                    .help("give its streams names in an equation of its own");
-                self.diagnostics.push(diagnostic);
+                let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(expr), title);
+                self.diagnostics.push(match n_streams {
+                    0 => without_outputs(diagnostic),
+                    _ => diagnostic.help("give its streams names in an equation of its own"),
+                });
             }
             todo.extend(exprs.children(expr));
         }
@@ -401,6 +403,13 @@ fn called_stream(slot: &Slot, span: Span) -> Diagnostic {
         .label("this is a stream, and is not called")
         .cause(slot.span, format!("`{name}` is declared here"))
         .help(format!("a product is written `{name} * x`, an item of a tensor `{name}[0]`"))
+}
+
+/// `_ = sink(x);`. Decision: a node without outputs is not instantiated. Nothing but its outputs could tell that it is there.
+fn without_outputs(diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic
+        .reason("a node without outputs does nothing for who calls it; it can only be run by itself")
+        .help("remove the call, or give the node an output")
 }
 
 /// `2 arguments`, `2 or 3 arguments`, `at least 1 argument`.
