@@ -4,7 +4,7 @@ use std::fmt;
 
 use eddy_tensor::Shape;
 
-use crate::constant::Constant;
+use crate::constant::{Constant, with_point};
 use crate::tree::BinaryOp;
 
 pub use eddy_tensor::Static;
@@ -33,6 +33,14 @@ pub fn constant(value: &Static) -> Constant {
         Static::Int(n) => Constant::Int(*n),
         Static::Num(x) => Constant::Num(*x),
         Static::List(ns) => Constant::Ints(ns.clone()),
+    }
+}
+
+/// A constant as it is written.
+pub fn shown(value: &Static) -> String {
+    match value {
+        Static::Num(x) => with_point(*x),
+        value => constant(value).to_string(),
     }
 }
 

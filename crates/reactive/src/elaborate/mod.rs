@@ -10,25 +10,24 @@
 //! ```
 //!
 //! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
+//! * [`annotations`]: the types and clocks that are written.
 //! * [`expression`]: the equations of each form of expression.
 //! * [`sizes`]: what must be known at compile time.
 
+mod annotations;
 mod expression;
 mod instance;
 mod sizes;
 
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Op, Scalar, Shape};
+use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::flow::{
-    Argument, Call, ClockAnnotation, Draft, DraftVar, Equation, Formal, Kind, TypeAnnotation, VarId,
-    in_instances,
-};
+use crate::flow::{Argument, Call, ClockAnnotation, Draft, DraftVar, Equation, Kind, VarId, in_instances};
 use crate::program::{NodeId, Program, Role, SlotId};
 use crate::static_value::{self, Static};
-use crate::tree::{self, ExprId};
+use crate::tree::ExprId;
 use instance::{Binding, Instance};
 
 pub use instance::constant_expression;
@@ -247,6 +246,11 @@ impl Elaborator<'_> {
                 return;
             }
         };
+        for (binding, constant) in bindings.iter_mut().zip(&statics.slots) {
+            if let (Binding::Static(given), Some(constant)) = (binding, constant) {
+                given.clone_from(constant);
+            }
+        }
         for (number, slot) in declared.slots.iter().enumerate().skip(declared.n_inputs) {
             let output = declared.outputs.iter().position(|output| output.0 == number);
             let name = format!("{path}{}", slot.name);
@@ -327,52 +331,6 @@ impl Elaborator<'_> {
             let when = Kind::When { value: *condition, condition: *condition, polarity: *polarity };
             let tick = self.write(None, when, clock.span);
             self.write(None, Kind::Apply(Op::If, Box::new([tick, next, next])), clock.span);
-        }
-    }
-
-    /// The types and clocks that are written in the node of an instance.
-    fn annotations(&mut self, id: InstanceId) {
-        let program = self.program;
-        let (node, call) = (self.instances[id.0].node, self.instances[id.0].call);
-        let n_inputs = program.node(node).n_inputs;
-        let exprs = &program.module_of(node).tree.exprs;
-        for (number, slot) in program.node(node).slots.iter().enumerate() {
-            let Binding::Stream(var) = self.instances[id.0].bindings[number] else { continue };
-            for annotation in &slot.annotations {
-                let sizes = annotation.dims.map(|dims| {
-                    let sizes = exprs.items(dims).iter().map(|dim| self.size(id, *dim));
-                    sizes.collect::<Option<Vec<usize>>>()
-                });
-                let shape = match sizes {
-                    None => None,
-                    Some(Some(sizes)) => Some(Shape::new(&sizes)),
-                    Some(None) => return,
-                };
-                let scalar = match annotation.scalar {
-                    tree::Scalar::Num => Scalar::Num,
-                    tree::Scalar::Int => Scalar::Int,
-                    tree::Scalar::Bool => Scalar::Bool,
-                };
-                let formal = call.map(|call| Formal {
-                    call,
-                    name: slot.name.as_str().into(),
-                    input: (number < n_inputs).then_some(number),
-                });
-                self.draft.types.push(TypeAnnotation { var, scalar, shape, span: annotation.span, formal });
-            }
-            for (conditions, span) in &slot.clocks {
-                let is_stream =
-                    |slot: &SlotId| matches!(self.instances[id.0].bindings[slot.0], Binding::Stream(_));
-                if conditions.iter().all(|(slot, _)| is_stream(slot)) {
-                    let conditions = conditions
-                        .iter()
-                        .map(|(slot, polarity)| (self.stream_of(id, *slot), *polarity))
-                        .collect();
-                    let clock = ClockAnnotation { var, conditions, span: *span, call };
-                    self.draft.clocks.push(clock.clone());
-                    self.instances[id.0].clocks.push(clock);
-                }
-            }
         }
     }
 

@@ -73,7 +73,7 @@ impl Elaborator<'_> {
                 Some((Ok(_), shape)) => return Some(shape),
                 Some((Err(error), _)) => Diagnostic::error(codes::SHAPE, span, error.to_string()),
                 None => {
-                    let constant = shown(constant);
+                    let constant = static_value::shown(constant);
                     let title =
                         format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{constant}`");
                     Diagnostic::error(codes::COMPILE_TIME, span, title)
@@ -100,7 +100,7 @@ impl Elaborator<'_> {
             },
             Some(Static::Num(x)) => self.not_an_integer(instance, expr, "a size or an index", *x),
             Some(constant @ Static::List(_)) => {
-                let constant = shown(constant);
+                let constant = static_value::shown(constant);
                 let title = format!("a size or an index is a compile-time integer, not `{constant}`");
                 Diagnostic::error(codes::COMPILE_TIME, span, title)
             }
@@ -131,7 +131,8 @@ impl Elaborator<'_> {
                     Some(Static::Int(_)) => {}
                     Some(Static::Num(x)) => return self.not_an_integer(instance, *item, "a size", *x),
                     Some(list) => {
-                        let title = format!("a size is a compile-time integer, not `{}`", shown(list));
+                        let title =
+                            format!("a size is a compile-time integer, not `{}`", static_value::shown(list));
                         return Diagnostic::error(codes::COMPILE_TIME, exprs.at(*item), title);
                     }
                     None => return not_known(exprs.at(*item)),
@@ -178,12 +179,4 @@ fn not_known(span: Span) -> Diagnostic {
     Diagnostic::error(codes::COMPILE_TIME, span, "a compile-time constant is needed here")
         .label("not known before the program runs")
         .reason("constants are numbers, names that are defined by constants, and sums, products and lists of them")
-}
-
-/// A constant as it is written.
-fn shown(constant: &Static) -> String {
-    match constant {
-        Static::Num(x) => with_point(*x),
-        constant => static_value::constant(constant).to_string(),
-    }
 }
