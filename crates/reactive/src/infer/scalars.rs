@@ -142,12 +142,12 @@ impl Inference<'_> {
         if is_numeric && self.has_truths(number, &alphas) {
             return;
         }
+        for alpha in alphas.iter().filter(|_| is_numeric) {
+            // A truth value beside an `int` or a `num` is told when the two are compared.
+            let _ = self.classes.set(*alpha, Known::Numeric, self.errors.span(number));
+        }
         let are_alike = alphas.windows(2).all(|pair| self.same(number, pair[0], pair[1]));
         let alpha = alphas.first().filter(|_| are_alike);
-        if let Some(alpha) = alpha.filter(|_| is_numeric) {
-            let learnt = self.classes.set(*alpha, Known::Numeric, self.errors.span(number));
-            assert!(learnt.is_ok(), "there are no truths among the operands");
-        }
         match (signature.result, alpha) {
             (Slot::Is(scalar), _) => self.gives(number, Known::Is(scalar)),
             (Slot::Alpha, Some(alpha)) => self.copies(number, *alpha),

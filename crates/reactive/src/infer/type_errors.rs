@@ -186,9 +186,8 @@ fn with_conversion(diagnostic: Diagnostic, found: Known, expected: Known, label:
         (Known::Is(Scalar::Int), Known::Is(Scalar::Num)) => {
             diagnostic.help(format!("nothing converts by itself: write `num({label})`"))
         }
-        (Known::Is(Scalar::Num), Known::Is(Scalar::Int)) => diagnostic.help(format!(
-            "nothing converts by itself: write `int({label})`, which drops what is behind the point"
-        )),
+        (Known::Is(Scalar::Num), Known::Is(Scalar::Int)) => diagnostic
+            .help(format!("nothing converts by itself: write `int({label})`, which cuts off the fraction")),
         _ => diagnostic,
     }
 }
