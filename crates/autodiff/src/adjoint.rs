@@ -27,7 +27,7 @@ pub(crate) fn adjoint(
     };
     let cotangents = reverse(&task, writer, host)?;
     for pair in wanted.iter().filter(|pair| !cotangents.contains_key(&pair.primal)) {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         let zero = writer.zero_beside(pair.primal);
         writer.define_copy(pair.derivative, zero);
     }

@@ -19,7 +19,7 @@ pub(crate) fn diff(
 ) -> Result<Body, Vec<Diagnostic>> {
     let mut seeds = Vec::new();
     for pair in &wish.outputs {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         // The seed is `merge bp dy 0`.
         seeds.push(Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair });
     }
@@ -28,7 +28,7 @@ pub(crate) fn diff(
     let task = Task { body: &body, sources, seeds, pinned: Vec::new(), is_training: true };
     let cotangents = reverse(&task, writer, host)?;
     for pair in &wish.inputs {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         let dense = cotangents.get(&pair.primal).copied();
         let dense = dense.unwrap_or_else(|| writer.zero_like(pair.primal));
         writer
@@ -47,7 +47,7 @@ pub(crate) fn diff(
 fn update(body: &mut Body, number: usize, cotangents: &crate::reverse::Cotangents, writer: &mut Writer) {
     let equation = &mut body.equations[number];
     let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
-    writer.span = equation.span;
+    writer.at_equation(equation);
     let next = match cotangents.get(&equation.out) {
         Some(cotangent) => writer.apply(Op::Add, &[equation.out, *cotangent]),
         None => equation.out,

@@ -42,7 +42,7 @@ pub(crate) fn weave(
     let mut starts = Vec::with_capacity(body.equations.len() + 1);
     for equation in &body.equations {
         starts.push(writer.body.equations.len());
-        writer.span = equation.span;
+        writer.at_equation(equation);
         signals.equation(equation, writer);
     }
     starts.push(writer.body.equations.len());

@@ -13,7 +13,9 @@ pub(crate) struct Writer {
     /// What is written.
     pub body: Body,
     /// Where messages about what is written point.
-    pub span: Span,
+    span: Span,
+    /// The instance that it belongs to.
+    call: Option<usize>,
     /// Parameters that became state.
     pub learnt: Vec<Named>,
     names: FxHashSet<Box<str>>,
@@ -22,7 +24,22 @@ pub(crate) struct Writer {
 impl Writer {
     pub fn new(vars: Vec<Var>) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
-        Writer { vars, body: Body::default(), span: Span::default(), learnt: Vec::new(), names }
+        Writer { vars, body: Body::default(), span: Span::default(), call: None, learnt: Vec::new(), names }
+    }
+
+    /// What is written next is about an equation.
+    pub fn at_equation(&mut self, equation: &Equation) {
+        (self.span, self.call) = (equation.span, equation.call);
+    }
+
+    /// What is written next is about a stream.
+    pub fn at_stream(&mut self, var: VarId) {
+        self.at(self.vars[var.index()].span);
+    }
+
+    /// What is written next is about this place.
+    pub fn at(&mut self, span: Span) {
+        (self.span, self.call) = (span, None);
     }
 
     pub fn ty(&self, var: VarId) -> &Type {
@@ -65,7 +82,7 @@ impl Writer {
 
     /// Writes the equation of a stream.
     pub fn define(&mut self, out: VarId, kind: Kind) {
-        self.body.equations.push(Equation { out, kind, span: self.span });
+        self.body.equations.push(Equation { out, kind, span: self.span, call: self.call });
     }
 
     /// Writes an equation of a new stream.

@@ -81,6 +81,13 @@ fn integers(ints: &[i64], scalar: Scalar) -> Data {
     }
 }
 
+/// A number as it is written: with a point or an exponent, which tells it from an integer.
+pub fn with_point(x: f64) -> String {
+    let text = Number(x).to_string();
+    let is_integral = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    if is_integral { text + ".0" } else { text }
+}
+
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,7 @@ use eddy_autodiff::section::Mark;
 use eddy_syntax::Span;
 use eddy_tensor::{Scalar, Shape};
 
-use crate::flow::{ClockAnnotation, Equation, Named, VarId};
+use crate::flow::{Call, ClockAnnotation, Equation, Named, VarId};
 
 /// A stream before inference.
 #[derive(Clone, Debug)]
@@ -29,6 +29,19 @@ pub struct TypeAnnotation {
     pub shape: Option<Shape>,
     /// Where it is written.
     pub span: Span,
+    /// What it is written for, if that is in an instance.
+    pub formal: Option<Formal>,
+}
+
+/// A stream of an instance, as its node calls it.
+#[derive(Clone, Debug)]
+pub struct Formal {
+    /// The instance, by its number among the calls.
+    pub call: usize,
+    /// The name in the node.
+    pub name: Box<str>,
+    /// Which input it is, if it is one.
+    pub input: Option<usize>,
 }
 
 /// Equations without types.
@@ -46,6 +59,11 @@ pub struct Draft {
     pub types: Vec<TypeAnnotation>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The instances, outer ones before inner ones.
+    pub calls: Vec<Call>,
+    /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept
+    /// that will be shown.
+    pub aliases: Vec<(Box<str>, VarId)>,
     /// Streams of one type that no equation relates yet: a stream and its derivative.
     pub alike: Vec<Alike>,
     /// Which stretches of equations are to be differentiated.

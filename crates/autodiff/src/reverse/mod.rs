@@ -92,7 +92,7 @@ struct Reverse<'a> {
 impl Reverse<'_> {
     fn equation(&mut self, equation: &Equation) {
         let Some(cotangent) = self.cotangents.get(&equation.out).copied() else { return };
-        self.writer.span = equation.span;
+        self.writer.at_equation(equation);
         for (position, operand) in differentiable_operands(self.writer, equation).into_iter().rev() {
             if !self.cotangents.contains_key(&operand) {
                 continue;
@@ -126,7 +126,7 @@ impl Reverse<'_> {
             let seeds = seeds.iter().filter(|seed| seed.primal == *var).map(|seed| seed.derivative);
             let uses = self.uses.remove(var).unwrap_or_default();
             let parts: Vec<VarId> = seeds.chain(uses.into_iter().rev()).collect();
-            self.writer.span = self.writer.vars[var.index()].span;
+            self.writer.at_stream(*var);
             renaming.define_sum(self.cotangents[var], &parts, self.writer);
         }
         renaming.finish(self.writer);

@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         let out = self.var(declaration.split(" : ").next().unwrap_or(""))?;
         let words: Vec<&str> = right.split_whitespace().collect();
         let kind = self.kind(&words)?;
-        self.flow.equations.push(Equation { out, kind, span: Span::default() });
+        self.flow.equations.push(Equation { out, kind, span: Span::default(), call: None });
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         if conditions.is_empty() {
             return self.bad("expected `clock NAME when CONDITION`");
         }
-        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default() });
+        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default(), call: None });
         Ok(())
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Place {
     /// The same with the names of the nodes that are derived, such as `cell#2/`.
     pub seed_path: String,
     pub span: Span,
+    /// The call that makes it; none for the node that is run.
+    pub call: Option<usize>,
 }
 
 /// A section whose equations are being elaborated.
@@ -244,7 +246,7 @@ impl Elaborator<'_> {
     /// `end`, `cut` and `bp` are scalar truth values.
     fn is_condition(&mut self, var: VarId, span: Span) {
         let shape = Some(Shape::scalar());
-        self.draft.types.push(TypeAnnotation { var, scalar: Scalar::Bool, shape, span });
+        self.draft.types.push(TypeAnnotation { var, scalar: Scalar::Bool, shape, span, formal: None });
     }
 
     pub(super) fn signal(&mut self, binding: Binding, span: Span) -> VarId {

@@ -95,7 +95,9 @@ impl Elaborator<'_> {
                 let sampled = self.write(None, when, place.span);
                 let loss = self.program.train(train).loss;
                 let bindings = vec![Binding::Stream(sampled), Binding::Stream(signals.gt)];
-                let inside = within(&place, &self.program.node(loss).name, 1);
+                let name = &self.program.node(loss).name;
+                let call = self.called(name, loss, Box::new([]), place.span);
+                let inside = within(&place, name, 1, call);
                 let target = signals.loss.unwrap_or_else(|| self.loss_stream(train, &place));
                 let stage = Stage::Loss(signals, output);
                 self.work.push(Work::Train(Box::new(Training { train, place, stage })));
@@ -164,7 +166,8 @@ impl Elaborator<'_> {
         optimisers.n_done += 1;
         optimisers.first = self.draft.equations.len();
         let name = &self.program.node(declared.optimiser).name;
-        let inside = within(&place, name, optimisers.n_done);
+        let call = self.called(name, declared.optimiser, Box::new([]), place.span);
+        let inside = within(&place, name, optimisers.n_done, call);
         let stage = Stage::Optimisers(optimisers);
         self.work.push(Work::Train(Box::new(Training { train, place, stage })));
         self.enter(declared.optimiser, inside, bindings, &[Some(value)]);
@@ -203,10 +206,11 @@ impl Elaborator<'_> {
     }
 }
 
-fn within(place: &Place, name: &str, ordinal: usize) -> Place {
+fn within(place: &Place, name: &str, ordinal: usize, call: usize) -> Place {
     Place {
         path: format!("{}{name}#{ordinal}/", place.path),
         seed_path: format!("{}{name}#{ordinal}/", place.seed_path),
         span: place.span,
+        call: Some(call),
     }
 }

@@ -19,7 +19,7 @@ use crate::cell::Cell;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface, interface};
 use crate::flow::{Flow, VarId};
-use crate::infer::Hints;
+use crate::infer::{Hint, Hints};
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
@@ -296,8 +296,9 @@ fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row,
             let raw = &row.cells[*index];
             if raw.is_value() {
                 let input = draft.inputs[*index];
-                hints.shapes.push((input, raw.outline().0));
-                hints.scalars.extend(raw.is_bool().then_some((input, Scalar::Bool)));
+                let span = draft.vars[input.index()].span;
+                hints.shapes.push(Hint { input, says: raw.outline().0, span });
+                hints.scalars.extend(raw.is_bool().then_some(Hint { input, says: Scalar::Bool, span }));
             }
             !raw.is_value()
         });

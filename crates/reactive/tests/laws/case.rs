@@ -9,7 +9,7 @@ use eddy_reactive::codes;
 use eddy_reactive::draft::Draft;
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::flow::{Flow, VarId};
-use eddy_reactive::infer::Hints;
+use eddy_reactive::infer::{Hint, Hints};
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::resolve::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
@@ -105,7 +105,9 @@ fn scalars(draft: &Draft) -> Hints {
     let has_shape =
         |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
     let inputs = draft.inputs.iter().filter(|input| !has_shape(**input));
-    Hints { shapes: inputs.map(|input| (*input, Shape::scalar())).collect(), ..Hints::default() }
+    let hint =
+        |input: &VarId| Hint { input: *input, says: Shape::scalar(), span: draft.vars[input.index()].span };
+    Hints { shapes: inputs.map(hint).collect(), ..Hints::default() }
 }
 
 fn refusal(diagnostics: &[Diagnostic]) -> Refusal {
