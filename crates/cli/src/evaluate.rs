@@ -8,7 +8,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use eddy_language::{Command, Data, Language, OptionName, Options, Sink, Status, Verdict};
+use eddy_runtime::Saved;
 use eddy_syntax::Sources;
+use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{CheckArgs, Evaluation, FlowArgs, Program, Reporting, RunArgs, is_standard_input};
@@ -40,7 +42,16 @@ pub fn flow(args: &FlowArgs) -> Result<Status, Stop> {
 /// `eddy run`.
 pub fn run(args: &RunArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Run, &args.program, &args.reporting, args.stats)?;
-    let options = args.evaluation.options(session.language, Command::Run)?;
+    let mut options = args.evaluation.options(session.language, Command::Run)?;
+    if let Some(path) = &args.evaluation.params {
+        match parameters(path) {
+            Ok(values) => options.parameters = Some((path.display().to_string(), values)),
+            Err(message) => {
+                session.form.failure(&path.display().to_string(), &message);
+                return Ok(Status::Refused);
+            }
+        }
+    }
     let is_read = |named: &String| named == "-" || named.ends_with("=-");
     if is_standard_input(&args.program.file) && args.evaluation.data.iter().any(is_read) {
         return Err(misuse("run", "the program and its data cannot both be read from standard input"));
@@ -50,6 +61,13 @@ pub fn run(args: &RunArgs) -> Result<Status, Stop> {
         Form::Json => session.answer_whole(sources, &options, data, answers),
         _ => session.answer(sources, &options, data, answers),
     })
+}
+
+/// The values of a file of parameters.
+fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
+    let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
+    Ok(saved.values)
 }
 
 /// `eddy trace`.

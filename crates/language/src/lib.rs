@@ -4,11 +4,16 @@
 //! [`std::fmt::Write`], so that a language does no input or output itself and a long trace need not fit in
 //! memory; what it has to say about the program comes back in a [`Verdict`].
 
+pub mod training;
+
 use std::fmt::Write;
 use std::io::{BufReader, Read};
 
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
+use eddy_tensor::Value;
+
+pub use training::{Plan, Progress, TrainOptions, Trainer};
 
 /// How a command ended; each has its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,6 +148,8 @@ pub enum OptionName {
     Svg,
     /// `--arrows`.
     Arrows,
+    /// `--params FILE`.
+    Params,
 }
 
 impl OptionName {
@@ -166,6 +173,7 @@ impl OptionName {
             OptionName::MaxWindow => "--max-window",
             OptionName::Svg => "--svg",
             OptionName::Arrows => "--arrows",
+            OptionName::Params => "--params",
         }
     }
 }
@@ -208,6 +216,8 @@ pub struct Options {
     pub svg: bool,
     /// Draw which cell reads which.
     pub arrows: bool,
+    /// Values of parameters, by their names, and the file that they are from.
+    pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.
     pub width: Option<usize>,
 }
@@ -249,6 +259,16 @@ pub trait Language: Sync {
         data: Vec<Data>,
         out: Out<'_>,
     ) -> Result<Verdict, std::fmt::Error>;
+    /// A node of the program, ready to be trained on data, with other data to validate it; none if this language does not learn.
+    fn trainer(
+        &self,
+        _sources: &mut Sources,
+        _options: &TrainOptions,
+        _data: Vec<Data>,
+        _validation: Vec<Data>,
+    ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
+        None
+    }
     /// The same program in the one format, or why it cannot be read.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;
 }

@@ -89,7 +89,8 @@ impl Elaborator<'_> {
                 self.open(place.clone(), Opened::Weave { node: name, end, cut, n_outputs });
                 self.enter(node, place, bindings, &targets);
             }
-            Base::Train(train) => self.train(train, place, bindings, &targets),
+            Base::Train(train) => self.train(train, place, bindings, &targets, true),
+            Base::Test(train) => self.train(train, place, bindings, &targets, false),
         }
     }
 

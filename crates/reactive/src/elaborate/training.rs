@@ -28,6 +28,8 @@ struct Signals {
     loss: Option<VarId>,
     /// How many parameters there were before.
     n_parameters: usize,
+    /// Whether optimisers move the parameters.
+    is_learning: bool,
 }
 
 /// What was elaborated.
@@ -58,6 +60,7 @@ impl Elaborator<'_> {
         place: Place,
         mut bindings: Vec<Binding>,
         targets: &[Option<VarId>],
+        is_learning: bool,
     ) {
         let declared = self.program.train(train);
         let (node, segment, truncate) = (declared.node, declared.segment, declared.truncate);
@@ -70,11 +73,13 @@ impl Elaborator<'_> {
         let cut = cut.map(|cut| self.signal(cut, place.span));
         let bp = self.signal(bp, place.span);
         let gt = self.as_stream(gt, place.span);
-        self.begin_section();
-        self.n_derivatives += 1;
+        if is_learning {
+            self.begin_section();
+            self.n_derivatives += 1;
+        }
         let loss = targets.get(1).copied().flatten();
         let n_parameters = self.draft.parameters.len();
-        let stage = Stage::Node(Signals { end, cut, bp, gt, loss, n_parameters });
+        let stage = Stage::Node(Signals { end, cut, bp, gt, loss, n_parameters, is_learning });
         self.work.push(Work::Train(Box::new(Training { train, place: place.clone(), stage })));
         let base = match (end, cut) {
             (None, None) => Base::Node(node),
@@ -105,6 +110,10 @@ impl Elaborator<'_> {
             }
             Stage::Loss(signals, output) => {
                 let loss = self.pop();
+                if !signals.is_learning {
+                    self.operands.extend([output, loss].map(Operand::Stream));
+                    return;
+                }
                 self.optimisers(train, place, &signals, output, loss);
             }
             Stage::Optimisers(optimisers) => self.optimiser(train, place, optimisers),
