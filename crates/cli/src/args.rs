@@ -50,6 +50,9 @@ pub enum Command {
     /// Run a program and print how it came to its value
     #[command(after_help = "Example:\n  eddy trace descent.rd")]
     Trace(RunArgs),
+    /// Compare the derivatives of a node with finite differences
+    #[command(after_help = "Example:\n  eddy gradcheck cell.eddy --node cell --const units=3 --shape x=[2]")]
+    Gradcheck(GradcheckArgs),
     /// Learn the parameters of a program from data
     #[command(after_help = TRAIN_EXAMPLES)]
     Train(TrainArgs),
@@ -106,6 +109,35 @@ pub struct RunArgs {
     /// Print counters on standard error
     #[arg(long)]
     pub stats: bool,
+}
+
+#[derive(Args)]
+pub struct GradcheckArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// The node whose derivatives are checked
+    #[arg(long, value_name = "NAME")]
+    pub node: String,
+    /// Check at these inputs: .jsonl, .csv or .npy; otherwise they are made up
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
+    pub data: Vec<String>,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
+    pub constants: Vec<(String, String)>,
+    /// Give an input whose shape is not written a shape
+    #[arg(long = "shape", value_name = "NAME=SHAPE", value_parser = named_constant)]
+    pub shapes: Vec<(String, String)>,
+    /// Make up so many cycles
+    #[arg(long, value_name = "N")]
+    pub cycles: Option<u64>,
+    /// The seed of what is made up, and of initial values
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How far both may be apart, relative to the larger one and to 1
+    #[arg(long, value_name = "X")]
+    pub tolerance: Option<f64>,
+    #[command(flatten)]
+    pub reporting: Reporting,
 }
 
 #[derive(Args)]
@@ -325,6 +357,8 @@ impl Evaluation {
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,
+            shapes: Vec::new(),
+            tolerance: None,
             parameters: None,
             width: terminal_width(),
         })

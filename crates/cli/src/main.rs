@@ -64,6 +64,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
         Command::Flow(args) => evaluate::flow(args),
+        Command::Gradcheck(args) => evaluate::gradcheck(args),
         Command::Train(args) => train::train(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),

@@ -72,6 +72,8 @@ pub enum Command {
     Trace,
     /// What are its equations?
     Flow,
+    /// Are its derivatives right?
+    Gradcheck,
 }
 
 impl Command {
@@ -82,6 +84,7 @@ impl Command {
             Command::Run => "run",
             Command::Trace => "trace",
             Command::Flow => "flow",
+            Command::Gradcheck => "gradcheck",
         }
     }
 }
@@ -150,6 +153,10 @@ pub enum OptionName {
     Arrows,
     /// `--params FILE`.
     Params,
+    /// `--shape NAME=SHAPE`.
+    Shape,
+    /// `--tolerance X`.
+    Tolerance,
 }
 
 impl OptionName {
@@ -174,6 +181,8 @@ impl OptionName {
             OptionName::Svg => "--svg",
             OptionName::Arrows => "--arrows",
             OptionName::Params => "--params",
+            OptionName::Shape => "--shape",
+            OptionName::Tolerance => "--tolerance",
         }
     }
 }
@@ -216,6 +225,10 @@ pub struct Options {
     pub svg: bool,
     /// Draw which cell reads which.
     pub arrows: bool,
+    /// Shapes of inputs: name and expression.
+    pub shapes: Vec<(String, String)>,
+    /// How far a derivative may be from finite differences.
+    pub tolerance: Option<f64>,
     /// Values of parameters, by their names, and the file that they are from.
     pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.

@@ -75,6 +75,9 @@ pub const NOTHING_TO_TRAIN: Code = "E0607";
 /// A number became infinite or none at all in training.
 pub const DIVERGENCE: Code = "E0804";
 
+/// A derivative differs from finite differences.
+pub const GRADIENT: Code = "E0805";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -117,4 +120,5 @@ pub const PAGES: &[Page] = &[
     page!("E0802"),
     page!("E0803"),
     page!("E0804"),
+    page!("E0805"),
 ];

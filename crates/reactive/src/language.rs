@@ -13,7 +13,7 @@ use crate::prepare::{Checks, prepare};
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::tree::Semantics;
-use crate::{codes, format, resolve, runs, stream, training};
+use crate::{codes, format, gradcheck, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,10 @@ impl Language for Reactive {
             Command::Check => &[OptionName::MemoryReport],
             Command::Trace => &[OptionName::Svg, OptionName::Arrows],
             Command::Flow => &[OptionName::Node],
+            Command::Gradcheck => {
+                use OptionName::{Const, Cycles, In, Node, Seed, Shape, Tolerance};
+                &[Node, In, Const, Cycles, Seed, Shape, Tolerance]
+            }
             Command::Run => {
                 use OptionName::{
                     Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Seed, Show, Unchecked,
@@ -74,6 +78,7 @@ impl Language for Reactive {
         let text = match command {
             Command::Check => check(&program, options.memory_report),
             Command::Flow => flow(&program, options),
+            Command::Gradcheck => gradcheck::check(&program, sources, options, data),
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
