@@ -46,7 +46,18 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
     if marks.is_empty() {
         return Ok(Expanded { flow, instances: Vec::new() });
     }
-    let Flow { vars, equations, inputs, outputs, clocks, mut parameters, mut memory, calls, aliases } = flow;
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        mut parameters,
+        mut memory,
+        mut tape,
+        calls,
+        aliases,
+    } = flow;
     let mut writer = Writer::new(vars);
     let mut marks = marks.into_iter().peekable();
     // The sections that are open, from the outermost to the innermost; the first is the program.
@@ -80,9 +91,20 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
     }
     memory.extend(writer.learnt.iter().cloned());
     parameters.append(&mut writer.learnt);
+    tape.extend(&writer.tape);
     let equations = body.equations;
-    let flow =
-        Flow { vars: writer.vars, equations, inputs, outputs, clocks, parameters, memory, calls, aliases };
+    let flow = Flow {
+        vars: writer.vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        parameters,
+        memory,
+        tape,
+        calls,
+        aliases,
+    };
     Ok(compact(Expanded { flow, instances: body.instances }))
 }
 
@@ -117,14 +139,25 @@ fn end(
 /// Leaves out streams that renaming and pruning left without a place.
 fn compact(expanded: Expanded) -> Expanded {
     let Expanded { flow, mut instances } = expanded;
-    let Flow { vars, equations, inputs, outputs, mut clocks, mut parameters, mut memory, calls, mut aliases } =
-        flow;
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        mut clocks,
+        mut parameters,
+        mut memory,
+        mut tape,
+        calls,
+        mut aliases,
+    } = flow;
     let body = Body { equations, instances: Vec::new() };
     let mut used: FxHashSet<VarId> = mentioned(&body);
     used.extend(inputs.iter().chain(&outputs));
     parameters.retain(|parameter| used.contains(&parameter.var));
     memory.retain(|memory| used.contains(&memory.var));
     aliases.retain(|(_, var)| used.contains(var));
+    tape.retain(|var| used.contains(var));
     let mut numbers = vec![VarId::new(0); vars.len()];
     let mut kept: Vec<Var> = Vec::with_capacity(used.len());
     for (number, var) in vars.into_iter().enumerate() {
@@ -156,6 +189,7 @@ fn compact(expanded: Expanded) -> Expanded {
         clocks,
         parameters,
         memory,
+        tape: tape.into_iter().map(rename).collect(),
         calls,
         aliases,
     };

@@ -127,6 +127,7 @@ impl Signals {
             }
             Kind::Param(init) => {
                 let (last, first) = self.hold;
+                writer.held.insert(out);
                 let ty = writer.ty(out).clone();
                 let parameter = writer.write(Kind::Param(init), ty);
                 let zero = zero(writer);

@@ -1,5 +1,7 @@
 //! Writes equations; derivatives of operations are formulas over it.
 
+use std::collections::BTreeSet;
+
 use eddy_flow::{Constant, Equation, Kind, Named, Polarity, Var, VarId};
 use eddy_syntax::Span;
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
@@ -18,13 +20,26 @@ pub(crate) struct Writer {
     call: Option<usize>,
     /// Parameters that became state.
     pub learnt: Vec<Named>,
+    /// Streams whose values a backward pass reads.
+    pub tape: BTreeSet<VarId>,
+    /// Parameters that are held over a sequence: one value, however long it is.
+    pub held: FxHashSet<VarId>,
     names: FxHashSet<Box<str>>,
 }
 
 impl Writer {
     pub fn new(vars: Vec<Var>) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
-        Writer { vars, body: Body::default(), span: Span::default(), call: None, learnt: Vec::new(), names }
+        Writer {
+            vars,
+            body: Body::default(),
+            span: Span::default(),
+            call: None,
+            learnt: Vec::new(),
+            tape: BTreeSet::new(),
+            held: FxHashSet::default(),
+            names,
+        }
     }
 
     /// What is written next is about an equation.

@@ -201,6 +201,8 @@ pub struct Flow {
     pub parameters: Vec<Named>,
     /// What training has learnt: delays whose state outlives the data.
     pub memory: Vec<Named>,
+    /// The streams whose values a backward pass reads: they are kept until it comes.
+    pub tape: Vec<VarId>,
     /// The instances, outer ones before inner ones.
     pub calls: Vec<Call>,
     /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept

@@ -79,5 +79,16 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
     let mut saved: Vec<Named> =
         parameters.into_iter().map(|parameter| Named { name: parameter.name, var: parameter.var }).collect();
     saved.append(&mut learnt);
-    Ok(Flow { vars, equations, inputs, outputs, clocks, parameters: saved, memory, calls, aliases })
+    Ok(Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        parameters: saved,
+        memory,
+        tape: Vec::new(),
+        calls,
+        aliases,
+    })
 }
