@@ -30,6 +30,8 @@ pub struct TrainOptions {
 pub struct Plan {
     /// The node.
     pub node: String,
+    /// The node whose parameters are learnt.
+    pub model: String,
     /// How many parameters there are, and how many numbers in them.
     pub n_parameters: usize,
     /// How many numbers the parameters have in all.

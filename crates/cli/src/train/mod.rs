@@ -122,7 +122,7 @@ impl Run<'_> {
                 break;
             }
         }
-        Ok(progress::answer(&checkpoint, &folder))
+        Ok(progress::answer(&checkpoint, &folder, &self.args.program.file, &plan.model))
     }
 
     /// Where the run begins: anew, with given parameters, or where it was.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eddy_language::{Plan, Progress};
@@ -85,12 +86,18 @@ pub fn stopped(checkpoint: &Checkpoint) {
 }
 
 /// What came of it: the curve, the best epoch, and what to do with it.
-pub fn answer(checkpoint: &Checkpoint, folder: &Folder) -> String {
+pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &str) -> String {
     let mut text = curve::text(&checkpoint.epochs);
     if let Some(best) = checkpoint.best {
         let _ = writeln!(text, "best epoch: {best}, {}", losses(&checkpoint.epochs[best - 1]));
     }
-    let _ = writeln!(text, "parameters: {}", folder.parameters().display());
+    let (parameters, program) = (folder.parameters(), program.display());
+    let _ = writeln!(text, "parameters: {}", parameters.display());
+    let _ = writeln!(
+        text,
+        "try them: eddy run {program} --node {model} --in DATA --params {}",
+        parameters.display()
+    );
     text
 }
 

@@ -21,6 +21,7 @@ use crate::stream::{Columns, Peeked, constant, hints};
 /// A node that is being trained.
 pub struct NodeTrainer {
     name: String,
+    model: String,
     span: Span,
     prepared: Prepared,
     /// The output that is the loss.
@@ -82,6 +83,7 @@ impl NodeTrainer {
         };
         let trainer = NodeTrainer {
             name,
+            model: program.node(program.origin(callable.base)).name.clone(),
             span,
             loss,
             data,
@@ -180,6 +182,7 @@ impl Trainer for NodeTrainer {
             .map(|parameter| flow.var(parameter.var).ty.shape.iter().product::<usize>());
         Plan {
             node: self.name.clone(),
+            model: self.model.clone(),
             n_parameters: flow.parameters.len(),
             n_numbers: numbers.sum(),
             n_rows: self.data.n_rows(),
