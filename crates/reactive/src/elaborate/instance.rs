@@ -34,7 +34,7 @@ pub(super) struct Instance {
     pub clocks: Vec<ClockAnnotation>,
     /// Where it is instantiated.
     pub span: Span,
-    /// Where messages about its equations point, if not at them: inside the prelude there is nothing to mend.
+    /// Where messages about its equations point, if not at them: inside the library there is nothing to mend.
     pub blame: Option<Span>,
 }
 

@@ -291,7 +291,7 @@ impl Elaborator<'_> {
         }
         let id = InstanceId(self.instances.len());
         let outer = self.instances.last().and_then(|instance| instance.blame);
-        let is_inside = !path.is_empty() && declared.module == Program::PRELUDE;
+        let is_inside = !path.is_empty() && self.program.modules[declared.module].is_library;
         let blame = outer.or(is_inside.then_some(span));
         let custom = self.begin_custom(node);
         self.instances.push(Instance {
