@@ -13,6 +13,7 @@ const PREFIX: &str = "eddy:";
 
 /// The files of the library and their names in imports, in the order of the alphabet.
 const FILES: &[(&str, &str)] = &[
+    ("filters", include_str!("../../../../library/filters.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
 ];
 
