@@ -14,6 +14,7 @@ const PREFIX: &str = "eddy:";
 /// The files of the library and their names in imports, in the order of the alphabet.
 const FILES: &[(&str, &str)] = &[
     ("filters", include_str!("../../../../library/filters.eddy")),
+    ("losses", include_str!("../../../../library/losses.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
 ];
 
