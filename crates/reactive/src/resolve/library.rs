@@ -15,6 +15,7 @@ const PREFIX: &str = "eddy:";
 const FILES: &[(&str, &str)] = &[
     ("filters", include_str!("../../../../library/filters.eddy")),
     ("losses", include_str!("../../../../library/losses.eddy")),
+    ("optimisers", include_str!("../../../../library/optimisers.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
 ];
 
