@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = &[
     ("losses", include_str!("../../../../library/losses.eddy")),
     ("optimisers", include_str!("../../../../library/optimisers.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
+    ("schedules", include_str!("../../../../library/schedules.eddy")),
 ];
 
 /// Whether the path of an import names the library.
