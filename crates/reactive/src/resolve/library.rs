@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("filters", include_str!("../../../../library/filters.eddy")),
     ("losses", include_str!("../../../../library/losses.eddy")),
     ("optimisers", include_str!("../../../../library/optimisers.eddy")),
+    ("random", include_str!("../../../../library/random.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
     ("schedules", include_str!("../../../../library/schedules.eddy")),
 ];
