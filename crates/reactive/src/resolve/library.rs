@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("losses", include_str!("../../../../library/losses.eddy")),
     ("optimisers", include_str!("../../../../library/optimisers.eddy")),
     ("random", include_str!("../../../../library/random.eddy")),
+    ("recurrent", include_str!("../../../../library/recurrent.eddy")),
     ("resets", include_str!("../../../../library/resets.eddy")),
     ("schedules", include_str!("../../../../library/schedules.eddy")),
 ];
