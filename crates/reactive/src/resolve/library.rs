@@ -13,6 +13,7 @@ const PREFIX: &str = "eddy:";
 
 /// The files of the library and their names in imports, in the order of the alphabet.
 const FILES: &[(&str, &str)] = &[
+    ("attention", include_str!("../../../../library/attention.eddy")),
     ("experts", include_str!("../../../../library/experts.eddy")),
     ("filters", include_str!("../../../../library/filters.eddy")),
     ("layers", include_str!("../../../../library/layers.eddy")),
