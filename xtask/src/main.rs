@@ -9,6 +9,7 @@
 //! 4. the documentation of the code, whose links must lead somewhere;
 //! 5. tidiness ([`tidy`]): what no tool of the language checks, such as links between documents.
 
+mod library;
 mod markdown;
 mod papers;
 mod tidy;

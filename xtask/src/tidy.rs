@@ -5,6 +5,7 @@
 //! * Nothing names a folder of somebody's machine.
 //! * What is left to do is said in words: what is missing, and what that costs.
 //! * The map from the papers to the code leads somewhere (see [`papers`]).
+//! * The library is documented, listed and tested (see [`library`]).
 //! * Documents link to files that exist, and their code blocks are checked (see [`markdown`]).
 //!
 //! Every rule is a function from a file's name and text to complaints, so it is tested without files.
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{markdown, papers};
+use crate::{library, markdown, papers};
 
 /// Nine files in ten of well kept projects are far below this; a file above it usually holds two ideas.
 const MAX_LINES: usize = 600;
@@ -39,6 +40,22 @@ pub fn complaints(root: &Path) -> Vec<String> {
     }
     let map = fs::read_to_string(root.join(papers::MAP)).expect("the map from the papers is there");
     all.extend(papers::complaints(&map, &files, &sources).iter().map(|complaint| complaint.at(papers::MAP)));
+    all.extend(in_library(root, &files));
+    all
+}
+
+fn in_library(root: &Path, files: &[String]) -> Vec<String> {
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();
+    let guide = read(library::GUIDE);
+    let mut all = Vec::new();
+    for path in files {
+        let Some(name) = library::file_name(path) else { continue };
+        let prefix = format!("tests/reactive/library/{name}_");
+        let tests: String =
+            files.iter().filter(|file| file.starts_with(&prefix)).map(|file| read(file)).collect();
+        let complaints = library::complaints(name, &read(path), &guide, &tests);
+        all.extend(complaints.iter().map(|complaint| complaint.at(path)));
+    }
     all
 }
 

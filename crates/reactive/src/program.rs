@@ -127,6 +127,8 @@ pub struct Module {
     pub tree: tree::Program,
     /// What each expression refers to; parallel to the expressions of the tree.
     pub references: Vec<Reference>,
+    /// Whether it came with the binary: the prelude, or a file of the library.
+    pub is_library: bool,
 }
 
 impl Module {
@@ -254,8 +256,6 @@ impl Node {
 }
 
 impl Program {
-    /// The prelude.
-    pub const PRELUDE: usize = 0;
     /// The main file.
     pub const MAIN: usize = 1;
 

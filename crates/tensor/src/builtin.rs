@@ -257,10 +257,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_of_the_specification_resolves() {
+    fn every_name_resolves() {
         let names = "abs relu exp log sqrt tanh sigmoid sin cos pow maximum minimum where matmul concat reshape \
             transpose sum mean max max_mask softmax conv2d conv2d_dx conv2d_dk num int argmax onehot stop_gradient \
-            zeros_like ones_like sum_to slice pad spread broadcast reduce outer";
+            zeros_like ones_like sum_to slice pad spread broadcast reduce outer unfold fold";
         let names: Vec<&str> = names.split_whitespace().collect();
         for name in &names {
             assert_eq!(builtin(name).map(Builtin::name), Some(*name));

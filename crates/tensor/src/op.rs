@@ -16,6 +16,7 @@ use crate::ops::logic::{Compare, Connective, Eq, Ge, Gt, If, Le, Lt, Ne, Not, Wh
 use crate::ops::reductions::{Argmax, Max, MaxMask, Mean, Softmax, Sum};
 use crate::ops::stretching::{Broadcast, Reduce, Spread, SumTo};
 use crate::ops::structure::{Concat, Index, Pad, Reshape, Slice, Stack, Transpose};
+use crate::ops::windows::{Fold, Unfold};
 use crate::shape::Shape;
 use crate::shape_error::ShapeError;
 use crate::shape_rule::ShapeRule;
@@ -213,6 +214,11 @@ operations! {
     Broadcast(shape: Shape),       Call   "broadcast",     Broadcast(shape),         "the operand stretched to a shape";
     Reduce(shape: Shape),          Call   "reduce",        Reduce(shape),            "the operand summed down to a shape";
     Outer,                         Call   "outer",         Outer,                    "the matrix of all products of elements of two vectors";
+
+    Unfold(axis: usize, size: usize, stride: usize), Call "unfold", Unfold { axis: *axis, size: *size, stride: *stride },
+                                                                                     "an axis cut into windows of a size, their starts a stride apart";
+    Fold(axis: usize, stride: usize, n: usize), Call "fold", Fold { axis: *axis, stride: *stride, n: *n },
+                                                                                     "windows that start a stride apart, added up to an axis of a size";
 }
 
 impl Op {
@@ -303,6 +309,8 @@ mod tests {
             broadcast     num → num                Fixed([])
             reduce        num → num                Fixed([])
             outer         num × num → num          Function
+            unfold        num → num                Function
+            fold          num → num                Function
         "]]
         .assert_eq(&lines.concat());
     }

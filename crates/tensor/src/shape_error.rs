@@ -107,6 +107,17 @@ pub enum ShapeError {
         /// The operand.
         shape: Shape,
     },
+    /// There are no such windows along an axis.
+    Windows {
+        /// The size of a window.
+        size: usize,
+        /// The distance of their starts.
+        stride: usize,
+        /// The size of the axis that they are windows of.
+        n: usize,
+        /// The operand.
+        shape: Shape,
+    },
     /// The operands of a convolution do not belong together.
     Convolution {
         /// Which of the three convolutions.
@@ -174,6 +185,9 @@ impl fmt::Display for ShapeError {
             }
             ShapeError::Pad { lo, n, shape } => {
                 write!(f, "shape {shape} placed at row {lo} is out of range of {n} rows")
+            }
+            ShapeError::Windows { size, stride, n, shape } => {
+                write!(f, "windows of {size}, {stride} apart, are out of range of {n} for shape {shape}")
             }
             ShapeError::Convolution { op, left, right, reason } => {
                 write!(f, "{op} of shapes {left} and {right}: {reason}")

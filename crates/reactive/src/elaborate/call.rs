@@ -24,7 +24,7 @@ impl<'a> Elaborator<'a> {
         }
         let constants =
             self.arguments(instance, expr).iter().map(|argument| self.known(instance, *argument).cloned());
-        let known = Known { constants: constants.collect(), is_false: Vec::new() };
+        let known = Known::in_order(constants.collect(), Vec::new());
         Some(self.levels(callable, &known)?.last()?.outputs.len())
     }
 
@@ -36,7 +36,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    fn levels(&mut self, callable: &Callable, known: &Known) -> Option<Vec<Rc<Interface>>> {
+    fn levels(&mut self, callable: &Callable, known: &Known<'_>) -> Option<Vec<Rc<Interface>>> {
         match interface::levels(self.program, callable, known, self.probes) {
             Ok(levels) => Some(levels),
             Err(mut diagnostics) => {
@@ -107,7 +107,7 @@ impl<'a> Elaborator<'a> {
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
     }
 
-    fn what_is_known(&self, bindings: &[Binding]) -> Known {
+    fn what_is_known(&self, bindings: &[Binding]) -> Known<'static> {
         let constant = |binding: &Binding| match binding {
             Binding::Static(constant) => Some(constant.clone()),
             Binding::Stream(_) => None,
@@ -116,10 +116,7 @@ impl<'a> Elaborator<'a> {
             Binding::Static(_) => false,
             Binding::Stream(var) => self.falses.contains(var),
         };
-        Known {
-            constants: bindings.iter().map(constant).collect(),
-            is_false: bindings.iter().map(is_false).collect(),
-        }
+        Known::in_order(bindings.iter().map(constant).collect(), bindings.iter().map(is_false).collect())
     }
 
     fn wrong_arity(
@@ -158,7 +155,7 @@ impl<'a> Elaborator<'a> {
                 .arguments(instance, value)
                 .iter()
                 .map(|argument| self.known(instance, *argument).cloned());
-            let known = Known { constants: constants.collect(), is_false: Vec::new() };
+            let known = Known::in_order(constants.collect(), Vec::new());
             if let Some(levels) = self.levels(callable, &known) {
                 let outputs: Vec<&str> =
                     levels[levels.len() - 1].outputs.iter().map(|port| port.name.as_str()).collect();

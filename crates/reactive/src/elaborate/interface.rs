@@ -43,12 +43,35 @@ pub struct Interface {
 }
 
 /// What is known about the inputs of a node when it is instantiated.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Known {
-    /// The compile-time constants.
-    pub constants: Vec<Option<Static>>,
+pub(super) struct Known<'a> {
+    constants: Constants<'a>,
     /// Which inputs are the constant `false`.
-    pub is_false: Vec<bool>,
+    is_false: Vec<bool>,
+}
+
+/// Compile-time constants for inputs: of a call in their order, of a run by their names.
+enum Constants<'a> {
+    InOrder(Vec<Option<Static>>),
+    ByName(&'a FxHashMap<String, Static>),
+}
+
+impl<'a> Known<'a> {
+    /// What a call knows about its arguments.
+    pub fn in_order(constants: Vec<Option<Static>>, is_false: Vec<bool>) -> Self {
+        Known { constants: Constants::InOrder(constants), is_false }
+    }
+
+    /// What a run says about the inputs of its node.
+    pub fn by_name(constants: &'a FxHashMap<String, Static>) -> Self {
+        Known { constants: Constants::ByName(constants), is_false: Vec::new() }
+    }
+
+    fn constant(&self, input: usize, name: &str) -> Option<Static> {
+        match &self.constants {
+            Constants::InOrder(constants) => constants.get(input).cloned().flatten(),
+            Constants::ByName(constants) => constants.get(name).cloned(),
+        }
+    }
 }
 
 /// The interfaces of nodes that derivatives are taken of.
@@ -61,10 +84,7 @@ pub fn interface(
     callable: &Callable,
     constants: &FxHashMap<String, Static>,
 ) -> Result<Interface, Vec<Diagnostic>> {
-    let head = Interface::head(program, callable.base);
-    let constants = head.inputs.iter().map(|port| constants.get(&port.name).cloned()).collect();
-    let known = Known { constants, is_false: Vec::new() };
-    let levels = levels(program, callable, &known, &Probes::default())?;
+    let levels = levels(program, callable, &Known::by_name(constants), &Probes::default())?;
     let last = levels.into_iter().next_back().expect("there is the node itself");
     Ok(Rc::unwrap_or_clone(last))
 }
@@ -73,17 +93,23 @@ pub fn interface(
 pub(super) fn levels(
     program: &Program,
     callable: &Callable,
-    known: &Known,
+    known: &Known<'_>,
     probes: &Probes,
 ) -> Result<Vec<Rc<Interface>>, Vec<Diagnostic>> {
     if callable.modes.is_empty() {
         return Ok(vec![Rc::new(Interface::head(program, callable.base))]);
     }
-    let mut levels = vec![probe(program, callable.base, known, probes)?];
+    let mut level = Rc::unwrap_or_clone(probe(program, callable.base, known, probes)?);
+    let mut levels = Vec::new();
     for mode in &callable.modes {
-        let derived = levels[levels.len() - 1].derivative(*mode);
-        levels.push(Rc::new(derived));
+        // A constant does not vary, so it has no derivative.
+        for (input, port) in level.inputs.iter_mut().enumerate() {
+            port.is_num &= known.constant(input, &port.name).is_none();
+        }
+        let derived = level.derivative(*mode);
+        levels.push(Rc::new(std::mem::replace(&mut level, derived)));
     }
+    levels.push(Rc::new(level));
     Ok(levels)
 }
 
@@ -91,7 +117,7 @@ pub(super) fn levels(
 pub(super) fn probe(
     program: &Program,
     base: Base,
-    known: &Known,
+    known: &Known<'_>,
     probes: &Probes,
 ) -> Result<Rc<Interface>, Vec<Diagnostic>> {
     let mut interface = Interface::head(program, base);
@@ -99,7 +125,7 @@ pub(super) fn probe(
         .inputs
         .iter()
         .enumerate()
-        .map(|(input, port)| known.constants.get(input).cloned().flatten().filter(|_| port.is_static))
+        .map(|(input, port)| known.constant(input, &port.name).filter(|_| port.is_static))
         .collect();
     let key = (base, format!("{constants:?}{:?}", known.is_false));
     if let Some(found) = probes.0.borrow().get(&key) {

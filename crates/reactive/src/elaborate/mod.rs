@@ -171,8 +171,7 @@ impl Elaborator<'_> {
                 return;
             }
         }
-        let constants = origin.inputs().iter().map(|slot| given.constants.get(&slot.name).cloned());
-        let known = Known { constants: constants.collect(), is_false: Vec::new() };
+        let known = Known::by_name(&given.constants);
         let levels = match interface::levels(self.program, callable, &known, self.probes) {
             Ok(levels) => levels,
             Err(diagnostics) => {
@@ -284,7 +283,7 @@ impl Elaborator<'_> {
             node: name.into(),
             span,
             arguments,
-            is_opaque: declared.module == Program::PRELUDE,
+            is_opaque: self.program.modules[declared.module].is_library,
             within,
         });
         self.draft.calls.len() - 1

@@ -265,7 +265,7 @@ impl Elaborator<'_> {
     }
 
     /// The streams that a node reads. Each has a cotangent of its own, so what is given twice, or comes from the node itself, is
-    /// copied; a constant becomes a stream.
+    /// copied.
     fn distinct_inputs(
         &mut self,
         interface: &Interface,
@@ -275,7 +275,7 @@ impl Elaborator<'_> {
     ) -> Vec<(VarId, bool)> {
         let mut inputs: Vec<(VarId, bool)> = Vec::new();
         for (binding, port) in bindings.iter_mut().zip(&interface.inputs) {
-            if port.is_static {
+            if port.is_static || (!port.is_num && matches!(binding, Binding::Static(_))) {
                 continue;
             }
             let mut var = self.as_stream(binding.clone(), span);

@@ -1,8 +1,10 @@
 //! The files of a program: the prelude, the main file, and all that is imported, directly or not.
 
+use std::collections::BTreeMap;
+
 use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
 
-use super::PRELUDE;
+use super::library;
 use crate::codes;
 use crate::names::Names;
 use crate::parse::{Parsed, parse};
@@ -14,49 +16,88 @@ pub(super) struct File {
     pub tree: tree::Program,
     /// The file that each import of it names.
     pub imports: Vec<usize>,
+    /// Whether it came with the binary.
+    pub is_library: bool,
 }
 
 /// Reads all files; the prelude is number 0, the main file number 1.
 pub(super) fn load(sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Vec<File> {
-    let prelude = sources.add("prelude.eddy", PRELUDE).map(read);
+    let prelude = sources.add("prelude.eddy", library::PRELUDE).map(|file| read(file, true));
     let prelude = prelude.expect("the prelude fits beside any file");
-    let main = read(sources.main());
-    // The offset where each file starts says which it is.
-    let mut bases = vec![None, Some(sources.main().base())];
-    let mut files = vec![prelude, main];
+    let main = read(sources.main(), false);
+    let mut loader = Loader {
+        bases: vec![None, Some(sources.main().base())],
+        library: BTreeMap::new(),
+        files: vec![prelude, main],
+    };
     let mut next = 0;
-    while next < files.len() {
-        diagnostics.append(&mut files[next].1);
-        for index in 0..files[next].0.tree.imports.len() {
-            let import = &files[next].0.tree.imports[index];
+    while next < loader.files.len() {
+        diagnostics.append(&mut loader.files[next].1);
+        for index in 0..loader.files[next].0.tree.imports.len() {
+            let import = &loader.files[next].0.tree.imports[index];
             let (path, span) = (import.path.clone(), import.path_span);
-            let number = match sources.import(&path, span) {
-                Err(reason) => {
-                    diagnostics.push(unreadable(&path, span, &reason));
-                    0
-                }
-                Ok(file) => match bases.iter().position(|base| *base == Some(file.base())) {
-                    Some(number) => number,
-                    None => {
-                        bases.push(Some(file.base()));
-                        files.push(read(file));
-                        files.len() - 1
-                    }
-                },
-            };
-            files[next].0.imports.push(number);
+            let number = loader.import(&path, span, sources).unwrap_or_else(|diagnostic| {
+                diagnostics.push(*diagnostic);
+                0
+            });
+            loader.files[next].0.imports.push(number);
         }
         next += 1;
     }
-    files.into_iter().map(|(file, _)| file).collect()
+    loader.files.into_iter().map(|(file, _)| file).collect()
 }
 
-fn read(file: &SourceFile) -> (File, Vec<Diagnostic>) {
+/// The files that were read so far.
+struct Loader {
+    files: Vec<(File, Vec<Diagnostic>)>,
+    /// The offset where each file starts, which says which it is.
+    bases: Vec<Option<u32>>,
+    /// The files of the library, by their paths.
+    library: BTreeMap<String, usize>,
+}
+
+impl Loader {
+    /// The number of the file that an import names.
+    fn import(&mut self, path: &str, span: Span, sources: &mut Sources) -> Result<usize, Box<Diagnostic>> {
+        if library::is_library(path) {
+            return self.import_library(path, span, sources);
+        }
+        let file = sources.import(path, span).map_err(|reason| unreadable(path, span, &reason))?;
+        let known = self.bases.iter().position(|base| *base == Some(file.base()));
+        Ok(known.unwrap_or_else(|| self.add(file, false)))
+    }
+
+    fn import_library(
+        &mut self,
+        path: &str,
+        span: Span,
+        sources: &mut Sources,
+    ) -> Result<usize, Box<Diagnostic>> {
+        if let Some(number) = self.library.get(path) {
+            return Ok(*number);
+        }
+        let text = library::text(path).ok_or_else(|| Box::new(library::not_there(path, span)))?;
+        let file = sources.add(path, text).map_err(|reason| unreadable(path, span, &reason))?;
+        let number = self.add(file, true);
+        self.library.insert(path.to_string(), number);
+        Ok(number)
+    }
+
+    fn add(&mut self, file: &SourceFile, is_library: bool) -> usize {
+        self.bases.push(Some(file.base()));
+        self.files.push(read(file, is_library));
+        self.files.len() - 1
+    }
+}
+
+fn read(file: &SourceFile, is_library: bool) -> (File, Vec<Diagnostic>) {
     let Parsed { program, names, diagnostics, .. } = parse(file);
-    (File { names, tree: program, imports: Vec::new() }, diagnostics)
+    (File { names, tree: program, imports: Vec::new(), is_library }, diagnostics)
 }
 
-fn unreadable(path: &str, span: Span, reason: &str) -> Diagnostic {
-    Diagnostic::error(codes::IMPORT, span, format!("cannot read `{path}`: {reason}"))
-        .help("the path is seen from the folder of this file")
+fn unreadable(path: &str, span: Span, reason: &str) -> Box<Diagnostic> {
+    let title = format!("cannot read `{path}`: {reason}");
+    Box::new(
+        Diagnostic::error(codes::IMPORT, span, title).help("the path is seen from the folder of this file"),
+    )
 }

@@ -1,5 +1,6 @@
 //! From trees to a program whose names are resolved (section 2, well-formedness).
 //!
+//! * [`library`]: the files that come with the binary.
 //! * [`load`]: the files of a program: the prelude, the main file, and what is imported.
 //! * [`scope`]: which nodes a file sees.
 //! * [`node`]: the streams, equations and references of one node.
@@ -11,6 +12,7 @@
 //! A program with mistakes is resolved as far as it goes, so that independent mistakes are reported together.
 
 mod calls;
+mod library;
 mod load;
 mod node;
 mod scope;
@@ -21,9 +23,6 @@ mod trains;
 use eddy_syntax::{Diagnostic, Sources};
 
 use crate::program::Program;
-
-/// The prelude: nodes that every program sees.
-const PRELUDE: &str = include_str!("../../../../library/prelude.eddy");
 
 /// Reads and resolves a program.
 pub fn resolve(sources: &mut Sources) -> Result<Program, Vec<Diagnostic>> {

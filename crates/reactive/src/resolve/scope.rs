@@ -76,7 +76,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
             };
             for (name, span) in taken {
                 let Some(node) = own[*from].get(&name) else {
-                    diagnostics.push(not_there(&name, &import.path, span, &own[*from]));
+                    diagnostics.push(not_there(&name, &import.path, span, &own[*from], &own[0]));
                     scopes[module].missing.insert(name);
                     continue;
                 };
@@ -101,6 +101,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
             references: vec![Reference::Nothing; file.tree.exprs.len()],
             names: file.names,
             tree: file.tree,
+            is_library: file.is_library,
         })
         .collect();
     (program, scopes)
@@ -152,9 +153,12 @@ fn twice(name: &str, span: Span, earlier: Span) -> Diagnostic {
         .cause(earlier, "the first definition")
 }
 
-fn not_there(name: &str, path: &str, span: Span, there: &Nodes) -> Diagnostic {
+fn not_there(name: &str, path: &str, span: Span, there: &Nodes, prelude: &Nodes) -> Diagnostic {
     let title = format!("unknown node or function `{name}` in `{path}`");
     let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
+    if prelude.contains_key(name) {
+        return diagnostic.help(format!("`{name}` is in the prelude, which is there without an import"));
+    }
     match nearest(name, there.keys().map(String::as_str)) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic,

@@ -7,6 +7,7 @@ pub(crate) mod logic;
 pub(crate) mod conversions;
 pub(crate) mod stretching;
 pub(crate) mod structure;
+pub(crate) mod windows;
 
 pub(crate) mod convolution;
 pub(crate) mod linear;

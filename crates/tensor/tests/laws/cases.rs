@@ -121,6 +121,7 @@ pub fn case(op: &Op, c: &mut Choices<'_>) -> Case {
             (Op::Spread(axis, 1 + c.below(3)), operands)
         }
         Op::Broadcast(_) | Op::Reduce(_) | Op::SumTo => stretching(op, c),
+        Op::Unfold(..) | Op::Fold(..) => windows(op, c),
     };
     Case { op, operands }
 }
@@ -222,6 +223,20 @@ fn stretching(op: &Op, c: &mut Choices<'_>) -> (Op, Vec<Value>) {
         Op::Reduce(_) => (Op::Reduce(small), vec![c.num(&large)]),
         _ => (Op::SumTo, vec![c.num(&large), c.bool(&small)]),
     }
+}
+
+fn windows(op: &Op, c: &mut Choices<'_>) -> (Op, Vec<Value>) {
+    let [n_windows, size, stride] = [(); 3].map(|()| 1 + c.below(3));
+    // Fewer rows than a stride may be left over.
+    let n = (n_windows - 1) * stride + size + c.below(stride);
+    let outer = c.shape(0..=1);
+    let axis = outer.len();
+    let last = [n_windows, size];
+    let sizes = if matches!(op, Op::Unfold(..)) { &[n][..] } else { &last[..] };
+    let shape = Shape::from([&outer[..], sizes, &[1 + c.below(2)]].concat());
+    let op =
+        if matches!(op, Op::Unfold(..)) { Op::Unfold(axis, size, stride) } else { Op::Fold(axis, stride, n) };
+    (op, vec![c.num(&shape)])
 }
 
 /// Random choices; when they are used up, all others are the simplest.

@@ -60,6 +60,8 @@ fn sites() -> Vec<(Op, Vec<Shape>)> {
         (Op::Broadcast(Shape::new(&[2, 3])), &[&[3]]),
         (Op::Reduce(Shape::new(&[3])), &[&[2, 3]]),
         (Op::SumTo, &[&[2, 3], &[3]]),
+        (Op::Unfold(0, 3, 2), &[&[6]]),
+        (Op::Fold(0, 2, 6), &[&[2, 3]]),
         (Op::Sum(None), &[&[2, 3]]),
         (Op::Sum(Some(0)), &[&[2, 3]]),
         (Op::Mean(None), &[&[2, 3]]),
@@ -151,6 +153,8 @@ fn derivatives_read_what_they_need() {
         broadcast([2,3],x)      x     reduce([3],g)                                 broadcast([2,3],t)
         reduce([3],x)           x     broadcast([2,3],g)                            reduce([3],t)
         sum_to(x1,x2)           x1    broadcast([2,3],g)                            reduce([3],t)
+        unfold(0,3,2,x)         x     fold(0,2,6,g)                                 unfold(0,3,2,t)
+        fold(0,2,6,x)           x     unfold(0,3,2,g)                               fold(0,2,6,t)
         sum(x)                  x     broadcast([2,3],g)                            sum(t)
         sum(x,0)                x     spread(0,2,g)                                 sum(t,0)
         mean(x)                 x     broadcast([2,3],g / 6)                        mean(t)

@@ -1,0 +1,52 @@
+//! The library: files in Eddy that come with the binary. A program imports them as `eddy:NAME`.
+
+use eddy_syntax::suggest::nearest;
+use eddy_syntax::{Confidence, Diagnostic, Edit, Span};
+
+use crate::codes;
+
+/// The prelude: nodes that every program sees.
+pub(super) const PRELUDE: &str = include_str!("../../../../library/prelude.eddy");
+
+/// What the path of an import of the library starts with. A file of a folder `eddy:` is still there as `./eddy:…`.
+const PREFIX: &str = "eddy:";
+
+/// The files of the library and their names in imports, in the order of the alphabet.
+const FILES: &[(&str, &str)] = &[
+    ("attention", include_str!("../../../../library/attention.eddy")),
+    ("experts", include_str!("../../../../library/experts.eddy")),
+    ("filters", include_str!("../../../../library/filters.eddy")),
+    ("layers", include_str!("../../../../library/layers.eddy")),
+    ("losses", include_str!("../../../../library/losses.eddy")),
+    ("optimisers", include_str!("../../../../library/optimisers.eddy")),
+    ("random", include_str!("../../../../library/random.eddy")),
+    ("recurrent", include_str!("../../../../library/recurrent.eddy")),
+    ("resets", include_str!("../../../../library/resets.eddy")),
+    ("schedules", include_str!("../../../../library/schedules.eddy")),
+];
+
+/// Whether the path of an import names the library.
+pub(super) fn is_library(path: &str) -> bool {
+    path.starts_with(PREFIX)
+}
+
+/// The text of a file of the library.
+pub(super) fn text(path: &str) -> Option<&'static str> {
+    let name = path.strip_prefix(PREFIX)?;
+    FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The message about a file that the library does not have.
+pub(super) fn not_there(path: &str, span: Span) -> Diagnostic {
+    let names: Vec<String> = FILES.iter().map(|(name, _)| format!("{PREFIX}{name}")).collect();
+    let diagnostic = Diagnostic::error(codes::IMPORT, span, format!("there is no `{path}` in the library"))
+        .reason(format!("there are {}", names.join(", ")));
+    // People write the extension, since files have it.
+    match nearest(path.trim_end_matches(".eddy"), names.iter().map(String::as_str)) {
+        Some(meant) => {
+            let edit = Edit { span, replacement: format!("\"{meant}\""), confidence: Confidence::Maybe };
+            diagnostic.help_with_edit(format!("did you mean `{meant}`?"), edit)
+        }
+        None => diagnostic,
+    }
+}
