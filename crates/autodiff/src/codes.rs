@@ -8,5 +8,7 @@ pub const TOO_LARGE: Code = "E0213";
 pub const RECURRENCE: Code = "E0801";
 /// A reset that cannot be woven into a stream that is not always there.
 pub const SAMPLED: Code = "E0802";
+/// A parameter that no gradient reaches.
+pub const UNREACHED: Code = "E0806";
 /// A derivative that the user wrote and that does not go with its node.
 pub const CUSTOM: Code = "E0803";

@@ -52,7 +52,7 @@ pub(crate) fn transposed(
     writer: &Writer,
     host: &mut dyn Host,
 ) -> Result<Expanded, Vec<Diagnostic>> {
-    let Expanded { flow, instances } = rule(instance, given, writer, host)?;
+    let Expanded { flow, instances, .. } = rule(instance, given, writer, host)?;
     let n_streams = instance.streams().count();
     let linear: Vec<VarId> = flow.inputs[n_streams..].to_vec();
     let results = flow.outputs[instance.outputs.len()..].to_vec();
@@ -90,7 +90,7 @@ pub(crate) fn transposed(
         outputs,
         ..Flow::default()
     };
-    Ok(Expanded { flow, instances: whole.instances })
+    Ok(Expanded { flow, instances: whole.instances, warnings: Vec::new() })
 }
 
 /// Writes the equations of a rule for these arguments, as far as some of its outputs need them; gives those.

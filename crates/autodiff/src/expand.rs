@@ -39,12 +39,14 @@ pub struct Expanded {
     pub flow: Flow,
     /// The instances among them that have derivatives of their own.
     pub instances: Vec<Placed>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Expands all sections of a flow.
 pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expanded, Vec<Diagnostic>> {
     if marks.is_empty() {
-        return Ok(Expanded { flow, instances: Vec::new() });
+        return Ok(Expanded { flow, instances: Vec::new(), warnings: Vec::new() });
     }
     let Flow {
         vars,
@@ -105,7 +107,7 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
         calls,
         aliases,
     };
-    Ok(compact(Expanded { flow, instances: body.instances }))
+    Ok(compact(Expanded { flow, instances: body.instances, warnings: writer.warnings }))
 }
 
 fn too_large(span: Span) -> Diagnostic {
@@ -138,7 +140,7 @@ fn end(
 
 /// Leaves out streams that renaming and pruning left without a place.
 fn compact(expanded: Expanded) -> Expanded {
-    let Expanded { flow, mut instances } = expanded;
+    let Expanded { flow, mut instances, warnings } = expanded;
     let Flow {
         vars,
         equations,
@@ -193,7 +195,7 @@ fn compact(expanded: Expanded) -> Expanded {
         calls,
         aliases,
     };
-    Expanded { flow, instances }
+    Expanded { flow, instances, warnings }
 }
 
 /// The equations of a body as a program of its own: what it does not define are its inputs.
@@ -202,5 +204,5 @@ pub(crate) fn flow_of(body: &Body, vars: &[Var]) -> Flow {
     let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
     inputs.sort_unstable();
     let flow = Flow { vars: vars.to_vec(), equations: body.equations.clone(), inputs, ..Flow::default() };
-    compact(Expanded { flow, instances: Vec::new() }).flow
+    compact(Expanded { flow, instances: Vec::new(), warnings: Vec::new() }).flow
 }

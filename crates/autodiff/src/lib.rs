@@ -20,11 +20,12 @@
 //! * [`reverse`]: cotangents, a file per construct (9.2, 9.3).
 //! * [`forward`]: tangents, likewise (9.10).
 //! * [`custom`]: derivatives that the user writes (9.12).
-//! * [`adjoint`], [`diff`], [`tangent`], [`train`] with [`support`]: the synthesised nodes (9.1, 9.5, 9.7).
+//! * [`adjoint`], [`diff`], [`tangent`], [`train`] with [`support`] and [`blocked`]: the synthesised nodes (9.1, 9.5, 9.7).
 //! * [`writer`] writes equations, [`renaming`] saves copies, [`prune`](mod@prune) drops what nothing needs.
 
 mod activity;
 mod adjoint;
+mod blocked;
 mod body;
 mod custom;
 mod diff;

@@ -7,6 +7,7 @@ use eddy_tensor::{Algebra, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::activity::{active, passages};
+use crate::blocked;
 use crate::body::{Body, Step};
 use crate::codes;
 use crate::expand::Host;
@@ -26,8 +27,10 @@ pub(crate) fn train(
     let parameters = body.parameter_streams();
     let steps = body.steps(is_black_box);
     let active = active(writer, &steps, parameters.iter().copied(), [wish.loss]);
-    if !wish.is_bounded && has_recurrence(writer, &steps, &active) {
-        return Err(vec![recurrence(&wish.node, span)]);
+    if !wish.is_bounded
+        && let Some(circle) = circle(writer, &steps, &active)
+    {
+        return Err(vec![recurrence(&wish.node, span, &circle, writer)]);
     }
     writer.at_stream(wish.loss);
     let one = writer.constant(1.0);
@@ -48,16 +51,21 @@ pub(crate) fn train(
         of_parameters.clone().filter_map(|(primal, trained)| Some((*primal, trained.step?))).collect();
     supports(&steps, &active, wish.loss, &wanted, writer);
     drop(steps);
+    let mut unreached = Vec::new();
     for (number, trained) in body.parameters().into_iter().zip(&wish.parameters) {
         let equation = &mut body.equations[number];
         let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
         writer.at_equation(equation);
         writer.define_copy(trained.init, init);
         if !cotangents.contains_key(&equation.out) {
+            unreached.push(equation.out);
             let zero = writer.zero_beside(equation.out);
             writer.define_copy(trained.gradient, zero);
         }
         equation.kind = Kind::Apply(Op::Copy, Box::new([trained.value]));
+    }
+    for parameter in unreached {
+        writer.warnings.extend(blocked::warning(&body, parameter, wish.loss, writer));
     }
     body.append(std::mem::take(&mut writer.body));
     Ok(body)
@@ -67,28 +75,39 @@ fn is_black_box(instance: &Instance) -> bool {
     instance.has_adjoint || instance.has_tangent
 }
 
-/// Whether a gradient comes back to where it was: then its backward pass has no end of its own.
-fn has_recurrence(writer: &Writer, steps: &[Step<'_>], active: &FxHashSet<VarId>) -> bool {
+/// Streams around which a gradient comes back to where it was: then its backward pass has no end of its own.
+fn circle(writer: &Writer, steps: &[Step<'_>], active: &FxHashSet<VarId>) -> Option<Vec<VarId>> {
+    let mut streams: Vec<VarId> = active.iter().copied().collect();
+    streams.sort_unstable();
     let numbers: FxHashMap<VarId, usize> =
-        active.iter().enumerate().map(|(number, var)| (*var, number)).collect();
-    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); numbers.len()];
-    let mut is_circular = false;
+        streams.iter().enumerate().map(|(number, var)| (*var, number)).collect();
+    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); streams.len()];
     for (from, to) in steps.iter().flat_map(|step| passages(writer, *step)) {
         if let (Some(from), Some(to)) = (numbers.get(&from), numbers.get(&to)) {
             successors[*from].push(*to);
-            is_circular |= from == to;
         }
     }
-    let component = components(numbers.len(), |vertex| successors[vertex].clone());
-    let mut seen = FxHashSet::default();
-    is_circular || !component.iter().all(|component| seen.insert(*component))
+    let component = components(streams.len(), |vertex| successors[vertex].clone());
+    let is_circular = |number: &usize| {
+        let is_alike = |other: &usize| component[*other] == component[*number];
+        successors[*number].iter().any(is_alike)
+    };
+    let first = (0..streams.len()).find(is_circular)?;
+    let members = (0..streams.len()).filter(|number| component[*number] == component[first]);
+    Some(members.map(|number| streams[number]).collect())
 }
 
-fn recurrence(node: &str, span: Span) -> Diagnostic {
+fn recurrence(node: &str, span: Span, circle: &[VarId], writer: &Writer) -> Diagnostic {
     let title = format!(
         "train: node '{node}' has a recurrence; its backward pass needs the end signal (add 'segment')"
     );
-    Diagnostic::error(codes::RECURRENCE, span, title)
+    let mut diagnostic = Diagnostic::error(codes::RECURRENCE, span, title)
         .reason("a gradient that flows through a recurrence comes from all later cycles, and a stream need not end")
-        .help("`segment` resets the node by an input `end`; `truncate` cuts the gradient by an input `cut`")
+        .help("`segment` resets the node by an input `end`; `truncate` cuts the gradient by an input `cut`");
+    for var in circle.iter().map(|var| &writer.vars[var.index()]) {
+        if let Some(name) = &var.name {
+            diagnostic = diagnostic.cause(var.span, format!("`{name}` depends on its own past"));
+        }
+    }
+    diagnostic
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use eddy_flow::{Constant, Equation, Kind, Named, Polarity, Var, VarId};
-use eddy_syntax::Span;
+use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
 
@@ -20,6 +20,8 @@ pub(crate) struct Writer {
     call: Option<usize>,
     /// Parameters that became state.
     pub learnt: Vec<Named>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
     /// Streams whose values a backward pass reads.
     pub tape: BTreeSet<VarId>,
     /// Parameters that are held over a sequence: one value, however long it is.
@@ -36,6 +38,7 @@ impl Writer {
             span: Span::default(),
             call: None,
             learnt: Vec::new(),
+            warnings: Vec::new(),
             tape: BTreeSet::new(),
             held: FxHashSet::default(),
             names,

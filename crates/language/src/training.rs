@@ -60,6 +60,9 @@ pub trait Trainer {
     /// What is trained on what.
     fn plan(&self) -> Plan;
 
+    /// What the user should know about the program.
+    fn warnings(&self) -> Vec<Diagnostic>;
+
     /// Goes once through all data; `watch` is told about progress. Gives the mean loss.
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>>;
 

@@ -13,20 +13,24 @@ use crate::prepare::typed;
 use crate::program::{Callable, Program};
 
 /// Checks a node of the main file, or one that a `train` declares, and says what it is: its line, and with `memory` what it keeps.
-pub fn check_node(program: &Program, callable: &Callable, memory: bool) -> Result<String, Vec<Diagnostic>> {
+pub fn check_node(
+    program: &Program,
+    callable: &Callable,
+    memory: bool,
+) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
     let name = program.name_of(callable);
-    let generic = |names: Vec<&str>| format!("{name}: generic in {}\n", names.join(", "));
+    let generic = |names: Vec<&str>| (format!("{name}: generic in {}\n", names.join(", ")), Vec::new());
     let origin = program.node(program.origin(callable.base));
     let statics: Vec<&str> = origin.static_inputs().map(|slot| slot.name.as_str()).collect();
     if !statics.is_empty() {
         return Ok(generic(statics));
     }
     if origin.is_external() {
-        return Ok(format!("{name}: declared without a body\n"));
+        return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let flow = match typed(program, callable, &Given::default(), |_| Hints::default()) {
-        Ok(flow) => flow,
+    let (flow, warnings) = match typed(program, callable, &Given::default(), |_| Hints::default()) {
+        Ok(typed) => typed,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
         Err(failure) => {
             let inputs = interface.inputs.iter().map(|port| port.name.as_str());
@@ -43,7 +47,7 @@ pub fn check_node(program: &Program, callable: &Callable, memory: bool) -> Resul
     if memory {
         text.push_str(&report(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?);
     }
-    Ok(text)
+    Ok((text, warnings))
 }
 
 /// `NAME: (x: num [] @ base, ..) -> (..) | VERDICT`.

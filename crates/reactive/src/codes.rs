@@ -1,7 +1,7 @@
 //! The codes of diagnostics in `.eddy` files. The hundreds tell the phase: 1 syntax, 2 names and constants, 3 types and
 //! shapes, 4 clocks, 5 causality, 6 execution, 7 data, 8 differentiation.
 
-pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE};
+pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE, UNREACHED};
 use eddy_syntax::Code;
 use eddy_syntax::explain::Page;
 
@@ -121,4 +121,5 @@ pub const PAGES: &[Page] = &[
     page!("E0803"),
     page!("E0804"),
     page!("E0805"),
+    page!("E0806"),
 ];

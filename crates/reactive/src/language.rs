@@ -75,8 +75,9 @@ impl Language for Reactive {
         if command == Command::Run && options.node.is_some() {
             return stream::run(&program, sources, options, data, out);
         }
+        let mut found = Vec::new();
         let text = match command {
-            Command::Check => check(&program, options.memory_report),
+            Command::Check => check(&program, options.memory_report, &mut found),
             Command::Flow => flow(&program, options),
             Command::Gradcheck => gradcheck::check(&program, sources, options, data),
             Command::Run => run(&program, &wishes(options)),
@@ -86,7 +87,8 @@ impl Language for Reactive {
         match text {
             Ok(text) => {
                 out.write_str(&text)?;
-                let diagnostics = warnings(&program, command, sources.main().end());
+                found.extend(warnings(&program, command, sources.main().end()));
+                let diagnostics = without_repetitions(found);
                 Ok(Verdict { diagnostics, ..Verdict::answered() })
             }
             Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
@@ -162,11 +164,14 @@ fn declared(program: &Program) -> Vec<Callable> {
     nodes.chain(trains).map(Callable::from).collect()
 }
 
-fn check(program: &Program, memory: bool) -> Result<String, Vec<Diagnostic>> {
+fn check(program: &Program, memory: bool, warnings: &mut Vec<Diagnostic>) -> Result<String, Vec<Diagnostic>> {
     let (mut text, mut diagnostics) = (String::new(), Vec::new());
     for callable in declared(program) {
         match check_node(program, &callable, memory) {
-            Ok(lines) => text.push_str(&lines),
+            Ok((lines, found)) => {
+                text.push_str(&lines);
+                warnings.extend(found);
+            }
             Err(mut found) => diagnostics.append(&mut found),
         }
     }

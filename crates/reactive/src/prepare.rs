@@ -30,6 +30,8 @@ pub struct Prepared {
     pub clocks: Clocks,
     /// How far they look ahead; unchecked programs have no verdict.
     pub verdict: Option<Verdict>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Prepares a node; `hints` sees the draft, whose inputs may need some.
@@ -40,26 +42,27 @@ pub fn prepare(
     hints: impl FnOnce(&Draft) -> Hints,
     checks: Checks,
 ) -> Result<Prepared, Vec<Diagnostic>> {
-    let flow = typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
+    let (flow, warnings) = typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
     if checks == Checks::Off {
         let clocks = Clocks::guess(&flow);
-        return Ok(Prepared { flow, clocks, verdict: None });
+        return Ok(Prepared { flow, clocks, verdict: None, warnings });
     }
     let clocks = Clocks::infer(&flow)?;
     let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
-    Ok(Prepared { flow, clocks, verdict: Some(verdict) })
+    Ok(Prepared { flow, clocks, verdict: Some(verdict), warnings })
 }
 
-/// The equations of a node with their types, and with the derivatives that it asks for.
+/// The equations of a node with their types, and with the derivatives that it asks for; and what the user should know.
 pub fn typed(
     program: &Program,
     callable: &Callable,
     given: &Given,
     hints: impl FnOnce(&Draft) -> Hints,
-) -> Result<Flow, Failure> {
+) -> Result<(Flow, Vec<Diagnostic>), Failure> {
     let mut draft = elaborate(program, callable, given)?;
     let marks = std::mem::take(&mut draft.marks);
     let hints = hints(&draft);
     let flow = infer(draft, &hints)?;
-    Ok(expand(flow, marks, &mut Customs::new(program))?.flow)
+    let expanded = expand(flow, marks, &mut Customs::new(program))?;
+    Ok((expanded.flow, expanded.warnings))
 }

@@ -108,6 +108,7 @@ struct Run<'a> {
 impl Run<'_> {
     fn execute(&mut self) -> Result<String, Failure> {
         let plan = self.trainer.plan();
+        self.form.diagnostics(&self.sources, &self.trainer.warnings());
         let stem = self.args.program.file.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
         let default = Path::new("runs").join(format!("{stem}-{}", plan.node));
         let place = self.args.run.as_deref().unwrap_or(&default);

@@ -192,6 +192,10 @@ impl Trainer for NodeTrainer {
         }
     }
 
+    fn warnings(&self) -> Vec<Diagnostic> {
+        self.prepared.warnings.clone()
+    }
+
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>> {
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
         let mut pass = Pass::new(self.start(), &self.prepared.flow, self.loss);
