@@ -55,7 +55,11 @@ fn check(code: &str, page: &str) -> Result<(), String> {
         arguments.extend(["--short", "--lang", language, "-"]);
         arguments.extend(data.iter().flat_map(|data| ["--in", data]));
         let output = eddy(&arguments, &text);
-        let (status, messages) = (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
+        let status = output.status.code();
+        // What is told about progress is no message about the program.
+        let is_message = |line: &&str| ["error", "warning"].iter().any(|word| line.contains(word));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let messages: String = told.lines().filter(is_message).flat_map(|line| [line, "\n"]).collect();
         let as_said = match kind {
             "wrong" => {
                 let all_say =
