@@ -272,6 +272,11 @@ impl Program {
             None => {
                 let title = format!("unknown node or function `{name}`");
                 let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
+                if synthesis::order(name) > synthesis::MAX_ORDER {
+                    let reason =
+                        format!("derivatives of derivatives are taken at most {} deep", synthesis::MAX_ORDER);
+                    return Err(vec![diagnostic.reason(reason)]);
+                }
                 Err(vec![match nearest(name, self.visible.keys().map(String::as_str)) {
                     Some(meant) => diagnostic.suggest(span, meant),
                     None => diagnostic,

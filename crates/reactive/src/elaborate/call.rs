@@ -144,25 +144,34 @@ impl<'a> Elaborator<'a> {
         let equation = &self.program.node(node).equations[number];
         let span = self.module(instance).tree.exprs.at(equation.value);
         let n_names = equation.targets.len();
-        let plural = if n_names == 1 { "" } else { "s" };
-        let title =
-            format!("the left side names {n_names} stream{plural}, but the right side has another number");
-        let mut diagnostic = Diagnostic::error(codes::WIDTH, span, title);
+        let count = |n: usize| format!("{n} stream{}", if n == 1 { "" } else { "s" });
+        let names = count(n_names);
         let exprs = &self.module(instance).tree.exprs;
         let value = exprs.without_parentheses(equation.value);
-        if let Some(Callee::Instance(callable)) = self.callee(instance, value) {
-            let constants = self
-                .arguments(instance, value)
-                .iter()
-                .map(|argument| self.known(instance, *argument).cloned());
-            let known = Known::in_order(constants.collect(), Vec::new());
-            if let Some(levels) = self.levels(callable, &known) {
-                let outputs: Vec<&str> =
-                    levels[levels.len() - 1].outputs.iter().map(|port| port.name.as_str()).collect();
+        let interface = match self.callee(instance, value) {
+            Some(Callee::Instance(callable)) => {
+                let constants = self.arguments(instance, value).iter();
+                let constants = constants.map(|argument| self.known(instance, *argument).cloned());
+                let known = Known::in_order(constants.collect(), Vec::new());
                 let name = self.program.name_of(callable);
-                diagnostic = diagnostic.help(format!("`{name}` gives ({})", outputs.join(", ")));
+                self.levels(callable, &known)
+                    .map(|mut levels| (name, levels.pop().expect("at least the node")))
             }
-        }
+            _ => None,
+        };
+        let diagnostic = match interface {
+            Some((name, interface)) => {
+                let outputs: Vec<&str> = interface.outputs.iter().map(|port| port.name.as_str()).collect();
+                let found = count(outputs.len());
+                let title = format!("the left side names {names}, but the right side has {found}");
+                let help = format!("`{name}` gives ({})", outputs.join(", "));
+                Diagnostic::error(codes::WIDTH, span, title).help(help)
+            }
+            None => {
+                let title = format!("the left side names {names}, but the right side has another number");
+                Diagnostic::error(codes::WIDTH, span, title)
+            }
+        };
         self.diagnostics.push(diagnostic);
     }
 

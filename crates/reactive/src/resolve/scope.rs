@@ -7,7 +7,7 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, builtin, builtins, initialiser};
 
 use super::load::File;
-use super::synthesis::callable;
+use super::synthesis::{MAX_ORDER, callable, order};
 use crate::codes;
 use crate::program::{Base, Callee, Module, Node, NodeId, Program, Reference, TrainId};
 use crate::tree::{Imported, Item};
@@ -142,6 +142,9 @@ pub(super) fn unknown_callee(name: &str, span: Span, scope: &Scope) -> Diagnosti
     known.extend(scope.nodes.keys().map(String::as_str));
     let diagnostic =
         Diagnostic::error(codes::UNKNOWN_CALLEE, span, format!("unknown node or function `{name}`"));
+    if order(name) > MAX_ORDER {
+        return diagnostic.reason(format!("derivatives of derivatives are taken at most {MAX_ORDER} deep"));
+    }
     match nearest(name, known) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic.help("nodes of other files are there after `import NAME from \"FILE\";`"),

@@ -10,7 +10,17 @@ use eddy_autodiff::section::Mode;
 use crate::program::{Base, Callable};
 
 /// A derivative of a derivative of … at most so often; each takes about four times the equations.
-const MAX_ORDER: usize = 12;
+pub const MAX_ORDER: usize = 8;
+
+/// How many derivatives a name asks for.
+pub fn order(mut name: &str) -> usize {
+    let mut order = 0;
+    while let Some(mode) = MODES.into_iter().find(|mode| name.starts_with(mode.prefix())) {
+        name = &name[mode.prefix().len()..];
+        order += 1;
+    }
+    order
+}
 
 /// What a name stands for, among nodes and what is synthesised from them.
 pub fn callable(name: &str, nodes: &BTreeMap<String, Base>) -> Option<Callable> {
