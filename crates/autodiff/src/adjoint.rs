@@ -28,8 +28,7 @@ pub(crate) fn adjoint(
     let cotangents = reverse(&task, writer, host)?;
     for pair in wanted.iter().filter(|pair| !cotangents.contains_key(&pair.primal)) {
         writer.at_stream(pair.primal);
-        let zero = writer.zero_beside(pair.primal);
-        writer.define_copy(pair.derivative, zero);
+        writer.define_zero(pair.derivative, pair.primal);
     }
     body.append(std::mem::take(&mut writer.body));
     Ok(body)

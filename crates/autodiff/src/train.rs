@@ -59,8 +59,7 @@ pub(crate) fn train(
         writer.define_copy(trained.init, init);
         if !cotangents.contains_key(&equation.out) {
             unreached.push(equation.out);
-            let zero = writer.zero_beside(equation.out);
-            writer.define_copy(trained.gradient, zero);
+            writer.define_zero(trained.gradient, equation.out);
         }
         equation.kind = Kind::Apply(Op::Copy, Box::new([trained.value]));
     }

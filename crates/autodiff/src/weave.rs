@@ -72,9 +72,12 @@ struct Signals {
 
 impl Signals {
     fn new(wish: &Weave, writer: &mut Writer) -> Self {
-        let (yes, no) = (writer.truth(true), writer.truth(false));
+        let yes = writer.truth(true);
         let segment = wish.end.map(|end| (end, writer.fby(yes, end)));
-        let cut = wish.cut.map(|cut| (cut, writer.fby(no, cut)));
+        let cut = wish.cut.map(|cut| {
+            let no = writer.truth(false);
+            (cut, writer.fby(no, cut))
+        });
         let hold = match (segment, cut) {
             (Some(segment), None) => segment,
             (None, Some((cut, _))) => (cut, writer.fby(yes, cut)),

@@ -121,10 +121,10 @@ impl Writer {
         self.zero(ty)
     }
 
-    /// Zero on the clock of a stream, whose value it does not wait for.
-    pub fn zero_beside(&mut self, var: VarId) -> VarId {
-        let zero = self.zero_like(var);
-        self.beside(zero, var)
+    /// Defines a stream as zero on the clock of another one, whose value it does not wait for.
+    pub fn define_zero(&mut self, out: VarId, beside: VarId) {
+        let (truth, zero) = (self.truth(true), self.zero_like(beside));
+        self.define(out, Kind::Apply(Op::If, Box::new([truth, zero, beside])));
     }
 
     /// A stream on the clock of another one of its type. Only a constant needs help, as it has no clock of its own: `if true then

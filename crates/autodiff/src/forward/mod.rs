@@ -60,9 +60,10 @@ pub(crate) fn forward(
     }
     for pair in outputs.iter().filter(|pair| !pinned.contains_key(&pair.primal)) {
         forward.writer.at_stream(pair.primal);
-        let tangent = forward.tangents.get(&pair.primal).copied();
-        let tangent = tangent.unwrap_or_else(|| forward.writer.zero_beside(pair.primal));
-        forward.writer.define_copy(pair.derivative, tangent);
+        match forward.tangents.get(&pair.primal).copied() {
+            Some(tangent) => forward.writer.define_copy(pair.derivative, tangent),
+            None => forward.writer.define_zero(pair.derivative, pair.primal),
+        }
     }
     forward.renaming.finish(forward.writer);
     Ok(())

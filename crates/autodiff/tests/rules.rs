@@ -1,0 +1,283 @@
+//! Each rule by what it writes: flow in, flow out.
+
+use eddy_autodiff::section::{Adjoint, Edge, Instance, Mark, Mode, Pair, Section, Tangent, Weave, Wish};
+use eddy_autodiff::{Expanded, Host, expand};
+use eddy_flow::text::{parse, print};
+use eddy_flow::{Equation, Flow, Var, VarId, verify};
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Type;
+use expect_test::{Expect, expect};
+
+/// Nobody writes derivatives here, and all clocks are base.
+struct Nobody;
+
+impl Host for Nobody {
+    fn rule(&mut self, _: &Instance, _: Mode, _: &[Type]) -> Result<Expanded, Vec<Diagnostic>> {
+        unreachable!("no instance has a derivative of its own")
+    }
+
+    fn sampled(
+        &self,
+        _: &Flow,
+        _: &dyn Fn(&Equation) -> bool,
+    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>> {
+        Ok(None)
+    }
+}
+
+/// A stream beside another one, with a letter in front of its name.
+fn beside(flow: &mut Flow, letter: &str, of: VarId) -> Pair {
+    let Var { name, ty, span } = flow.var(of).clone();
+    let name = name.map(|name| format!("{letter}{name}").into_boxed_str());
+    flow.vars.push(Var { name, ty, span });
+    Pair { primal: of, derivative: VarId::new(flow.vars.len() - 1) }
+}
+
+fn expanded(flow: Flow, wish: Wish) -> Flow {
+    let end = flow.equations.len();
+    let section = Box::new(Section { span: Span::default(), wish });
+    let marks = vec![Mark { at: 0, what: Edge::Begin }, Mark { at: end, what: Edge::End(section) }];
+    let flow = expand(flow, marks, &mut Nobody).expect("nothing is wrong").flow;
+    verify(&flow).expect("a pass leaves a flow");
+    flow
+}
+
+/// The equations that the adjoint of a flow adds.
+fn adjoint(text: &str, expected: Expect) {
+    let mut flow = parse(text).expect("the text is a flow");
+    let n = flow.equations.len();
+    let nums = |vars: &[VarId], flow: &Flow| -> Vec<VarId> {
+        vars.iter().copied().filter(|var| flow.var(*var).ty.to_string().starts_with("num")).collect()
+    };
+    let (inputs, outputs) = (nums(&flow.inputs, &flow), nums(&flow.outputs, &flow));
+    let outputs: Vec<Pair> = outputs.into_iter().map(|output| beside(&mut flow, "d", output)).collect();
+    flow.inputs.extend(outputs.iter().map(|pair| pair.derivative));
+    let inputs: Vec<Pair> = inputs.into_iter().map(|input| beside(&mut flow, "d", input)).collect();
+    flow.outputs.extend(inputs.iter().map(|pair| pair.derivative));
+    let flow = expanded(flow, Wish::Adjoint(Adjoint { inputs, outputs, parameters: Vec::new() }));
+    expected.assert_eq(&added(&flow, n));
+}
+
+/// The equations that the tangent of a flow adds.
+fn tangent(text: &str, expected: Expect) {
+    let mut flow = parse(text).expect("the text is a flow");
+    let n = flow.equations.len();
+    let inputs: Vec<Pair> =
+        flow.inputs.clone().into_iter().map(|input| beside(&mut flow, "t", input)).collect();
+    flow.inputs.extend(inputs.iter().map(|pair| pair.derivative));
+    let outputs: Vec<Pair> =
+        flow.outputs.clone().into_iter().map(|output| beside(&mut flow, "t", output)).collect();
+    flow.outputs.extend(outputs.iter().map(|pair| pair.derivative));
+    let flow = expanded(flow, Wish::Tangent(Tangent { inputs, outputs, parameters: Vec::new() }));
+    expected.assert_eq(&added(&flow, n));
+}
+
+/// All equations of a flow into which `end` is woven; it is the last input.
+fn woven(text: &str, expected: Expect) {
+    let flow = parse(text).expect("the text is a flow");
+    let end = flow.inputs.last().copied();
+    let flow = expanded(flow, Wish::Weave(Weave { node: "n".to_string(), end, cut: None }));
+    expected.assert_eq(&added(&flow, 0));
+}
+
+/// The equations from the n-th on, as text.
+fn added(flow: &Flow, n: usize) -> String {
+    let text = print(flow, |_, _| None);
+    let equations = text.lines().filter(|line| line.contains(" = "));
+    equations.skip(n).flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn a_product_needs_the_other_factor() {
+    adjoint(
+        "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
+        expect![[r#"
+        dk : num [] = dy * x
+        dx : num [] = dy * k
+    "#]],
+    );
+}
+
+#[test]
+fn fan_out_is_a_sum() {
+    adjoint(
+        "input x : num []\ny : num [] = x + x\noutput y",
+        expect![[r#"
+        dx : num [] = dy + dy
+    "#]],
+    );
+}
+
+#[test]
+fn what_was_stretched_is_summed() {
+    adjoint(
+        "input x : num []\ninput v : num [3]\ny : num [3] = x + v\noutput y",
+        expect![[r#"
+        dx : num [] = call reduce [] ( dy )
+        dv : num [3] = dy
+    "#]],
+    );
+}
+
+#[test]
+fn when_becomes_merge() {
+    adjoint(
+        "input x : num []\ninput c : bool []\ny : num [] = x when c\nz : num [] = x when not c\noutput y\noutput z",
+        expect![[r#"
+            _1 : num [] = const zero
+            _2 : num [] = merge c _1 dz
+            _3 : num [] = const zero
+            _4 : num [] = merge c dy _3
+            dx : num [] = _4 + _2
+        "#]],
+    );
+}
+
+#[test]
+fn merge_becomes_when() {
+    adjoint(
+        "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = merge c a b\noutput y",
+        expect![[r#"
+            db : num [] = dy when not c
+            da : num [] = dy when c
+        "#]],
+    );
+}
+
+#[test]
+fn a_branch_that_is_not_taken_gets_zero() {
+    adjoint(
+        "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = if c then a else b\noutput y",
+        expect![[r#"
+            _1 : num [] = const zero
+            db : num [] = if c then _1 else dy
+            _2 : num [] = const zero
+            da : num [] = if c then dy else _2
+        "#]],
+    );
+}
+
+#[test]
+fn what_looked_back_looks_ahead() {
+    adjoint(
+        "input i : num []\ninput x : num []\ny : num [] = i fby x\noutput y",
+        expect![[r#"
+        _1 : num [] = const zero
+        dx : num [] = _1 fby back dy
+        _2 : num [] = const zero
+        _3 : bool [] = const true
+        _4 : bool [] = const false
+        _5 : bool [] = _3 fby _4
+        di : num [] = if _5 then dy else _2
+    "#]],
+    );
+}
+
+#[test]
+fn what_looked_ahead_looks_back() {
+    adjoint(
+        "input x : num []\ny : num [] = post x\noutput y",
+        expect![[r#"
+        _1 : num [] = const zero
+        dx : num [] = _1 fby dy
+    "#]],
+    );
+    adjoint(
+        "input i : num []\ninput x : num []\ny : num [] = i fby back x\noutput y",
+        expect![[r#"
+        _1 : num [] = const zero
+        dx : num [] = _1 fby dy
+        _2 : num [] = const zero
+        _3 : bool [] = const true
+        _4 : bool [] = const false
+        _5 : bool [] = _3 fby back _4
+        di : num [] = if _5 then dy else _2
+    "#]],
+    );
+}
+
+#[test]
+fn a_recurrence_runs_backwards() {
+    adjoint(
+        "input x : num []\n_1 : num [] = const 0.0\n_2 : num [] = _1 fby h\nh : num [] = x + _2\noutput h",
+        expect![[r#"
+            _3 : num [] = const zero
+            _4 : num [] = _3 fby back d'h
+            d'h : num [] = dh + _4
+            dx : num [] = d'h
+        "#]],
+    );
+}
+
+#[test]
+fn what_does_not_vary_is_zero_beside_its_stream() {
+    adjoint(
+        "input x : num []\ninput k : num []\n_1 : num [] = call stop_gradient ( k )\ny : num [] = x + _1\noutput y",
+        expect![[r#"
+            dx : num [] = dy
+            _2 : bool [] = const true
+            _3 : num [] = const zero
+            dk : num [] = if _2 then _3 else k
+        "#]],
+    );
+}
+
+#[test]
+fn tangents_follow_the_equations() {
+    tangent(
+        "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
+        expect![[r#"
+        _1 : num [] = tx * k
+        _2 : num [] = tk * x
+        ty : num [] = _1 + _2
+    "#]],
+    );
+    tangent(
+        "input x : num []\n_1 : num [] = const 0.0\ny : num [] = _1 fby x\nz : num [] = post y\noutput z",
+        expect![[r#"
+            _2 : num [] = const zero
+            t'y : num [] = _2 fby tx
+            tz : num [] = post t'y
+        "#]],
+    );
+}
+
+#[test]
+fn resets_are_woven_into_delays_and_parameters() {
+    woven(
+        "input i : num []\ninput x : num []\ninput end : bool []\no : num [] = i fby x\noutput o",
+        expect![[r#"
+            _1 : bool [] = const true
+            _2 : bool [] = _1 fby end
+            _3 : num [] = const zero
+            _4 : num [] = if end then _3 else x
+            _5 : num [] = i fby _4
+            o : num [] = if _2 then i else _5
+        "#]],
+    );
+    woven(
+        "input x : num []\ninput end : bool []\no : num [] = post x\noutput o",
+        expect![[r#"
+            _1 : bool [] = const true
+            _2 : bool [] = _1 fby end
+            _3 : num [] = const zero
+            _4 : num [] = if _2 then _3 else x
+            _5 : num [] = const zero
+            _6 : num [] = post _4
+            o : num [] = if end then _5 else _6
+        "#]],
+    );
+    woven(
+        "input end : bool []\n_1 : num [] = const 0.5\no : num [] = param _1\noutput o\nparameter o o",
+        expect![[r#"
+            _2 : bool [] = const true
+            _3 : bool [] = _2 fby end
+            _1 : num [] = const 0.5
+            _4 : num [] = param _1
+            _5 : num [] = const zero
+            _6 : num [] = if end then _5 else o
+            _7 : num [] = _4 fby _6
+            o : num [] = if _3 then _4 else _7
+        "#]],
+    );
+}
