@@ -91,10 +91,10 @@ fn added(flow: &Flow, n: usize) -> String {
 fn a_product_needs_the_other_factor() {
     adjoint(
         "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
-        expect![[r#"
+        expect![[r"
         dk : num [] = dy * x
         dx : num [] = dy * k
-    "#]],
+    "]],
     );
 }
 
@@ -102,9 +102,9 @@ fn a_product_needs_the_other_factor() {
 fn fan_out_is_a_sum() {
     adjoint(
         "input x : num []\ny : num [] = x + x\noutput y",
-        expect![[r#"
+        expect![[r"
         dx : num [] = dy + dy
-    "#]],
+    "]],
     );
 }
 
@@ -112,10 +112,10 @@ fn fan_out_is_a_sum() {
 fn what_was_stretched_is_summed() {
     adjoint(
         "input x : num []\ninput v : num [3]\ny : num [3] = x + v\noutput y",
-        expect![[r#"
+        expect![[r"
         dx : num [] = call reduce [] ( dy )
         dv : num [3] = dy
-    "#]],
+    "]],
     );
 }
 
@@ -123,13 +123,13 @@ fn what_was_stretched_is_summed() {
 fn when_becomes_merge() {
     adjoint(
         "input x : num []\ninput c : bool []\ny : num [] = x when c\nz : num [] = x when not c\noutput y\noutput z",
-        expect![[r#"
+        expect![[r"
             _1 : num [] = const zero
             _2 : num [] = merge c _1 dz
             _3 : num [] = const zero
             _4 : num [] = merge c dy _3
             dx : num [] = _4 + _2
-        "#]],
+        "]],
     );
 }
 
@@ -137,10 +137,10 @@ fn when_becomes_merge() {
 fn merge_becomes_when() {
     adjoint(
         "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = merge c a b\noutput y",
-        expect![[r#"
+        expect![[r"
             db : num [] = dy when not c
             da : num [] = dy when c
-        "#]],
+        "]],
     );
 }
 
@@ -148,12 +148,12 @@ fn merge_becomes_when() {
 fn a_branch_that_is_not_taken_gets_zero() {
     adjoint(
         "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = if c then a else b\noutput y",
-        expect![[r#"
+        expect![[r"
             _1 : num [] = const zero
             db : num [] = if c then _1 else dy
             _2 : num [] = const zero
             da : num [] = if c then dy else _2
-        "#]],
+        "]],
     );
 }
 
@@ -161,7 +161,7 @@ fn a_branch_that_is_not_taken_gets_zero() {
 fn what_looked_back_looks_ahead() {
     adjoint(
         "input i : num []\ninput x : num []\ny : num [] = i fby x\noutput y",
-        expect![[r#"
+        expect![[r"
         _1 : num [] = const zero
         dx : num [] = _1 fby back dy
         _2 : num [] = const zero
@@ -169,7 +169,7 @@ fn what_looked_back_looks_ahead() {
         _4 : bool [] = const false
         _5 : bool [] = _3 fby _4
         di : num [] = if _5 then dy else _2
-    "#]],
+    "]],
     );
 }
 
@@ -177,14 +177,14 @@ fn what_looked_back_looks_ahead() {
 fn what_looked_ahead_looks_back() {
     adjoint(
         "input x : num []\ny : num [] = post x\noutput y",
-        expect![[r#"
+        expect![[r"
         _1 : num [] = const zero
         dx : num [] = _1 fby dy
-    "#]],
+    "]],
     );
     adjoint(
         "input i : num []\ninput x : num []\ny : num [] = i fby back x\noutput y",
-        expect![[r#"
+        expect![[r"
         _1 : num [] = const zero
         dx : num [] = _1 fby dy
         _2 : num [] = const zero
@@ -192,7 +192,7 @@ fn what_looked_ahead_looks_back() {
         _4 : bool [] = const false
         _5 : bool [] = _3 fby back _4
         di : num [] = if _5 then dy else _2
-    "#]],
+    "]],
     );
 }
 
@@ -200,12 +200,12 @@ fn what_looked_ahead_looks_back() {
 fn a_recurrence_runs_backwards() {
     adjoint(
         "input x : num []\n_1 : num [] = const 0.0\n_2 : num [] = _1 fby h\nh : num [] = x + _2\noutput h",
-        expect![[r#"
+        expect![[r"
             _3 : num [] = const zero
             _4 : num [] = _3 fby back d'h
             d'h : num [] = dh + _4
             dx : num [] = d'h
-        "#]],
+        "]],
     );
 }
 
@@ -213,12 +213,12 @@ fn a_recurrence_runs_backwards() {
 fn what_does_not_vary_is_zero_beside_its_stream() {
     adjoint(
         "input x : num []\ninput k : num []\n_1 : num [] = call stop_gradient ( k )\ny : num [] = x + _1\noutput y",
-        expect![[r#"
+        expect![[r"
             dx : num [] = dy
             _2 : bool [] = const true
             _3 : num [] = const zero
             dk : num [] = if _2 then _3 else k
-        "#]],
+        "]],
     );
 }
 
@@ -226,19 +226,19 @@ fn what_does_not_vary_is_zero_beside_its_stream() {
 fn tangents_follow_the_equations() {
     tangent(
         "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
-        expect![[r#"
+        expect![[r"
         _1 : num [] = tx * k
         _2 : num [] = tk * x
         ty : num [] = _1 + _2
-    "#]],
+    "]],
     );
     tangent(
         "input x : num []\n_1 : num [] = const 0.0\ny : num [] = _1 fby x\nz : num [] = post y\noutput z",
-        expect![[r#"
+        expect![[r"
             _2 : num [] = const zero
             t'y : num [] = _2 fby tx
             tz : num [] = post t'y
-        "#]],
+        "]],
     );
 }
 
@@ -246,18 +246,18 @@ fn tangents_follow_the_equations() {
 fn resets_are_woven_into_delays_and_parameters() {
     woven(
         "input i : num []\ninput x : num []\ninput end : bool []\no : num [] = i fby x\noutput o",
-        expect![[r#"
+        expect![[r"
             _1 : bool [] = const true
             _2 : bool [] = _1 fby end
             _3 : num [] = const zero
             _4 : num [] = if end then _3 else x
             _5 : num [] = i fby _4
             o : num [] = if _2 then i else _5
-        "#]],
+        "]],
     );
     woven(
         "input x : num []\ninput end : bool []\no : num [] = post x\noutput o",
-        expect![[r#"
+        expect![[r"
             _1 : bool [] = const true
             _2 : bool [] = _1 fby end
             _3 : num [] = const zero
@@ -265,11 +265,11 @@ fn resets_are_woven_into_delays_and_parameters() {
             _5 : num [] = const zero
             _6 : num [] = post _4
             o : num [] = if end then _5 else _6
-        "#]],
+        "]],
     );
     woven(
         "input end : bool []\n_1 : num [] = const 0.5\no : num [] = param _1\noutput o\nparameter o o",
-        expect![[r#"
+        expect![[r"
             _2 : bool [] = const true
             _3 : bool [] = _2 fby end
             _1 : num [] = const 0.5
@@ -278,6 +278,6 @@ fn resets_are_woven_into_delays_and_parameters() {
             _6 : num [] = if end then _5 else o
             _7 : num [] = _4 fby _6
             o : num [] = if _3 then _4 else _7
-        "#]],
+        "]],
     );
 }
