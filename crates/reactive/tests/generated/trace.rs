@@ -9,8 +9,8 @@ use eddy_reactive::denote::Denotation;
 use eddy_reactive::flow::{Flow, VarId};
 use eddy_tensor::{Data, Scalar, Value};
 
-use crate::engines::{NoValue, Rows, SEED};
-use crate::generate::Choices;
+use super::engines::{NoValue, Rows, SEED};
+use super::generate::Choices;
 
 /// Whether roots are sometimes inactive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

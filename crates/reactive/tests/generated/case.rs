@@ -15,10 +15,10 @@ use eddy_reactive::resolve::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
 use eddy_tensor::Shape;
 
-use crate::engines::{NoValue, Rows};
-use crate::generate::{Choices, ProgramText};
-use crate::harness::Source;
-use crate::trace::{Absences, Presence, Trace, value};
+use super::engines::{NoValue, Rows};
+use super::generate::{Choices, ProgramText};
+use super::harness::Source;
+use super::trace::{Absences, Presence, Trace, value};
 
 /// A program with a trace, or why there is none.
 pub struct Case {
