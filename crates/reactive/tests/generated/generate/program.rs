@@ -21,6 +21,8 @@ pub enum Feature {
     Sampling,
     /// Recurrences that only a condition breaks.
     Guards,
+    /// Operations that have derivatives and stay small, parameters of all shapes.
+    Smooth,
 }
 
 /// The features of most programs.
@@ -100,6 +102,24 @@ impl Generator<'_> {
     pub fn program_without_guards(&mut self) -> ProgramText {
         self.drop(Feature::Guards);
         self.program()
+    }
+
+    /// A program to be differentiated.
+    pub fn smooth_program(&mut self) -> ProgramText {
+        self.features.push(Feature::Smooth);
+        self.program()
+    }
+
+    /// A program to be differentiated whose streams are all as fast as the inputs.
+    pub fn smooth_program_without_sampling(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.smooth_program()
+    }
+
+    /// A node with one output, to be differentiated.
+    pub fn smooth_single(&mut self) -> ProgramText {
+        self.features.push(Feature::Smooth);
+        self.single()
     }
 
     /// A whole program.
