@@ -9,7 +9,8 @@ use eddy_reactive::flow::Kind;
 use crate::generated::case::Ready;
 use crate::generated::harness::show;
 use crate::numbers::elements;
-use crate::run::{law_of_nodes, sample};
+use crate::run::law_of_nodes;
+use crate::samples::sample;
 
 #[test]
 fn most_derivatives_are_known_and_many_are_not_zero() {

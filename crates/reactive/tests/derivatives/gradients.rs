@@ -3,11 +3,13 @@
 use crate::generated::case::Case;
 use crate::generated::engines::Rows;
 use crate::numbers::{DIFFERENCES, EXACT, same_rows};
-use crate::run::{Run, Stop, law_of_nodes, sample};
+use crate::run::{Run, Stop, law_of_nodes};
+use crate::samples::{sample, sample_to_train};
+use crate::training::diff;
 use crate::unrolled::Unrolled;
 use crate::{differences, kernel};
 
-/// The cotangents of the sources are those that a witness finds in the unrolled trace.
+/// P9 of any node: the cotangents of the sources are those that a witness finds in the unrolled trace.
 fn has_gradient(
     case: &Case,
     node: &Run,
@@ -32,9 +34,29 @@ fn p9_cotangents_are_central_differences() {
 
 #[test]
 fn p9_cotangents_are_those_of_the_unrolled_trace_in_rd() {
-    law_of_nodes("P9 rd", 200, sample, |case, node| {
-        has_gradient(case, node, EXACT, |unrolled, seeds| {
-            kernel::gradient(unrolled, (&node.targets, seeds), &node.sources, node.ready.n_cycles)
-        })
+    law_of_nodes("P9 rd", 200, sample, |case, node| has_gradient_of_kernel(case, node));
+}
+
+/// P9 against the kernel, of any node.
+fn has_gradient_of_kernel(case: &Case, node: &Run) -> Result<(), Stop> {
+    has_gradient(case, node, EXACT, |unrolled, seeds| {
+        kernel::gradient(unrolled, (&node.targets, seeds), &node.sources, node.ready.n_cycles)
+    })
+}
+
+#[test]
+fn p9_cotangents_of_nodes_with_resets_are_those_of_the_unrolled_trace() {
+    law_of_nodes("P9 resets", 150, sample_to_train, |case, node| {
+        let choices = &mut case.decisions();
+        let woven = node.with_signals(&format!("{}_end", node.name), 1, || choices.once_in(3))?;
+        has_gradient_of_kernel(case, &woven)
+    });
+}
+
+#[test]
+fn p20_cotangents_of_training_code_go_through_the_updates() {
+    law_of_nodes("P20 adj_diff", 150, sample_to_train, |case, node| {
+        let diff = diff(node, &mut case.decisions())?;
+        has_gradient_of_kernel(case, &diff.run)
     });
 }

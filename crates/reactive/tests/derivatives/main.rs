@@ -18,7 +18,18 @@ mod differences;
 mod kernel;
 mod numbers;
 mod run;
+mod samples;
 mod unrolled;
 
+mod batches;
+mod composition;
+mod customs;
 mod distribution;
+mod duality;
+mod figure_3;
 mod gradients;
+mod orders;
+mod semantics;
+mod tangents;
+mod training;
+mod truncation;

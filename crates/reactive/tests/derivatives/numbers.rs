@@ -1,5 +1,7 @@
 //! When derivatives are the same: numbers up to a tolerance, cells up to what is not known.
 
+use std::mem::discriminant;
+
 use eddy_reactive::cell::Cell;
 use eddy_tensor::{Data, Value};
 
@@ -72,6 +74,24 @@ pub fn same_rows(
         if !left.iter().zip(right).all(|(left, right)| agrees(left, right, tolerance)) {
             let (left, right) = (show(left), show(right));
             return Err(format!("row {number}\n  {left_name}: {left}\n  {right_name}: {right}"));
+        }
+    }
+    Ok(())
+}
+
+/// Rows are the same, also in what is known.
+pub fn same_cells(
+    (left_name, left): (&str, &[Vec<Cell>]),
+    (right_name, right): (&str, &[Vec<Cell>]),
+    tolerance: f64,
+) -> Result<(), String> {
+    same_rows((left_name, left), (right_name, right), tolerance)?;
+    for (number, (left, right)) in left.iter().zip(right).enumerate() {
+        if !left.iter().map(discriminant).eq(right.iter().map(discriminant)) {
+            let (left, right) = (show(left), show(right));
+            return Err(format!(
+                "row {number} is known elsewhere\n  {left_name}: {left}\n  {right_name}: {right}"
+            ));
         }
     }
     Ok(())

@@ -1,7 +1,9 @@
 //! A node that was run, and its derivatives: what they are given and what they say, by position (9.1).
 
 use eddy_reactive::cell::Cell;
+use eddy_reactive::clocks::{Clock, Root};
 use eddy_reactive::flow::{Equation, Flow, Kind, VarId};
+use eddy_reactive::prepare::Prepared;
 use eddy_tensor::{Scalar, Value};
 
 use crate::generated::case::{Case, Ready, Refusal, prepared_for};
@@ -13,6 +15,9 @@ use crate::numbers::elements;
 
 /// Numbers above this are left alone: their last digits say nothing about derivatives.
 const LARGE: f64 = 1e3;
+
+/// The codes of what is wrong where streams are on several clocks: clocks, and weaving into sampled ones.
+const ONE_CLOCK: [&str; 2] = ["E0401", "E0802"];
 
 /// Why a law goes no further.
 #[derive(Debug)]
@@ -68,24 +73,6 @@ pub fn run_of(case: &Case) -> Result<Run, Stop> {
         return Err(Stop::Skipped("nothing to differentiate"));
     }
     Ok(run)
-}
-
-/// A program to be differentiated, and a trace.
-pub fn sample(source: &mut Source<'_>) -> Case {
-    let program = source.program.smooth_program();
-    Case::smooth(program, source)
-}
-
-/// The same, with all streams as fast as the inputs.
-pub fn sample_without_sampling(source: &mut Source<'_>) -> Case {
-    let program = source.program.smooth_program_without_sampling();
-    Case::smooth(program, source)
-}
-
-/// A node with one output, and a trace.
-pub fn sample_single(source: &mut Source<'_>) -> Case {
-    let program = source.program.smooth_single();
-    Case::smooth(program, source)
 }
 
 /// A node that was run.
@@ -147,6 +134,59 @@ impl Run {
     /// Another node of the program on these inputs. It must be accepted.
     pub fn other(&self, name: &str, inputs: Rows) -> Result<Run, Stop> {
         run_text(&self.text, name, inputs, self.ready.n_cycles)
+    }
+
+    /// Another node of the program on the inputs of this one and on truth values that `truth` decides. The node may be refused where
+    /// its streams are not all on one clock.
+    pub fn with_signals(
+        &self,
+        name: &str,
+        n_signals: usize,
+        mut truth: impl FnMut() -> bool,
+    ) -> Result<Run, Stop> {
+        let prepared = self.prepared_on_one_clock(name)?;
+        let mut inputs = self.ready.inputs.clone();
+        for _ in 0..n_signals {
+            inputs.push(self.signal(&prepared, inputs.len(), &mut truth)?);
+        }
+        Run::new(&self.text, name, Ready { prepared, inputs, n_cycles: self.ready.n_cycles })
+    }
+
+    /// A node whose signals must be as fast as its inputs: these are all there at the same cycles, or the law says nothing.
+    pub fn prepared_on_one_clock(&self, name: &str) -> Result<Prepared, Stop> {
+        let several = Err(Stop::Skipped("several clocks"));
+        let is_there = |row: &Vec<Cell>| row.iter().map(Cell::is_present).collect::<Vec<_>>();
+        if self.ready.inputs.iter().any(|row| Some(is_there(row)) != self.base().map(is_there)) {
+            return several;
+        }
+        prepared_for(&self.text, name, &self.ready.inputs).or_else(|refusal| match refusal {
+            Refusal::Causality => Err(Stop::Skipped("waits for itself")),
+            Refusal::Other(message) if ONE_CLOCK.iter().any(|code| message.starts_with(code)) => several,
+            refusal => Err(Stop::Broken(format!("`{name}` is refused: {refusal:?}\n{}", self.text))),
+        })
+    }
+
+    /// An input on the base.
+    fn base(&self) -> Option<&Vec<Cell>> {
+        self.ready.inputs.first()
+    }
+
+    /// A row of truth values on the clock of an input that N does not have.
+    pub fn signal(
+        &self,
+        prepared: &Prepared,
+        input: usize,
+        mut truth: impl FnMut() -> bool,
+    ) -> Result<Vec<Cell>, Stop> {
+        let (flow, clocks) = (&prepared.flow, &prepared.clocks);
+        let Clock::Root(Root::Input(owner)) = clocks.clock(clocks.of(flow.inputs[input])) else {
+            return Err(Stop::Skipped("several clocks"));
+        };
+        let owner = flow.inputs.iter().position(|other| *other == owner);
+        let beside = owner.and_then(|owner| self.ready.inputs.get(owner)).or_else(|| self.base());
+        let is_there = |cycle: usize| beside.is_none_or(|row| row[cycle].is_present());
+        let mut cell = |cycle| if is_there(cycle) { Cell::Value(Value::Bool(truth())) } else { Cell::Absent };
+        Ok((0..self.ready.n_cycles).map(&mut cell).collect())
     }
 
     /// `adj_N`, given cotangents of the targets; its rows are the cotangents of the sources.

@@ -184,6 +184,12 @@ impl<'a> Unrolled<'a> {
         Ok(values)
     }
 
+    /// The graph at other values of some given cells.
+    pub fn at(mut self, changes: &[(StepNo, Value)]) -> Result<Self, Stop> {
+        self.values = self.evaluate(changes)?;
+        Ok(self)
+    }
+
     /// Σ ⟨w, y⟩ over the cells of some streams.
     pub fn loss(&self, targets: &[VarId], weights: &Rows, values: &[Value]) -> f64 {
         let mut loss = 0.0;

@@ -76,6 +76,11 @@ impl Case {
         Case::with_numbers(program, source, Absences::Some, Numbers::Generic)
     }
 
+    /// A program to be trained, and a trace on which all inputs are there at the same cycles.
+    pub fn to_train(program: ProgramText, source: &mut Source<'_>) -> Case {
+        Case::with_numbers(program, source, Absences::Together, Numbers::Generic)
+    }
+
     fn with_numbers(
         program: ProgramText,
         source: &mut Source<'_>,

@@ -16,6 +16,8 @@ use super::generate::Choices;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absences {
     Some,
+    /// All of them, at the same cycles.
+    Together,
     None,
 }
 
@@ -56,6 +58,7 @@ impl Trace<'_> {
         let mut values: Vec<Vec<Value>> = Vec::new();
         let mut rows: Rows = Vec::new();
         let mut is_sampled = Vec::new();
+        let mut together: Option<Vec<bool>> = None;
         for (number, input) in self.flow.inputs.iter().enumerate() {
             // All cells are decided, whether they will be there or not, so that a change of one decision changes little.
             let value = |choices: &mut Choices<'_>| match self.numbers {
@@ -64,7 +67,11 @@ impl Trace<'_> {
             };
             values.push((0..self.n_cycles).map(|_| value(choices)).collect());
             let cells = values[number].iter().map(|value| Cell::Value(value.clone()));
-            let presence: Vec<bool> = (0..self.n_cycles).map(|_| !choices.once_in(4) || is_dense).collect();
+            let own = (0..self.n_cycles).map(|_| !choices.once_in(4) || is_dense).collect();
+            let presence = match absences {
+                Absences::Together => together.get_or_insert(own),
+                Absences::Some | Absences::None => &own,
+            };
             let owner = match self.clocks.clock(self.clocks.of(*input)) {
                 Clock::Root(Root::Input(owner)) => self.flow.inputs.iter().position(|other| *other == owner),
                 _ => None,

@@ -66,16 +66,11 @@ impl Generator<'_> {
             return self.leaf(ty, place);
         }
         let is_smooth = self.has(Feature::Smooth);
-        let parameters = match ty {
-            Ty::Num => {
-                if is_smooth {
-                    3
-                } else {
-                    1
-                }
-            }
-            Ty::Vector => usize::from(is_smooth),
-            Ty::Bool | Ty::Int => 0,
+        let parameters = match (ty, is_smooth) {
+            _ if !self.has(Feature::Parameters) => 0,
+            (Ty::Num, true) => 3,
+            (Ty::Num, false) | (Ty::Vector, true) => 1,
+            _ => 0,
         };
         let back = usize::from(self.has(Feature::FbyBack));
         let sampled = usize::from(self.scope.sampling(place.clock).is_some());
@@ -117,11 +112,8 @@ impl Generator<'_> {
             Form::Instance => self.instance(ty, place).unwrap_or_else(|| self.leaf(ty, place)),
             Form::Reset => self.reset(ty, place).unwrap_or_else(|| self.leaf(ty, place)),
             Form::Param => {
-                let init = if is_smooth && !self.choices.once_in(4) {
-                    self.literal(ty)
-                } else {
-                    self.expression(ty, place.operand())
-                };
+                let varies = self.has(Feature::VaryingParameters) && (!is_smooth || self.choices.once_in(4));
+                let init = if varies { self.expression(ty, place.operand()) } else { self.literal(ty) };
                 Text::call("param", vec![init])
             }
         }

@@ -124,10 +124,7 @@ impl Generator<'_> {
             }
             let name = LOCALS[number];
             if number < n_outputs {
-                let types = [(6, Ty::Num), (1, Ty::Vector), (1, Ty::Bool), (1, Ty::Int)];
-                // What is differentiated has a number among its outputs.
-                let n_types = if self.has(Feature::Smooth) { 2 } else { types.len() };
-                let ty = self.choices.weighted(&types[..n_types]);
+                let ty = self.output_type();
                 self.declare(name, ty, BASE);
             } else if self.choices.once_in(10) {
                 self.declare_alias(name);
@@ -140,6 +137,18 @@ impl Generator<'_> {
             }
         }
         pairs
+    }
+
+    /// The type of a local that may become an output. What is differentiated gives a number, often of the type of its first input.
+    fn output_type(&mut self) -> Ty {
+        let types = [(6, Ty::Num), (1, Ty::Vector), (1, Ty::Bool), (1, Ty::Int)];
+        if !self.has(Feature::Smooth) {
+            return self.choices.weighted(&types);
+        }
+        match self.scope.streams.first() {
+            Some(Stream { ty: Ty::Vector, .. }) if !self.choices.once_in(3) => Ty::Vector,
+            _ => self.choices.weighted(&types[..2]),
+        }
     }
 
     fn local_clock(&mut self) -> ClockNo {
