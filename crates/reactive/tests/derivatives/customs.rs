@@ -9,7 +9,8 @@ use crate::generated::engines::Rows;
 use crate::generated::generate::{NodeText, ProgramText};
 use crate::numbers::{EXACT, elements, same_cells, same_rows, with_elements};
 use crate::run::{Run, Stop, law_of_nodes, run_text};
-use crate::samples::sample_single_without_parameters;
+use crate::samples::{sample_single_to_train, sample_single_without_parameters};
+use crate::training::diff;
 
 /// Which derivatives are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,11 @@ impl<'a> Customised<'a> {
         let is_number = |(input, _): &(&VarId, &str)| node.sources.contains(input);
         let numbers = node.flow().inputs.iter().zip(f.input_names()).filter(is_number);
         Customised { f, numbers: numbers.map(|(_, name)| name.to_string()).collect(), text }
+    }
+
+    /// Names for what belongs to the inputs that have derivatives.
+    fn list(&self, prefix: &str) -> Vec<String> {
+        self.numbers.iter().map(|name| format!("{prefix}{name}")).collect()
     }
 
     /// The program with derivatives of `f`; those by the adjoint are multiplied.
@@ -120,4 +126,25 @@ fn doubled(rows: &[Vec<Cell>]) -> Rows {
         other => other.clone(),
     };
     rows.iter().map(|row| row.iter().map(double).collect()).collect()
+}
+
+#[test]
+fn p18_exact_custom_training_code_changes_no_cell() {
+    law_of_nodes("P18 diff", 120, sample_single_to_train, |case, node| {
+        let customised = Customised::new(case, node);
+        if customised.numbers.is_empty() {
+            return Err(Stop::Skipped("nothing to differentiate"));
+        }
+        let inputs = customised.f.inputs.join(", ");
+        let arguments = customised.f.input_names().collect::<Vec<_>>().join(", ");
+        let outputs = customised.list("d_").join(", ");
+        let custom = format!(
+            "node diff_f({inputs}, bp, w) -> (z, {outputs})\n  z, {outputs} = diff_g({arguments}, bp, w);\n"
+        );
+        let plain = diff(&main_of(&customised.text, node)?, &mut case.decisions())?.run;
+        let text = customised.text.clone() + &custom;
+        let run = run_text(&text, "diff_m", plain.ready.inputs.clone(), node.ready.n_cycles)?;
+        let [expected, found] = [&plain, &run].map(|run| run.rows_of(&run.flow().outputs));
+        Ok(same_rows((&text, &found), ("diff_m", &expected), EXACT)?)
+    });
 }

@@ -9,39 +9,51 @@ use eddy_reactive::flow::Kind;
 use crate::generated::case::Ready;
 use crate::generated::harness::show;
 use crate::numbers::elements;
+use crate::orders::Curvature;
 use crate::run::law_of_nodes;
 use crate::samples::sample;
 
 #[test]
 fn most_derivatives_are_known_and_many_are_not_zero() {
-    let (features, cells) = (RefCell::new(BTreeMap::new()), RefCell::new(BTreeMap::new()));
-    law_of_nodes("distribution", 1000, sample, |case, node| {
-        let adjoint = node.adjoint(&node.seeds(&mut case.decisions()))?;
+    let features = RefCell::new(BTreeMap::new());
+    let [first, second] = [(); 2].map(|()| RefCell::new(BTreeMap::new()));
+    law_of_nodes("distribution", 600, sample, |case, node| {
+        let curvature = Curvature::new(case, node)?;
         for feature in features_of(&node.ready) {
             *features.borrow_mut().entry(feature).or_insert(0) += 1;
         }
-        for cell in adjoint.rows.iter().flatten() {
-            let kind = match cell {
-                Cell::Value(value) if elements(value).iter().all(|number| *number == 0.0) => "zero",
-                Cell::Value(_) => "not zero",
-                Cell::Absent => "absent",
-                _ => "unknown",
-            };
-            *cells.borrow_mut().entry(kind).or_insert(0) += 1;
+        for (cells, rows) in [(&first, &curvature.adjoint.rows), (&second, &curvature.rows)] {
+            for cell in rows.iter().flatten() {
+                *cells.borrow_mut().entry(kind(cell)).or_insert(0) += 1;
+            }
         }
         Ok(())
     });
-    let (features, cells) = (features.into_inner(), cells.into_inner());
+    let (features, first, second) = (features.into_inner(), first.into_inner(), second.into_inner());
     show(&format!("programs with: {features:?}"));
-    show(&format!("cotangents: {cells:?}"));
-    let share = |kind: &str| 100 * cells.get(kind).copied().unwrap_or(0) / cells.values().sum::<usize>();
-    assert!(share("unknown") <= 15, "most cotangents should be known: {cells:?}");
-    assert!(share("not zero") >= 25, "many cotangents should not be zero: {cells:?}");
+    show(&format!("cotangents: {first:?}"));
+    show(&format!("second derivatives: {second:?}"));
+    // In percent of the cells that are there.
+    let share = |cells: &BTreeMap<&str, usize>, kind: &str| {
+        100 * cells.get(kind).copied().unwrap_or(0) / (cells.values().sum::<usize>() - cells["absent"])
+    };
+    assert!(share(&first, "unknown") <= 15, "most cotangents should be known: {first:?}");
+    assert!(share(&first, "not zero") >= 30, "many cotangents should not be zero: {first:?}");
+    assert!(share(&second, "not zero") >= 10, "many programs should be curved: {second:?}");
     let count = |feature: &&str| features.get(*feature).copied().unwrap_or(0);
     let is_rare = |feature: &&&str| 20 * count(feature) < features["accepted"];
     let is_missing = |feature: &&&str| count(feature) == 0;
     assert_eq!(CONSTRUCTS.iter().find(is_rare), None, "these are the heart of the matter: {features:?}");
     assert_eq!(OPERATIONS.iter().find(is_missing), None, "these have derivatives: {features:?}");
+}
+
+fn kind(cell: &Cell) -> &'static str {
+    match cell {
+        Cell::Value(value) if elements(value).iter().all(|number| *number == 0.0) => "zero",
+        Cell::Value(_) => "not zero",
+        Cell::Absent => "absent",
+        _ => "unknown",
+    }
 }
 
 const CONSTRUCTS: [&str; 10] =

@@ -151,6 +151,7 @@ impl<'a> Term<'a> {
                 let sums = coefficients(&Op::Sum(*axis), &values, 0)?;
                 Ok(sums.iter().map(|sum| combination(sum, &kept)).collect())
             }
+            Op::ToNum if !elements(values[0]).is_empty() => self.linear(op, operands, result),
             Op::ToNum | Op::OnesLike | Op::Onehot(_) => Ok(literals(result)),
             _ => self.linear(op, operands, result),
         }

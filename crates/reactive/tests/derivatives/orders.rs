@@ -1,6 +1,7 @@
 //! P16: derivatives of derivatives (9.9). The Hessian of Σ ⟨w, y⟩ along v is the same by reverse over reverse, forward over reverse
 //! and reverse over forward, and is the slope of the gradient.
 
+use eddy_reactive::causality::Verdict as Lookahead;
 use eddy_reactive::flow::VarId;
 
 use crate::differences::directional;
@@ -15,12 +16,12 @@ use crate::unrolled::Unrolled;
 const DIFFERENCES: f64 = 2e-5;
 
 /// The gradient, the direction, and what forward over reverse says: the starting point of all comparisons.
-struct Curvature {
+pub struct Curvature {
     weights: Rows,
     directions: Rows,
-    adjoint: Derived,
+    pub adjoint: Derived,
     /// By `tan_adj_N`: a row for each source.
-    rows: Rows,
+    pub rows: Rows,
 }
 
 /// The place of the inputs of N among those of `adj_N` or `tan_N` that have derivatives.
@@ -41,7 +42,7 @@ fn unspliced(node: &Run, rows: &Rows) -> Rows {
 }
 
 impl Curvature {
-    fn new(case: &Case, node: &Run) -> Result<Curvature, Stop> {
+    pub fn new(case: &Case, node: &Run) -> Result<Curvature, Stop> {
         let choices = &mut case.decisions();
         let weights = node.seeds(choices);
         let adjoint = node.adjoint(&weights)?;
@@ -91,6 +92,27 @@ fn p16_second_derivatives_are_central_differences_of_the_gradient() {
         let along = (&sources.concat()[..], &curvature.directions);
         let expected = directional(&unrolled, along, gradient, node.ready.n_cycles)?;
         Ok(same_rows(("tan_adj", &curvature.rows), ("differences", &expected), DIFFERENCES)?)
+    });
+}
+
+#[test]
+fn p16_higher_orders_look_as_far_ahead_as_the_first() {
+    law_of_nodes("P16 look-ahead", 100, sample, |case, node| {
+        let adjoint = Curvature::new(case, node)?.adjoint.run;
+        let twice = adjoint.adjoint(&adjoint.zeros(&adjoint.targets))?.run;
+        let verdicts =
+            [&adjoint, &twice].map(|run| run.ready.prepared.verdict.clone().expect("it was checked"));
+        let is_same = match &verdicts {
+            // Whatever looks ahead through a recurrence is turned round twice, and then waits for the end of the trace too.
+            [Lookahead::Guarded { conditions, .. }, Lookahead::Guarded { conditions: of_twice, .. }] => {
+                conditions == of_twice
+            }
+            [first, second] => first == second,
+        };
+        if is_same {
+            return Ok(());
+        }
+        Err(Stop::Broken(format!("{}, and of the second order {}", verdicts[0], verdicts[1])))
     });
 }
 

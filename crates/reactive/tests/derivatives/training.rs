@@ -3,7 +3,6 @@
 
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::{Kind, VarId};
-use eddy_tensor::Value;
 
 use crate::generated::case::Ready;
 use crate::generated::engines::Rows;
@@ -11,7 +10,7 @@ use crate::generated::generate::Choices;
 use crate::kernel;
 use crate::numbers::{EXACT, elements, same_cells, same_rows, with_elements};
 use crate::run::{Run, Stop, law_of_nodes, parameters, run_text};
-use crate::samples::{sample, sample_to_train, sample_without_random};
+use crate::samples::{sample_to_train, sample_without_random};
 use crate::unrolled::Unrolled;
 
 /// Training code that was run.

@@ -70,11 +70,6 @@ impl<'a> Unrolled<'a> {
         Ok(unrolled)
     }
 
-    /// The step of a cell that has a value.
-    pub fn step(&self, var: VarId, cycle: usize) -> Option<StepNo> {
-        self.places[var.index()][cycle]
-    }
-
     /// The steps of a stream, by cycle.
     pub fn steps_of(&self, var: VarId) -> impl Iterator<Item = (usize, StepNo)> + '_ {
         self.places[var.index()].iter().enumerate().filter_map(|(cycle, step)| Some((cycle, (*step)?)))

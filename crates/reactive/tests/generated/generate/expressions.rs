@@ -76,7 +76,7 @@ impl Generator<'_> {
         let sampled = usize::from(self.scope.sampling(place.clock).is_some());
         let form = self.choices.weighted(&[
             (4, Form::Leaf),
-            (8, Form::Pointwise),
+            (if is_smooth { 16 } else { 8 }, Form::Pointwise),
             (2, Form::If),
             (4, Form::Fby),
             (3, Form::Post),

@@ -25,6 +25,8 @@ impl Generator<'_> {
     /// Two streams of a type made one: what recurrences do with what comes in.
     pub fn combined(&mut self, ty: Ty, left: Text, right: Text) -> Text {
         let op = match ty {
+            // Products are what makes derivatives depend on where they are taken.
+            Ty::Num | Ty::Vector if self.has(Feature::Smooth) => self.choices.among(&["*", "+", "*", "-"]),
             Ty::Num | Ty::Vector => self.choices.among(&["+", "-", "*"]),
             Ty::Int => self.choices.among(&["+", "-"]),
             Ty::Bool => self.choices.among(&["or", "and", "!="]),

@@ -24,8 +24,8 @@ impl Generator<'_> {
         };
         match self.choices.below(14) {
             0..4 => {
-                let op = self.choices.among(&["*", "+", "-"]);
-                Text::infix(self.expression(Ty::Num, place), op, self.expression(Ty::Num, place))
+                let (left, right) = (self.expression(Ty::Num, place), self.expression(Ty::Num, place));
+                self.combined(Ty::Num, left, right)
             }
             4 => self.expression(Ty::Num, place).negated(),
             5 => {
