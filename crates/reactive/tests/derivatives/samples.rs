@@ -21,6 +21,12 @@ pub fn sample_to_train(source: &mut Source<'_>) -> Case {
     Case::to_train(program, source)
 }
 
+/// A program to be trained some streams of which are sampled.
+pub fn sample_sampled_to_train(source: &mut Source<'_>) -> Case {
+    let program = source.program.sampled_program_to_train();
+    Case::to_train(program, source)
+}
+
 /// A node with one output.
 pub fn sample_single(source: &mut Source<'_>) -> Case {
     let program = source.program.smooth_single();

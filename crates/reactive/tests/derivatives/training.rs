@@ -4,13 +4,13 @@
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::{Kind, VarId};
 
-use crate::generated::case::Ready;
+use crate::generated::case::{Case, Ready};
 use crate::generated::engines::Rows;
 use crate::generated::generate::Choices;
 use crate::kernel;
 use crate::numbers::{EXACT, elements, same_cells, same_rows, with_elements};
 use crate::run::{Run, Stop, law_of_nodes, parameters, run_text};
-use crate::samples::{sample_to_train, sample_without_random};
+use crate::samples::{sample_sampled_to_train, sample_to_train, sample_without_random};
 use crate::unrolled::Unrolled;
 
 /// Training code that was run.
@@ -71,32 +71,39 @@ fn moving(node: &Run, diff: &Run) -> Vec<VarId> {
 
 #[test]
 fn training_code_moves_parameters_by_their_cotangents() {
-    law_of_nodes("diff_N", 200, sample_to_train, |case, node| {
-        let Diff { run, bp, seeds } = diff(node, &mut case.decisions())?;
-        let moving = moving(node, &run);
-        let n_parameters = parameters(node.flow()).count();
-        if moving.len() != n_parameters {
-            return Err(Stop::Broken(format!("{n_parameters} parameters, {} of them move", moving.len())));
+    law_of_nodes("diff_N", 200, sample_to_train, moves_by_cotangents);
+}
+
+#[test]
+fn training_code_of_sampled_streams_moves_parameters_by_their_cotangents() {
+    law_of_nodes("diff_N, sampled", 200, sample_sampled_to_train, moves_by_cotangents);
+}
+
+/// What `diff_N` reports, and by how much parameters move, is the gradient at the parameters as they are at each cycle.
+fn moves_by_cotangents(case: &Case, node: &Run) -> Result<(), Stop> {
+    let Diff { run, bp, seeds } = diff(node, &mut case.decisions())?;
+    let moving = moving(node, &run);
+    let n_parameters = parameters(node.flow()).count();
+    if moving.len() != n_parameters {
+        return Err(Stop::Broken(format!("{n_parameters} parameters, {} of them move", moving.len())));
+    }
+    let n_inputs = node.sources.len() - n_parameters;
+    let sources = [&run.sources[..n_inputs], &moving].concat();
+    let unrolled = Unrolled::with(&run, [&run.sources[..], &moving].concat(), &|_, _| false)?;
+    let targets = &run.targets[..node.targets.len()];
+    let expected = kernel::gradient(&unrolled, (targets, &seeds), &sources, node.ready.n_cycles)?;
+    let reported = run.rows_of(&run.flow().outputs[node.flow().outputs.len()..]);
+    for (number, row) in reported.iter().enumerate() {
+        let is_there = |(cell, bp): (&Cell, &Cell)| cell.is_present() == (bp.truth() == Some(true));
+        if !row.iter().zip(&bp).all(is_there) {
+            return Err(Stop::Broken(format!("dx number {number} is not there where bp is true")));
         }
-        let n_inputs = node.sources.len() - n_parameters;
-        let sources = [&run.sources[..n_inputs], &moving].concat();
-        let unrolled = Unrolled::with(&run, [&run.sources[..], &moving].concat(), &|_, _| false)?;
-        let targets = &run.targets[..node.targets.len()];
-        let expected = kernel::gradient(&unrolled, (targets, &seeds), &sources, node.ready.n_cycles)?;
-        let reported = run.rows_of(&run.flow().outputs[node.flow().outputs.len()..]);
-        for (number, row) in reported.iter().enumerate() {
-            let is_there = |(cell, bp): (&Cell, &Cell)| cell.is_present() == (bp.truth() == Some(true));
-            if !row.iter().zip(&bp).all(is_there) {
-                return Err(Stop::Broken(format!("dx number {number} is not there where bp is true")));
-            }
-        }
-        let masked: Rows =
-            reported.iter().zip(&expected).map(|(row, expected)| masked(row, expected)).collect();
-        let bench = run.ready.bench(&run.name);
-        same_rows((&bench, &reported), ("expected", &masked), EXACT)?;
-        let steps: Rows = moving.iter().map(|var| steps(run.row(*var))).collect();
-        Ok(same_rows((&bench, &steps), ("expected steps", &expected[n_inputs..]), EXACT)?)
-    });
+    }
+    let masked: Rows = reported.iter().zip(&expected).map(|(row, expected)| masked(row, expected)).collect();
+    let bench = run.ready.bench(&run.name);
+    same_rows((&bench, &reported), ("expected", &masked), EXACT)?;
+    let steps: Rows = moving.iter().map(|var| steps(run.row(*var))).collect();
+    Ok(same_rows((&bench, &steps), ("expected steps", &expected[n_inputs..]), EXACT)?)
 }
 
 /// What is expected where something is reported.

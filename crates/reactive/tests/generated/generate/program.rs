@@ -130,6 +130,11 @@ impl Generator<'_> {
     /// A program to be trained: its streams are all as fast as the inputs, its parameters start with constants.
     pub fn program_to_train(&mut self) -> ProgramText {
         self.drop(Feature::Sampling);
+        self.sampled_program_to_train()
+    }
+
+    /// A program to be trained some streams of which are sampled.
+    pub fn sampled_program_to_train(&mut self) -> ProgramText {
         self.drop(Feature::VaryingParameters);
         self.smooth_program()
     }
