@@ -45,11 +45,14 @@ fn twice(case: &Case, node: &Run) -> Result<String, Stop> {
     let outer_left = [vec!["o".to_string()], each("u"), parameters("p")].concat().join(", ");
     let inner_left = [vec!["_".to_string()], each("v"), parameters("q")].concat().join(", ");
     let outputs = [each("r"), parameters("q"), parameters("p")].concat().join(", ");
-    let sum = |(_, name): &(VarId, &str)| match name == taken {
-        true => format!("  r_{name} = v_{name};\n"),
-        false => format!("  r_{name} = u_{name} + v_{name};\n"),
+    let sum = |(_, name): &(VarId, &str)| {
+        if name == taken {
+            format!("  r_{name} = v_{name};\n")
+        } else {
+            format!("  r_{name} = u_{name} + v_{name};\n")
+        }
     };
-    let sums: String = inputs.iter().map(sum).collect();
+    let sums = inputs.iter().map(sum).collect::<Vec<_>>().concat();
     let declared = f.inputs.join(", ");
     let inner = names.join(", ");
     let outer: Vec<&str> = names.iter().map(|name| if name == taken { "inner" } else { name }).collect();

@@ -1,5 +1,7 @@
 //! P18: derivatives that the user writes (9.12). The right ones change no cell, a wrong one is followed by both modes.
 
+use std::fmt::Write;
+
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::VarId;
 
@@ -48,24 +50,27 @@ impl<'a> Customised<'a> {
 
     /// The program with derivatives of `f`; those by the adjoint are multiplied.
     fn text(&self, custom: Custom, factor: &str) -> String {
-        let list =
-            |prefix: &str| self.numbers.iter().map(|name| format!("{prefix}{name}")).collect::<Vec<_>>();
         let (inputs, arguments) =
             (self.f.inputs.join(", "), self.f.input_names().collect::<Vec<_>>().join(", "));
         let mut text = self.text.clone();
         if custom != Custom::Tangent {
-            let (outputs, found) = (list("d_").join(", "), list("e_").join(", "));
-            let scaled: String =
-                self.numbers.iter().map(|name| format!("  d_{name} = {factor} * e_{name};\n")).collect();
-            text += &format!(
-                "node adj_f({inputs}, w) -> (z, {outputs})\n  z, {found} = adj_g({arguments}, w);\n{scaled}"
-            );
+            let (outputs, found) = (self.list("d_").join(", "), self.list("e_").join(", "));
+            writeln!(
+                text,
+                "node adj_f({inputs}, w) -> (z, {outputs})\n  z, {found} = adj_g({arguments}, w);"
+            )
+            .expect("a string takes it");
+            for name in &self.numbers {
+                writeln!(text, "  d_{name} = {factor} * e_{name};").expect("a string takes it");
+            }
         }
         if custom != Custom::Adjoint {
-            let given = list("t_").join(", ");
-            text += &format!(
-                "node tan_f({inputs}, {given}) -> (z, tz)\n  z, tz = tan_g({arguments}, {given});\n"
-            );
+            let given = self.list("t_").join(", ");
+            writeln!(
+                text,
+                "node tan_f({inputs}, {given}) -> (z, tz)\n  z, tz = tan_g({arguments}, {given});"
+            )
+            .expect("a string takes it");
         }
         text
     }

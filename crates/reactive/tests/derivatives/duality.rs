@@ -4,7 +4,7 @@ use eddy_reactive::cell::Cell;
 use eddy_tensor::Value;
 
 use crate::generated::engines::Rows;
-use crate::generated::generate::NodeText;
+use crate::generated::generate::{Choices, NodeText};
 use crate::numbers::{EXACT, are_close, dot_rows, elements, same_rows, with_elements};
 use crate::run::{Run, Stop, law_of_nodes, run_text};
 use crate::samples::{sample, sample_without_random};
@@ -37,7 +37,7 @@ fn p11_cotangents_are_linear_in_the_seeds() {
 }
 
 /// Σ ⟨ty, dy⟩ = Σ ⟨tx, dx⟩ + Σ ⟨tparam, dparam⟩.
-pub fn is_dual(node: &Run, choices: &mut crate::generated::generate::Choices<'_>) -> Result<(), Stop> {
+pub fn is_dual(node: &Run, choices: &mut Choices<'_>) -> Result<(), Stop> {
     let seeds = node.seeds(choices);
     let adjoint = node.adjoint(&seeds)?;
     let directions = node.directions(&adjoint.rows, choices);

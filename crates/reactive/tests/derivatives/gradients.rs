@@ -34,7 +34,7 @@ fn p9_cotangents_are_central_differences() {
 
 #[test]
 fn p9_cotangents_are_those_of_the_unrolled_trace_in_rd() {
-    law_of_nodes("P9 rd", 200, sample, |case, node| has_gradient_of_kernel(case, node));
+    law_of_nodes("P9 rd", 200, sample, has_gradient_of_kernel);
 }
 
 /// P9 against the kernel, of any node.

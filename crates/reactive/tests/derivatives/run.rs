@@ -18,6 +18,8 @@ const LARGE: f64 = 1e3;
 
 /// The codes of what is wrong where streams are on several clocks: clocks, and weaving into sampled ones.
 const ONE_CLOCK: [&str; 2] = ["E0401", "E0802"];
+/// The code of what is wrong where a recurrence is trained that nothing resets.
+const RECURRENCE: &str = "E0801";
 
 /// Why a law goes no further.
 #[derive(Debug)]
@@ -162,6 +164,7 @@ impl Run {
         prepared_for(&self.text, name, &self.ready.inputs).or_else(|refusal| match refusal {
             Refusal::Causality => Err(Stop::Skipped("waits for itself")),
             Refusal::Other(message) if ONE_CLOCK.iter().any(|code| message.starts_with(code)) => several,
+            Refusal::Other(message) if message.starts_with(RECURRENCE) => Err(Stop::Skipped("a recurrence")),
             refusal => Err(Stop::Broken(format!("`{name}` is refused: {refusal:?}\n{}", self.text))),
         })
     }
@@ -266,6 +269,6 @@ pub fn run_text(text: &str, name: &str, inputs: Rows, n_cycles: usize) -> Result
 fn about(stop: Stop, name: &str) -> Stop {
     match stop {
         Stop::Broken(broken) => Stop::Broken(format!("`{name}`: {broken}")),
-        skipped => skipped,
+        skipped @ Stop::Skipped(_) => skipped,
     }
 }

@@ -115,7 +115,7 @@ fn masked(row: &[Cell], expected: &[Cell]) -> Vec<Cell> {
 }
 
 /// By how much a stream has moved at its next activation.
-fn steps(row: &[Cell]) -> Vec<Cell> {
+pub fn steps(row: &[Cell]) -> Vec<Cell> {
     let step = |(cycle, cell): (usize, &Cell)| {
         let next = row[cycle + 1..].iter().find(|cell| **cell != Cell::Absent).and_then(Cell::value);
         match (cell.value(), next) {

@@ -140,8 +140,8 @@ pub fn value(flow: &Flow, input: VarId, choices: &mut Choices<'_>) -> Value {
 /// A value whose numbers are not likely to meet others.
 pub fn generic_value(ty: &Type, choices: &mut Choices<'_>) -> Value {
     let mut number = |choices: &mut Choices<'_>| {
-        let choice = choices.below(2048);
-        let size = 0.3 + 0.000_57 * choice as f64;
+        let choice = u16::try_from(choices.below(2048)).expect("it is below 2048");
+        let size = 0.3 + 0.000_57 * f64::from(choice);
         if choice % 3 == 2 { -size } else { size }
     };
     value_of(ty, choices, &mut number)

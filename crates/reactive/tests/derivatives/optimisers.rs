@@ -1,9 +1,11 @@
-//! P20: `sgd_batch` over k sequences moves the parameters once, by the mean of the gradients of the sequences.
+//! `train` (9.7): parameters move against the gradient of the loss. P20: `sgd_batch` over k sequences moves them once, by the mean
+//! of the gradients of the sequences.
 
 use std::ops::Range;
 
 use eddy_reactive::cell::Cell;
-use eddy_tensor::{Type, Value};
+use eddy_reactive::flow::{Kind, VarId};
+use eddy_tensor::{Op, Type, Value};
 
 use crate::generated::case::Case;
 use crate::generated::engines::Rows;
@@ -13,6 +15,7 @@ use crate::kernel;
 use crate::numbers::{EXACT, elements, same_rows, with_elements};
 use crate::run::{Run, Stop, law_of_nodes, parameters, run_text};
 use crate::samples::sample_single_to_train;
+use crate::training::steps;
 use crate::unrolled::Unrolled;
 
 const RATE: f64 = 0.125;
@@ -45,15 +48,15 @@ impl Sequences {
     }
 }
 
-/// A node with parameters, its loss, and its training over batches.
-fn text(case: &Case, node: &Run, k: usize) -> String {
+/// A node with parameters, its loss, and its training.
+fn text(case: &Case, node: &Run, optimiser: &str) -> String {
     let f = case.program.main();
     let (inputs, arguments) = (f.inputs.join(", "), f.input_names().collect::<Vec<_>>().join(", "));
     let comma = if inputs.is_empty() { "" } else { ", " };
     format!(
         "{}node line({inputs}) -> (o)\n  o = param(0.75) * f({arguments}) + param(0.25);\n\
          node whole({inputs}{comma}gt) -> (l)\n  l = mse(line({arguments}), gt);\n\
-         train line as batches loss mse optim sgd_batch({RATE}, {k}) segment;\n",
+         train line as trained loss mse optim {optimiser};\n",
         node.text
     )
 }
@@ -112,19 +115,53 @@ fn sequence(text: &str, inputs: Rows, at: Option<&[Value]>) -> Result<Sequence, 
     Ok(Sequence { losses, start, gradient })
 }
 
+/// The streams that are given by optimisers in place of parameters: copies now, at the same places of the text.
+fn optimised(trained: &Run, node: &Run) -> Vec<VarId> {
+    let spans: Vec<_> = parameters(node.flow()).map(|equation| equation.span).collect();
+    let equations = trained.flow().equations.iter();
+    let copies = equations.filter(|equation| {
+        matches!(equation.kind, Kind::Apply(Op::Copy, _)) && spans.contains(&equation.span)
+    });
+    // What the optimisers start with is copied at these places too, further down.
+    copies.map(|equation| equation.out).take(spans.len()).collect()
+}
+
+#[test]
+fn train_moves_parameters_against_the_gradient_of_the_loss() {
+    law_of_nodes("train", 200, sample_single_to_train, |case, node| {
+        let choices = &mut case.decisions();
+        let text = text(case, node, &format!("sgd({RATE})"));
+        let line = run_text(&text, "line", node.ready.inputs.clone(), node.ready.n_cycles)?;
+        let prepared = line.prepared_on_one_clock("trained")?;
+        let bp = line.signal(&prepared, line.ready.inputs.len(), || !choices.once_in(3))?;
+        let seeds = line.seeds(choices).remove(0);
+        let gt = seeds.iter().zip(&bp);
+        let gt = gt.map(|(cell, bp)| if bp.truth() == Some(true) { cell.clone() } else { Cell::Absent });
+        let inputs = [line.ready.inputs.clone(), vec![bp.clone(), gt.collect()]].concat();
+        let trained = run_text(&text, "trained", inputs, node.ready.n_cycles)?;
+        let moving = optimised(&trained, &line);
+        let loss = &trained.flow().outputs[1..];
+        let unrolled = Unrolled::with(&trained, [&trained.sources[..], &moving].concat(), &|_, _| false)?;
+        let weights = vec![vec![Cell::Value(Value::Num(-RATE)); node.ready.n_cycles]];
+        let expected = kernel::gradient(&unrolled, (loss, &weights), &moving, node.ready.n_cycles)?;
+        let found: Rows = moving.iter().map(|var| steps(trained.row(*var))).collect();
+        Ok(same_rows((&trained.ready.bench("trained"), &found), ("expected", &expected), EXACT)?)
+    });
+}
+
 #[test]
 fn p20_a_batch_is_one_step_with_the_mean_gradient() {
     law_of_nodes("P20 sgd_batch", 200, sample_single_to_train, |case, node| {
         let choices = &mut case.decisions();
         let k = 1 + choices.below(3);
-        let text = text(case, node, k);
+        let text = text(case, node, &format!("sgd_batch({RATE}, {k}) segment"));
         node.prepared_on_one_clock("f_end")?;
         let Sequences { end, gt, ranges } = Sequences::new(node, choices);
         let bp = end
             .iter()
             .map(|cell| if cell.is_present() { Cell::Value(Value::Bool(true)) } else { Cell::Absent });
         let inputs = [node.ready.inputs.clone(), vec![end.clone(), bp.collect(), gt.clone()]].concat();
-        let trained = run_text(&text, "batches", inputs, node.ready.n_cycles)?;
+        let trained = run_text(&text, "trained", inputs, node.ready.n_cycles)?;
         let found = trained.rows_of(&trained.flow().outputs[1..]);
         let (mut losses, mut sums, mut at): (Vec<Cell>, Option<Vec<Value>>, Option<Vec<Value>>) =
             Default::default();
@@ -147,6 +184,6 @@ fn p20_a_batch_is_one_step_with_the_mean_gradient() {
             }
         }
         losses.resize(node.ready.n_cycles, Cell::Absent);
-        Ok(same_rows((&trained.ready.bench("batches"), &found), ("by sequences", &[losses]), EXACT)?)
+        Ok(same_rows((&trained.ready.bench("trained"), &found), ("by sequences", &[losses]), EXACT)?)
     });
 }
