@@ -1,7 +1,7 @@
 //! Finds the test files and makes trials of them: one for each directive and engine, one for the formatter.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use libtest_mimic::{Failed, Trial};
 
@@ -122,9 +122,7 @@ fn obey(
 
 /// The formatter's trial: formatting twice is formatting once, keeps the instructions, and changes no outcome.
 fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
-    let copy = house.scratch.join(file);
-    fs::create_dir_all(copy.parent().expect("a file is in a folder"))?;
-    fs::copy(house.root.join(file), &copy)?;
+    let copy = copy_with_imports(house, file)?;
     let formatted = outcome::of_formatting(house, &[], &copy);
     if formatted.code != Some(0) {
         return refused_for_the_marked_reasons(case, &formatted);
@@ -150,6 +148,36 @@ fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Copies a program into a folder of its own, where it may be rewritten, and with it the files that it mentions in quotes,
+/// and those that they mention: what is imported is found beside the copy as it is beside the program.
+fn copy_with_imports(house: &House, file: &Path) -> io::Result<PathBuf> {
+    let folder = house.scratch.join(name(file).replace('/', "-"));
+    let mut files = vec![file.to_owned()];
+    let mut next = 0;
+    while let Some(file) = files.get(next).cloned() {
+        let bytes = fs::read(house.root.join(&file))?;
+        let copy = folder.join(&file);
+        let home = file.parent().expect("a file is in a folder");
+        fs::create_dir_all(folder.join(home))?;
+        fs::write(copy, &bytes)?;
+        for quoted in quoted(&String::from_utf8_lossy(&bytes)) {
+            // A path that leads elsewhere could be written to outside of the scratch folder.
+            let is_below = Path::new(quoted).components().all(|part| matches!(part, Component::Normal(_)));
+            let other = home.join(quoted);
+            if is_below && house.root.join(&other).is_file() && !files.contains(&other) {
+                files.push(other);
+            }
+        }
+        next += 1;
+    }
+    Ok(folder.join(file))
+}
+
+/// What stands in quotes, line by line.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('"').skip(1).step_by(2))
 }
 
 /// A program that does not parse cannot be formatted; then the formatter gives the errors that are marked.
@@ -237,6 +265,12 @@ mod tests {
     fn names_are_paths_without_extension() {
         assert_eq!(name(Path::new("tests/rd/paper/kink.rd")), "rd/paper/kink");
         assert_eq!(name(Path::new("examples/rd/descent.rd")), "examples/rd/descent");
+    }
+
+    #[test]
+    fn imports_stand_in_quotes() {
+        let text = "import f from \"a.eddy\"; import \"b.eddy\";\nnode g(x)->(y) -- an odd \" quote";
+        assert_eq!(quoted(text).collect::<Vec<_>>(), ["a.eddy", "b.eddy", " quote"]);
     }
 
     #[test]

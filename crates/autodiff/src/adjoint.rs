@@ -16,7 +16,7 @@ pub(crate) fn adjoint(
     host: &mut dyn Host,
 ) -> Result<Body, Vec<Diagnostic>> {
     for pair in &wish.outputs {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         writer.synchronise(*pair);
     }
     let parameters = body.parameter_streams().into_iter().zip(&wish.parameters);
@@ -31,7 +31,7 @@ pub(crate) fn adjoint(
     };
     let cotangents = reverse(&task, writer, host)?;
     for pair in wanted.iter().filter(|pair| !cotangents.contains_key(&pair.primal)) {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         let zero = writer.zero_beside(pair.primal);
         writer.define_copy(pair.derivative, zero);
     }

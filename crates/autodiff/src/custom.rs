@@ -57,7 +57,7 @@ pub(crate) fn transposed(
     let linear: Vec<VarId> = flow.inputs[n_streams..].to_vec();
     let results = flow.outputs[instance.outputs.len()..].to_vec();
     let mut writer = Writer::new(flow.vars);
-    writer.span = instance.span;
+    writer.at(instance.span);
     let seeds: Vec<Pair> = results
         .iter()
         .map(|result| Pair { primal: *result, derivative: writer.fresh(writer.ty(*result).clone()) })
@@ -79,7 +79,7 @@ pub(crate) fn transposed(
     let mut whole = body;
     for input in &linear {
         let zero = Kind::Const(Constant::Zero);
-        whole.equations.push(Equation { out: *input, kind: zero, span: instance.span });
+        whole.equations.push(Equation { out: *input, kind: zero, span: instance.span, call: None });
     }
     whole.append(std::mem::take(&mut writer.body));
     let inputs = flow.inputs[..n_streams].iter().copied().chain(seeds.iter().map(|seed| seed.derivative));
@@ -88,7 +88,7 @@ pub(crate) fn transposed(
         equations: whole.equations,
         inputs: inputs.collect(),
         outputs,
-        clocks: Vec::new(),
+        ..Flow::default()
     };
     Ok(Expanded { flow, instances: whole.instances })
 }
@@ -119,7 +119,9 @@ pub(crate) fn splice(
     for Placed { instance, .. } in &mut instances {
         instance.rename(&rename);
     }
-    let equations = body.equations.iter().map(|equation| equation.renamed(&rename)).collect();
+    // The instances of the rule are not those of the program.
+    let here = |equation: &Equation| Equation { call: None, ..equation.renamed(&rename) };
+    let equations = body.equations.iter().map(here).collect();
     writer.body.append(Body { equations, instances });
     outputs.iter().map(|output| rename(*output)).collect()
 }

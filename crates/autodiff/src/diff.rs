@@ -1,6 +1,6 @@
 //! `diff_N` (9.5): training code. `bp` says where cotangents enter; parameters move by their cotangents, in place.
 
-use eddy_flow::{Kind, Polarity, VarId};
+use eddy_flow::{Kind, Named, Polarity, VarId};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Algebra, Op};
 
@@ -19,7 +19,7 @@ pub(crate) fn diff(
 ) -> Result<Body, Vec<Diagnostic>> {
     let mut seeds = Vec::new();
     for pair in &wish.outputs {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         // The seed is `merge bp dy 0`.
         let seed = Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair };
         writer.synchronise(seed);
@@ -30,14 +30,15 @@ pub(crate) fn diff(
     let task = Task { body: &body, sources, seeds, pinned: Vec::new(), is_training: true };
     let cotangents = reverse(&task, writer, host)?;
     for pair in &wish.inputs {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         let dense = cotangents.get(&pair.primal).copied();
         let dense = dense.unwrap_or_else(|| writer.zero_like(pair.primal));
         writer
             .define(pair.derivative, Kind::When { value: dense, condition: wish.bp, polarity: Polarity::On });
     }
     let mut body = without_replaced(std::mem::take(&mut body));
-    for number in body.parameters() {
+    for (number, name) in body.parameters().into_iter().zip(&wish.parameters) {
+        writer.learnt.push(Named { name: name.clone(), var: body.equations[number].out });
         update(&mut body, number, &cotangents, writer);
     }
     body.append(std::mem::take(&mut writer.body));
@@ -48,7 +49,7 @@ pub(crate) fn diff(
 fn update(body: &mut Body, number: usize, cotangents: &crate::reverse::Cotangents, writer: &mut Writer) {
     let equation = &mut body.equations[number];
     let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
-    writer.span = equation.span;
+    writer.at_equation(equation);
     let next = match cotangents.get(&equation.out) {
         Some(cotangent) => writer.apply(Op::Add, &[equation.out, *cotangent]),
         None => equation.out,

@@ -46,7 +46,18 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
     if marks.is_empty() {
         return Ok(Expanded { flow, instances: Vec::new() });
     }
-    let Flow { vars, equations, inputs, outputs, clocks } = flow;
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        mut parameters,
+        mut memory,
+        mut tape,
+        calls,
+        aliases,
+    } = flow;
     let mut writer = Writer::new(vars);
     let mut marks = marks.into_iter().peekable();
     // The sections that are open, from the outermost to the innermost; the first is the program.
@@ -73,7 +84,27 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
         }
     }
     let body = open.pop().expect("the program is open");
-    let flow = Flow { vars: writer.vars, equations: body.equations, inputs, outputs, clocks };
+    // Weaving may have put another stream in the place of a parameter.
+    let left = body.parameter_streams();
+    for (parameter, var) in parameters.iter_mut().zip(left) {
+        parameter.var = var;
+    }
+    memory.extend(writer.learnt.iter().cloned());
+    parameters.append(&mut writer.learnt);
+    tape.extend(&writer.tape);
+    let equations = body.equations;
+    let flow = Flow {
+        vars: writer.vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        parameters,
+        memory,
+        tape,
+        calls,
+        aliases,
+    };
     Ok(compact(Expanded { flow, instances: body.instances }))
 }
 
@@ -108,10 +139,25 @@ fn end(
 /// Leaves out streams that renaming and pruning left without a place.
 fn compact(expanded: Expanded) -> Expanded {
     let Expanded { flow, mut instances } = expanded;
-    let Flow { vars, equations, inputs, outputs, mut clocks } = flow;
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        mut clocks,
+        mut parameters,
+        mut memory,
+        mut tape,
+        calls,
+        mut aliases,
+    } = flow;
     let body = Body { equations, instances: Vec::new() };
     let mut used: FxHashSet<VarId> = mentioned(&body);
     used.extend(inputs.iter().chain(&outputs));
+    parameters.retain(|parameter| used.contains(&parameter.var));
+    memory.retain(|memory| used.contains(&memory.var));
+    aliases.retain(|(_, var)| used.contains(var));
+    tape.retain(|var| used.contains(var));
     let mut numbers = vec![VarId::new(0); vars.len()];
     let mut kept: Vec<Var> = Vec::with_capacity(used.len());
     for (number, var) in vars.into_iter().enumerate() {
@@ -129,12 +175,23 @@ fn compact(expanded: Expanded) -> Expanded {
         clock.var = rename(clock.var);
         clock.conditions.iter_mut().for_each(|(condition, _)| *condition = rename(*condition));
     }
+    for saved in parameters.iter_mut().chain(&mut memory) {
+        saved.var = rename(saved.var);
+    }
+    for (_, var) in &mut aliases {
+        *var = rename(*var);
+    }
     let flow = Flow {
         vars: kept,
         equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
         inputs: inputs.into_iter().map(rename).collect(),
         outputs: outputs.into_iter().map(rename).collect(),
         clocks,
+        parameters,
+        memory,
+        tape: tape.into_iter().map(rename).collect(),
+        calls,
+        aliases,
     };
     Expanded { flow, instances }
 }
@@ -144,12 +201,6 @@ pub(crate) fn flow_of(body: &Body, vars: &[Var]) -> Flow {
     let defined: FxHashSet<VarId> = body.equations.iter().map(|equation| equation.out).collect();
     let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
     inputs.sort_unstable();
-    let flow = Flow {
-        vars: vars.to_vec(),
-        equations: body.equations.clone(),
-        inputs,
-        outputs: Vec::new(),
-        clocks: Vec::new(),
-    };
+    let flow = Flow { vars: vars.to_vec(), equations: body.equations.clone(), inputs, ..Flow::default() };
     compact(Expanded { flow, instances: Vec::new() }).flow
 }

@@ -88,6 +88,8 @@ pub struct Diff {
     pub inputs: Vec<Pair>,
     /// y with dy.
     pub outputs: Vec<Pair>,
+    /// The names under which its parameters are saved.
+    pub parameters: Vec<String>,
 }
 
 /// `tan_N(x.., tx.., tparam..) -> (y.., ty..)`.

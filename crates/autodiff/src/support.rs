@@ -36,7 +36,7 @@ pub(crate) fn supports(
         match step {
             Step::Equation(equation) => {
                 let Some(support) = of.get(&equation.out) else { continue };
-                writer.span = equation.span;
+                writer.at_equation(equation);
                 for (position, operand) in differentiable_operands(writer, equation).into_iter().rev() {
                     if of.contains_key(&operand) {
                         let part = contribution(equation, position, *support, writer);
@@ -46,7 +46,7 @@ pub(crate) fn supports(
             }
             Step::Instance(placed) => {
                 let instance = &placed.instance;
-                writer.span = instance.span;
+                writer.at(instance.span);
                 let supports: Vec<VarId> =
                     instance.differentiable().filter_map(|output| of.get(&output).copied()).collect();
                 let Some((first, rest)) = supports.split_first() else { continue };
@@ -59,7 +59,7 @@ pub(crate) fn supports(
         }
     }
     for var in order.iter().rev() {
-        writer.span = writer.vars[var.index()].span;
+        writer.at_stream(*var);
         let seed = (*var == sink).then(|| writer.truth(true));
         let mut parts = uses.remove(var).unwrap_or_default();
         parts.extend(seed);
@@ -73,7 +73,7 @@ pub(crate) fn supports(
     }
     for (var, step) in wanted.iter().filter(|(var, _)| !active.contains(var)) {
         // A parameter that the loss does not depend on never moves.
-        writer.span = writer.vars[var.index()].span;
+        writer.at_stream(*var);
         let never = writer.truth(false);
         writer.define_copy(*step, never);
     }

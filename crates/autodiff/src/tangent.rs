@@ -19,7 +19,7 @@ pub(crate) fn tangent(
     let parameters = parameters.map(|(primal, derivative)| Pair { primal, derivative: *derivative });
     let given: Vec<Pair> = wish.inputs.iter().copied().chain(parameters).collect();
     for pair in &given {
-        writer.span = writer.vars[pair.primal.index()].span;
+        writer.at_stream(pair.primal);
         writer.synchronise(*pair);
     }
     forward(&body, &given, &wish.outputs, writer, host)?;

@@ -29,7 +29,7 @@ pub(crate) fn train(
     if !wish.is_bounded && has_recurrence(writer, &steps, &active) {
         return Err(vec![recurrence(&wish.node, span)]);
     }
-    writer.span = writer.vars[wish.loss.index()].span;
+    writer.at_stream(wish.loss);
     let one = writer.constant(1.0);
     let of_parameters = parameters.iter().zip(&wish.parameters);
     let pinned: Vec<Pair> = of_parameters
@@ -51,7 +51,7 @@ pub(crate) fn train(
     for (number, trained) in body.parameters().into_iter().zip(&wish.parameters) {
         let equation = &mut body.equations[number];
         let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
-        writer.span = equation.span;
+        writer.at_equation(equation);
         writer.define_copy(trained.init, init);
         if !cotangents.contains_key(&equation.out) {
             let zero = writer.zero_beside(equation.out);

@@ -42,7 +42,7 @@ pub(crate) fn weave(
     let mut starts = Vec::with_capacity(body.equations.len() + 1);
     for equation in &body.equations {
         starts.push(writer.body.equations.len());
-        writer.span = equation.span;
+        writer.at_equation(equation);
         signals.equation(equation, writer);
     }
     starts.push(writer.body.equations.len());
@@ -127,6 +127,7 @@ impl Signals {
             }
             Kind::Param(init) => {
                 let (last, first) = self.hold;
+                writer.held.insert(out);
                 let ty = writer.ty(out).clone();
                 let parameter = writer.write(Kind::Param(init), ty);
                 let zero = zero(writer);

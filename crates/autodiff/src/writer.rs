@@ -1,6 +1,8 @@
 //! Writes equations; derivatives of operations are formulas over it.
 
-use eddy_flow::{Constant, Equation, Kind, Polarity, Var, VarId};
+use std::collections::BTreeSet;
+
+use eddy_flow::{Constant, Equation, Kind, Named, Polarity, Var, VarId};
 use eddy_syntax::Span;
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
@@ -14,14 +16,46 @@ pub(crate) struct Writer {
     /// What is written.
     pub body: Body,
     /// Where messages about what is written point.
-    pub span: Span,
+    span: Span,
+    /// The instance that it belongs to.
+    call: Option<usize>,
+    /// Parameters that became state.
+    pub learnt: Vec<Named>,
+    /// Streams whose values a backward pass reads.
+    pub tape: BTreeSet<VarId>,
+    /// Parameters that are held over a sequence: one value, however long it is.
+    pub held: FxHashSet<VarId>,
     names: FxHashSet<Box<str>>,
 }
 
 impl Writer {
     pub fn new(vars: Vec<Var>) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
-        Writer { vars, body: Body::default(), span: Span::default(), names }
+        Writer {
+            vars,
+            body: Body::default(),
+            span: Span::default(),
+            call: None,
+            learnt: Vec::new(),
+            tape: BTreeSet::new(),
+            held: FxHashSet::default(),
+            names,
+        }
+    }
+
+    /// What is written next is about an equation.
+    pub fn at_equation(&mut self, equation: &Equation) {
+        (self.span, self.call) = (equation.span, equation.call);
+    }
+
+    /// What is written next is about a stream.
+    pub fn at_stream(&mut self, var: VarId) {
+        self.at(self.vars[var.index()].span);
+    }
+
+    /// What is written next is about this place.
+    pub fn at(&mut self, span: Span) {
+        (self.span, self.call) = (span, None);
     }
 
     pub fn ty(&self, var: VarId) -> &Type {
@@ -64,7 +98,7 @@ impl Writer {
 
     /// Writes the equation of a stream.
     pub fn define(&mut self, out: VarId, kind: Kind) {
-        self.body.equations.push(Equation { out, kind, span: self.span });
+        self.body.equations.push(Equation { out, kind, span: self.span, call: self.call });
     }
 
     /// Writes an equation of a new stream.

@@ -29,6 +29,12 @@ Examples:
   eddy run --engine reference --fuel 1000 descent.rd
   echo 'grad[3](x. x * x)' | eddy run --lang rd -";
 
+const TRAIN_EXAMPLES: &str = "\
+Examples:
+  eddy train line.eddy --in data.csv
+  eddy train line.eddy --in data.csv --validate more.csv --epochs 100 --patience 5
+  eddy train line.eddy --in data.csv --epochs 200 --run runs/line-learn --resume";
+
 const COMPLETIONS_EXAMPLE: &str = "\
 Example:
   eddy completions bash > ~/.local/share/bash-completion/completions/eddy";
@@ -44,6 +50,12 @@ pub enum Command {
     /// Run a program and print how it came to its value
     #[command(after_help = "Example:\n  eddy trace descent.rd")]
     Trace(RunArgs),
+    /// Compare the derivatives of a node with finite differences
+    #[command(after_help = "Example:\n  eddy gradcheck cell.eddy --node cell --const units=3 --shape x=[2]")]
+    Gradcheck(GradcheckArgs),
+    /// Learn the parameters of a program from data
+    #[command(after_help = TRAIN_EXAMPLES)]
+    Train(TrainArgs),
     /// Print the flat equations of a program
     #[command(after_help = "Example:\n  eddy flow counter.eddy")]
     Flow(FlowArgs),
@@ -97,6 +109,85 @@ pub struct RunArgs {
     /// Print counters on standard error
     #[arg(long)]
     pub stats: bool,
+}
+
+#[derive(Args)]
+pub struct GradcheckArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// The node whose derivatives are checked
+    #[arg(long, value_name = "NAME")]
+    pub node: String,
+    /// Check at these inputs: .jsonl, .csv or .npy; otherwise they are made up
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
+    pub data: Vec<String>,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
+    pub constants: Vec<(String, String)>,
+    /// Give an input whose shape is not written a shape
+    #[arg(long = "shape", value_name = "NAME=SHAPE", value_parser = named_constant)]
+    pub shapes: Vec<(String, String)>,
+    /// Make up so many cycles
+    #[arg(long, value_name = "N")]
+    pub cycles: Option<u64>,
+    /// The seed of what is made up, and of initial values
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How far both may be apart, relative to the larger one and to 1
+    #[arg(long, value_name = "X")]
+    pub tolerance: Option<f64>,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+#[derive(Args)]
+pub struct TrainArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// The node to train; it need not be named if the file declares one only
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// The data to learn from: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for one input
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required = true)]
+    pub data: Vec<String>,
+    /// Data to measure the loss on after each epoch
+    #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
+    pub validate: Vec<String>,
+    /// How many times to go through the data
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub epochs: usize,
+    /// Stop when so many epochs brought nothing better
+    #[arg(long, value_name = "N")]
+    pub patience: Option<usize>,
+    /// The seed of initial values and of the order of samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Keep the order of the data
+    #[arg(long)]
+    pub no_shuffle: bool,
+    /// A sequence ends every N rows, where the data do not say it in a column `end`
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub sequence: Option<usize>,
+    /// The gradient is cut every N rows, where the data do not say it in a column `cut`
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub cut: Option<usize>,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
+    pub constants: Vec<(String, String)>,
+    /// Start from these parameters
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "resume")]
+    pub params: Option<PathBuf>,
+    /// The folder of the run; otherwise a new one in `runs`
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub run: Option<PathBuf>,
+    /// Go on where the run in this folder ended
+    #[arg(long, requires = "run")]
+    pub resume: bool,
+    /// Stop when more than N cycles are open at once
+    #[arg(long, value_name = "N")]
+    pub max_window: Option<usize>,
+    #[command(flatten)]
+    pub reporting: Reporting,
 }
 
 #[derive(Args)]
@@ -227,6 +318,9 @@ pub struct Evaluation {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     max_window: Option<usize>,
+    /// Give the parameters of the node the values of this file, which `eddy train` wrote
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
+    pub params: Option<PathBuf>,
     /// Draw chronograms into this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out")]
     pub svg: Option<PathBuf>,
@@ -263,6 +357,9 @@ impl Evaluation {
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,
+            shapes: Vec::new(),
+            tolerance: None,
+            parameters: None,
             width: terminal_width(),
         })
     }
@@ -286,6 +383,7 @@ impl Evaluation {
             (self.max_window.is_some(), OptionName::MaxWindow),
             (self.svg.is_some(), OptionName::Svg),
             (self.arrows, OptionName::Arrows),
+            (self.params.is_some(), OptionName::Params),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))
@@ -298,6 +396,14 @@ fn terminal_width() -> Option<usize> {
         return None;
     }
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it is at least 1".to_string()),
+        Ok(n) => Ok(n),
+        Err(_) => Err("it is a whole number".to_string()),
+    }
 }
 
 fn named_constant(text: &str) -> Result<(String, String), String> {

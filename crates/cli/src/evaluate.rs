@@ -8,10 +8,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use eddy_language::{Command, Data, Language, OptionName, Options, Sink, Status, Verdict};
+use eddy_runtime::Saved;
 use eddy_syntax::Sources;
+use eddy_tensor::Value;
 
 use crate::answers::Answers;
-use crate::args::{CheckArgs, Evaluation, FlowArgs, Program, Reporting, RunArgs, is_standard_input};
+use crate::args::{CheckArgs, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input};
 use crate::input::{self, Unreadable};
 use crate::json;
 use crate::report::Form;
@@ -37,26 +39,58 @@ pub fn flow(args: &FlowArgs) -> Result<Status, Stop> {
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
 
+/// `eddy gradcheck`.
+pub fn gradcheck(args: &GradcheckArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Gradcheck, &args.program, &args.reporting, false)?;
+    let options = Options {
+        node: Some(args.node.clone()),
+        constants: args.constants.clone(),
+        shapes: args.shapes.clone(),
+        cycles: args.cycles,
+        seed: args.seed,
+        tolerance: args.tolerance,
+        ..Options::default()
+    };
+    let Some(data) = session.data(&args.data) else { return Ok(Status::Refused) };
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, data, answers))
+}
+
 /// `eddy run`.
 pub fn run(args: &RunArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Run, &args.program, &args.reporting, args.stats)?;
-    let options = args.evaluation.options(session.language, Command::Run)?;
+    let mut options = args.evaluation.options(session.language, Command::Run)?;
+    if let Some(path) = &args.evaluation.params {
+        match parameters(path) {
+            Ok(values) => options.parameters = Some((path.display().to_string(), values)),
+            Err(message) => {
+                session.form.failure(&path.display().to_string(), &message);
+                return Ok(Status::Refused);
+            }
+        }
+    }
     let is_read = |named: &String| named == "-" || named.ends_with("=-");
     if is_standard_input(&args.program.file) && args.evaluation.data.iter().any(is_read) {
         return Err(misuse("run", "the program and its data cannot both be read from standard input"));
     }
-    let Some(data) = session.data(&args.evaluation) else { return Ok(Status::Refused) };
+    let Some(data) = session.data(&args.evaluation.data) else { return Ok(Status::Refused) };
     session.conclude(args.evaluation.out.as_deref(), |sources, answers| match session.form {
         Form::Json => session.answer_whole(sources, &options, data, answers),
         _ => session.answer(sources, &options, data, answers),
     })
 }
 
+/// The values of a file of parameters.
+fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
+    let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
+    Ok(saved.values)
+}
+
 /// `eddy trace`.
 pub fn trace(args: &RunArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Trace, &args.program, &args.reporting, args.stats)?;
     let options = args.evaluation.options(session.language, Command::Trace)?;
-    let Some(data) = session.data(&args.evaluation) else { return Ok(Status::Refused) };
+    let Some(data) = session.data(&args.evaluation.data) else { return Ok(Status::Refused) };
     let to = args.evaluation.svg.as_deref().or(args.evaluation.out.as_deref());
     session.conclude(to, |sources, answers| match session.form {
         Form::Json => {
@@ -89,8 +123,8 @@ impl<'a> Session<'a> {
     }
 
     /// The data that the program is to read; none if some cannot be opened, which is then told.
-    fn data(&self, evaluation: &Evaluation) -> Option<Vec<Data>> {
-        let opened: Result<Vec<Data>, _> = evaluation.data.iter().map(|named| input::data(named)).collect();
+    fn data(&self, names: &[String]) -> Option<Vec<Data>> {
+        let opened: Result<Vec<Data>, _> = names.iter().map(|named| input::data(named)).collect();
         opened
             .map_err(|(name, reason)| self.form.failure(&name, &format!("cannot read the file: {reason}")))
             .ok()

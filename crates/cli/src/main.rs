@@ -6,6 +6,8 @@
 //! * [`args`]: what can be typed, as `clap` understands it.
 //! * [`input`]: a program's text, from a file or from standard input.
 //! * [`evaluate`]: the commands `check`, `run` and `trace`.
+//! * [`train`](mod@train): the command `train`, with its run folder.
+//! * [`files`]: files that are written in one step.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
 //! * [`answers`]: results, on standard output.
@@ -25,7 +27,9 @@ mod input;
 
 mod evaluate;
 mod explain;
+mod files;
 mod format;
+mod train;
 
 mod answers;
 mod json;
@@ -60,6 +64,8 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
         Command::Flow(args) => evaluate::flow(args),
+        Command::Gradcheck(args) => evaluate::gradcheck(args),
+        Command::Train(args) => train::train(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),
         Command::Completions { shell } => completions(*shell),

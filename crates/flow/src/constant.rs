@@ -22,6 +22,8 @@ pub enum Constant {
     Ints(Vec<i64>),
     /// `zeros(s)` and its like; a random one is drawn once, from its seed path (section 4).
     Initialiser(Initialiser, Shape, Box<str>),
+    /// A value that was learnt: a parameter that is read from a file.
+    Given(Value),
     /// Zero of whatever type the stream has; only synthesised code has it.
     Zero,
 }
@@ -37,6 +39,7 @@ impl Constant {
         match self {
             Constant::Ints(ns) => Some(Shape::new(&[ns.len()])),
             Constant::Initialiser(_, shape, _) => Some(shape.clone()),
+            Constant::Given(value) => Some(value.shape().clone()),
             Constant::Bool(_) | Constant::Int(_) | Constant::Num(_) | Constant::Zero => None,
         }
     }
@@ -50,6 +53,7 @@ impl Constant {
             Constant::Ints(ints) => integers(ints, ty.scalar),
             Constant::Num(x) => Data::Num(vec![*x; n]),
             Constant::Zero => return Value::zeros(ty),
+            Constant::Given(value) => return value.clone(),
             Constant::Initialiser(initialiser, shape, path) => {
                 let value = initialiser.value(ty.scalar, shape, SplitMix64::new(path, seed));
                 return value.expect("inference refuses types that are too large");
@@ -77,6 +81,13 @@ fn integers(ints: &[i64], scalar: Scalar) -> Data {
     }
 }
 
+/// A number as it is written: with a point or an exponent, which tells it from an integer.
+pub fn with_point(x: f64) -> String {
+    let text = Number(x).to_string();
+    let is_integral = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    if is_integral { text + ".0" } else { text }
+}
+
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,6 +99,7 @@ impl fmt::Display for Constant {
                 write!(f, "[{}]", items.join(","))
             }
             Constant::Initialiser(initialiser, shape, _) => write!(f, "{}({shape})", initialiser.name()),
+            Constant::Given(value) => write!(f, "given {}", value.ty()),
             Constant::Zero => f.write_str("0"),
         }
     }

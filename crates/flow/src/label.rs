@@ -6,6 +6,7 @@
 use eddy_tensor::Op;
 
 use super::{Constant, Equation, Kind, Polarity, VarId};
+use crate::constant::with_point;
 
 /// A longer expression ends in `…`.
 const MAX_LENGTH: usize = 120;
@@ -14,6 +15,8 @@ const MAX_LENGTH: usize = 120;
 pub struct Labels<'a> {
     names: Vec<Option<&'a str>>,
     definitions: Vec<Option<&'a Equation>>,
+    /// Whether a number that is a `num` shows it, as `2.0` does; tables show the canonical value, `2`.
+    has_points: bool,
 }
 
 /// What is left to write of a label.
@@ -24,6 +27,8 @@ enum Task<'a> {
     Operand(VarId),
     /// A stream as a whole label or an argument of a call.
     Whole(VarId),
+    /// What a stream is defined as.
+    Definition(VarId),
 }
 
 impl<'a> Labels<'a> {
@@ -34,13 +39,32 @@ impl<'a> Labels<'a> {
         for equation in equations {
             definitions[equation.out.index()] = Some(equation);
         }
-        Labels { names, definitions }
+        Labels { names, definitions, has_points: false }
+    }
+
+    /// For messages about the text of a program: `2.0` is no `2` there.
+    #[must_use]
+    pub fn with_points(self) -> Self {
+        Labels { has_points: true, ..self }
     }
 
     /// The label of a stream.
     pub fn label(&self, var: VarId) -> String {
+        self.text(vec![Task::Whole(var)])
+    }
+
+    /// The label of a stream as an operand: in parentheses if it consists of several words.
+    pub fn operand(&self, var: VarId) -> String {
+        self.text(vec![Task::Operand(var)])
+    }
+
+    /// The right side of a stream's equation, even if the stream has a name.
+    pub fn definition(&self, var: VarId) -> String {
+        self.text(vec![Task::Definition(var)])
+    }
+
+    fn text(&self, mut tasks: Vec<Task<'a>>) -> String {
         let mut text = String::new();
-        let mut tasks = vec![Task::Whole(var)];
         while let Some(task) = tasks.pop() {
             if text.len() > MAX_LENGTH {
                 return text + "…";
@@ -48,7 +72,11 @@ impl<'a> Labels<'a> {
             match task {
                 Task::Text(piece) => text.push_str(piece),
                 Task::Owned(piece) => text.push_str(&piece),
-                Task::Whole(var) => self.expression(var, &mut tasks),
+                Task::Whole(var) => match self.names[var.index()] {
+                    Some(name) => text.push_str(name),
+                    None => self.expression(var, &mut tasks),
+                },
+                Task::Definition(var) => self.expression(var, &mut tasks),
                 Task::Operand(var) if self.is_compound(var) => {
                     tasks.extend([Task::Text(")"), Task::Whole(var), Task::Text("(")]);
                 }
@@ -71,16 +99,14 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Pushes what the label of a stream consists of, last part first.
+    /// Pushes what the right side of a stream's equation consists of, last part first.
     fn expression(&self, var: VarId, tasks: &mut Vec<Task<'a>>) {
-        if let Some(name) = self.names[var.index()] {
-            return tasks.push(Task::Text(name));
-        }
         let Some(equation) = self.definitions[var.index()] else {
             return tasks.push(Task::Text("_"));
         };
         let start = tasks.len();
         match &equation.kind {
+            Kind::Const(Constant::Num(x)) if self.has_points => tasks.push(Task::Owned(with_point(*x))),
             Kind::Const(constant) => tasks.push(Task::Owned(constant.to_string())),
             Kind::Apply(op, operands) => apply(op, operands, tasks),
             Kind::When { value, condition, polarity } => {

@@ -16,15 +16,17 @@
 //! * [`verify`](mod@verify): what makes a list of equations a flow.
 //! * [`components`](mod@components): cycles among streams.
 
+mod call;
 pub mod components;
 pub mod constant;
 mod label;
 pub mod text;
 pub mod verify;
 
-use eddy_syntax::Span;
+use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Type};
 
+pub use call::{Argument, Call, in_instance, in_instances};
 pub use constant::Constant;
 pub use label::Labels;
 pub use verify::{Violation, verify};
@@ -63,6 +65,8 @@ pub struct ClockAnnotation {
     pub conditions: Vec<(VarId, Polarity)>,
     /// Where it is written.
     pub span: Span,
+    /// The instance that it is written in, by its number among the calls.
+    pub call: Option<usize>,
 }
 
 /// A stream.
@@ -85,6 +89,8 @@ pub struct Equation {
     pub kind: Kind,
     /// Where messages about it point: the operator.
     pub span: Span,
+    /// The innermost instance that it belongs to, by its number among the calls.
+    pub call: Option<usize>,
 }
 
 impl Equation {
@@ -107,7 +113,7 @@ impl Equation {
             Kind::Post(operand) => Kind::Post(rename(*operand)),
             Kind::Param(operand) => Kind::Param(rename(*operand)),
         };
-        Equation { out: rename(self.out), kind, span: self.span }
+        Equation { out: rename(self.out), kind, span: self.span, call: self.call }
     }
 }
 
@@ -191,9 +197,39 @@ pub struct Flow {
     pub outputs: Vec<VarId>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The parameters, with the names under which they are saved.
+    pub parameters: Vec<Named>,
+    /// What training has learnt: delays whose state outlives the data.
+    pub memory: Vec<Named>,
+    /// The streams whose values a backward pass reads: they are kept until it comes.
+    pub tape: Vec<VarId>,
+    /// The instances, outer ones before inner ones.
+    pub calls: Vec<Call>,
+    /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept
+    /// that will be shown.
+    pub aliases: Vec<(Box<str>, VarId)>,
+}
+
+/// A stream with a name that does not depend on where it is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Such as `cell#1/kernel`.
+    pub name: String,
+    /// The stream.
+    pub var: VarId,
 }
 
 impl Flow {
+    /// What messages and tables call the streams.
+    pub fn labels(&self) -> Labels<'_> {
+        Labels::new(self.vars.iter().map(|var| var.name.as_deref()), &self.equations)
+    }
+
+    /// Says in which instances a mistake in an equation is.
+    pub fn in_instances(&self, equation: usize, diagnostic: Diagnostic) -> Diagnostic {
+        in_instances(&self.calls, self.equations[equation].call, diagnostic)
+    }
+
     /// A stream.
     pub fn var(&self, var: VarId) -> &Var {
         &self.vars[var.index()]
@@ -211,7 +247,8 @@ impl Flow {
 
     /// The stream with this name.
     pub fn find(&self, name: &str) -> Option<VarId> {
-        self.var_ids().find(|var| self.var(*var).name.as_deref() == Some(name))
+        let own = self.var_ids().find(|var| self.var(*var).name.as_deref() == Some(name));
+        own.or_else(|| self.aliases.iter().find(|(alias, _)| **alias == *name).map(|(_, var)| *var))
     }
 }
 

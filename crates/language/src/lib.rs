@@ -4,11 +4,16 @@
 //! [`std::fmt::Write`], so that a language does no input or output itself and a long trace need not fit in
 //! memory; what it has to say about the program comes back in a [`Verdict`].
 
+pub mod training;
+
 use std::fmt::Write;
 use std::io::{BufReader, Read};
 
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
+use eddy_tensor::Value;
+
+pub use training::{Plan, Progress, TrainOptions, Trainer};
 
 /// How a command ended; each has its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +72,8 @@ pub enum Command {
     Trace,
     /// What are its equations?
     Flow,
+    /// Are its derivatives right?
+    Gradcheck,
 }
 
 impl Command {
@@ -77,6 +84,7 @@ impl Command {
             Command::Run => "run",
             Command::Trace => "trace",
             Command::Flow => "flow",
+            Command::Gradcheck => "gradcheck",
         }
     }
 }
@@ -143,6 +151,12 @@ pub enum OptionName {
     Svg,
     /// `--arrows`.
     Arrows,
+    /// `--params FILE`.
+    Params,
+    /// `--shape NAME=SHAPE`.
+    Shape,
+    /// `--tolerance X`.
+    Tolerance,
 }
 
 impl OptionName {
@@ -166,6 +180,9 @@ impl OptionName {
             OptionName::MaxWindow => "--max-window",
             OptionName::Svg => "--svg",
             OptionName::Arrows => "--arrows",
+            OptionName::Params => "--params",
+            OptionName::Shape => "--shape",
+            OptionName::Tolerance => "--tolerance",
         }
     }
 }
@@ -208,6 +225,12 @@ pub struct Options {
     pub svg: bool,
     /// Draw which cell reads which.
     pub arrows: bool,
+    /// Shapes of inputs: name and expression.
+    pub shapes: Vec<(String, String)>,
+    /// How far a derivative may be from finite differences.
+    pub tolerance: Option<f64>,
+    /// Values of parameters, by their names, and the file that they are from.
+    pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.
     pub width: Option<usize>,
 }
@@ -249,6 +272,16 @@ pub trait Language: Sync {
         data: Vec<Data>,
         out: Out<'_>,
     ) -> Result<Verdict, std::fmt::Error>;
+    /// A node of the program, ready to be trained on data, with other data to validate it; none if this language does not learn.
+    fn trainer(
+        &self,
+        _sources: &mut Sources,
+        _options: &TrainOptions,
+        _data: Vec<Data>,
+        _validation: Vec<Data>,
+    ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
+        None
+    }
     /// The same program in the one format, or why it cannot be read.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
 use crate::elaborate::{Given, Interface, Port, interface};
-use crate::flow::{Flow, Labels, VarId};
+use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::memory::report;
 use crate::prepare::typed;
@@ -48,11 +48,8 @@ pub fn check_node(program: &Program, callable: &Callable, memory: bool) -> Resul
 
 /// `NAME: (x: num [] @ base, ..) -> (..) | VERDICT`.
 fn line(name: &str, interface: &Interface, flow: &Flow, clocks: &Clocks, verdict: &Verdict) -> String {
-    let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
-    let name_condition = |var: VarId| {
-        let label = labels.label(var);
-        if label.contains(' ') { format!("({label})") } else { label }
-    };
+    let labels = flow.labels();
+    let name_condition = |var: VarId| labels.operand(var);
     let show = |(port, var): (&Port, &VarId)| {
         let clock = clocks.show(flow, clocks.of(*var), &name_condition);
         format!("{}: {} @ {clock}", port.name, flow.var(*var).ty)

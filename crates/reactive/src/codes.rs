@@ -68,6 +68,16 @@ pub const DATA: Code = "E0701";
 /// Data with a column that is no input.
 pub const UNUSED_COLUMN: Code = "E0702";
 
+/// Parameters that do not go with the node.
+pub const PARAMETERS: Code = "E0703";
+/// A file without a training node is trained.
+pub const NOTHING_TO_TRAIN: Code = "E0607";
+/// A number became infinite or none at all in training.
+pub const DIVERGENCE: Code = "E0804";
+
+/// A derivative differs from finite differences.
+pub const GRADIENT: Code = "E0805";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -102,9 +112,13 @@ pub const PAGES: &[Page] = &[
     page!("E0604"),
     page!("E0605"),
     page!("E0606"),
+    page!("E0607"),
     page!("E0701"),
     page!("E0702"),
+    page!("E0703"),
     page!("E0801"),
     page!("E0802"),
     page!("E0803"),
+    page!("E0804"),
+    page!("E0805"),
 ];

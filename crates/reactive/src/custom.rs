@@ -128,7 +128,7 @@ impl Host for Customs<'_> {
         for (input, ty) in draft.inputs.clone().into_iter().zip(types) {
             let span = draft.vars[input.index()].span;
             let shape = Some(ty.shape.clone());
-            draft.types.push(TypeAnnotation { var: input, scalar: ty.scalar, shape, span });
+            draft.types.push(TypeAnnotation { var: input, scalar: ty.scalar, shape, span, formal: None });
         }
         let marks = std::mem::take(&mut draft.marks);
         let flow = infer(draft, &Hints::default()).map_err(|failure| failure.diagnostics)?;

@@ -6,7 +6,7 @@ use eddy_autodiff::section::Mark;
 use eddy_syntax::Span;
 use eddy_tensor::{Scalar, Shape};
 
-use crate::flow::{ClockAnnotation, Equation, VarId};
+use crate::flow::{Call, ClockAnnotation, Equation, Named, VarId};
 
 /// A stream before inference.
 #[derive(Clone, Debug)]
@@ -29,6 +29,19 @@ pub struct TypeAnnotation {
     pub shape: Option<Shape>,
     /// Where it is written.
     pub span: Span,
+    /// What it is written for, if that is in an instance.
+    pub formal: Option<Formal>,
+}
+
+/// A stream of an instance, as its node calls it.
+#[derive(Clone, Debug)]
+pub struct Formal {
+    /// The instance, by its number among the calls.
+    pub call: usize,
+    /// The name in the node.
+    pub name: Box<str>,
+    /// Which input it is, if it is one.
+    pub input: Option<usize>,
 }
 
 /// Equations without types.
@@ -46,12 +59,21 @@ pub struct Draft {
     pub types: Vec<TypeAnnotation>,
     /// The clocks that are written.
     pub clocks: Vec<ClockAnnotation>,
+    /// The instances, outer ones before inner ones.
+    pub calls: Vec<Call>,
+    /// Other names of streams: an input of an instance is its argument, an output is what it defines. Only those are kept
+    /// that will be shown.
+    pub aliases: Vec<(Box<str>, VarId)>,
     /// Streams of one type that no equation relates yet: a stream and its derivative.
     pub alike: Vec<Alike>,
     /// Which stretches of equations are to be differentiated.
     pub marks: Vec<Mark>,
-    /// The parameters, in flattening order.
+    /// The parameters that no training code has taken over, in flattening order.
     pub parameters: Vec<Parameter>,
+    /// The parameters that an optimiser has taken over.
+    pub learnt: Vec<Named>,
+    /// The state of optimisers.
+    pub memory: Vec<Named>,
 }
 
 /// Two streams of one type.
@@ -65,9 +87,11 @@ pub struct Alike {
     pub span: Span,
 }
 
-/// A parameter that no training code has taken over.
-#[derive(Clone, Copy, Debug)]
+/// A parameter.
+#[derive(Clone, Debug)]
 pub struct Parameter {
+    /// The name under which it is saved: the path for seeds, and the name of its stream or the number of its `param`.
+    pub name: String,
     /// The stream.
     pub var: VarId,
     /// Where it is written.

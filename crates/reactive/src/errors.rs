@@ -5,19 +5,15 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::EvalError;
 
 use crate::codes;
-use crate::flow::{Flow, Labels};
+use crate::flow::{Equation, Flow};
 use crate::kahn;
 use crate::simulate::{self, Contradiction};
 
-fn labels(flow: &Flow) -> Labels<'_> {
-    Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations)
-}
-
 /// An operation has no value.
 pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> Diagnostic {
-    let equation = &flow.equations[equation];
-    let label = labels(flow).label(equation.out);
-    Diagnostic::error(codes::ARITHMETIC, equation.span, format!("{error} at cycle {cycle} in '{label}'"))
+    let Equation { out, span, .. } = flow.equations[equation];
+    let title = format!("{error} at cycle {cycle} in '{}'", flow.labels().label(out));
+    flow.in_instances(equation, Diagnostic::error(codes::ARITHMETIC, span, title))
 }
 
 /// Streams were not there together.
@@ -27,10 +23,10 @@ pub fn synchronisation(
     cycle: u64,
     contradiction: Option<Contradiction>,
 ) -> Diagnostic {
-    let equation = &flow.equations[equation];
-    let labels = labels(flow);
-    let title = format!("synchronisation error at cycle {cycle} in '{}'", labels.label(equation.out));
-    let diagnostic = Diagnostic::error(codes::SYNCHRONISATION, equation.span, title);
+    let Equation { out, span, .. } = flow.equations[equation];
+    let labels = flow.labels();
+    let title = format!("synchronisation error at cycle {cycle} in '{}'", labels.label(out));
+    let diagnostic = flow.in_instances(equation, Diagnostic::error(codes::SYNCHRONISATION, span, title));
     let diagnostic = match contradiction {
         Some(Contradiction { cycle, var, is_there, equation }) => {
             let (name, needs) = (labels.label(var), &flow.equations[equation]);
@@ -56,7 +52,7 @@ pub fn simulation(flow: &Flow, failure: &simulate::Failure) -> Diagnostic {
     match failure {
         simulate::Failure::Operation { equation, cycle, error } => operation(flow, *equation, *cycle, *error),
         simulate::Failure::Window { cycle, var, limit } => {
-            let label = labels(flow).label(*var);
+            let label = flow.labels().label(*var);
             let title =
                 format!("more than {limit} cycles are open: '{label}' is still unknown at cycle {cycle}");
             Diagnostic::error(codes::WINDOW, flow.var(*var).span, title)
@@ -82,8 +78,9 @@ pub fn kahn(flow: &Flow, failure: &kahn::Failure) -> Diagnostic {
 /// A stream that is to be shown is not there.
 pub fn unknown_stream(flow: &Flow, name: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(codes::UNKNOWN_VARIABLE, span, format!("unknown variable `{name}`"));
-    let known = flow.vars.iter().filter_map(|var| var.name.as_deref());
-    match nearest(name, known) {
+    let known = || flow.vars.iter().filter_map(|var| var.name.as_deref());
+    let in_instance = known().find(|path| path.rsplit('/').next() == Some(name));
+    match in_instance.or_else(|| nearest(name, known())) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic.help("streams of instances are written with their path, such as `f#1/x`"),
     }

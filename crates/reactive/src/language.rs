@@ -1,6 +1,6 @@
 //! The language as the command line sees it.
 
-use eddy_language::{Command, Data, Language, OptionName, Options, Out, Verdict};
+use eddy_language::{Command, Data, Language, OptionName, Options, Out, TrainOptions, Trainer, Verdict};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
@@ -13,7 +13,7 @@ use crate::prepare::{Checks, prepare};
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::tree::Semantics;
-use crate::{codes, format, resolve, runs, stream};
+use crate::{codes, format, gradcheck, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -39,9 +39,15 @@ impl Language for Reactive {
             Command::Check => &[OptionName::MemoryReport],
             Command::Trace => &[OptionName::Svg, OptionName::Arrows],
             Command::Flow => &[OptionName::Node],
+            Command::Gradcheck => {
+                use OptionName::{Const, Cycles, In, Node, Seed, Shape, Tolerance};
+                &[Node, In, Const, Cycles, Seed, Shape, Tolerance]
+            }
             Command::Run => {
-                use OptionName::{Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Seed, Show, Unchecked};
-                &[Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow]
+                use OptionName::{
+                    Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Seed, Show, Unchecked,
+                };
+                &[Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Params]
             }
         })
     }
@@ -72,6 +78,7 @@ impl Language for Reactive {
         let text = match command {
             Command::Check => check(&program, options.memory_report),
             Command::Flow => flow(&program, options),
+            Command::Gradcheck => gradcheck::check(&program, sources, options, data),
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
@@ -84,6 +91,19 @@ impl Language for Reactive {
             }
             Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
         }
+    }
+
+    fn trainer(
+        &self,
+        sources: &mut Sources,
+        options: &TrainOptions,
+        data: Vec<Data>,
+        validation: Vec<Data>,
+    ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
+        let made = resolve::resolve(sources)
+            .map_err(without_repetitions)
+            .and_then(|program| training::trainer(program, sources, options, data, validation));
+        Some(made.map(|trainer| Box::new(trainer) as Box<dyn Trainer>))
     }
 
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {

@@ -26,7 +26,7 @@
 //!   they look ahead; [`prepare`](mod@prepare) is all of them in order, with differentiation between types and clocks (`eddy-autodiff`; [`custom`] is what
 //!   that asks for). [`check`] and [`memory`] say what was found.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
-//! * Use: [`runs`] are test benches in files, [`stream`] reads data, [`chronogram`] draws, [`errors`] words what goes wrong then.
+//! * Use: [`runs`] are test benches in files, [`stream`] reads data, [`training`] learns from them, [`gradcheck`] compares derivatives with finite differences, [`parameters`] are what was learnt, [`chronogram`] draws, [`errors`] words what goes wrong then.
 //! * [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program.
@@ -59,8 +59,11 @@ pub mod simulate;
 
 pub mod chronogram;
 pub mod errors;
+pub mod gradcheck;
+pub mod parameters;
 pub mod runs;
 pub mod stream;
+pub mod training;
 
 pub mod codes;
 pub mod language;

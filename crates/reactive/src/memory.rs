@@ -8,6 +8,8 @@
 //!   y: look-ahead 1, at most 2 cycles of 24 B are open
 //!   state: 8 B in 1 value
 //! ```
+//!
+//! Training code adds what is kept for its backward pass: the values that derivatives read, for each cycle of a sequence.
 
 use std::fmt::Write;
 
@@ -56,7 +58,26 @@ pub fn report(flow: &Flow, clocks: &Clocks) -> Result<String, Box<Diagnostic>> {
     let values = if kept.len() == 1 { "1 value".to_string() } else { format!("{} values", kept.len()) };
     writeln!(text, "  state: {} in {values}", size(kept.iter().sum()))
         .expect("a string takes all that is written");
+    text.push_str(&backward(flow, &whole));
     Ok(text)
+}
+
+/// What is kept for the backward pass, if there is one that goes through time.
+fn backward(flow: &Flow, verdict: &Verdict) -> String {
+    if flow.tape.is_empty() {
+        return String::new();
+    }
+    if *verdict == Verdict::LookAhead(0) {
+        return "  backward pass: within each cycle, nothing is kept for it\n".to_string();
+    }
+    let kept: u64 = flow.tape.iter().map(|var| bytes(&flow.var(*var).ty)).sum();
+    let n = flow.tape.len();
+    let values = if n == 1 { "1 value".to_string() } else { format!("{n} values") };
+    format!(
+        "  backward pass: {} in {values} kept for each cycle of a sequence, {} for 100 cycles\n",
+        size(kept),
+        size(100 * kept)
+    )
 }
 
 fn bytes(ty: &Type) -> u64 {

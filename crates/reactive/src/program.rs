@@ -53,6 +53,8 @@ pub enum Base {
     },
     /// A node that a `train` declares.
     Train(TrainId),
+    /// The same without its optimisers: the loss at fixed parameters.
+    Test(TrainId),
 }
 
 impl From<NodeId> for Callable {
@@ -287,7 +289,7 @@ impl Program {
     pub fn origin(&self, base: Base) -> NodeId {
         match base {
             Base::Node(node) | Base::Woven { node, .. } => node,
-            Base::Train(train) => self.train(train).node,
+            Base::Train(train) | Base::Test(train) => self.train(train).node,
         }
     }
 
@@ -299,7 +301,7 @@ impl Program {
                 let (end, cut) = (if end { "_end" } else { "" }, if cut { "_cut" } else { "" });
                 format!("{}{end}{cut}", self.node(node).name)
             }
-            Base::Train(train) => self.train(train).name.clone(),
+            Base::Train(train) | Base::Test(train) => self.train(train).name.clone(),
         };
         callable.modes.iter().fold(base, |name, mode| format!("{}{name}", mode.prefix()))
     }
@@ -308,7 +310,7 @@ impl Program {
     pub fn span_of(&self, callable: &Callable) -> Span {
         match callable.base {
             Base::Node(node) | Base::Woven { node, .. } => self.node(node).span,
-            Base::Train(train) => self.train(train).span,
+            Base::Train(train) | Base::Test(train) => self.train(train).span,
         }
     }
 

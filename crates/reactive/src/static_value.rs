@@ -7,6 +7,8 @@ use eddy_tensor::Shape;
 use rustc_hash::FxHashMap;
 
 use crate::codes;
+use crate::flow::Constant;
+use crate::flow::constant::with_point;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Exprs, NumberValue, UnaryOp};
 
 pub use eddy_tensor::Static;
@@ -27,6 +29,14 @@ pub enum StaticError {
         /// How long the list is.
         length: usize,
     },
+}
+
+/// A constant as it is written.
+pub fn shown(value: &Static) -> String {
+    match value {
+        Static::Num(x) => with_point(*x),
+        value => Constant::from(value).to_string(),
+    }
 }
 
 /// The shape that it is, if it is a list of sizes.

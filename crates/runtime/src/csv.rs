@@ -1,4 +1,7 @@
 //! CSV: a header of names, a row per cycle, an empty cell for absence; scalars only.
+//!
+//! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. Where there is only one column, an absent
+//! cell is written as `""`.
 
 use std::io::Read;
 
@@ -124,6 +127,14 @@ mod tests {
     fn a_column_that_is_not_there_is_absent() {
         assert_eq!(read("x\n-inf\n"), [Ok(vec![Raw::Num(f64::NEG_INFINITY), Raw::Absent])]);
         assert_eq!(read(""), []);
+    }
+
+    #[test]
+    fn an_empty_line_is_no_row_and_an_empty_cell_in_quotes_is_absent() {
+        let absent = || Ok(vec![Raw::Absent, Raw::Absent]);
+        let number = |n| Ok(vec![Raw::Int(n), Raw::Absent]);
+        assert_eq!(read("x\n1\n\n3\n\n"), [number(1), number(3)]);
+        assert_eq!(read("x\n1\n\"\"\n3\n"), [number(1), absent(), number(3)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Streams in and out of programs: JSON lines, CSV and NPY.
+//! Streams in and out of programs, in JSON lines, CSV and NPY, and the files that keep what was learnt.
 //!
 //! A reader is told the names of the inputs and gives one [`Row`] per cycle; each cell is [`Raw`], since types are not known
 //! before the first values are seen. [`Raw::to_value`] makes a value of a given type out of a cell, or says what is wrong.
@@ -16,6 +16,7 @@
 //! * [`raw`]: cells before their types are known.
 //! * [`rows`]: what all readers have in common, and what is wrong with data.
 //! * [`json_lines`], [`csv`], [`npy`]: the formats.
+//! * [`saved`]: parameters and checkpoints.
 
 pub mod raw;
 pub mod rows;
@@ -24,8 +25,11 @@ pub mod csv;
 pub mod json_lines;
 pub mod npy;
 
+pub mod saved;
+
 pub use csv::Csv;
 pub use json_lines::JsonLines;
 pub use npy::Npy;
 pub use raw::{Mismatch, Raw};
 pub use rows::{BadData, Row, Rows};
+pub use saved::Saved;

@@ -6,7 +6,7 @@
 //! * [`explain`]: the page behind a diagnostic's code.
 //! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
 //! * [`names`]: names as numbers.
-//! * [`layout`]: the line breaker behind `eddy fmt`.
+//! * [`mod@format`]: what the formatters of all languages share, and [`layout`], their line breaker.
 //! * [`real`]: how a real number prints.
 //! * [`suggest`]: which known word a misspelt one was meant to be.
 //!
@@ -15,6 +15,7 @@
 
 pub mod diagnostic;
 pub mod explain;
+pub mod format;
 pub mod layout;
 pub mod lex;
 pub mod names;

@@ -75,6 +75,13 @@ pub enum ShapeError {
         /// The operand.
         shape: Shape,
     },
+    /// There is no place for a new axis.
+    NewAxis {
+        /// The axis, from 0.
+        axis: usize,
+        /// The operand.
+        shape: Shape,
+    },
     /// There is no such row.
     Index {
         /// The row, from 0.
@@ -146,7 +153,19 @@ impl fmt::Display for ShapeError {
             ShapeError::Concat { left, right } => {
                 write!(f, "cannot concatenate {left} and {right}: only the first sizes may differ")
             }
-            ShapeError::Axis { axis, shape } => write!(f, "axis {axis} is out of range for shape {shape}"),
+            ShapeError::Axis { axis, shape } => {
+                write!(f, "axis {axis} is out of range for shape {shape}, ")?;
+                match shape.len() {
+                    0 => f.write_str("which has no axes"),
+                    1 => f.write_str("whose only axis is 0"),
+                    2 => f.write_str("whose axes are 0 and 1"),
+                    n => write!(f, "whose axes are 0 to {}", n - 1),
+                }
+            }
+            ShapeError::NewAxis { axis, shape } => {
+                write!(f, "axis {axis} is out of range: a new axis of shape {shape} can ")?;
+                if shape.is_empty() { f.write_str("only be 0") } else { write!(f, "be 0 to {}", shape.len()) }
+            }
             ShapeError::Index { index, shape } => {
                 write!(f, "index {index} is out of range for shape {shape}")
             }

@@ -163,6 +163,15 @@ impl Value {
         }
     }
 
+    /// Whether no number in it is infinite or NaN.
+    pub fn is_finite(&self) -> bool {
+        self.elements().all(|element| match element {
+            Value::Num(x) => x.is_finite(),
+            Value::Num32(x) => x.is_finite(),
+            _ => true,
+        })
+    }
+
     /// The elements in row-major order, each a scalar.
     pub fn elements(&self) -> impl Iterator<Item = Value> {
         (0..self.n_elements()).map(move |index| match self {

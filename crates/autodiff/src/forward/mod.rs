@@ -59,7 +59,7 @@ pub(crate) fn forward(
         }
     }
     for pair in outputs.iter().filter(|pair| !pinned.contains_key(&pair.primal)) {
-        forward.writer.span = forward.writer.vars[pair.primal.index()].span;
+        forward.writer.at_stream(pair.primal);
         let tangent = forward.tangents.get(&pair.primal).copied();
         let tangent = tangent.unwrap_or_else(|| forward.writer.zero_beside(pair.primal));
         forward.writer.define_copy(pair.derivative, tangent);
@@ -78,7 +78,7 @@ struct Forward<'a> {
 impl Forward<'_> {
     fn equation(&mut self, equation: &Equation) {
         let Some(target) = self.tangents.get(&equation.out).copied() else { return };
-        self.writer.span = equation.span;
+        self.writer.at_equation(equation);
         let kind = match &equation.kind {
             Kind::Apply(op, operands) => {
                 let active = differentiable_operands(self.writer, equation)
@@ -118,7 +118,7 @@ impl Forward<'_> {
 
     /// An instance whose derivative the user wrote.
     fn instance(&mut self, instance: &Instance) -> Result<(), Vec<Diagnostic>> {
-        self.writer.span = instance.span;
+        self.writer.at(instance.span);
         if !instance.differentiable().any(|output| self.tangents.contains_key(&output)) {
             return Ok(());
         }

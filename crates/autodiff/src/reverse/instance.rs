@@ -9,7 +9,7 @@ use crate::section::{Argument, Instance, Mode};
 
 impl Reverse<'_> {
     pub(super) fn instance(&mut self, instance: &Instance, is_training: bool) -> Result<(), Vec<Diagnostic>> {
-        self.writer.span = instance.span;
+        self.writer.at(instance.span);
         let is_replaced = is_training && !instance.has_adjoint && !instance.has_tangent;
         let is_active = instance.differentiable().any(|output| self.cotangents.contains_key(&output));
         if !is_active && !is_replaced {

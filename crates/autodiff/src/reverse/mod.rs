@@ -17,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::activity::{active, differentiable_operands};
 use crate::body::{Body, Step};
 use crate::expand::Host;
+use crate::prune::mentioned;
 use crate::renaming::Renaming;
 use crate::section::{Instance, Pair};
 use crate::writer::Writer;
@@ -54,6 +55,7 @@ pub(crate) fn reverse(
         .map(|var| (*var, pinned.get(var).copied().unwrap_or_else(|| writer.derivative("d'", *var))))
         .collect();
     let renaming = Renaming::new(writer, pinned.values().copied().collect());
+    let first = writer.body.equations.len();
     let mut reverse = Reverse { writer, host, cotangents, uses: FxHashMap::default() };
     for step in steps.iter().rev() {
         match step {
@@ -61,7 +63,22 @@ pub(crate) fn reverse(
             Step::Instance(placed) => reverse.instance(&placed.instance, task.is_training)?,
         }
     }
+    note_reads(task.body, first, reverse.writer);
     Ok(reverse.sums(&order, &task.seeds, renaming))
+}
+
+/// Notes which values of a body the equations written since read: all but constants, and parameters, which stay as they are.
+fn note_reads(body: &Body, first: usize, writer: &mut Writer) {
+    let is_kept = |equation: &&Equation| {
+        !matches!(equation.kind, Kind::Const(_) | Kind::Param(_)) && !writer.held.contains(&equation.out)
+    };
+    let defined: FxHashSet<VarId> =
+        body.equations.iter().filter(is_kept).map(|equation| equation.out).collect();
+    let all: FxHashSet<VarId> = body.equations.iter().map(|equation| equation.out).collect();
+    let inputs: FxHashSet<VarId> = mentioned(body).into_iter().filter(|var| !all.contains(var)).collect();
+    let reads = writer.body.equations[first..].iter().flat_map(|equation| equation.kind.operands());
+    let reads: Vec<VarId> = reads.filter(|var| defined.contains(var) || inputs.contains(var)).collect();
+    writer.tape.extend(reads);
 }
 
 impl Task<'_> {
@@ -92,7 +109,7 @@ struct Reverse<'a> {
 impl Reverse<'_> {
     fn equation(&mut self, equation: &Equation) {
         let Some(cotangent) = self.cotangents.get(&equation.out).copied() else { return };
-        self.writer.span = equation.span;
+        self.writer.at_equation(equation);
         for (position, operand) in differentiable_operands(self.writer, equation).into_iter().rev() {
             if !self.cotangents.contains_key(&operand) {
                 continue;
@@ -126,7 +143,7 @@ impl Reverse<'_> {
             let seeds = seeds.iter().filter(|seed| seed.primal == *var).map(|seed| seed.derivative);
             let uses = self.uses.remove(var).unwrap_or_default();
             let parts: Vec<VarId> = seeds.chain(uses.into_iter().rev()).collect();
-            self.writer.span = self.writer.vars[var.index()].span;
+            self.writer.at_stream(*var);
             renaming.define_sum(self.cotangents[var], &parts, self.writer);
         }
         renaming.finish(self.writer);

@@ -10,7 +10,8 @@
 //! output o
 //! ```
 //!
-//! One line is one input, one equation, one written clock (`clock x when c when not d`) or one output. Equations are written as in programs, with a variable for each operand;
+//! One line is one input, one equation, one written clock (`clock x when c when not d`), one output, or what a stream is
+//! saved as (`parameter NAME x`, `memory NAME x`). Equations are written as in programs, with a variable for each operand;
 //! streams without a name are numbered. What stands behind `--` is a comment; `eddy flow` puts the clock there.
 //!
 //! A constant is written behind the word `const`, so that it is kept as it was: `const 0` may be of either numeric type,
@@ -20,6 +21,8 @@ mod expression;
 mod parse;
 
 use std::fmt::Write;
+
+use eddy_tensor::Value;
 
 use super::{Flow, Kind, Polarity, VarId};
 use crate::constant::Constant;
@@ -52,6 +55,12 @@ pub fn print(flow: &Flow, comment: impl Fn(VarId, &dyn Fn(VarId) -> String) -> O
     }
     for output in &flow.outputs {
         line(format!("output {}", name(*output)));
+    }
+    for parameter in &flow.parameters {
+        line(format!("parameter {} {}", parameter.name, name(parameter.var)));
+    }
+    for memory in &flow.memory {
+        line(format!("memory {} {}", memory.name, name(memory.var)));
     }
     text
 }
@@ -101,6 +110,21 @@ fn constant_text(constant: &Constant) -> String {
             format!("[{}]", items.join(","))
         }
         Constant::Initialiser(initialiser, shape, path) => format!("{} {shape} {path}", initialiser.name()),
+        Constant::Given(value) => {
+            let numbers: Vec<String> = value.elements().map(|element| element_text(&element)).collect();
+            format!("given {} {}", value.ty(), numbers.join(" "))
+        }
         Constant::Zero => "zero".to_string(),
+    }
+}
+
+/// A scalar, so that it reads back as the same one.
+fn element_text(element: &Value) -> String {
+    match element {
+        Value::Bool(truth) => truth.to_string(),
+        Value::Int(n) => n.to_string(),
+        Value::Num(x) => format!("{x:?}"),
+        Value::Num32(x) => format!("{x:?}"),
+        Value::Tensor(_) => unreachable!("elements are scalars"),
     }
 }

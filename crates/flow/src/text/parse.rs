@@ -1,14 +1,15 @@
 //! Reads flow back.
 
 use std::fmt;
+use std::str::FromStr;
 
 use eddy_syntax::Span;
-use eddy_tensor::{Scalar, Shape, Type, initialiser};
+use eddy_tensor::{Data, Scalar, Shape, Type, Value, initialiser};
 use rustc_hash::FxHashMap;
 
 use super::expression;
 use crate::constant::Constant;
-use crate::{ClockAnnotation, Equation, Flow, Kind, Polarity, Var, VarId};
+use crate::{ClockAnnotation, Equation, Flow, Kind, Named, Polarity, Var, VarId};
 
 /// A line that is no flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,8 @@ impl<'a> Reader<'a> {
     fn declare(&mut self, line: &'a str) -> Result<(), TextError> {
         let declaration =
             line.strip_prefix("input ").unwrap_or_else(|| line.split(" = ").next().unwrap_or(""));
-        if line.is_empty() || line.starts_with("output ") || line.starts_with("clock ") {
+        let is_other = |word: &&str| line.strip_prefix(*word).is_some_and(|rest| rest.starts_with(' '));
+        if line.is_empty() || ["output", "clock", "parameter", "memory"].iter().any(is_other) {
             return Ok(());
         }
         let Some((name, ty)) = declaration.split_once(" : ") else {
@@ -95,12 +97,30 @@ impl<'a> Reader<'a> {
         if let Some(clock) = line.strip_prefix("clock ") {
             return self.clock(clock);
         }
+        if let Some(saved) = line.strip_prefix("parameter ") {
+            let saved = self.named(saved)?;
+            self.flow.parameters.push(saved);
+            return Ok(());
+        }
+        if let Some(saved) = line.strip_prefix("memory ") {
+            let saved = self.named(saved)?;
+            self.flow.memory.push(saved);
+            return Ok(());
+        }
         let Some((declaration, right)) = line.split_once(" = ") else { return Ok(()) };
         let out = self.var(declaration.split(" : ").next().unwrap_or(""))?;
         let words: Vec<&str> = right.split_whitespace().collect();
         let kind = self.kind(&words)?;
-        self.flow.equations.push(Equation { out, kind, span: Span::default() });
+        self.flow.equations.push(Equation { out, kind, span: Span::default(), call: None });
         Ok(())
+    }
+
+    /// `NAME x`: what a stream is saved as.
+    fn named(&self, text: &str) -> Result<Named, TextError> {
+        match text.trim().split_once(' ') {
+            Some((name, var)) => Ok(Named { name: name.to_string(), var: self.var(var.trim())? }),
+            None => self.bad("expected a name and a stream"),
+        }
     }
 
     /// `x when c when not d`.
@@ -118,7 +138,7 @@ impl<'a> Reader<'a> {
         if conditions.is_empty() {
             return self.bad("expected `clock NAME when CONDITION`");
         }
-        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default() });
+        self.flow.clocks.push(ClockAnnotation { var, conditions, span: Span::default(), call: None });
         Ok(())
     }
 
@@ -188,8 +208,25 @@ fn constant(words: &[&str]) -> Option<Constant> {
             Ok(n) => Constant::Int(n),
             Err(_) => Constant::Num(word.parse().ok()?),
         },
+        ["given", scalar, shape, elements @ ..] => {
+            let ty = ty(&format!("{scalar} {shape}"))?;
+            Constant::Given(given(&ty, elements)?)
+        }
         [name, shape] => Constant::Initialiser(initialiser(name)?, self::shape(shape)?, "".into()),
         [name, shape, path] => Constant::Initialiser(initialiser(name)?, self::shape(shape)?, (*path).into()),
         _ => return None,
     })
+}
+
+/// A value with these elements.
+fn given(ty: &Type, elements: &[&str]) -> Option<Value> {
+    fn all<T: FromStr>(elements: &[&str]) -> Option<Vec<T>> {
+        elements.iter().map(|element| element.parse().ok()).collect()
+    }
+    let data = match ty.scalar {
+        Scalar::Num => Data::Num(all(elements)?),
+        Scalar::Int => Data::Int(all(elements)?),
+        Scalar::Bool => Data::Bool(all(elements)?),
+    };
+    Value::new(ty.shape.clone(), data).ok()
 }

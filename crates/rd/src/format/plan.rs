@@ -8,9 +8,9 @@
 //! are planned in one go, because their lines break together.
 
 use eddy_syntax::Span;
+use eddy_syntax::format::{Gap, INDENT, Joint};
 use eddy_syntax::lex::{Token, TokenKind};
 
-use super::gap::{Gap, INDENT, Joint};
 use crate::parse::Parsed;
 use crate::surface::{Abstraction, Annotation, BinaryOp, ExprId, ExprKind, Exprs, Head, Item, Pattern};
 

@@ -3,7 +3,7 @@
 use eddy_syntax::Diagnostic;
 
 use crate::codes;
-use crate::flow::{Flow, Labels, VarId};
+use crate::flow::{Flow, Labels, VarId, in_instance};
 
 /// A stream needs its own value at the same cycle.
 pub(super) fn instantaneous(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Diagnostic {
@@ -35,7 +35,15 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
     for (span, var) in spans.iter().skip(1).filter(|(_, var)| flow.var(*var).name.is_some()) {
         diagnostic = diagnostic.cause(*span, format!("`{}` is on the cycle", labels.label(*var)));
     }
-    diagnostic
+    // A cycle may go through several instances; the calls that are written in the node of another are not needed.
+    let mut calls: Vec<usize> =
+        cycle.iter().filter_map(|var| flow.equations[definitions[var.index()]?].call).collect();
+    calls.sort_unstable();
+    calls.dedup();
+    calls
+        .iter()
+        .map(|call| &flow.calls[*call])
+        .fold(diagnostic, |diagnostic, call| in_instance(&call.node, call.span, diagnostic))
 }
 
 /// The named streams on a cycle, sorted.

@@ -20,7 +20,7 @@ use eddy_syntax::Diagnostic;
 
 use crate::clocks::Clocks;
 use crate::flow::components::components;
-use crate::flow::{Flow, Labels, VarId};
+use crate::flow::{Flow, VarId};
 use graph::{Edge, Graph, Guard};
 use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
 
@@ -69,7 +69,7 @@ pub fn causality(flow: &Flow, clocks: &Clocks) -> Result<Verdict, Box<Diagnostic
 /// Decides causality of a program; the verdict is about these outputs.
 pub fn causality_of(flow: &Flow, clocks: &Clocks, outputs: &[VarId]) -> Result<Verdict, Box<Diagnostic>> {
     let graph = Graph::new(flow);
-    let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
+    let labels = flow.labels().with_points();
     if let Some(cycle) = graph.cycle_within(|edge| edge.guard.is_none() && edge.weight == 0) {
         return Err(Box::new(errors::instantaneous(flow, &labels, &cycle)));
     }

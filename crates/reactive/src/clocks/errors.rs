@@ -41,7 +41,7 @@ pub(super) fn mismatch(
             format!("clock error: '{name}' is on clock {found} but sampling puts it on clock {expected}")
         }
         Situation::MergeBranch(condition, _) => {
-            let condition = labels.label(condition);
+            let condition = labels.operand(condition);
             format!(
                 "clock error: '{name}' is on clock {found} but `merge {condition}` needs it on clock {expected}"
             )
@@ -71,7 +71,7 @@ pub(super) fn mismatch(
             )
             .help("give the condition a name in an equation of its own, and use that name in both places");
     }
-    match way_out(terms, labels, var, clock, situation) {
+    match way_out(flow, terms, labels, var, clock, situation) {
         Some(help) => diagnostic.help(help),
         None => diagnostic,
     }
@@ -79,6 +79,7 @@ pub(super) fn mismatch(
 
 /// The `when` or `merge` that is probably missing.
 fn way_out(
+    flow: &Flow,
     terms: &Terms,
     labels: &Labels<'_>,
     var: VarId,
@@ -86,11 +87,7 @@ fn way_out(
     situation: Situation,
 ) -> Option<String> {
     // `when` binds tightly, so what it samples stands in parentheses.
-    let operand = |var: VarId| {
-        let label = labels.label(var);
-        if label.contains(' ') { format!("({label})") } else { label }
-    };
-    let name = operand(var);
+    let name = labels.operand(var);
     let one_slower = |slow: u32, fast: u32| match terms.terms[terms.find(slow) as usize] {
         Term::On { of, condition, polarity } if terms.find(of) == terms.find(fast) => {
             Some((condition, polarity))
@@ -101,35 +98,51 @@ fn way_out(
     let not = |polarity: Polarity| if polarity == Polarity::On { "" } else { "not " };
     match situation {
         Situation::Operands(other) => {
-            let other = operand(other);
-            if let Some((condition, polarity)) = one_slower(found, clock) {
-                let (condition, not) = (labels.label(condition), not(polarity));
+            let other = labels.operand(other);
+            if let Some((condition, polarity)) = terms.complements(found, clock) {
+                let (named, condition) = with_name(flow, labels, condition);
+                let (yes, no) = if polarity == Polarity::On { (name, other) } else { (other, name) };
                 return Some(format!(
-                    "sample the faster one, `{other} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
+                    "{named}they are never there together: `merge {condition} {yes} {no}` takes whichever is there"
                 ));
             }
-            let (condition, polarity) = one_slower(clock, found)?;
-            let (condition, not) = (labels.label(condition), not(polarity));
+            let (faster, (condition, polarity)) = match one_slower(found, clock) {
+                Some(sampling) => (other, sampling),
+                None => (name, one_slower(clock, found)?),
+            };
+            let (named, condition) = with_name(flow, labels, condition);
+            let not = not(polarity);
             Some(format!(
-                "sample the faster one, `{name} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
+                "{named}sample the faster one, `{faster} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
             ))
         }
         Situation::MergeBranch(condition, polarity) => {
-            let (text, not) = (labels.label(condition), not(polarity));
+            let (named, text) = with_name(flow, labels, condition);
+            let not = not(polarity);
             match (terms.terms[terms.find(found) as usize], terms.terms[terms.find(clock) as usize]) {
                 // Sampled by the same condition, the other way round.
                 (Term::On { condition: a, .. }, Term::On { condition: b, .. }) if a == b => Some(format!(
-                    "this branch is there when `{text}` has the other value: sample it with `when {not}{text}`"
+                    "{named}this branch is there when `{text}` has the other value: sample it with `when {not}{text}`"
                 )),
                 // Sampled by something else: what was meant cannot be known.
                 (Term::On { .. }, _) => None,
                 _ => Some(format!(
-                    "a branch of `merge` is there only when it is chosen: `{name} when {not}{text}`"
+                    "{named}a branch of `merge` is there only when it is chosen: `{name} when {not}{text}`"
                 )),
             }
         }
         Situation::Sampled | Situation::Written => None,
     }
+}
+
+/// A condition that can be used twice: its name, or one that it should be given first.
+fn with_name(flow: &Flow, labels: &Labels<'_>, condition: VarId) -> (String, String) {
+    if flow.var(condition).name.is_some() {
+        return (String::new(), labels.label(condition));
+    }
+    let is_free = |name: &&str| flow.find(name).is_none();
+    let name = ["c", "d", "c1", "c2"].into_iter().find(is_free).unwrap_or("condition");
+    (format!("name the condition, `{name} = {};`; ", labels.label(condition)), name.to_string())
 }
 
 /// A clock that is not finished: roots of inputs by name, others as `?`.
@@ -138,7 +151,7 @@ fn show(flow: &Flow, terms: &Terms, labels: &Labels<'_>, clock: u32) -> String {
     let mut at = terms.find(clock);
     while let Term::On { of, condition, polarity } = terms.terms[at as usize] {
         let not = if polarity == Polarity::On { "" } else { "not " };
-        conditions.push(format!(" on {not}{}", labels.label(condition)));
+        conditions.push(format!(" on {not}{}", labels.operand(condition)));
         at = terms.find(of);
     }
     let mut roots: Vec<u32> = Vec::new();

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{Situation, mismatch};
 use super::{Clock, ClockId, Clocks, Root};
-use crate::flow::{Flow, Kind, Labels, Polarity, VarId};
+use crate::flow::{Equation, Flow, Kind, Labels, Polarity, VarId, in_instances};
 
 /// A clock while it is being found.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +30,14 @@ pub(super) fn infer(flow: &Flow, is_strict: bool) -> Result<Clocks, Vec<Diagnost
     // The equations that stand for written clocks come last: the message should speak of what is written.
     let written: FxHashSet<Span> = flow.clocks.iter().map(|clock| clock.span).collect();
     let (others, of_written): (Vec<_>, Vec<_>) =
-        flow.equations.iter().partition(|equation| !written.contains(&equation.span));
-    for equation in others {
-        inference.equation(equation.out, &equation.kind, equation.span);
+        flow.equations.iter().enumerate().partition(|(_, equation)| !written.contains(&equation.span));
+    for (number, equation) in others {
+        inference.equation(number, equation);
     }
     inference.written();
     if inference.diagnostics.is_empty() {
-        for equation in of_written {
-            inference.equation(equation.out, &equation.kind, equation.span);
+        for (number, equation) in of_written {
+            inference.equation(number, equation);
         }
     }
     if is_strict && !inference.diagnostics.is_empty() {
@@ -56,11 +56,20 @@ struct Inference<'a> {
 impl<'a> Inference<'a> {
     fn new(flow: &'a Flow) -> Self {
         let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources: sources(flow) };
-        let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);
+        let labels = flow.labels().with_points();
         Inference { flow, terms, labels, diagnostics: Vec::new() }
     }
 
-    fn equation(&mut self, out: VarId, kind: &Kind, span: Span) {
+    fn equation(&mut self, number: usize, equation: &Equation) {
+        let Equation { out, ref kind, span, .. } = *equation;
+        let n_before = self.diagnostics.len();
+        self.clocks_of(out, kind, span);
+        for diagnostic in self.diagnostics.split_off(n_before) {
+            self.diagnostics.push(self.flow.in_instances(number, diagnostic));
+        }
+    }
+
+    fn clocks_of(&mut self, out: VarId, kind: &Kind, span: Span) {
         match kind {
             Kind::Const(_) => {}
             Kind::Apply(_, operands) => {
@@ -95,6 +104,7 @@ impl<'a> Inference<'a> {
     /// The clocks that are written: the conditions lie on each other's clocks, the stream on the last.
     fn written(&mut self) {
         for annotation in &self.flow.clocks {
+            let n_before = self.diagnostics.len();
             let mut clock = None;
             for (condition, polarity) in &annotation.conditions {
                 if let Some(clock) = clock {
@@ -104,6 +114,9 @@ impl<'a> Inference<'a> {
             }
             let clock = clock.expect("a written clock has a condition");
             self.is(annotation.var, clock, Situation::Written, annotation.span);
+            for diagnostic in self.diagnostics.split_off(n_before) {
+                self.diagnostics.push(in_instances(&self.flow.calls, annotation.call, diagnostic));
+            }
         }
     }
 
@@ -221,6 +234,19 @@ impl Terms {
         let number = u32::try_from(self.terms.len()).expect("fewer clocks than twice the streams");
         self.terms.push(Term::On { of: clock_of(condition), condition: source, polarity });
         number
+    }
+
+    /// The condition that two clocks sample one clock by, with opposite values; and which value the left one takes.
+    pub fn complements(&self, left: u32, right: u32) -> Option<(VarId, Polarity)> {
+        match (self.terms[self.find(left) as usize], self.terms[self.find(right) as usize]) {
+            (
+                Term::On { of: a, condition, polarity },
+                Term::On { of: b, condition: other, polarity: opposite },
+            ) if self.find(a) == self.find(b) && condition == other && polarity != opposite => {
+                Some((condition, polarity))
+            }
+            _ => None,
+        }
     }
 
     /// As [`find`](Self::find); what was passed on the way leads there directly from now on.

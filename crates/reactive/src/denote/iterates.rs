@@ -8,12 +8,11 @@ use std::fmt::{self, Write};
 
 use super::{Denotation, Failure};
 use crate::cell::Cell;
-use crate::flow::Labels;
 
 impl Denotation<'_> {
     /// Writes all iterates and the rows of the outputs; returns how far ahead the outputs looked.
     pub fn iterate(&mut self, out: &mut dyn Write) -> Result<Result<usize, Failure>, fmt::Error> {
-        let labels = Labels::new(self.flow.vars.iter().map(|var| var.name.as_deref()), &self.flow.equations);
+        let labels = self.flow.labels();
         let labels: Vec<String> =
             self.flow.equations.iter().map(|equation| labels.label(equation.out)).collect();
         let mut look_ahead = 0;

@@ -8,9 +8,9 @@ use eddy_syntax::{Diagnostic, Span};
 use super::instance::{Binding, Instance};
 use super::interface::{self, Interface, Known};
 use super::synthesis::Place;
-use super::{Elaborator, InstanceId, Operand, without_body};
+use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, without_body};
 use crate::codes;
-use crate::flow::VarId;
+use crate::flow::{self, VarId};
 use crate::program::{Base, Callable, Callee, NodeId, Reference};
 use crate::tree::{ExprId, ExprKind};
 
@@ -56,7 +56,12 @@ impl<'a> Elaborator<'a> {
         };
         let origin = self.program.node(self.program.origin(callable.base));
         if origin.is_external() {
-            self.diagnostics.push(without_body(&origin.name, span, origin.span));
+            self.fail(without_body(&origin.name, span, origin.span));
+            return;
+        }
+        if self.instances.len() > MAX_DEPTH {
+            let title = format!("instances are nested more than {MAX_DEPTH} deep");
+            self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
             return;
         }
         let arguments = self.arguments(instance, expr);
@@ -71,13 +76,8 @@ impl<'a> Elaborator<'a> {
             .collect();
         for (input, binding) in bindings.iter().enumerate().take(origin.n_inputs) {
             if origin.is_static[input] && matches!(binding, Binding::Stream(_)) {
-                let diagnostic = self.must_be_static(
-                    instance,
-                    arguments[input],
-                    origin.slots[input].span,
-                    &origin.slots[input].name,
-                );
-                self.diagnostics.push(diagnostic);
+                let node = self.program.origin(callable.base);
+                self.fail(self.must_be_static(instance, arguments[input], node, input));
                 return;
             }
         }
@@ -85,16 +85,24 @@ impl<'a> Elaborator<'a> {
         let Some(levels) = self.levels(callable, &known) else { return };
         let interface = &levels[levels.len() - 1];
         if interface.inputs.len() != bindings.len() {
-            self.diagnostics.push(self.wrong_arity(callable, interface, bindings.len(), span));
+            self.fail(self.wrong_arity(callable, interface, bindings.len(), span));
             return;
         }
+        let name = self.program.name_of(callable);
+        let exprs = &self.module(instance).tree.exprs;
+        let written = |(binding, expr): (&Binding, &ExprId)| flow::Argument {
+            var: if let Binding::Stream(var) = binding { Some(*var) } else { None },
+            span: exprs.span(*expr),
+        };
+        let written = bindings.iter().zip(arguments).map(written).collect();
+        let call = self.called(&name, self.program.origin(callable.base), written, span);
         let outer = &self.instances[instance.0];
         // In seed paths a derived node has the name of what it is derived from.
-        let name = self.program.name_of(callable);
         let place = Place {
             path: format!("{}{name}#{ordinal}/", outer.path),
             seed_path: format!("{}{}#{ordinal}/", outer.seed_path, origin.name),
             span,
+            call: Some(call),
         };
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
     }
@@ -112,17 +120,6 @@ impl<'a> Elaborator<'a> {
             constants: bindings.iter().map(constant).collect(),
             is_false: bindings.iter().map(is_false).collect(),
         }
-    }
-
-    fn must_be_static(
-        &self,
-        instance: InstanceId,
-        argument: ExprId,
-        declared: Span,
-        name: &str,
-    ) -> Diagnostic {
-        self.not_static(instance, argument)
-            .cause(declared, format!("`{name}` stands where a size or a shape is needed"))
     }
 
     fn wrong_arity(

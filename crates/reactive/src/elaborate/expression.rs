@@ -1,15 +1,14 @@
 //! The equations of each form of expression.
 
-use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Builtin, Initialiser, Op, Shape};
+use eddy_syntax::Span;
+use eddy_tensor::{Builtin, Initialiser, Op};
 
 use super::instance::Binding;
 use super::{Elaborator, InstanceId, Operand, Work};
-use crate::codes;
-use crate::flow::Constant;
-use crate::flow::{Kind, Polarity, VarId};
-use crate::program::{Callee, Module, Reference, static_positions};
-use crate::static_value::{self, Static};
+use crate::draft::Parameter;
+use crate::flow::{Constant, Kind, Polarity, VarId};
+use crate::program::{Callee, Equation, Module, Reference, static_positions};
+use crate::static_value::Static;
 use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
 
 impl<'a> Elaborator<'a> {
@@ -224,7 +223,7 @@ impl<'a> Elaborator<'a> {
             ExprKind::Call(_, arguments) => match self.callee(instance, expr).expect("calls are resolved") {
                 Callee::Param => Kind::Param(self.pop()),
                 Callee::Function(builtin) => {
-                    let Some(kind) = self.function(instance, *builtin, exprs.items(arguments), span) else {
+                    let Some(kind) = self.function(instance, *builtin, exprs.items(arguments)) else {
                         return;
                     };
                     kind
@@ -233,88 +232,39 @@ impl<'a> Elaborator<'a> {
             },
             _ => unreachable!("other forms have no operands"),
         };
+        let is_parameter = matches!(kind, Kind::Param(_));
         self.push(target, kind, span);
+        if is_parameter {
+            self.parameter(instance, expr, span);
+        }
     }
 
-    fn function(
-        &mut self,
-        instance: InstanceId,
-        builtin: Builtin,
-        arguments: &[ExprId],
-        span: Span,
-    ) -> Option<Kind> {
+    /// The stream on the stack is a parameter: gives it the name under which it is saved.
+    fn parameter(&mut self, instance: InstanceId, expr: ExprId, span: Span) {
+        let Some(Operand::Stream(var)) = self.operands.last() else { unreachable!("it was pushed") };
+        let (var, place) = (*var, &self.instances[instance.0]);
+        let node = self.program.node(place.node);
+        let exprs = &self.module(instance).tree.exprs;
+        let is_this = |equation: &&Equation| exprs.without_parentheses(equation.value) == expr;
+        let local = match node.equations.iter().find(is_this).map(|equation| equation.targets.as_slice()) {
+            Some([Some(slot)]) => node.slots[slot.0].name.clone(),
+            _ => match self.module(instance).references[expr.index()] {
+                Reference::Call { ordinal, .. } => format!("param#{ordinal}"),
+                _ => unreachable!("a parameter is a call"),
+            },
+        };
+        let mut name = format!("{}{local}", place.seed_path);
+        while !self.parameter_names.insert(name.clone()) {
+            name.push('\'');
+        }
+        self.draft.parameters.push(Parameter { name, var, span });
+    }
+
+    fn function(&mut self, instance: InstanceId, builtin: Builtin, arguments: &[ExprId]) -> Option<Kind> {
         let positions: Vec<usize> = static_positions(builtin, arguments.len()).collect();
-        let mut statics = Vec::new();
-        for position in &positions {
-            let Some(constant) = self.known(instance, arguments[*position]) else {
-                let diagnostic = self.not_static(instance, arguments[*position]);
-                self.diagnostics.push(diagnostic);
-                return None;
-            };
-            statics.push(constant.clone());
-        }
-        match builtin.op(&statics) {
-            Ok(op) => Some(Kind::Apply(op, self.pop_n(arguments.len() - positions.len()))),
-            Err(error) => {
-                self.diagnostics.push(Diagnostic::error(codes::COMPILE_TIME, span, error.to_string()));
-                None
-            }
-        }
-    }
-
-    pub(super) fn not_static(&self, instance: InstanceId, expr: ExprId) -> Diagnostic {
-        let span = self.module(instance).tree.exprs.at(expr);
-        Diagnostic::error(codes::COMPILE_TIME, span, "a compile-time constant is needed here")
-            .label("not known before the program runs")
-            .reason("constants are numbers, names that are defined by constants, and sums, products and lists of them")
-    }
-
-    /// A static shape.
-    fn shape(&mut self, instance: InstanceId, expr: ExprId) -> Option<Shape> {
-        let found = self.known(instance, expr).cloned();
-        let span = self.module(instance).tree.exprs.at(expr);
-        let diagnostic = match found {
-            None => self.not_static(instance, expr),
-            Some(constant) => match static_value::shape(&constant) {
-                Some(shape) => match shape.n_elements() {
-                    Ok(_) => return Some(shape),
-                    Err(error) => Diagnostic::error(codes::SHAPE, span, error.to_string()),
-                },
-                None => {
-                    let constant = Constant::from(&constant);
-                    let title =
-                        format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{constant}`");
-                    Diagnostic::error(codes::COMPILE_TIME, span, title)
-                }
-            },
-        };
-        self.diagnostics.push(diagnostic);
-        None
-    }
-
-    /// A static size or index.
-    pub(super) fn size(&mut self, instance: InstanceId, expr: ExprId) -> Option<usize> {
-        let found = self.known(instance, expr).cloned();
-        let span = self.module(instance).tree.exprs.at(expr);
-        let diagnostic = match found {
-            None => self.not_static(instance, expr),
-            Some(Static::Int(n)) => match usize::try_from(n) {
-                Ok(size) => return Some(size),
-                Err(_) => {
-                    let title = format!(
-                        "the compile-time number {n} is out of range: a size or an index is not negative"
-                    );
-                    Diagnostic::error(codes::COMPILE_TIME, span, title)
-                }
-            },
-            Some(constant) => {
-                let constant = Constant::from(&constant);
-                let title = format!("a size or an index is a compile-time integer, not `{constant}`");
-                Diagnostic::error(codes::COMPILE_TIME, span, title)
-            }
-        };
-        self.diagnostics.push(diagnostic);
-        None
+        let statics: Vec<ExprId> = positions.iter().map(|position| arguments[*position]).collect();
+        let op = self.with_statics(instance, builtin, &statics)?;
+        Some(Kind::Apply(op, self.pop_n(arguments.len() - positions.len())))
     }
 
     fn push(&mut self, target: Option<VarId>, kind: Kind, span: Span) {

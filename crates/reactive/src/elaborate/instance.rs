@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::flow::{ClockAnnotation, VarId};
-use crate::program::{Module, Node, NodeId, Program, Reference, SlotId};
+use crate::program::{Module, Node, NodeId, Program, Reference, Slot, SlotId};
 use crate::static_value::{Static, StaticError, postorder, value};
-use crate::tree::{ExprId, ExprKind, UnaryOp};
+use crate::tree::{ExprId, ExprKind, Scalar, UnaryOp};
 
 /// What a slot is in an instance.
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ pub(super) struct Instance {
     pub clocks: Vec<ClockAnnotation>,
     /// Where it is instantiated.
     pub span: Span,
-    /// Where messages about its equations point, if not at them: inside the prelude there is nothing to mend.
-    pub blame: Option<Span>,
+    /// The call that made it; none for the node that is run.
+    pub call: Option<usize>,
 }
 
 /// What is known at compile time.
@@ -76,9 +76,9 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(module: &'a Module, node: &'a Node, inputs: &[Binding]) -> Self {
         let mut slots = vec![None; node.slots.len()];
-        for (slot, binding) in slots.iter_mut().zip(inputs) {
+        for (number, binding) in inputs.iter().enumerate() {
             if let Binding::Static(constant) = binding {
-                *slot = Some(constant.clone());
+                slots[number] = Some(of_written_type(&node.slots[number], constant.clone()));
             }
         }
         Finder { module, node, slots, known: FxHashMap::default() }
@@ -106,7 +106,8 @@ impl<'a> Finder<'a> {
         while let Some(slot) = ready.pop() {
             let (value, _) = waits_for[&slot];
             self.expression(value)?;
-            self.slots[slot.0] = self.known.get(&value).cloned();
+            let constant = self.known.get(&value).cloned();
+            self.slots[slot.0] = constant.map(|constant| of_written_type(&self.node.slots[slot.0], constant));
             if self.slots[slot.0].is_none() {
                 continue;
             }
@@ -164,5 +165,15 @@ impl<'a> Finder<'a> {
             _ => None,
         };
         value(&self.module.tree.exprs, expr, &self.known, variable)
+    }
+}
+
+/// An integer whose slot is written to be a `num` is one. Other types that do not go together are refused later.
+#[allow(clippy::cast_precision_loss)] // an integer literal at `num` is the nearest number
+fn of_written_type(slot: &Slot, constant: Static) -> Static {
+    let is_num = slot.annotations.iter().any(|annotation| annotation.scalar == Scalar::Num);
+    match constant {
+        Static::Int(n) if is_num => Static::Num(n as f64),
+        constant => constant,
     }
 }

@@ -161,18 +161,20 @@ impl Interface {
         let (end, cut) = match base {
             Base::Node(_) => (false, false),
             Base::Woven { end, cut, .. } => (end, cut),
-            Base::Train(train) => (program.train(train).segment, program.train(train).truncate),
+            Base::Train(train) | Base::Test(train) => {
+                (program.train(train).segment, program.train(train).truncate)
+            }
         };
         extra.extend(end.then_some("end"));
         extra.extend(cut.then_some("cut"));
-        if let Base::Train(_) = base {
+        if let Base::Train(_) | Base::Test(_) = base {
             extra.extend(["bp", "gt"]);
         }
         for name in extra {
             let port = interface.fresh("", name, node.span, false);
             interface.inputs.push(port);
         }
-        if let Base::Train(_) = base {
+        if let Base::Train(_) | Base::Test(_) = base {
             let port = interface.fresh("", "loss", node.span, false);
             interface.outputs.push(port);
         }

@@ -10,27 +10,31 @@
 //! ```
 //!
 //! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
+//! * [`annotations`]: the types and clocks that are written.
 //! * [`expression`]: the equations of each form of expression.
+//! * [`sizes`]: what must be known at compile time.
 //! * [`call`]: what a call instantiates. [`interface`](mod@interface): what that is given and gives.
 //! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares.
 
+mod annotations;
 mod call;
 mod expression;
 mod instance;
 mod interface;
+mod sizes;
 mod synthesis;
 mod training;
 
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Op, Scalar, Shape};
+use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
-use crate::draft::{Draft, DraftVar, Parameter, TypeAnnotation};
-use crate::flow::{ClockAnnotation, Constant, Equation, Kind, VarId};
+use crate::draft::{Draft, DraftVar};
+use crate::flow::{Argument, Call, ClockAnnotation, Constant, Equation, Kind, VarId, in_instances};
 use crate::program::{Callable, NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
-use crate::tree::{self, ExprId};
+use crate::tree::ExprId;
 use instance::{Binding, Instance};
 use interface::{Known, Probes};
 use synthesis::{Open, Place};
@@ -74,6 +78,7 @@ fn elaborate_with(
         program,
         probes,
         shown: &given.shown,
+        parameter_names: FxHashSet::default(),
         falses: FxHashSet::default(),
         n_derivatives: usize::from(given.is_differentiated),
         draft: Draft::default(),
@@ -123,8 +128,6 @@ enum Work {
     Enter(InstanceId, ExprId, Vec<Option<VarId>>),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
-    /// Begin an instance of a node whose arguments are known.
-    Instantiate(NodeId, Place, Vec<Binding>, VarId),
     /// The equations of a section are done.
     Close(Box<Open>),
     /// A part of a training node is done.
@@ -142,6 +145,8 @@ struct Elaborator<'a> {
     instances: Vec<Instance>,
     work: Vec<Work>,
     operands: Vec<Operand>,
+    /// The names of parameters that are taken.
+    parameter_names: FxHashSet<String>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
@@ -190,7 +195,7 @@ impl Elaborator<'_> {
             });
         }
         let span = self.program.span_of(callable);
-        let place = Place { path: String::new(), seed_path: given.seed_path.clone(), span };
+        let place = Place { path: String::new(), seed_path: given.seed_path.clone(), span, call: None };
         self.instantiate(callable, &levels, place, bindings, Vec::new());
     }
 
@@ -217,9 +222,6 @@ impl Elaborator<'_> {
                 Work::Apply(instance, expr, target) => self.apply(instance, expr, target),
                 Work::Enter(instance, expr, targets) => self.call(instance, expr, &targets),
                 Work::Leave => self.leave(),
-                Work::Instantiate(node, place, bindings, target) => {
-                    self.enter(node, place, bindings, &[Some(target)]);
-                }
                 Work::Close(open) => self.close(*open),
                 Work::Train(training) => self.continue_training(*training),
                 Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
@@ -236,17 +238,56 @@ impl Elaborator<'_> {
 
     /// Writes an equation; without a target, its stream has no name.
     fn write(&mut self, target: Option<VarId>, kind: Kind, span: Span) -> VarId {
-        let span = self.instances.last().and_then(|instance| instance.blame).unwrap_or(span);
+        let span = self.blamed().unwrap_or(span);
         let out = target.unwrap_or_else(|| self.var(None, span));
-        match kind {
-            Kind::Param(_) => self.draft.parameters.push(Parameter { var: out, span }),
-            Kind::Const(Constant::Bool(false)) => {
-                self.falses.insert(out);
-            }
-            _ => {}
+        if kind == Kind::Const(Constant::Bool(false)) {
+            self.falses.insert(out);
         }
-        self.draft.equations.push(Equation { out, kind, span });
+        let call = self.innermost();
+        self.draft.equations.push(Equation { out, kind, span, call });
         out
+    }
+
+    /// The call of the instance that is being elaborated.
+    fn innermost(&self) -> Option<usize> {
+        self.instances.last().and_then(|instance| instance.call)
+    }
+
+    /// Where messages point, if not at the text that is being elaborated: inside the prelude there is nothing to mend.
+    fn blamed(&self) -> Option<Span> {
+        let call = &self.draft.calls[self.innermost()?];
+        call.is_opaque.then_some(call.span)
+    }
+
+    /// Reports a mistake in the text that is being elaborated.
+    fn fail(&mut self, diagnostic: Diagnostic) {
+        self.fail_in(self.innermost(), diagnostic);
+    }
+
+    fn fail_in(&mut self, call: Option<usize>, mut diagnostic: Diagnostic) {
+        let calls = &self.draft.calls;
+        if let Some(call) = call.map(|call| &calls[call]).filter(|call| call.is_opaque) {
+            diagnostic.primary.span = call.span;
+            diagnostic.causes.clear();
+        }
+        self.diagnostics.push(in_instances(calls, call, diagnostic));
+    }
+
+    /// Notes a call; inside the prelude, it is that which leads there.
+    fn called(&mut self, name: &str, node: NodeId, arguments: Box<[Argument]>, span: Span) -> usize {
+        let within = self.innermost();
+        if let Some(call) = within.filter(|call| self.draft.calls[*call].is_opaque) {
+            return call;
+        }
+        let declared = self.program.node(node);
+        self.draft.calls.push(Call {
+            node: name.into(),
+            span,
+            arguments,
+            is_opaque: declared.module == Program::PRELUDE,
+            within,
+        });
+        self.draft.calls.len() - 1
     }
 
     /// The stream that a slot of an instance is bound to.
@@ -257,23 +298,23 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Begins an instance: binds its streams and schedules its equations.
+    /// Begins an instance, the root or one that a call makes: binds its streams and schedules its equations.
     fn enter(&mut self, node: NodeId, place: Place, mut bindings: Vec<Binding>, targets: &[Option<VarId>]) {
-        let Place { path, seed_path, span } = place;
-        if self.instances.len() > MAX_DEPTH {
-            let title = format!("instances are nested more than {MAX_DEPTH} deep");
-            self.diagnostics.push(Diagnostic::error(codes::TOO_LARGE, span, title));
-            return;
-        }
+        let Place { path, seed_path, span, call } = place;
         let program = self.program;
         let declared = program.node(node);
         let statics = match instance::statics(program, node, &bindings) {
             Ok(statics) => statics,
             Err(diagnostic) => {
-                self.diagnostics.push(*diagnostic);
+                self.fail_in(call, *diagnostic);
                 return;
             }
         };
+        for (binding, constant) in bindings.iter_mut().zip(&statics.slots) {
+            if let (Binding::Static(given), Some(constant)) = (binding, constant) {
+                given.clone_from(constant);
+            }
+        }
         for (number, slot) in declared.slots.iter().enumerate().skip(declared.n_inputs) {
             let output = declared.outputs.iter().position(|output| output.0 == number);
             let name = format!("{path}{}", slot.name);
@@ -290,9 +331,6 @@ impl Elaborator<'_> {
             bindings.push(binding);
         }
         let id = InstanceId(self.instances.len());
-        let outer = self.instances.last().and_then(|instance| instance.blame);
-        let is_inside = !path.is_empty() && declared.module == Program::PRELUDE;
-        let blame = outer.or(is_inside.then_some(span));
         let custom = self.begin_custom(node);
         self.instances.push(Instance {
             node,
@@ -303,12 +341,34 @@ impl Elaborator<'_> {
             statics: statics.exprs,
             clocks: Vec::new(),
             span,
-            blame,
+            call,
         });
+        self.alias(id);
         self.annotations(id);
         self.work.push(Work::Leave);
         for number in (0..declared.equations.len()).rev() {
             self.work.push(Work::Equation(id, number));
+        }
+    }
+
+    /// The inputs and outputs of an instance that will be shown are streams of its caller, or constants.
+    fn alias(&mut self, id: InstanceId) {
+        if self.shown.is_empty() {
+            return;
+        }
+        let declared = self.program.node(self.instances[id.0].node);
+        for (number, slot) in declared.slots.iter().enumerate() {
+            let name = format!("{}{}", self.instances[id.0].path, slot.name);
+            if !self.shown.contains(&name) {
+                continue;
+            }
+            match self.instances[id.0].bindings[number].clone() {
+                Binding::Stream(var) => self.draft.aliases.push((name.into(), var)),
+                Binding::Static(constant) => {
+                    let var = self.var(Some(name), slot.span);
+                    self.write(Some(var), Kind::Const(Constant::from(&constant)), slot.span);
+                }
+            }
         }
     }
 
@@ -336,46 +396,6 @@ impl Elaborator<'_> {
             let when = Kind::When { value: *condition, condition: *condition, polarity: *polarity };
             let tick = self.write(None, when, clock.span);
             self.write(None, Kind::Apply(Op::If, Box::new([tick, next, next])), clock.span);
-        }
-    }
-
-    /// The types and clocks that are written in the node of an instance.
-    fn annotations(&mut self, id: InstanceId) {
-        let program = self.program;
-        let node = self.instances[id.0].node;
-        let exprs = &program.module_of(node).tree.exprs;
-        for (number, slot) in program.node(node).slots.iter().enumerate() {
-            let Binding::Stream(var) = self.instances[id.0].bindings[number] else { continue };
-            for annotation in &slot.annotations {
-                let sizes = annotation.dims.map(|dims| {
-                    let sizes = exprs.items(dims).iter().map(|dim| self.size(id, *dim));
-                    sizes.collect::<Option<Vec<usize>>>()
-                });
-                let shape = match sizes {
-                    None => None,
-                    Some(Some(sizes)) => Some(Shape::new(&sizes)),
-                    Some(None) => return,
-                };
-                let scalar = match annotation.scalar {
-                    tree::Scalar::Num => Scalar::Num,
-                    tree::Scalar::Int => Scalar::Int,
-                    tree::Scalar::Bool => Scalar::Bool,
-                };
-                self.draft.types.push(TypeAnnotation { var, scalar, shape, span: annotation.span });
-            }
-            for (conditions, span) in &slot.clocks {
-                let is_stream =
-                    |slot: &SlotId| matches!(self.instances[id.0].bindings[slot.0], Binding::Stream(_));
-                if conditions.iter().all(|(slot, _)| is_stream(slot)) {
-                    let conditions = conditions
-                        .iter()
-                        .map(|(slot, polarity)| (self.stream_of(id, *slot), *polarity))
-                        .collect();
-                    let clock = ClockAnnotation { var, conditions, span: *span };
-                    self.draft.clocks.push(clock.clone());
-                    self.instances[id.0].clocks.push(clock);
-                }
-            }
         }
     }
 

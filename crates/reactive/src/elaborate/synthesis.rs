@@ -21,6 +21,8 @@ pub(super) struct Place {
     /// The same with the names of the nodes that are derived, such as `cell#2/`.
     pub seed_path: String,
     pub span: Span,
+    /// The call that makes it; none for the node that is run.
+    pub call: Option<usize>,
 }
 
 /// A section whose equations are being elaborated.
@@ -87,7 +89,8 @@ impl Elaborator<'_> {
                 self.open(place.clone(), Opened::Weave { node: name, end, cut, n_outputs });
                 self.enter(node, place, bindings, &targets);
             }
-            Base::Train(train) => self.train(train, place, bindings, &targets),
+            Base::Train(train) => self.train(train, place, bindings, &targets, true),
+            Base::Test(train) => self.train(train, place, bindings, &targets, false),
         }
     }
 
@@ -164,8 +167,9 @@ impl Elaborator<'_> {
                     self.end_without_wish();
                     return self.never(&inputs, bp, span);
                 }
-                self.draft.parameters.truncate(n_parameters);
-                Wish::Diff(Diff { bp, inputs, outputs })
+                let taken = self.draft.parameters.split_off(n_parameters);
+                let parameters = taken.into_iter().map(|parameter| parameter.name).collect();
+                Wish::Diff(Diff { bp, inputs, outputs, parameters })
             }
             Mode::Tangent => {
                 let (of_inputs, of_parameters) = extra.split_at(inputs.len());
@@ -243,7 +247,7 @@ impl Elaborator<'_> {
     /// `end`, `cut` and `bp` are scalar truth values.
     fn is_condition(&mut self, var: VarId, span: Span) {
         let shape = Some(Shape::scalar());
-        self.draft.types.push(TypeAnnotation { var, scalar: Scalar::Bool, shape, span });
+        self.draft.types.push(TypeAnnotation { var, scalar: Scalar::Bool, shape, span, formal: None });
     }
 
     pub(super) fn signal(&mut self, binding: Binding, span: Span) -> VarId {

@@ -1,19 +1,25 @@
 //! `train N as M loss L optim O(args)` (section 9.7): the node, its loss, and an optimiser for each parameter.
 
 use eddy_autodiff::section::{Train, Trained, Wish};
+use eddy_syntax::Span;
 use eddy_tensor::Op;
 
 use super::instance::Binding;
 use super::interface::Interface;
 use super::synthesis::Place;
 use super::{Elaborator, Operand, Work};
-use crate::flow::{Constant, Kind, Polarity, VarId};
+use crate::flow::{Constant, Kind, Named, Polarity, VarId};
 use crate::program::{Base, Callable, TrainId};
 
 /// A training node that is being elaborated.
 pub(super) struct Training {
     train: TrainId,
     place: Place,
+    stage: Stage,
+}
+
+/// What a training node is given, besides the inputs of its node.
+struct Signals {
     end: Option<VarId>,
     cut: Option<VarId>,
     bp: VarId,
@@ -22,14 +28,28 @@ pub(super) struct Training {
     loss: Option<VarId>,
     /// How many parameters there were before.
     n_parameters: usize,
-    stage: Stage,
+    /// Whether optimisers move the parameters.
+    is_learning: bool,
 }
 
 /// What was elaborated.
 enum Stage {
-    Node,
-    Loss { output: VarId },
-    Optimisers { output: VarId, loss: VarId, n: usize },
+    Node(Signals),
+    Loss(Signals, VarId),
+    Optimisers(Optimisers),
+}
+
+/// The optimisers of a training node, one for each parameter.
+struct Optimisers {
+    output: VarId,
+    loss: VarId,
+    /// When all of them move; otherwise each has its own step.
+    step: Option<VarId>,
+    /// The parameters by their names, and what is known of each.
+    parameters: Vec<(String, Trained)>,
+    n_done: usize,
+    /// Where the equations of the last one begin.
+    first: usize,
 }
 
 impl Elaborator<'_> {
@@ -40,6 +60,7 @@ impl Elaborator<'_> {
         place: Place,
         mut bindings: Vec<Binding>,
         targets: &[Option<VarId>],
+        is_learning: bool,
     ) {
         let declared = self.program.train(train);
         let (node, segment, truncate) = (declared.node, declared.segment, declared.truncate);
@@ -52,19 +73,14 @@ impl Elaborator<'_> {
         let cut = cut.map(|cut| self.signal(cut, place.span));
         let bp = self.signal(bp, place.span);
         let gt = self.as_stream(gt, place.span);
-        self.begin_section();
-        self.n_derivatives += 1;
-        self.work.push(Work::Train(Box::new(Training {
-            train,
-            place: place.clone(),
-            end,
-            cut,
-            bp,
-            gt,
-            loss: targets.get(1).copied().flatten(),
-            n_parameters: self.draft.parameters.len(),
-            stage: Stage::Node,
-        })));
+        if is_learning {
+            self.begin_section();
+            self.n_derivatives += 1;
+        }
+        let loss = targets.get(1).copied().flatten();
+        let n_parameters = self.draft.parameters.len();
+        let stage = Stage::Node(Signals { end, cut, bp, gt, loss, n_parameters, is_learning });
+        self.work.push(Work::Train(Box::new(Training { train, place: place.clone(), stage })));
         let base = match (end, cut) {
             (None, None) => Base::Node(node),
             _ => Base::Woven { node, end: end.is_some(), cut: cut.is_some() },
@@ -75,97 +91,135 @@ impl Elaborator<'_> {
     }
 
     /// What was elaborated last is done: goes on.
-    pub(super) fn continue_training(&mut self, mut training: Training) {
-        match training.stage {
-            Stage::Node => {
+    pub(super) fn continue_training(&mut self, training: Training) {
+        let Training { train, place, stage } = training;
+        match stage {
+            Stage::Node(signals) => {
                 let output = self.pop();
-                let span = training.place.span;
-                let when = Kind::When { value: output, condition: training.bp, polarity: Polarity::On };
-                let sampled = self.write(None, when, span);
-                let loss = self.program.train(training.train).loss;
-                let bindings = vec![Binding::Stream(sampled), Binding::Stream(training.gt)];
+                let when = Kind::When { value: output, condition: signals.bp, polarity: Polarity::On };
+                let sampled = self.write(None, when, place.span);
+                let loss = self.program.train(train).loss;
+                let bindings = vec![Binding::Stream(sampled), Binding::Stream(signals.gt)];
                 let name = &self.program.node(loss).name;
-                let place = within(&training.place, name, 1);
-                let target = training.loss.unwrap_or_else(|| self.loss_stream(&training));
-                training.stage = Stage::Loss { output };
-                self.work.push(Work::Train(Box::new(training)));
-                self.enter(loss, place, bindings, &[Some(target)]);
+                let call = self.called(name, loss, Box::new([]), place.span);
+                let inside = within(&place, name, 1, call);
+                let target = signals.loss.unwrap_or_else(|| self.loss_stream(train, &place));
+                let stage = Stage::Loss(signals, output);
+                self.work.push(Work::Train(Box::new(Training { train, place, stage })));
+                self.enter(loss, inside, bindings, &[Some(target)]);
             }
-            Stage::Loss { output } => {
+            Stage::Loss(signals, output) => {
                 let loss = self.pop();
-                self.optimisers(training, output, loss);
+                if !signals.is_learning {
+                    self.operands.extend([output, loss].map(Operand::Stream));
+                    return;
+                }
+                self.optimisers(train, place, &signals, output, loss);
             }
-            Stage::Optimisers { output, loss, n } => {
-                self.operands.truncate(self.operands.len() - n);
-                self.operands.extend([output, loss].map(Operand::Stream));
-            }
+            Stage::Optimisers(optimisers) => self.optimiser(train, place, optimisers),
         }
     }
 
     /// A stream for the loss, named as the interface names it.
-    fn loss_stream(&mut self, training: &Training) -> VarId {
-        let interface = Interface::head(self.program, Base::Train(training.train));
+    fn loss_stream(&mut self, train: TrainId, place: &Place) -> VarId {
+        let interface = Interface::head(self.program, Base::Train(train));
         let name = &interface.outputs[interface.outputs.len() - 1].name;
-        self.var(Some(format!("{}{name}", training.place.path)), training.place.span)
+        self.var(Some(format!("{}{name}", place.path)), place.span)
     }
 
     /// Ends the section that is differentiated; each parameter then is an instance of the optimiser.
-    fn optimisers(&mut self, mut training: Training, output: VarId, loss: VarId) {
+    fn optimisers(&mut self, train: TrainId, place: Place, signals: &Signals, output: VarId, loss: VarId) {
         let program = self.program;
-        let declared = program.train(training.train);
-        let span = training.place.span;
-        let parameters = self.draft.parameters.split_off(training.n_parameters);
-        let step = self.step(&training);
+        let declared = program.train(train);
+        let span = place.span;
+        let parameters = self.draft.parameters.split_off(signals.n_parameters);
+        let step = self.step(signals, span);
         let mut trained = Vec::new();
-        for parameter in &parameters {
+        for parameter in parameters {
             let [init, gradient, value] = [(); 3].map(|()| self.var(None, parameter.span));
-            let var = [parameter.var];
             for other in [init, gradient, value] {
-                self.alike(&var, &[other], parameter.span);
+                self.alike(&[parameter.var], &[other], parameter.span);
             }
             let own_step = if step.is_none() { Some(self.var(None, span)) } else { None };
-            trained.push(Trained { init, gradient, step: own_step, value });
+            self.draft.learnt.push(Named { name: parameter.name.clone(), var: value });
+            trained.push((parameter.name, Trained { init, gradient, step: own_step, value }));
         }
         let wish = Train {
             node: program.node(declared.node).name.clone(),
             loss,
-            parameters: trained.clone(),
+            parameters: trained.iter().map(|(_, trained)| trained.clone()).collect(),
             is_bounded: step.is_some(),
         };
         self.n_derivatives -= 1;
         self.end_section(Wish::Train(wish), span);
-        training.stage = Stage::Optimisers { output, loss, n: trained.len() };
-        let place = training.place.clone();
-        self.work.push(Work::Train(Box::new(training)));
-        let name = &program.node(declared.optimiser).name;
-        for (number, trained) in trained.iter().enumerate().rev() {
-            let step = step.or(trained.step).expect("one of both says when");
-            let streams = [trained.init, step, trained.gradient].map(Binding::Stream);
-            let arguments = declared.arguments.iter().cloned().map(Binding::Static);
-            let bindings = streams.into_iter().chain(arguments).collect();
-            let place = within(&place, name, number + 1);
-            self.work.push(Work::Instantiate(declared.optimiser, place, bindings, trained.value));
+        let optimisers = Optimisers { output, loss, step, parameters: trained, n_done: 0, first: 0 };
+        self.optimiser(train, place, optimisers);
+    }
+
+    /// The next optimiser; after the last one, the training node is done.
+    fn optimiser(&mut self, train: TrainId, place: Place, mut optimisers: Optimisers) {
+        let declared = self.program.train(train);
+        if optimisers.n_done > 0 {
+            self.pop();
+            self.remember(train, &optimisers);
+        }
+        let Some((_, trained)) = optimisers.parameters.get(optimisers.n_done) else {
+            self.operands.extend([optimisers.output, optimisers.loss].map(Operand::Stream));
+            return;
+        };
+        let step = optimisers.step.or(trained.step).expect("one of both says when");
+        let streams = [trained.init, step, trained.gradient].map(Binding::Stream);
+        let arguments = declared.arguments.iter().cloned().map(Binding::Static);
+        let bindings = streams.into_iter().chain(arguments).collect();
+        let value = trained.value;
+        optimisers.n_done += 1;
+        optimisers.first = self.draft.equations.len();
+        let name = &self.program.node(declared.optimiser).name;
+        let call = self.called(name, declared.optimiser, Box::new([]), place.span);
+        let inside = within(&place, name, optimisers.n_done, call);
+        let stage = Stage::Optimisers(optimisers);
+        self.work.push(Work::Train(Box::new(Training { train, place, stage })));
+        self.enter(declared.optimiser, inside, bindings, &[Some(value)]);
+    }
+
+    /// The state of the last optimiser outlives the data.
+    fn remember(&mut self, train: TrainId, optimisers: &Optimisers) {
+        let optimiser = self.program.node(self.program.train(train).optimiser);
+        let (parameter, trained) = &optimisers.parameters[optimisers.n_done - 1];
+        for equation in &self.draft.equations[optimisers.first..] {
+            let Kind::Fby { .. } = equation.kind else { continue };
+            let name = self.draft.vars[equation.out.index()].name.as_deref();
+            let local = match name.map(|name| name.rsplit('/').next().unwrap_or(name)) {
+                Some(local) => local.to_string(),
+                None if equation.out == trained.value => optimiser.slots[optimiser.outputs[0].0].name.clone(),
+                None => format!("_{}", equation.out.index()),
+            };
+            let mut name = format!("{parameter}/{local}");
+            while self.draft.memory.iter().any(|other| other.name == name) {
+                name.push('\'');
+            }
+            self.draft.memory.push(Named { name, var: equation.out });
         }
     }
 
     /// When parameters move: at the first cycle of a segment or piece, if `bp` holds there.
-    fn step(&mut self, training: &Training) -> Option<VarId> {
-        let span = training.place.span;
-        let last = match (training.end, training.cut) {
+    fn step(&mut self, signals: &Signals, span: Span) -> Option<VarId> {
+        let last = match (signals.end, signals.cut) {
             (None, None) => return None,
             (Some(signal), None) | (None, Some(signal)) => signal,
             (Some(end), Some(cut)) => self.write(None, Kind::Apply(Op::Or, Box::new([end, cut])), span),
         };
         let truth = self.write(None, Kind::Const(Constant::Bool(true)), span);
         let first = self.write(None, Kind::Fby { init: truth, next: last }, span);
-        Some(self.write(None, Kind::Apply(Op::And, Box::new([first, training.bp])), span))
+        Some(self.write(None, Kind::Apply(Op::And, Box::new([first, signals.bp])), span))
     }
 }
 
-fn within(place: &Place, name: &str, ordinal: usize) -> Place {
+fn within(place: &Place, name: &str, ordinal: usize, call: usize) -> Place {
     Place {
         path: format!("{}{name}#{ordinal}/", place.path),
         seed_path: format!("{}{name}#{ordinal}/", place.seed_path),
         span: place.span,
+        call: Some(call),
     }
 }

@@ -1,8 +1,8 @@
 //! From the tree to the gaps between its tokens: declarations, equations and rows.
 
+use eddy_syntax::format::{CONTINUED, INDENT, Joint};
 use eddy_syntax::lex::TokenKind;
 
-use super::gap::{CONTINUED, INDENT, Joint};
 use super::plan::{Planner, Range};
 use crate::tree::{
     CellKind, Decl, Equation, ExprKind, Import, Imported, Item, Node, RowValue, Run, RunOptionKind, Target,

@@ -4,13 +4,12 @@
 //! whether there are comments, never on where lines break in the source, except that a `run` over several
 //! lines stays one. So they are the same the second time.
 
+use eddy_syntax::format::{Gap, INDENT, Joint, WIDTH};
 use eddy_syntax::lex::Token;
 use eddy_syntax::{SourceFile, Span};
 
-use super::WIDTH;
-use super::gap::{Gap, INDENT, Joint};
 use super::plan::{Range, tokens_of};
-use crate::parse::Parsed;
+use crate::parse::{LEXICON, Parsed};
 use crate::tree::{CellList, RowValue, Run};
 
 /// Adjusts the gaps of right sides and runs.
@@ -47,7 +46,7 @@ impl<'a> Ruler<'a> {
         let (mut column, mut left) = (0, "");
         for (token, gap) in tokens.iter().zip(gaps) {
             let text = file.slice(token.span);
-            column += usize::from(gap.joint.parts(left, text));
+            column += usize::from(gap.joint.parts(&LEXICON, left, text));
             starts.push(column);
             column += text.chars().count();
             ends.push(column);

@@ -1,18 +1,9 @@
 //! The one format of `.eddy` files.
 //!
-//! Formatting moves tokens and never changes them. What stands between two tokens is a *gap*: the groups that
-//! end and begin there, and how the two tokens are joined. The work has three parts:
-//!
-//! * `plan`: the tree says, gap by gap, what it would like there (`declarations` for what is no expression);
+//! * `plan`: the tree says, gap by gap, what it would like between its tokens (`declarations` for what is no
+//!   expression);
 //! * `fit`: with the widths of all tokens known, long right sides and chronograms are laid out;
-//! * `emit`: tokens, gaps and comments become a document, which [`eddy_syntax::layout`] breaks into lines.
-//!
-//! ```text
-//! tokens   f     (       a     ,       b       )          fits: f(a, b)     does not: f(
-//! gaps       tight  open   tight  item   close                                          a,
-//!                   └───────── a group ────────┘                                        b
-//!                                                                                     )
-//! ```
+//! * [`eddy_syntax::format`] does the rest.
 //!
 //! # The style
 //!
@@ -46,19 +37,13 @@
 //! stay.
 
 mod declarations;
-mod emit;
 mod fit;
-mod gap;
 mod plan;
 
-use eddy_syntax::layout::render;
-use eddy_syntax::lex::{Lexed, lex};
+use eddy_syntax::format::print;
 use eddy_syntax::{Diagnostic, SourceFile};
 
 use crate::parse::{LEXICON, parse};
-
-/// The columns of a line. Code goes beyond only where no line can be broken, comments where they were longer.
-const WIDTH: usize = 100;
 
 /// The text of a program in the one format, or what keeps it from being read.
 ///
@@ -74,22 +59,5 @@ pub fn format(file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
         return Err(parsed.diagnostics);
     }
     let gaps = plan::plan(file, &parsed);
-    let mut text = render(&emit::emit(file, &parsed, &gaps), WIDTH);
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    debug_assert!(same_words(file, &text), "formatting moves tokens and comments and never changes them");
-    Ok(text)
-}
-
-/// Whether a text has the tokens and comments of a file.
-fn same_words(file: &SourceFile, text: &str) -> bool {
-    let formatted = SourceFile::new(file.name(), text);
-    words(file).eq(words(&formatted))
-}
-
-fn words(file: &SourceFile) -> impl Iterator<Item = &str> {
-    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
-    let comments = comments.into_iter().map(|comment| comment.span);
-    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span))
+    Ok(print(file, &LEXICON, &parsed.tokens, &parsed.comments, &gaps))
 }

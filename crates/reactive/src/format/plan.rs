@@ -7,11 +7,11 @@
 //! Forms are visited from a work list, parents first. Chains (`else if`, operators of one level) are planned
 //! in one go, because their lines break together.
 
+use eddy_syntax::format::{Gap, INDENT, Joint};
 use eddy_syntax::lex::{Token, TokenKind};
 use eddy_syntax::{SourceFile, Span};
 
 use super::fit;
-use super::gap::{Gap, INDENT, Joint};
 use crate::parse::Parsed;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Program, Run};
 

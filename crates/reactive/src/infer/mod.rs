@@ -6,24 +6,38 @@
 //! * [`scalars`]: `num`, `int` or `bool`, by unification.
 //! * [`shapes`]: sizes, by propagation.
 //! * [`classes`]: streams that are known to be alike.
+//! * [`type_errors`] and [`shape_errors`]: what is said when it fails.
 
 mod classes;
 mod scalars;
+mod shape_errors;
 mod shapes;
+mod type_errors;
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Scalar, Shape, Type};
 
 use crate::draft::Draft;
-use crate::flow::{Flow, Labels, Var, VarId};
+use crate::flow::{Flow, Labels, Named, Var, VarId};
 
 /// What data say about inputs that have no written type.
 #[derive(Clone, Debug, Default)]
 pub struct Hints {
     /// Inputs whose first value is a truth value, or a tensor of them.
-    pub scalars: Vec<(VarId, Scalar)>,
+    pub scalars: Vec<Hint<Scalar>>,
     /// The shapes of the first values.
-    pub shapes: Vec<(VarId, Shape)>,
+    pub shapes: Vec<Hint<Shape>>,
+}
+
+/// What data say about one input.
+#[derive(Clone, Debug)]
+pub struct Hint<T> {
+    /// The input.
+    pub input: VarId,
+    /// What is said.
+    pub says: T,
+    /// Where the data are, if they stand in the program, else where the input is declared.
+    pub span: Span,
 }
 
 /// Why a program has no types.
@@ -51,7 +65,7 @@ pub fn scalars_of(draft: &Draft) -> Result<Vec<Scalar>, Vec<Diagnostic>> {
 /// Finds the types of all streams.
 pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
     let names = draft.vars.iter().map(|var| var.name.as_deref());
-    let labels = Labels::new(names, &draft.equations);
+    let labels = Labels::new(names, &draft.equations).with_points();
     let scalars = scalars::infer(&draft, hints, &labels)?;
     let shapes = shapes::infer(&draft, hints, &labels)?;
     let vars = draft
@@ -60,6 +74,21 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
         .zip(scalars.into_iter().zip(shapes))
         .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
         .collect();
-    let Draft { equations, inputs, outputs, clocks, .. } = draft;
-    Ok(Flow { vars, equations, inputs, outputs, clocks })
+    let Draft { equations, inputs, outputs, clocks, parameters, mut learnt, memory, calls, aliases, .. } =
+        draft;
+    let mut saved: Vec<Named> =
+        parameters.into_iter().map(|parameter| Named { name: parameter.name, var: parameter.var }).collect();
+    saved.append(&mut learnt);
+    Ok(Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        parameters: saved,
+        memory,
+        tape: Vec::new(),
+        calls,
+        aliases,
+    })
 }

@@ -1,17 +1,47 @@
 //! Scalar types by unification (section 3).
 //!
 //! Streams of one type are one class. A class is `bool`, `int`, `num`, or still *numeric*, as `2` and `zeros([3])` are; what is
-//! numeric to the end becomes `int`, an input about which nothing is known becomes `num`.
+//! numeric to the end becomes `int`, an input about which nothing more is known becomes `num`.
 
-use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Class, Scalar, Signature, Slot};
+use std::fmt;
+
+use eddy_syntax::Diagnostic;
+use eddy_tensor::{Class, Op, Scalar, Slot};
 
 use super::Hints;
-use super::classes::{Classes, Conflict};
-use crate::codes;
-use crate::draft::Draft;
-use crate::flow::Constant;
-use crate::flow::{Equation, Kind, Labels, VarId};
+use super::classes::{Classes, Property};
+use super::type_errors::TypeErrors;
+use crate::draft::{Alike, Draft, TypeAnnotation};
+use crate::flow::{Constant, Equation, Kind, Labels, VarId, in_instances};
+
+/// What is known about a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// It is `int` or `num`.
+    Numeric,
+    /// It is this one.
+    Is(Scalar),
+}
+
+impl Property for Known {
+    fn join(&self, other: &Self) -> Option<Self> {
+        match (self, other) {
+            (a, b) if a == b => Some(*a),
+            (Known::Numeric, Known::Is(Scalar::Bool)) | (Known::Is(Scalar::Bool), Known::Numeric) => None,
+            (Known::Numeric, known) | (known, Known::Numeric) => Some(*known),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Known::Numeric => f.write_str("a number"),
+            Known::Is(scalar) => write!(f, "{scalar}"),
+        }
+    }
+}
 
 /// The scalar type of each stream.
 pub(super) fn infer(
@@ -19,178 +49,184 @@ pub(super) fn infer(
     hints: &Hints,
     labels: &Labels<'_>,
 ) -> Result<Vec<Scalar>, Vec<Diagnostic>> {
-    let n_vars = draft.vars.len();
-    let mut inference =
-        Inference { labels, classes: Classes::new(n_vars), numeric: Vec::new(), diagnostics: Vec::new() };
+    let mut inference = Inference {
+        errors: TypeErrors { draft, labels },
+        classes: Classes::new(draft.vars.len()),
+        diagnostics: Vec::new(),
+    };
     for annotation in &draft.types {
-        inference.written(annotation.var, annotation.scalar, annotation.span);
+        inference.written(annotation);
     }
-    for (input, scalar) in &hints.scalars {
-        let span = draft.vars[input.index()].span;
+    for hint in &hints.scalars {
         // Data that contradict what is written are reported where they are read.
-        let _ = inference.classes.set(*input, *scalar, span);
+        let _ = inference.classes.set(hint.input, Known::Is(hint.says), hint.span);
     }
-    for equation in &draft.equations {
-        inference.equation(equation);
+    for (number, equation) in draft.equations.iter().enumerate() {
+        let n_before = inference.diagnostics.len();
+        inference.equation(number, equation);
+        if inference.diagnostics.len() > n_before {
+            let call = equation.call;
+            for diagnostic in inference.diagnostics.split_off(n_before) {
+                inference.diagnostics.push(in_instances(&draft.calls, call, diagnostic));
+            }
+        }
     }
     for alike in &draft.alike {
-        inference.same(alike.left, alike.right, alike.span);
+        inference.alike(alike);
     }
-    inference.numeric_are_no_truths();
     if inference.diagnostics.is_empty() { Ok(inference.finish(draft)) } else { Err(inference.diagnostics) }
 }
 
 struct Inference<'a> {
-    labels: &'a Labels<'a>,
-    classes: Classes<Scalar>,
-    /// Streams that must be numeric, and the operator that says so; literals are numeric by themselves.
-    numeric: Vec<(VarId, Option<&'static str>, Span)>,
+    errors: TypeErrors<'a>,
+    classes: Classes<Known>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Inference<'_> {
-    fn written(&mut self, var: VarId, scalar: Scalar, span: Span) {
-        if let Err(conflict) = self.classes.set(var, scalar, span) {
-            let label = self.labels.label(var);
-            let title = format!("type error: '{label}' is {} but {scalar} is written here", conflict.left.0);
-            let diagnostic =
-                Diagnostic::error(codes::TYPE, span, title).cause(conflict.left.1, "the other type");
-            self.diagnostics.push(diagnostic);
+    fn written(&mut self, annotation: &TypeAnnotation) {
+        let is = Known::Is(annotation.scalar);
+        if let Err(conflict) = self.classes.set(annotation.var, is, annotation.span) {
+            let calls = &self.errors.draft.calls;
+            let outer = annotation.formal.as_ref().and_then(|formal| calls[formal.call].within);
+            let diagnostic = self.errors.written(annotation, &conflict);
+            self.diagnostics.push(in_instances(calls, outer, diagnostic));
         }
     }
 
-    fn equation(&mut self, equation: &Equation) {
-        let (out, span) = (equation.out, equation.span);
+    /// A stream and its derivative have one type.
+    fn alike(&mut self, alike: &Alike) {
+        if let Err(conflict) = self.classes.unite(alike.left, alike.right) {
+            self.diagnostics.push(self.errors.alike(alike, &conflict));
+        }
+    }
+
+    fn equation(&mut self, number: usize, equation: &Equation) {
         match &equation.kind {
             Kind::Const(constant) => match constant {
-                Constant::Bool(_) => self.is(out, Scalar::Bool, "a truth value", span),
-                Constant::Num(_) => self.is(out, Scalar::Num, "a number with a point", span),
+                Constant::Bool(_) => self.gives(number, Known::Is(Scalar::Bool)),
+                Constant::Num(_) => self.gives(number, Known::Is(Scalar::Num)),
                 Constant::Initialiser(initialiser, ..) if initialiser.is_random() => {
-                    self.is(out, Scalar::Num, initialiser.name(), span);
+                    self.gives(number, Known::Is(Scalar::Num));
                 }
                 Constant::Int(_) | Constant::Ints(_) | Constant::Initialiser(..) => {
-                    self.numeric.push((out, None, span));
+                    self.gives(number, Known::Numeric);
                 }
+                Constant::Given(value) => self.gives(number, Known::Is(value.scalar())),
                 Constant::Zero => {}
             },
-            Kind::Apply(op, operands) => self.apply(op.name(), &op.signature(), operands, out, span),
+            Kind::Apply(op, operands) => self.apply(number, op, operands),
             Kind::When { value, condition, .. } => {
-                self.is(*condition, Scalar::Bool, "the condition of `when`", span);
-                self.same(out, *value, span);
+                self.needs(number, *condition, Scalar::Bool);
+                self.copies(number, *value);
             }
             Kind::Merge { condition, yes, no } => {
-                self.is(*condition, Scalar::Bool, "the condition of `merge`", span);
-                self.same(*yes, *no, span);
-                self.same(out, *yes, span);
-            }
-            Kind::Fby { init, next } | Kind::FbyBack { init, next } => {
-                self.same(*init, *next, span);
-                self.same(out, *next, span);
-            }
-            Kind::Post(operand) => self.same(out, *operand, span),
-            Kind::Param(operand) => {
-                self.is(*operand, Scalar::Num, "a parameter", span);
-                self.is(out, Scalar::Num, "a parameter", span);
-            }
-        }
-    }
-
-    fn apply(
-        &mut self,
-        name: &'static str,
-        signature: &Signature,
-        operands: &[VarId],
-        out: VarId,
-        span: Span,
-    ) {
-        let slots = operands.iter().enumerate().map(|(index, operand)| (*operand, signature.operand(index)));
-        let mut alpha: Option<VarId> = None;
-        for (var, slot) in slots.chain([(out, signature.result)]) {
-            match slot {
-                Slot::Is(scalar) => self.is(var, scalar, &format!("`{name}`"), span),
-                Slot::Free => {}
-                Slot::Alpha => {
-                    if signature.alpha == Class::Numeric {
-                        self.numeric.push((var, Some(name), span));
-                    }
-                    match alpha {
-                        None => alpha = Some(var),
-                        Some(first) => self.same(first, var, span),
-                    }
+                self.needs(number, *condition, Scalar::Bool);
+                if self.same(number, *yes, *no) {
+                    self.copies(number, *yes);
                 }
             }
-        }
-    }
-
-    fn is(&mut self, var: VarId, scalar: Scalar, what: &str, span: Span) {
-        if let Err(conflict) = self.classes.set(var, scalar, span) {
-            let label = self.labels.label(var);
-            let title = format!("type error: '{label}' is {} but {what} needs {scalar}", conflict.left.0);
-            self.diagnostics.push(with_origin(
-                Diagnostic::error(codes::TYPE, span, title),
-                &conflict.left,
-                span,
-            ));
-        }
-    }
-
-    fn same(&mut self, left: VarId, right: VarId, span: Span) {
-        if let Err(Conflict { left: a, right: b }) = self.classes.unite(left, right) {
-            let (left, right) = (self.labels.label(left), self.labels.label(right));
-            let title = format!("type error: '{left}' is {} but '{right}' is {}", a.0, b.0);
-            let mut diagnostic = Diagnostic::error(codes::TYPE, span, title);
-            diagnostic = with_origin(with_origin(diagnostic, &a, span), &b, span);
-            let integer = match (a.0, b.0) {
-                (Scalar::Int, Scalar::Num) => Some(&left),
-                (Scalar::Num, Scalar::Int) => Some(&right),
-                _ => None,
-            };
-            if let Some(integer) = integer {
-                diagnostic = diagnostic.help(format!("nothing converts by itself: write `num({integer})`"));
+            Kind::Fby { init, next } | Kind::FbyBack { init, next } => {
+                if self.same(number, *init, *next) {
+                    self.copies(number, *next);
+                }
             }
-            self.diagnostics.push(diagnostic);
+            Kind::Post(operand) => self.copies(number, *operand),
+            Kind::Param(operand) => {
+                self.needs(number, *operand, Scalar::Num);
+                self.gives(number, Known::Is(Scalar::Num));
+            }
         }
     }
 
-    /// A truth value where a number is needed; one message, at the first operator that needs it.
-    fn numeric_are_no_truths(&mut self) {
-        let is_truth = |classes: &mut Classes<Scalar>, var: VarId| match classes.known(var) {
-            Some(known @ (Scalar::Bool, _)) => Some(*known),
-            _ => None,
-        };
-        // An operator says more than the literal beside it.
-        let (operands, literals): (Vec<_>, Vec<_>) =
-            self.numeric.iter().partition(|(_, name, _)| name.is_some());
-        for (var, name, span) in operands.into_iter().chain(literals) {
-            let Some(known) = is_truth(&mut self.classes, var) else { continue };
-            let label = self.labels.label(var);
-            let title = match name {
-                Some(name) => format!("type error: '{label}' is bool but `{name}` is for numbers"),
-                None => format!("type error: the number '{label}' stands where a bool is needed"),
-            };
-            self.diagnostics.push(with_origin(Diagnostic::error(codes::TYPE, span, title), &known, span));
+    fn apply(&mut self, number: usize, op: &Op, operands: &[VarId]) {
+        let signature = op.signature();
+        let mut alphas = Vec::new();
+        for (index, operand) in operands.iter().enumerate() {
+            match signature.operand(index) {
+                Slot::Is(scalar) => self.needs(number, *operand, scalar),
+                Slot::Free => {}
+                Slot::Alpha => alphas.push(*operand),
+            }
+        }
+        let is_numeric = signature.alpha == Class::Numeric;
+        if is_numeric && self.has_truths(number, &alphas) {
             return;
+        }
+        for alpha in alphas.iter().filter(|_| is_numeric) {
+            // A truth value beside an `int` or a `num` is told when the two are compared.
+            let _ = self.classes.set(*alpha, Known::Numeric, self.errors.span(number));
+        }
+        let are_alike = alphas.windows(2).all(|pair| self.same(number, pair[0], pair[1]));
+        let alpha = alphas.first().filter(|_| are_alike);
+        match (signature.result, alpha) {
+            (Slot::Is(scalar), _) => self.gives(number, Known::Is(scalar)),
+            (Slot::Alpha, Some(alpha)) => self.copies(number, *alpha),
+            _ => {}
+        }
+    }
+
+    /// Truth values among numbers are to blame, unless the others have a type that can be told beside theirs.
+    fn has_truths(&mut self, number: usize, alphas: &[VarId]) -> bool {
+        let known: Vec<_> = alphas.iter().map(|alpha| self.classes.known(*alpha).copied()).collect();
+        let is = |scalar: Scalar| move |known: &Option<(Known, _)>| matches!(known, Some((Known::Is(is), _)) if *is == scalar);
+        if known.iter().any(is(Scalar::Num)) || known.iter().any(is(Scalar::Int)) {
+            return false;
+        }
+        let Some(truth) = known.iter().position(is(Scalar::Bool)) else { return false };
+        let (_, origin) = known[truth].expect("something is known about a truth value");
+        self.diagnostics.push(self.errors.truth(number, alphas[truth], origin));
+        true
+    }
+
+    /// An operand has a certain type.
+    fn needs(&mut self, number: usize, var: VarId, scalar: Scalar) {
+        if let Err(conflict) = self.classes.set(var, Known::Is(scalar), self.errors.span(number)) {
+            self.diagnostics.push(self.errors.needs(number, var, scalar, conflict.left));
+        }
+    }
+
+    /// The result has a certain type.
+    fn gives(&mut self, number: usize, known: Known) {
+        let Equation { out, span, .. } = self.errors.draft.equations[number];
+        if let Err(conflict) = self.classes.set(out, known, span) {
+            self.diagnostics.push(self.errors.result(number, conflict.right, conflict.left));
+        }
+    }
+
+    /// The result has the type of an operand.
+    fn copies(&mut self, number: usize, value: VarId) {
+        let out = self.errors.draft.equations[number].out;
+        if let Err(conflict) = self.classes.unite(out, value) {
+            self.diagnostics.push(self.errors.result(number, conflict.right, conflict.left));
+        }
+    }
+
+    /// Two operands have one type; says whether that is so.
+    fn same(&mut self, number: usize, left: VarId, right: VarId) -> bool {
+        match self.classes.unite(left, right) {
+            Ok(()) => true,
+            Err(conflict) => {
+                self.diagnostics.push(self.errors.same(number, left, right, &conflict));
+                false
+            }
         }
     }
 
     fn finish(mut self, draft: &Draft) -> Vec<Scalar> {
         for input in &draft.inputs {
-            let span = draft.vars[input.index()].span;
-            if self.classes.get(*input).is_none() {
-                assert!(self.classes.set(*input, Scalar::Num, span).is_ok(), "nothing was known about it");
+            if !matches!(self.classes.get(*input), Some(Known::Is(_))) {
+                let span = draft.vars[input.index()].span;
+                let learnt = self.classes.set(*input, Known::Is(Scalar::Num), span);
+                assert!(learnt.is_ok(), "nothing but that it is a number was known about it");
             }
         }
-        for (var, _, span) in std::mem::take(&mut self.numeric) {
-            if self.classes.get(var).is_none() {
-                assert!(self.classes.set(var, Scalar::Int, span).is_ok(), "nothing was known about it");
-            }
-        }
-        // What is left has no relation to numbers, truths or inputs, as `x = post x` has none.
-        (0..draft.vars.len()).map(|var| self.classes.get(VarId::new(var)).unwrap_or(Scalar::Num)).collect()
+        let mut scalar = |var: usize| match self.classes.get(VarId::new(var)) {
+            Some(Known::Is(scalar)) => scalar,
+            Some(Known::Numeric) => Scalar::Int,
+            // It has no relation to numbers, truths or inputs, as `x = post x` has none.
+            None => Scalar::Num,
+        };
+        (0..draft.vars.len()).map(&mut scalar).collect()
     }
-}
-
-/// Says where a type comes from, unless that is the place of the message itself.
-fn with_origin(diagnostic: Diagnostic, (scalar, from): &(Scalar, Span), span: Span) -> Diagnostic {
-    if *from == span { diagnostic } else { diagnostic.cause(*from, format!("this makes it {scalar}")) }
 }

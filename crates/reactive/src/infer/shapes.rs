@@ -15,10 +15,11 @@ use std::collections::BTreeSet;
 
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Shape, ShapeRule};
-
-use super::classes::{Classes, Conflict};
-use super::{Failure, Hints};
 use rustc_hash::FxHashMap;
+
+use super::classes::{Classes, Origin, Property};
+use super::shape_errors::ShapeErrors;
+use super::{Failure, Hints};
 
 use crate::codes;
 use crate::draft::Draft;
@@ -27,6 +28,12 @@ use crate::flow::{Equation, Kind, Labels, VarId, definitions};
 
 /// A tensor has at most so many axes, as in other systems. Lists nested without bound would take the square of their depth.
 const MAX_AXES: usize = 32;
+
+impl Property for Shape {
+    fn join(&self, other: &Self) -> Option<Self> {
+        (self == other).then(|| self.clone())
+    }
+}
 
 /// The shape of each stream.
 pub(super) fn infer(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> Result<Vec<Shape>, Failure> {
@@ -61,7 +68,7 @@ fn attempt(
 
 struct Inference<'a> {
     draft: &'a Draft,
-    labels: &'a Labels<'a>,
+    errors: ShapeErrors<'a>,
     assumption: Assumption,
     classes: Classes<Shape>,
     /// Streams that are literals.
@@ -93,7 +100,7 @@ impl<'a> Inference<'a> {
         }
         Inference {
             draft,
-            labels,
+            errors: ShapeErrors { draft, labels },
             assumption,
             classes: Classes::new(n_vars),
             is_literal,
@@ -112,18 +119,21 @@ impl<'a> Inference<'a> {
         let draft = self.draft;
         for annotation in &draft.types {
             if let Some(shape) = &annotation.shape {
-                self.set(annotation.var, shape.clone(), annotation.span)?;
+                few_axes(shape, annotation.span)?;
+                let learnt = self.classes.set(annotation.var, shape.clone(), annotation.span);
+                learnt.map_err(|conflict| self.errors.written(annotation, *conflict))?;
             }
         }
-        for (input, shape) in &hints.shapes {
+        for hint in &hints.shapes {
             // Data that contradict what is written are reported where they are read.
-            let _ = self.classes.set(*input, shape.clone(), draft.vars[input.index()].span);
+            let _ = self.classes.set(hint.input, hint.says.clone(), hint.span);
         }
-        for equation in &draft.equations {
-            self.equalities(equation)?;
+        for (number, equation) in draft.equations.iter().enumerate() {
+            self.equalities(number, equation)?;
         }
         for alike in &draft.alike {
-            self.same(alike.left, alike.right, alike.span)?;
+            let united = self.classes.unite(alike.left, alike.right);
+            united.map_err(|conflict| self.errors.alike(alike, *conflict))?;
         }
         self.uses = vec![Vec::new(); draft.vars.len()];
         for (number, equation) in draft.equations.iter().enumerate() {
@@ -137,54 +147,53 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    fn equalities(&mut self, equation: &Equation) -> Step {
-        let (out, span) = (equation.out, equation.span);
+    fn equalities(&mut self, number: usize, equation: &Equation) -> Step {
         match &equation.kind {
             Kind::Const(constant) => match constant.shape() {
-                Some(shape) => self.set(out, shape, span),
+                Some(shape) => self.gives(number, shape),
                 None => Ok(()),
             },
-            Kind::Apply(op, operands) => self.operation_equalities(op, operands, out, span),
+            Kind::Apply(op, operands) => self.operation_equalities(number, op, operands),
             Kind::When { value, condition, .. } => {
-                self.set(*condition, Shape::scalar(), span)?;
-                self.same(out, *value, span)
+                self.is_scalar(number, *condition)?;
+                self.copies(number, *value)
             }
             Kind::Merge { condition, yes, no } => {
-                self.set(*condition, Shape::scalar(), span)?;
-                self.same(*yes, *no, span)?;
-                self.same(out, *yes, span)
+                self.is_scalar(number, *condition)?;
+                self.same(number, *yes, *no)?;
+                self.copies(number, *yes)
             }
             Kind::Fby { init, next } | Kind::FbyBack { init, next } => {
-                self.same(*init, *next, span)?;
-                self.same(out, *next, span)
+                self.same(number, *init, *next)?;
+                self.copies(number, *next)
             }
-            Kind::Post(operand) | Kind::Param(operand) => self.same(out, *operand, span),
+            Kind::Post(operand) | Kind::Param(operand) => self.copies(number, *operand),
         }
     }
 
-    fn operation_equalities(&mut self, op: &Op, operands: &[VarId], out: VarId, span: Span) -> Step {
+    fn operation_equalities(&mut self, number: usize, op: &Op, operands: &[VarId]) -> Step {
         // A literal takes the shape of its place only as a branch of `if`.
         for operand in operands {
             if self.is_literal[operand.index()] && *op != Op::If {
-                self.set(*operand, Shape::scalar(), span)?;
+                self.is_scalar(number, *operand)?;
             }
         }
         match op.shape_rule() {
-            ShapeRule::Equal => operands.iter().try_for_each(|operand| self.same(out, *operand, span)),
+            ShapeRule::Equal => operands.iter().try_for_each(|operand| self.copies(number, *operand)),
             ShapeRule::If => {
-                self.set(operands[0], Shape::scalar(), span)?;
-                self.same(operands[1], operands[2], span)?;
-                self.same(out, operands[1], span)
+                self.is_scalar(number, operands[0])?;
+                self.same(number, operands[1], operands[2])?;
+                self.copies(number, operands[1])
             }
-            ShapeRule::Like(index) => self.same(out, operands[index], span),
-            ShapeRule::Fixed(shape) => self.set(out, shape, span),
+            ShapeRule::Like(index) => self.copies(number, operands[index]),
+            ShapeRule::Fixed(shape) => self.gives(number, shape),
             ShapeRule::Stack => {
-                operands.windows(2).try_for_each(|pair| self.same(pair[0], pair[1], span))?;
+                operands.windows(2).try_for_each(|pair| self.same(number, pair[0], pair[1]))?;
                 // A list of numbers has its shape from the start, like a literal: messages then speak of it as it is.
                 match self.classes.get(operands[0]) {
                     Some(item) => match op.shape(&vec![&item; operands.len()]) {
-                        Ok(shape) => self.set(out, shape, span),
-                        Err(error) => Err(self.broken(operands, span, &error.to_string())),
+                        Ok(shape) => self.gives(number, shape),
+                        Err(error) => Err(self.broken(number, operands, &error.to_string())),
                     },
                     None => Ok(()),
                 }
@@ -205,14 +214,14 @@ impl<'a> Inference<'a> {
         self.assume_recurrences()?;
         for var in (0..self.draft.vars.len()).map(VarId::new) {
             if self.is_literal[var.index()] && self.classes.get(var).is_none() {
-                self.set(var, Shape::scalar(), self.draft.vars[var.index()].span)?;
+                self.assume_scalar(var);
                 self.spread()?;
                 self.assume_recurrences()?;
             }
         }
         for input in &self.draft.inputs {
             if self.classes.get(*input).is_none() {
-                self.set(*input, Shape::scalar(), self.draft.vars[input.index()].span)?;
+                self.assume_scalar(*input);
                 self.spread()?;
                 self.assume_recurrences()?;
             }
@@ -220,7 +229,7 @@ impl<'a> Inference<'a> {
         // What is left has no relation to anything of a known shape, as `x = post x` has none.
         for var in (0..self.draft.vars.len()).map(VarId::new) {
             if self.classes.get(var).is_none() {
-                self.set(var, Shape::scalar(), self.draft.vars[var.index()].span)?;
+                self.assume_scalar(var);
                 self.spread()?;
             }
         }
@@ -232,13 +241,13 @@ impl<'a> Inference<'a> {
             let equation = &self.draft.equations[number];
             let Kind::Apply(op, operands) = &equation.kind else { continue };
             match op.shape_rule() {
-                ShapeRule::Broadcast | ShapeRule::Function => self.forwards(op, operands, equation)?,
+                ShapeRule::Broadcast | ShapeRule::Function => self.forwards(number, op, operands)?,
                 ShapeRule::Stack => {
-                    self.forwards(op, operands, equation)?;
+                    self.forwards(number, op, operands)?;
                     if let Some(shape) = self.classes.get(equation.out)
                         && let Some((_, item)) = shape.split_first()
                     {
-                        self.learn(operands[0], Shape::new(item), equation.span)?;
+                        self.learn_item(number, operands[0], Shape::new(item))?;
                     }
                 }
                 ShapeRule::Equal | ShapeRule::If | ShapeRule::Like(_) | ShapeRule::Fixed(_) => {}
@@ -247,48 +256,74 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    fn forwards(&mut self, op: &Op, operands: &[VarId], equation: &Equation) -> Step {
+    fn forwards(&mut self, number: usize, op: &Op, operands: &[VarId]) -> Step {
         let shapes: Option<Vec<Shape>> = operands.iter().map(|operand| self.classes.get(*operand)).collect();
         let Some(shapes) = shapes else { return Ok(()) };
         let shapes: Vec<&Shape> = shapes.iter().collect();
-        let shape =
-            op.shape(&shapes).map_err(|error| self.broken(operands, equation.span, &error.to_string()))?;
-        self.learn(equation.out, shape, equation.span)
+        let shape = op.shape(&shapes).map_err(|error| self.broken(number, operands, &error.to_string()))?;
+        self.gives(number, shape)
     }
 
-    /// The shape of a stream is news, or known already.
-    fn learn(&mut self, var: VarId, shape: Shape, span: Span) -> Step {
-        if shape.len() > MAX_AXES {
-            let title = format!("a shape has at most {MAX_AXES} axes, and this one has {}", shape.len());
-            return Err(Box::new(Diagnostic::error(codes::SHAPE, span, title)));
-        }
-        match self.classes.set(var, shape, span) {
-            Ok(true) => {
-                let class = self.classes.find(var);
-                self.todo.extend(&self.uses[class]);
-                self.ready.extend(self.uses[class].iter().filter(|number| self.recurrences.contains(number)));
+    /// The result of an equation has this shape.
+    fn gives(&mut self, number: usize, shape: Shape) -> Step {
+        let Equation { out, span, .. } = self.draft.equations[number];
+        few_axes(&shape, span)?;
+        match self.classes.set(out, shape, span) {
+            Ok(is_news) => {
+                self.tell(out, is_news);
                 Ok(())
             }
-            Ok(false) => Ok(()),
-            Err(conflict) => Err(different(&self.labels.label(var), None, conflict, span)),
+            Err(conflict) => {
+                let operands = self.draft.equations[number].kind.operands();
+                let operands = self.known_shapes(operands);
+                Err(self.errors.result(number, operands, conflict.right.0, conflict.left))
+            }
         }
     }
 
-    fn set(&mut self, var: VarId, shape: Shape, span: Span) -> Step {
-        if self.uses.is_empty() && shape.len() <= MAX_AXES {
-            return match self.classes.set(var, shape, span) {
-                Ok(_) => Ok(()),
-                Err(conflict) => Err(different(&self.labels.label(var), None, conflict, span)),
-            };
+    /// The items of a list have this shape.
+    fn learn_item(&mut self, number: usize, item: VarId, shape: Shape) -> Step {
+        match self.classes.set(item, shape, self.draft.equations[number].span) {
+            Ok(is_news) => {
+                self.tell(item, is_news);
+                Ok(())
+            }
+            Err(conflict) => Err(self.errors.needs(number, item, *conflict)),
         }
-        self.learn(var, shape, span)
     }
 
-    fn same(&mut self, left: VarId, right: VarId, span: Span) -> Step {
-        self.classes.unite(left, right).map_err(|conflict| {
-            let (left, right) = (self.labels.label(left), self.labels.label(right));
-            different(&left, Some(&right), conflict, span)
-        })
+    /// An operand is a scalar.
+    fn is_scalar(&mut self, number: usize, var: VarId) -> Step {
+        let learnt = self.classes.set(var, Shape::scalar(), self.draft.equations[number].span);
+        learnt.map(drop).map_err(|conflict| self.errors.needs(number, var, *conflict))
+    }
+
+    /// A stream of unknown shape is a scalar.
+    fn assume_scalar(&mut self, var: VarId) {
+        let learnt = self.classes.set(var, Shape::scalar(), self.draft.vars[var.index()].span);
+        assert!(learnt.is_ok(), "nothing was known about it");
+        self.tell(var, true);
+    }
+
+    /// Equations look again at a stream about which there is news.
+    fn tell(&mut self, var: VarId, is_news: bool) {
+        if is_news && !self.uses.is_empty() {
+            let class = self.classes.find(var);
+            self.todo.extend(&self.uses[class]);
+            self.ready.extend(self.uses[class].iter().filter(|number| self.recurrences.contains(number)));
+        }
+    }
+
+    /// The result has the shape of an operand.
+    fn copies(&mut self, number: usize, value: VarId) -> Step {
+        let out = self.draft.equations[number].out;
+        self.classes.unite(out, value).map_err(|conflict| self.errors.copy(number, *conflict))
+    }
+
+    /// Two operands have one shape.
+    fn same(&mut self, number: usize, left: VarId, right: VarId) -> Step {
+        let united = self.classes.unite(left, right);
+        united.map_err(|conflict| self.errors.same(number, left, right, *conflict))
     }
 
     /// Operations that broadcast and depend on themselves, in flattening order.
@@ -306,7 +341,7 @@ impl<'a> Inference<'a> {
                     Assumption::FirstOperand => first,
                     Assumption::AllOperands => self.joined(number).unwrap_or(first),
                 };
-                self.learn(equation.out, shape, equation.span)?;
+                self.gives(number, shape)?;
                 self.spread()?;
             }
         }
@@ -376,9 +411,9 @@ impl<'a> Inference<'a> {
 
     /// Every rule holds; what was assumed may turn out wrong.
     fn check(&mut self) -> Step {
-        for equation in &self.draft.equations {
+        for (number, equation) in self.draft.equations.iter().enumerate() {
             if let Kind::Apply(op, operands) = &equation.kind {
-                self.forwards(op, operands, equation)?;
+                self.forwards(number, op, operands)?;
             }
         }
         Ok(())
@@ -390,32 +425,25 @@ impl<'a> Inference<'a> {
     }
 
     /// An operation does not go with the shapes of its operands.
-    fn broken(&mut self, operands: &[VarId], span: Span, message: &str) -> Box<Diagnostic> {
-        let mut diagnostic = Diagnostic::error(codes::SHAPE, span, message);
-        for operand in operands {
-            let label = self.labels.label(*operand);
-            if let Some((shape, from)) = self.classes.known(*operand)
-                && *from != span
-            {
-                diagnostic = diagnostic.cause(*from, format!("`{label}` has shape {shape} because of this"));
-            }
-        }
-        Box::new(diagnostic)
+    fn broken(&mut self, number: usize, operands: &[VarId], message: &str) -> Box<Diagnostic> {
+        let operands = self.known_shapes(operands.iter().copied());
+        self.errors.broken(number, operands, message)
+    }
+
+    /// The shapes of operands, as far as they are known, each told as that of the operand itself.
+    fn known_shapes(&mut self, operands: impl Iterator<Item = VarId>) -> Vec<(Shape, Origin)> {
+        let known = |var: VarId| {
+            let (shape, origin) = self.classes.known(var)?;
+            Some((shape.clone(), Origin { var, ..*origin }))
+        };
+        operands.filter_map(known).collect()
     }
 }
 
-/// Two shapes that should be one.
-fn different(left: &str, right: Option<&str>, conflict: Conflict<Shape>, span: Span) -> Box<Diagnostic> {
-    let Conflict { left: (a, from_a), right: (b, from_b) } = conflict;
-    let title = match right {
-        Some(right) => format!("`{left}` has shape {a} but `{right}` has shape {b}"),
-        None => format!("`{left}` has shape {a} but shape {b} is needed here"),
-    };
-    let mut diagnostic = Diagnostic::error(codes::SHAPE, span, title);
-    for (shape, from) in [(a, from_a), (b, from_b)] {
-        if from != span {
-            diagnostic = diagnostic.cause(from, format!("shape {shape} comes from here"));
-        }
+fn few_axes(shape: &Shape, span: Span) -> Step {
+    if shape.len() <= MAX_AXES {
+        return Ok(());
     }
-    Box::new(diagnostic)
+    let title = format!("a shape has at most {MAX_AXES} axes, and this one has {}", shape.len());
+    Err(Box::new(Diagnostic::error(codes::SHAPE, span, title)))
 }

@@ -144,6 +144,12 @@ impl Parser<'_> {
             "then" | "else" if !is_open => format!("this `{text}` has no `if`"),
             "back" => "`back` only follows `fby`: `i fby back x`".to_string(),
             ":=" => "an equation ends with `;` before the next one".to_string(),
+            ":" => "a type stands on the left side: `y:num = …;`".to_string(),
+            "?" => "a choice is written `if c then a else b`".to_string(),
+            "on" => "a stream is sampled with `when`: `x when c`".to_string(),
+            "where" => {
+                "there is no `where`: its equations stand beside this one, each with its `;`".to_string()
+            }
             _ => return self.help_after_comment(),
         })
     }
@@ -190,7 +196,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `var x:int; let … tel` around the equations of Lustre. Whoever wrote `returns` was told already, so it
+    /// `var x:int; let … tel` around the equations of Lustre, `where` before those of Lucid. Whoever wrote `returns` was told already, so it
     /// goes without a word if `is_known`.
     pub(super) fn eats_lustre_block(&mut self, is_known: bool) -> bool {
         if self.token().kind != TokenKind::Name {
@@ -200,6 +206,9 @@ impl Parser<'_> {
         let (word, help) = match self.text() {
             "let" if matches!(next, TokenKind::Name | TokenKind::Symbol("(")) => {
                 ("let", "the equations of a node follow its head, without `let` and `tel`")
+            }
+            "where" if next == TokenKind::Name => {
+                ("where", "the equations of a node follow its head, without `where`")
             }
             "tel" if !matches!(next, TokenKind::Symbol("=" | ":=" | "==" | "," | ":" | "when")) => {
                 ("tel", "a node ends where the next declaration starts, without `tel`")

@@ -1,7 +1,7 @@
 //! What the lexer could not read, as messages; and comments in the style of other languages.
 
 use eddy_syntax::lex::{LexError, Token, TokenKind};
-use eddy_syntax::{Diagnostic, SourceFile, Span};
+use eddy_syntax::{Confidence, Diagnostic, Edit, SourceFile, Span};
 
 use crate::codes;
 
@@ -11,8 +11,17 @@ pub(super) fn diagnostic(file: &SourceFile, error: LexError) -> Diagnostic {
             let text = file.slice(span);
             let plural = if text.chars().count() == 1 { "" } else { "s" };
             let shown = super::recover::shortened(text).escape_debug().to_string();
-            Diagnostic::error(codes::LEXICAL, span, format!("unexpected character{plural} `{shown}`"))
-                .label("nothing in the language is written with this")
+            let diagnostic =
+                Diagnostic::error(codes::LEXICAL, span, format!("unexpected character{plural} `{shown}`"))
+                    .label("nothing in the language is written with this");
+            match lookalike(text) {
+                Some(meant) => {
+                    let replacement = meant.to_string();
+                    let edit = Edit { span, replacement, confidence: Confidence::Maybe };
+                    diagnostic.help_with_edit(format!("write `{meant}`"), edit)
+                }
+                None => diagnostic,
+            }
         }
         LexError::UnterminatedComment(span) => Diagnostic::error(
             codes::LEXICAL,
@@ -27,6 +36,21 @@ pub(super) fn diagnostic(file: &SourceFile, error: LexError) -> Diagnostic {
                 .help("save the file as UTF-8")
         }
     }
+}
+
+/// What is meant by a character that only looks like it, as those do that word processors write.
+fn lookalike(text: &str) -> Option<&'static str> {
+    Some(match text {
+        "−" | "–" | "—" => "-",
+        "·" | "⋅" | "∗" => "*",
+        "÷" | "∕" => "/",
+        "“" | "”" | "„" => "\"",
+        "’" | "‘" | "′" => "'",
+        "；" => ";",
+        "，" => ",",
+        "：" => ":",
+        _ => return None,
+    })
 }
 
 /// Takes comments that start with `//`, `/*` or `#` out of the tokens, and reports the first of them: what is

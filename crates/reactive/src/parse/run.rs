@@ -1,7 +1,7 @@
 //! Runs: their options and rows.
 
-use eddy_syntax::lex::TokenKind;
-use eddy_syntax::{Diagnostic, Span, suggest};
+use eddy_syntax::lex::{Token, TokenKind};
+use eddy_syntax::{Confidence, Diagnostic, Span, suggest};
 
 use super::Parser;
 use super::recover::{Place, shortened};
@@ -171,7 +171,7 @@ impl Parser<'_> {
             self.skip(Place::Run);
             return None;
         };
-        let value = if self.eat(":") {
+        let value = if self.eat(":") || self.eats_equals_before_cells() {
             let (cells, is_complete) = self.cells_of_row();
             if is_complete {
                 self.end_of_line(None, Place::Run);
@@ -187,6 +187,23 @@ impl Parser<'_> {
             return None;
         };
         Some(Row { ident, value, span: self.since(start) })
+    }
+
+    /// `c = t f t;`: reported, and read as if there were a colon.
+    fn eats_equals_before_cells(&mut self) -> bool {
+        let is_cell = |token: &Token| match token.kind {
+            TokenKind::Number | TokenKind::Symbol("true" | "false" | "." | "?" | "⊥") => true,
+            TokenKind::Name => matches!(self.file.slice(token.span), "t" | "T" | "f" | "F" | "_"),
+            _ => false,
+        };
+        let is_row = self.sees("=") && self.tokens[self.at + 1..].iter().take(2).all(is_cell);
+        if is_row {
+            let span = self.token().span;
+            let help = "cells stand behind a colon, one for each cycle";
+            self.complain("`:`").edit(help, span, ":", Confidence::Maybe);
+            self.advance();
+        }
+        is_row
     }
 
     /// The cells up to something that is none, and whether all of them could be read.

@@ -24,7 +24,7 @@ fn callees(program: &Program, node: NodeId) -> Vec<(NodeId, Span)> {
 fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
     let (first, others) = match base {
         Base::Node(node) | Base::Woven { node, .. } => (node, None),
-        Base::Train(train) => {
+        Base::Train(train) | Base::Test(train) => {
             let train = program.train(train);
             (train.node, Some([train.loss, train.optimiser]))
         }

@@ -26,6 +26,7 @@ pub(super) fn resolve_nodes(program: &mut Program, scopes: &[Scope], diagnostics
         modules.iter().map(|module| vec![Reference::Nothing; module.tree.exprs.len()]).collect();
     for node in &program.nodes {
         let body = Body {
+            node,
             module: &modules[node.module],
             scope: &scopes[node.module],
             nodes: &program.nodes,
@@ -34,7 +35,7 @@ pub(super) fn resolve_nodes(program: &mut Program, scopes: &[Scope], diagnostics
             references: &mut references[node.module],
             diagnostics,
         };
-        body.resolve(node);
+        body.resolve();
     }
     for (module, references) in modules.iter_mut().zip(references) {
         module.references = references;
@@ -192,6 +193,7 @@ impl Head<'_> {
 
 /// Resolves the names in the equations of a node.
 struct Body<'a> {
+    node: &'a Node,
     module: &'a Module,
     scope: &'a Scope,
     nodes: &'a [Node],
@@ -203,7 +205,8 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    fn resolve(mut self, node: &Node) {
+    fn resolve(mut self) {
+        let node = self.node;
         let tree = self.module.node_tree(node.item);
         let annotations = node.slots.iter().flat_map(|slot| &slot.annotations);
         for dims in annotations.filter_map(|annotation| annotation.dims) {
@@ -241,16 +244,41 @@ impl Body<'_> {
             Some(slot) => self.references[expr.index()] = Reference::Slot(*slot),
             None => {
                 let ident = Ident { name, span: self.module.tree.exprs.at(expr) };
-                self.diagnostics.push(unknown_variable(self.module, ident, &self.slots));
+                let diagnostic = unknown_variable(self.module, ident, &self.slots);
+                self.diagnostics.push(match callee(self.module.names.text(name), self.scope) {
+                    Some(callee) => self.no_stream(&callee, diagnostic),
+                    None => diagnostic,
+                });
             }
         }
+    }
+
+    /// `g + x`, where `g` is a node or a function.
+    fn no_stream(&self, callee: &Callee, diagnostic: Diagnostic) -> Diagnostic {
+        let (what, name, inputs) = match callee {
+            Callee::Instance(Callable { base: Base::Node(node), .. }) => {
+                let node = &self.nodes[node.0];
+                let inputs: Vec<&str> = node.inputs().iter().map(|slot| slot.name.as_str()).collect();
+                ("a node", node.name.as_str(), inputs.join(", "))
+            }
+            Callee::Instance(_) => ("a node", "…", "…".to_string()),
+            Callee::Function(builtin) => ("a function", builtin.name(), "…".to_string()),
+            Callee::Initialiser(initialiser) => ("a function", initialiser.name(), "…".to_string()),
+            Callee::Param => ("a function", "param", "…".to_string()),
+        };
+        let diagnostic = Diagnostic { help: None, ..diagnostic };
+        diagnostic
+            .label(format!("this is {what}, and no stream"))
+            .help(format!("give it its arguments: `{name}({inputs})`"))
     }
 
     fn call(&mut self, expr: ExprId, name: Name, n_arguments: usize) {
         let (text, span) = (self.module.names.text(name), self.module.tree.exprs.at(expr));
         let Some(callee) = callee(text, self.scope) else {
-            if !self.scope.missing.contains(text) {
-                self.diagnostics.push(unknown_callee(text, span, self.scope));
+            match self.slots.get(&name) {
+                Some(slot) => self.diagnostics.push(called_stream(&self.node.slots[slot.0], span)),
+                None if self.scope.missing.contains(text) => {}
+                None => self.diagnostics.push(unknown_callee(text, span, self.scope)),
             }
             return;
         };
@@ -316,10 +344,10 @@ impl Body<'_> {
             let names = equation.targets[0].span().to(equation.targets[n_names - 1].span());
             let diagnostic =
                 Diagnostic::error(codes::WIDTH, exprs.at(equation.value), title).cause(names, count(n_names));
-            self.diagnostics.push(if n_names < n_streams {
-                diagnostic.help("write `_` for a stream that is not needed")
-            } else {
-                diagnostic
+            self.diagnostics.push(match n_streams {
+                0 => without_outputs(diagnostic),
+                _ if n_names < n_streams => diagnostic.help("write `_` for a stream that is not needed"),
+                _ => diagnostic,
             });
         }
     }
@@ -351,9 +379,11 @@ impl Body<'_> {
             };
             if n_streams != 1 {
                 let title = format!("this place names one stream, but the expression has {n_streams}");
-                let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(expr), title)
-                    .help("give its streams names in an equation of its own");
-                self.diagnostics.push(diagnostic);
+                let diagnostic = Diagnostic::error(codes::WIDTH, exprs.at(expr), title);
+                self.diagnostics.push(match n_streams {
+                    0 => without_outputs(diagnostic),
+                    _ => diagnostic.help("give its streams names in an equation of its own"),
+                });
             }
             todo.extend(exprs.children(expr));
         }
@@ -376,6 +406,22 @@ impl Body<'_> {
             self.diagnostics.push(diagnostic);
         }
     }
+}
+
+/// `g(x)`, where `g` is a stream.
+fn called_stream(slot: &Slot, span: Span) -> Diagnostic {
+    let name = &slot.name;
+    Diagnostic::error(codes::UNKNOWN_CALLEE, span, format!("unknown node or function `{name}`"))
+        .label("this is a stream, and is not called")
+        .cause(slot.span, format!("`{name}` is declared here"))
+        .help(format!("a product is written `{name} * x`, an item of a tensor `{name}[0]`"))
+}
+
+/// `_ = sink(x);`. Decision: a node without outputs is not instantiated. Nothing but its outputs could tell that it is there.
+fn without_outputs(diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic
+        .reason("a node without outputs does nothing for who calls it; it can only be run by itself")
+        .help("remove the call, or give the node an output")
 }
 
 /// `2 arguments`, `2 or 3 arguments`, `at least 1 argument`.

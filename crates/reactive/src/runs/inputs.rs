@@ -10,13 +10,14 @@ use crate::codes;
 use crate::draft::Draft;
 use crate::elaborate::Interface;
 use crate::flow::{Flow, VarId};
-use crate::infer::Hints;
-use crate::program::Program;
+use crate::infer::{Hint, Hints};
+use crate::program::{Callable, Node, Program, Slot};
 use crate::static_value::constant_expression;
-use crate::tree::{CellId, CellKind, Cells, RowValue, Run};
+use crate::tree::{CellId, CellKind, Cells, ExprId, ExprKind, Exprs, RowValue, Run};
 
 /// What a test bench gives to the inputs of its node.
 pub(super) struct Rows<'a> {
+    node: &'a Node,
     cells: &'a Cells,
     /// The names of all rows and where they stand.
     names: Vec<(String, Span)>,
@@ -26,9 +27,10 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(program: &'a Program, run: &Run) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(program: &'a Program, run: &Run, callable: &Callable) -> Result<Self, Vec<Diagnostic>> {
         let module = &program.modules[Program::MAIN];
         let mut found = Rows {
+            node: program.node(program.origin(callable.base)),
             cells: &module.tree.cells,
             names: Vec::new(),
             rows: FxHashMap::default(),
@@ -54,9 +56,18 @@ impl<'a> Rows<'a> {
                     Ok(constant) => {
                         found.constants.insert(name, constant);
                     }
-                    Err(diagnostic) => diagnostics.push(*diagnostic),
+                    Err(diagnostic) => {
+                        let truth = truth(&module.tree.exprs, *expr);
+                        diagnostics.push(match truth {
+                            Some(truth) => no_constant(&name, truth, *diagnostic),
+                            None => *diagnostic,
+                        });
+                    }
                 },
             }
+        }
+        if diagnostics.is_empty() {
+            diagnostics.extend(found.missing_constants(run, &seen));
         }
         if diagnostics.is_empty() { Ok(found) } else { Err(diagnostics) }
     }
@@ -75,6 +86,35 @@ impl<'a> Rows<'a> {
         if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
     }
 
+    fn input(&self, name: &str) -> Option<&'a Slot> {
+        self.node.inputs().iter().find(|slot| slot.name == name)
+    }
+
+    /// What is said about inputs that must be known at compile time, and are not given or are given as streams.
+    fn missing_constants(&self, run: &Run, seen: &FxHashMap<String, Span>) -> Vec<Diagnostic> {
+        let missing = self.node.static_inputs().filter(|slot| !self.constants.contains_key(&slot.name));
+        let say = |slot: &Slot| {
+            let name = &slot.name;
+            let (span, title, help) = match seen.get(name) {
+                Some(row) => (
+                    *row,
+                    format!("the input `{name}` must be a compile-time constant, not a row of cells"),
+                    format!("write it with `=`: `{name} = …;`"),
+                ),
+                None => (
+                    run.node.span,
+                    format!("this run gives no compile-time constant `{name}`"),
+                    format!("add a row `{name} = …;` with a number such as `3` or a list such as `[2,3]`"),
+                ),
+            };
+            let diagnostic = Diagnostic::error(codes::COMPILE_TIME, span, title);
+            diagnostic
+                .cause(slot.span, format!("`{name}` stands where a size or a shape is needed"))
+                .help(help)
+        };
+        missing.map(say).collect()
+    }
+
     /// The length of the longest row.
     pub fn n_cycles(&self) -> usize {
         self.rows.values().map(Vec::len).max().unwrap_or(0)
@@ -85,18 +125,22 @@ impl<'a> Rows<'a> {
         let mut hints = Hints::default();
         for input in &draft.inputs {
             let name = draft.vars[input.index()].name.as_deref().expect("inputs have names");
-            let Some(row) = self.rows.get(name) else { continue };
-            let present = row
-                .iter()
-                .find(|cell| !matches!(self.cells.kind(**cell), CellKind::Absent | CellKind::Unknown));
-            let Some(first) = present else { continue };
-            let (shape, leaf) = self.outline(*first);
-            hints.shapes.push((*input, shape));
+            let Some(first) = self.first_value(name) else { continue };
+            let (shape, leaf) = self.outline(first);
+            let span = self.cells.span(first);
+            hints.shapes.push(Hint { input: *input, says: shape, span });
             if let Some(CellKind::Bool(_)) = leaf {
-                hints.scalars.push((*input, Scalar::Bool));
+                hints.scalars.push(Hint { input: *input, says: Scalar::Bool, span });
             }
         }
         hints
+    }
+
+    /// The first cell of a row that is a value.
+    fn first_value(&self, name: &str) -> Option<CellId> {
+        let is_value =
+            |cell: &CellId| !matches!(self.cells.kind(*cell), CellKind::Absent | CellKind::Unknown);
+        self.rows.get(name)?.iter().copied().find(is_value)
     }
 
     /// The shape of a cell, going by the first item of each list, and the first leaf.
@@ -139,65 +183,118 @@ impl<'a> Rows<'a> {
         }
         let ty = &flow.var(input).ty;
         let name = flow.var(input).name.as_deref().expect("inputs have names");
-        let span = self.cells.span(id);
-        let (shape, leaves) = self.flatten(id).ok_or_else(|| {
-            let title =
-                format!("the lists of `{name}` at cycle {cycle} are not all of one length: it has no shape");
-            Box::new(Diagnostic::error(codes::DATA, span, title))
-        })?;
+        let about = About { name, cycle };
+        let (shape, leaves) = self.flatten(id, &about)?;
         if shape != ty.shape {
             let title = format!("`{name}` has shape {shape} at cycle {cycle}, not {}", ty.shape);
-            return Err(Box::new(
-                Diagnostic::error(codes::DATA, span, title)
-                    .cause(flow.var(input).span, format!("it is {ty}")),
-            ));
+            let diagnostic = Diagnostic::error(codes::DATA, self.cells.span(id), title);
+            return Err(Box::new(self.with_shape(diagnostic, flow, input, id)));
         }
-        match elements(&leaves, ty.scalar) {
-            Some(data) => {
-                Ok(Cell::Value(Value::new(shape, data).expect("as many elements as the shape has")))
-            }
-            None => {
+        let kinds: Vec<CellKind> = leaves.iter().map(|leaf| self.cells.kind(*leaf)).collect();
+        match elements(&kinds, ty.scalar) {
+            Ok(data) => Ok(Cell::Value(Value::new(shape, data).expect("as many elements as the shape has"))),
+            Err(wrong) => {
                 let title = format!("`{name}` must be {} at cycle {cycle}", ty.scalar);
                 Err(Box::new(
-                    Diagnostic::error(codes::DATA, span, title)
+                    Diagnostic::error(codes::DATA, self.cells.span(leaves[wrong]), title)
                         .cause(flow.var(input).span, format!("it is {ty}")),
                 ))
             }
         }
     }
 
-    /// The shape of a cell and its leaves; none if its lists are of different lengths.
-    fn flatten(&self, id: CellId) -> Option<(Shape, Vec<CellKind>)> {
+    /// Says where the shape of an input comes from: it is written, or that of its first cell, or the program needs it.
+    fn with_shape(&self, diagnostic: Diagnostic, flow: &Flow, input: VarId, id: CellId) -> Diagnostic {
+        let var = flow.var(input);
+        let name = var.name.as_deref().expect("inputs have names");
+        let slot = self.input(name).expect("rows are of inputs");
+        let is_written = slot.annotations.iter().any(|annotation| annotation.dims.is_some());
+        match self.first_value(name) {
+            Some(first) if !is_written && first != id => {
+                diagnostic.cause(self.cells.span(first), "the first cell says which shape it has")
+            }
+            _ => diagnostic.cause(var.span, format!("it is {}", var.ty)),
+        }
+    }
+
+    /// The shape of a cell and its leaves.
+    fn flatten(&self, id: CellId, about: &About<'_>) -> Result<(Shape, Vec<CellId>), Box<Diagnostic>> {
         let (shape, _) = self.outline(id);
         let mut level = vec![id];
-        for size in shape.iter() {
+        for depth in 0..shape.len() {
             let mut next = Vec::new();
-            for cell in level {
-                match self.cells.kind(cell) {
-                    CellKind::List(items) if items.len() == *size => next.extend(self.cells.items(items)),
-                    _ => return None,
+            for cell in &level {
+                match self.cells.kind(*cell) {
+                    CellKind::List(items) if items.len() == shape[depth] => {
+                        next.extend(self.cells.items(items));
+                    }
+                    _ => return Err(self.ragged(level[0], *cell, about)),
                 }
             }
             level = next;
         }
-        let leaves: Vec<CellKind> = level.into_iter().map(|cell| self.cells.kind(cell)).collect();
-        let is_leaf =
-            |kind: &CellKind| !matches!(kind, CellKind::List(_) | CellKind::Absent | CellKind::Unknown);
-        leaves.iter().all(is_leaf).then_some((shape, leaves))
+        match level.iter().find(|leaf| !is_leaf(self.cells.kind(**leaf))) {
+            Some(wrong) => Err(self.ragged(level[0], *wrong, about)),
+            None => Ok((shape, level)),
+        }
+    }
+
+    /// An item of a list is unlike its first item.
+    fn ragged(&self, first: CellId, wrong: CellId, about: &About<'_>) -> Box<Diagnostic> {
+        let About { name, cycle } = about;
+        let span = self.cells.span(wrong);
+        if matches!(self.cells.kind(wrong), CellKind::Absent | CellKind::Unknown) {
+            let title = format!("`{name}` must be there as a whole at cycle {cycle}, and this item is not");
+            return Box::new(
+                Diagnostic::error(codes::DATA, span, title)
+                    .help("`.` and `?` stand for a whole cell, not for an item of a list"),
+            );
+        }
+        let (found, expected) = (self.outline(wrong).0, self.outline(first).0);
+        let title =
+            format!("the items of `{name}` at cycle {cycle} must be alike: this one has shape {found}");
+        Box::new(
+            Diagnostic::error(codes::DATA, span, title)
+                .cause(self.cells.span(first), format!("the first one has shape {expected}")),
+        )
     }
 }
 
-/// The leaves as elements of a type, if they are.
+/// Which cell a message is about.
+struct About<'a> {
+    name: &'a str,
+    cycle: usize,
+}
+
+fn is_leaf(kind: CellKind) -> bool {
+    !matches!(kind, CellKind::List(_) | CellKind::Absent | CellKind::Unknown)
+}
+
+fn truth(exprs: &Exprs, expr: ExprId) -> Option<bool> {
+    match exprs.kind(exprs.without_parentheses(expr)) {
+        ExprKind::Bool(truth) => Some(truth),
+        _ => None,
+    }
+}
+
+/// `c = true;`.
+fn no_constant(name: &str, truth: bool, diagnostic: Diagnostic) -> Diagnostic {
+    let cell = if truth { "t" } else { "f" };
+    Diagnostic { title: "a truth value is no compile-time constant".to_string(), ..diagnostic }
+        .help(format!("give `{name}` a cell for each cycle: `{name}: {cell} {cell} {cell};`"))
+}
+
+/// The leaves as elements of a type, or the first one that is none.
 #[allow(clippy::cast_precision_loss)] // an integer cell of a `num` is the nearest number
-fn elements(leaves: &[CellKind], scalar: Scalar) -> Option<Data> {
+fn elements(leaves: &[CellKind], scalar: Scalar) -> Result<Data, usize> {
     match scalar {
         Scalar::Bool => {
             let truth = |leaf: &CellKind| if let CellKind::Bool(truth) = leaf { Some(*truth) } else { None };
-            leaves.iter().map(truth).collect::<Option<_>>().map(Data::Bool)
+            all(leaves, truth).map(Data::Bool)
         }
         Scalar::Int => {
             let integer = |leaf: &CellKind| if let CellKind::Int(n) = leaf { Some(*n) } else { None };
-            leaves.iter().map(integer).collect::<Option<_>>().map(Data::Int)
+            all(leaves, integer).map(Data::Int)
         }
         Scalar::Num => {
             let number = |leaf: &CellKind| match leaf {
@@ -205,9 +302,13 @@ fn elements(leaves: &[CellKind], scalar: Scalar) -> Option<Data> {
                 CellKind::Num(x) => Some(*x),
                 _ => None,
             };
-            leaves.iter().map(number).collect::<Option<_>>().map(Data::Num)
+            all(leaves, number).map(Data::Num)
         }
     }
+}
+
+fn all<T>(leaves: &[CellKind], element: impl Fn(&CellKind) -> Option<T>) -> Result<Vec<T>, usize> {
+    leaves.iter().enumerate().map(|(index, leaf)| element(leaf).ok_or(index)).collect()
 }
 
 fn no_input(node: &str, declared: Span, interface: &Interface, name: &str, span: Span) -> Diagnostic {

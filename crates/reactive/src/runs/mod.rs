@@ -90,7 +90,7 @@ impl Bench {
         let module = &program.modules[Program::MAIN];
         let options = RunOptions::new(run, &module.names, wishes);
         let callable = program.find(module.names.text(run.node.name), run.node.span)?;
-        let rows = Rows::new(program, run)?;
+        let rows = Rows::new(program, run, &callable)?;
         let interface = interface(program, &callable, &rows.constants)?;
         rows.check_names(&program.name_of(&callable), program.span_of(&callable), &interface)?;
         let shown: FxHashSet<String> = options.show.iter().map(|(name, _)| name.clone()).collect();

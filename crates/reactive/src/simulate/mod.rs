@@ -25,7 +25,7 @@ use eddy_tensor::{EvalError, Value};
 
 use crate::cell::Cell;
 use crate::clocks::{Clock, Clocks, Root};
-use crate::flow::{Flow, VarId};
+use crate::flow::{Flow, Kind, VarId};
 use tables::Tables;
 use window::Window;
 
@@ -134,6 +134,30 @@ impl<'a> Simulation<'a> {
             widest: 0,
             current: None,
             contradiction: None,
+        }
+    }
+
+    /// Puts a value into a `fby`, as if that had been the last value of its operand.
+    pub fn restore(&mut self, var: VarId, value: Value) {
+        if let Some((number, _)) = self.fby_of(var) {
+            let delay = self.tables.delay(number);
+            self.past[delay] = Some(value);
+        }
+    }
+
+    /// The value that a `fby` would have at its next activation, as far as it is known.
+    pub fn memory(&self, var: VarId) -> Option<&Value> {
+        let (number, next) = self.fby_of(var)?;
+        let open = (self.window.first()..self.window.end()).rev();
+        let last = open.map(|cycle| self.cell(cycle, next)).find_map(Cell::value);
+        last.or(self.past[self.tables.delay(number)].as_ref())
+    }
+
+    fn fby_of(&self, var: VarId) -> Option<(usize, VarId)> {
+        let number = self.flow.equations.iter().position(|equation| equation.out == var)?;
+        match self.flow.equations[number].kind {
+            Kind::Fby { next, .. } => Some((number, next)),
+            _ => None,
         }
     }
 

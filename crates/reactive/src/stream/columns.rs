@@ -16,7 +16,7 @@ struct Source {
 }
 
 /// All data files.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     sources: Vec<Source>,
     inputs: Vec<String>,
 }

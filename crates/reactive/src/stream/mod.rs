@@ -19,7 +19,7 @@ use crate::cell::Cell;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface, interface};
 use crate::flow::{Flow, VarId};
-use crate::infer::Hints;
+use crate::infer::{Hint, Hints};
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
@@ -27,8 +27,8 @@ use crate::runs::{RunOptions, execute_cells, json_line};
 use crate::simulate::{self, Simulation};
 use crate::static_value::constant_expression;
 use crate::tree::Semantics;
-use crate::{codes, errors, parse};
-use columns::Columns;
+use crate::{codes, errors, parameters, parse};
+pub(crate) use columns::Columns;
 
 /// So many rows are read, at most, in search of the first values of inputs without a written type.
 const MAX_PEEKED: usize = 10_000;
@@ -68,13 +68,13 @@ pub fn run(
 }
 
 /// Why a run stopped before its data did.
-enum Stopped {
+pub(crate) enum Stopped {
     Program(Vec<Diagnostic>),
     Data { file: String, bad: BadData },
 }
 
 impl Stopped {
-    fn diagnostics(self, sources: &mut Sources) -> Vec<Diagnostic> {
+    pub fn diagnostics(self, sources: &mut Sources) -> Vec<Diagnostic> {
         match self {
             Stopped::Program(diagnostics) => diagnostics,
             Stopped::Data { file, bad } => {
@@ -101,8 +101,11 @@ struct Stream<'a> {
     given: Given,
     columns: Columns,
     /// Rows that were read in search of types.
-    peeked: VecDeque<Result<Row, Stopped>>,
+    peeked: Peeked,
 }
+
+/// Rows that were read in search of types.
+pub(crate) type Peeked = VecDeque<Result<Row, Stopped>>;
 
 impl<'a> Stream<'a> {
     fn new(
@@ -143,7 +146,17 @@ impl<'a> Stream<'a> {
     fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
         let (columns, peeked) = (&mut self.columns, &mut self.peeked);
-        prepare(self.program, &self.callable, &self.given, |draft| hints(draft, columns, peeked), checks)
+        let mut prepared = prepare(
+            self.program,
+            &self.callable,
+            &self.given,
+            |draft| hints(draft, columns, peeked),
+            checks,
+        )?;
+        if let Some((file, values)) = &self.options.parameters {
+            parameters::give(&mut prepared.flow, values, file, self.program.span_of(&self.callable))?;
+        }
+        Ok(prepared)
     }
 
     /// The streams to print.
@@ -178,7 +191,7 @@ impl<'a> Stream<'a> {
                 Ok(None) => break,
                 Err(stopped) => return Ok(Some(stopped)),
             };
-            match self.cells(player.flow(), &row, n_cycles) {
+            match cells_of(&self.columns, player.flow(), &row, n_cycles) {
                 Ok(cells) => {
                     if let Err(diagnostic) = player.open(&cells) {
                         player.print(out)?;
@@ -213,8 +226,9 @@ impl<'a> Stream<'a> {
                 Some(row) => row.map(Some),
                 None => self.columns.next_row(self.options.cycles.is_some()),
             };
-            let cells =
-                row.and_then(|row| row.map(|row| self.cells(&prepared.flow, &row, n_cycles)).transpose());
+            let cells = row.and_then(|row| {
+                row.map(|row| cells_of(&self.columns, &prepared.flow, &row, n_cycles)).transpose()
+            });
             match cells {
                 Ok(Some(cells)) => inputs.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell)),
                 Ok(None) => break,
@@ -243,27 +257,6 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// A row as cells of the inputs' types.
-    fn cells(&self, flow: &Flow, row: &Row, cycle: u64) -> Result<Vec<Cell>, Stopped> {
-        let mut cells = Vec::with_capacity(flow.inputs.len());
-        for (input, raw) in flow.inputs.iter().zip(&row.cells) {
-            cells.push(match raw {
-                Raw::Absent => Cell::Absent,
-                Raw::Unknown => Cell::Unknown,
-                _ => match raw.to_value(&flow.var(*input).ty) {
-                    Ok(value) => Cell::Value(value),
-                    Err(mismatch) => {
-                        let var = flow.var(*input);
-                        let name = var.name.as_deref().expect("inputs have names");
-                        let message = format!("`{name}` {mismatch} at cycle {cycle}: it is {}", var.ty);
-                        return Err(self.columns.bad(row, name, message));
-                    }
-                },
-            });
-        }
-        Ok(cells)
-    }
-
     fn warnings(&self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
         let unused = self.columns.unused();
@@ -275,8 +268,29 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// A row as cells of the inputs' types.
+pub(crate) fn cells_of(columns: &Columns, flow: &Flow, row: &Row, cycle: u64) -> Result<Vec<Cell>, Stopped> {
+    let mut cells = Vec::with_capacity(flow.inputs.len());
+    for (input, raw) in flow.inputs.iter().zip(&row.cells) {
+        cells.push(match raw {
+            Raw::Absent => Cell::Absent,
+            Raw::Unknown => Cell::Unknown,
+            _ => match raw.to_value(&flow.var(*input).ty) {
+                Ok(value) => Cell::Value(value),
+                Err(mismatch) => {
+                    let var = flow.var(*input);
+                    let name = var.name.as_deref().expect("inputs have names");
+                    let message = format!("`{name}` {mismatch} at cycle {cycle}: it is {}", var.ty);
+                    return Err(columns.bad(row, name, message));
+                }
+            },
+        });
+    }
+    Ok(cells)
+}
+
 /// Reads ahead until each input without a written type has shown a value.
-fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row, Stopped>>) -> Hints {
+pub(crate) fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut Peeked) -> Hints {
     let has_shape =
         |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
     let mut open: Vec<usize> =
@@ -296,8 +310,9 @@ fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row,
             let raw = &row.cells[*index];
             if raw.is_value() {
                 let input = draft.inputs[*index];
-                hints.shapes.push((input, raw.outline().0));
-                hints.scalars.extend(raw.is_bool().then_some((input, Scalar::Bool)));
+                let span = draft.vars[input.index()].span;
+                hints.shapes.push(Hint { input, says: raw.outline().0, span });
+                hints.scalars.extend(raw.is_bool().then_some(Hint { input, says: Scalar::Bool, span }));
             }
             !raw.is_value()
         });
@@ -306,7 +321,11 @@ fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row,
     hints
 }
 
-fn constant(sources: &mut Sources, input: &str, text: &str) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
+pub(crate) fn constant(
+    sources: &mut Sources,
+    input: &str,
+    text: &str,
+) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
     // The parser knows whole programs, so the value is read as part of one.
     let program = format!("run f {{ {input} = {text}; }}");
     let file = sources.add(&format!("--const {input}"), &program).expect("a constant is short");

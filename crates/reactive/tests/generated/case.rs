@@ -9,7 +9,7 @@ use eddy_reactive::codes;
 use eddy_reactive::draft::Draft;
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::flow::{Flow, VarId};
-use eddy_reactive::infer::Hints;
+use eddy_reactive::infer::{Hint, Hints};
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::resolve::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
@@ -116,9 +116,9 @@ pub fn prepared_for(text: &str, node: &str, inputs: &Rows) -> Result<Prepared, R
     let shape = |row: &Vec<Cell>| row.iter().find_map(Cell::value).map(|value| value.shape().clone());
     let shapes: Vec<Option<Shape>> = inputs.iter().map(shape).collect();
     prepared_with(text, node, |draft: &Draft| {
-        let shapes =
+        let known =
             draft.inputs.iter().zip(&shapes).filter_map(|(input, shape)| Some((*input, shape.clone()?)));
-        Hints { shapes: shapes.collect(), ..Hints::default() }
+        hints(draft, known)
     })
 }
 
@@ -145,7 +145,12 @@ fn scalars(draft: &Draft) -> Hints {
     let has_shape =
         |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
     let inputs = draft.inputs.iter().filter(|input| !has_shape(**input));
-    Hints { shapes: inputs.map(|input| (*input, Shape::scalar())).collect(), ..Hints::default() }
+    hints(draft, inputs.map(|input| (*input, Shape::scalar())))
+}
+
+fn hints(draft: &Draft, shapes: impl Iterator<Item = (VarId, Shape)>) -> Hints {
+    let hint = |(input, says): (VarId, Shape)| Hint { input, says, span: draft.vars[input.index()].span };
+    Hints { shapes: shapes.map(hint).collect(), ..Hints::default() }
 }
 
 fn refusal(diagnostics: &[Diagnostic]) -> Refusal {

@@ -368,8 +368,8 @@ mod tests {
         check(&Op::Sum(Some(0)), &["[1,2,3]"], "int [] 6");
         check(&Op::Sum(None), &["2.5"], "num [] 2.5");
         check(&Op::Sum(Some(1)), &["[[[1,2],[3,4]],[[5,6],[7,8]]]"], "int [2,2] [[4,6],[12,14]]");
-        check(&Op::Sum(Some(2)), &[TABLE], "axis 2 is out of range for shape [2,3]");
-        check(&Op::Sum(Some(0)), &["2.5"], "axis 0 is out of range for shape []");
+        check(&Op::Sum(Some(2)), &[TABLE], "axis 2 is out of range for shape [2,3], whose axes are 0 and 1");
+        check(&Op::Sum(Some(0)), &["2.5"], "axis 0 is out of range for shape [], which has no axes");
         check(&Op::Sum(None), &["[9223372036854775807,1]"], "integer overflow");
     }
 
@@ -411,7 +411,7 @@ mod tests {
         check(&Op::Max(Some(1)), &[TABLE], "num [2] [5,4]");
         check(&Op::Max(None), &["[3,-7]"], "int [] 3");
         check(&Op::Max(None), &["[1.0,nan,2.0]"], "num [] nan");
-        check(&Op::Max(Some(1)), &["[1.0]"], "axis 1 is out of range for shape [1]");
+        check(&Op::Max(Some(1)), &["[1.0]"], "axis 1 is out of range for shape [1], whose only axis is 0");
     }
 
     #[test]
@@ -420,7 +420,11 @@ mod tests {
         check(&Op::MaxMask(Some(1)), &[TABLE], "num [2,3] [[0,1,0],[1,0,0]]");
         check(&Op::MaxMask(Some(0)), &[TABLE], "num [2,3] [[0,1,0],[1,0,1]]");
         check(&Op::MaxMask(None), &["2.0"], "num [] 1");
-        check(&Op::MaxMask(Some(2)), &[TABLE], "axis 2 is out of range for shape [2,3]");
+        check(
+            &Op::MaxMask(Some(2)),
+            &[TABLE],
+            "axis 2 is out of range for shape [2,3], whose axes are 0 and 1",
+        );
         check(&Op::Argmax, &[TABLE], "int [] 1");
         check(&Op::Argmax, &["[3,5,5]"], "int [] 1");
         check(&Op::Argmax, &["[1.0,nan,nan,2.0]"], "int [] 1");

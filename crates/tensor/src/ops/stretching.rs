@@ -28,7 +28,7 @@ impl Operation for Spread {
 
     fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
         if self.0 > operands[0].len() {
-            return Err(ShapeError::Axis { axis: self.0, shape: operands[0].clone() });
+            return Err(ShapeError::NewAxis { axis: self.0, shape: operands[0].clone() });
         }
         let shape = operands[0].with_axis(self.0, self.1);
         shape.n_elements()?;
@@ -220,7 +220,11 @@ mod tests {
         check(&Op::Spread(1, 2), &["[1.0,2.0]"], "num [2,2] [[1,1],[2,2]]");
         check(&Op::Spread(0, 3), &["1.5"], "num [3] [1.5,1.5,1.5]");
         check(&Op::Spread(1, 0), &["[1.0,2.0]"], "num [2,0] [[],[]]");
-        check(&Op::Spread(2, 2), &["[1.0,2.0]"], "axis 2 is out of range for shape [2]");
+        check(
+            &Op::Spread(2, 2),
+            &["[1.0,2.0]"],
+            "axis 2 is out of range: a new axis of shape [2] can be 0 to 1",
+        );
     }
 
     #[test]

@@ -15,12 +15,10 @@
 //! This is also why formatting twice changes nothing. The line breaks of the first time are those that the
 //! second time would choose, or stand at a seam and look as if they were meant.
 
-use eddy_syntax::layout::{Document, Line};
-use eddy_syntax::lex::{Comment, CommentKind};
-use eddy_syntax::{SourceFile, Span};
-
 use super::gap::{Gap, INDENT, Joint};
-use crate::parse::Parsed;
+use crate::layout::{Document, Line};
+use crate::lex::{Comment, CommentKind, Lexicon, Token};
+use crate::{SourceFile, Span};
 
 /// What stands between code and a comment that ends the line.
 const MARGIN: &str = "  ";
@@ -32,10 +30,15 @@ const BLANKS: &str = match str::from_utf8(&[b' '; u8::MAX as usize]) {
 };
 
 /// The document of a program, given the gap before each of its tokens.
-pub(super) fn emit<'a>(file: &'a SourceFile, parsed: &Parsed, gaps: &[Gap]) -> Document<'a> {
-    let mut emitter = Emitter { file, document: Document::new(), before: None };
-    let mut comments = &parsed.comments[..];
-    for (token, gap) in parsed.tokens.iter().zip(gaps) {
+pub(super) fn emit<'a>(
+    file: &'a SourceFile,
+    lexicon: &'a Lexicon,
+    tokens: &[Token],
+    mut comments: &[Comment],
+    gaps: &[Gap],
+) -> Document<'a> {
+    let mut emitter = Emitter { file, lexicon, document: Document::new(), before: None };
+    for (token, gap) in tokens.iter().zip(gaps) {
         for _ in 0..gap.ends {
             emitter.document.end();
         }
@@ -64,6 +67,7 @@ pub(super) fn emit<'a>(file: &'a SourceFile, parsed: &Parsed, gaps: &[Gap]) -> D
 
 struct Emitter<'a> {
     file: &'a SourceFile,
+    lexicon: &'a Lexicon,
     document: Document<'a>,
     /// The token or comment that was printed last.
     before: Option<Span>,
@@ -72,7 +76,7 @@ struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     /// A gap without comments.
     fn join(&mut self, joint: Joint, next: Span) {
-        let is_parted = joint.parts(self.text(self.before), self.file.slice(next));
+        let is_parted = joint.parts(self.lexicon, self.text(self.before), self.file.slice(next));
         let is_set_apart = joint.keeps_empty_line() && self.line_breaks(self.before, next) > 1;
         let line = match joint.line() {
             Some(_) if is_set_apart => Some(Line::Empty),
@@ -124,8 +128,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// How many of the comments behind the last equation of a node belong to the node: those that are
-    /// indented, up to the last empty line. What follows that documents the next declaration.
+    /// How many of the comments behind the body of a declaration belong to it: those that are indented, up to the
+    /// last empty line. What follows that documents the next declaration.
     fn n_in_body(&self, joint: Joint, comments: &[Comment], seams: &[usize]) -> usize {
         let limit = match joint {
             Joint::AfterBody => seams.iter().rposition(|line_breaks| *line_breaks > 1).unwrap_or(0),

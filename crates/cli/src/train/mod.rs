@@ -1,0 +1,168 @@
+//! The command `train`: epochs, what is kept of them, and when to stop.
+//!
+//! * [`folder`]: the run folder, from which a run can be resumed.
+//! * [`metrics`]: what is measured in each epoch.
+//! * [`progress`]: what is seen meanwhile. [`curve`]: the losses as a picture.
+
+mod curve;
+mod folder;
+mod metrics;
+mod progress;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use eddy_language::{Data, Language, Status, TrainOptions, Trainer};
+use eddy_runtime::Saved;
+use eddy_syntax::Sources;
+
+use crate::answers::Answers;
+use crate::args::TrainArgs;
+use crate::input::{self, Unreadable};
+use crate::report::Form;
+use crate::stop::{Stop, misuse, reason};
+use folder::{Checkpoint, Folder};
+use metrics::Epoch;
+use progress::Bar;
+
+/// `eddy train`.
+pub fn train(args: &TrainArgs) -> Result<Status, Stop> {
+    let form = Form::new(&args.reporting);
+    let language = args.program.lang.of(&args.program.file, "train")?;
+    let mut sources = match input::read(&args.program.file, language) {
+        Ok(sources) => sources,
+        Err(unreadable) => {
+            let Unreadable { sources, diagnostic } = *unreadable;
+            form.diagnostics(&sources, &[diagnostic]);
+            return Ok(Status::Refused);
+        }
+    };
+    let trainer = match make(args, language, &mut sources, form) {
+        Ok(Some(trainer)) => trainer,
+        Ok(None) => return Ok(Status::Refused),
+        Err(stop) => return Err(stop),
+    };
+    let mut run = Run { args, form, sources, trainer };
+    match run.execute() {
+        Ok(answer) => {
+            let mut answers = Answers::to_stdout();
+            answers.write(&answer)?;
+            answers.finish()?;
+            Ok(Status::Answered)
+        }
+        Err(Failure::Told) => Ok(Status::Refused),
+        Err(Failure::File(file, message)) => {
+            form.failure(&file, &message);
+            Ok(Status::Refused)
+        }
+    }
+}
+
+/// The node, ready to be trained; none if something is wrong, which was told.
+fn make(
+    args: &TrainArgs,
+    language: &'static dyn Language,
+    sources: &mut Sources,
+    form: Form,
+) -> Result<Option<Box<dyn Trainer>>, Stop> {
+    let open = |names: &[String]| -> Option<Vec<Data>> {
+        let opened: Result<Vec<Data>, _> = names.iter().map(|named| input::data(named)).collect();
+        opened.map_err(|(name, reason)| form.failure(&name, &format!("cannot read the file: {reason}"))).ok()
+    };
+    let (Some(data), Some(validation)) = (open(&args.data), open(&args.validate)) else { return Ok(None) };
+    let options = TrainOptions {
+        node: args.node.clone(),
+        constants: args.constants.clone(),
+        seed: args.seed,
+        shuffle: !args.no_shuffle,
+        sequence: args.sequence,
+        cut: args.cut,
+        max_window: args.max_window,
+    };
+    match language.trainer(sources, &options, data, validation) {
+        None => Err(misuse("train", &format!("the language {} does not learn", language.name()))),
+        Some(Ok(trainer)) => Ok(Some(trainer)),
+        Some(Err(diagnostics)) => {
+            form.diagnostics(sources, &diagnostics);
+            Ok(None)
+        }
+    }
+}
+
+/// Why a run ended early.
+enum Failure {
+    /// The diagnostics were told.
+    Told,
+    /// A file could not be read or written: its name and why.
+    File(String, String),
+}
+
+struct Run<'a> {
+    args: &'a TrainArgs,
+    form: Form,
+    sources: Sources,
+    trainer: Box<dyn Trainer>,
+}
+
+impl Run<'_> {
+    fn execute(&mut self) -> Result<String, Failure> {
+        let plan = self.trainer.plan();
+        let stem = self.args.program.file.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
+        let default = Path::new("runs").join(format!("{stem}-{}", plan.node));
+        let place = self.args.run.as_deref().unwrap_or(&default);
+        let mut folder = Folder::open(place, self.args.resume)?;
+        let mut checkpoint = self.begin(&mut folder)?;
+        progress::begin(&plan, &folder, checkpoint.epochs.len());
+        folder.describe(self.args, &plan, self.sources.main().text())?;
+        while checkpoint.epochs.len() < self.args.epochs {
+            self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
+            if self.args.patience.is_some_and(|patience| checkpoint.is_stuck(patience)) {
+                progress::stopped(&checkpoint);
+                break;
+            }
+        }
+        Ok(progress::answer(&checkpoint, &folder, &self.args.program.file, &plan.model))
+    }
+
+    /// Where the run begins: anew, with given parameters, or where it was.
+    fn begin(&mut self, folder: &mut Folder) -> Result<Checkpoint, Failure> {
+        if let Some((checkpoint, memory)) = folder.checkpoint()? {
+            let restored = self.trainer.restore(memory);
+            restored
+                .map_err(|error| Failure::File(folder.checkpoint_name(), format!("does not fit: {error}")))?;
+            return Ok(checkpoint);
+        }
+        if let Some(path) = &self.args.params {
+            let name = path.display().to_string();
+            let failed = |message: String| Failure::File(name.clone(), message);
+            let bytes = fs::read(path)
+                .map_err(|error| failed(format!("cannot read the file: {}", reason(&error))))?;
+            let saved = Saved::decode(&bytes)
+                .map_err(|error| failed(format!("is no file of parameters: {error}")))?;
+            self.trainer
+                .start_from(saved.values)
+                .map_err(|error| failed(format!("does not fit: {error}")))?;
+        }
+        Ok(Checkpoint::default())
+    }
+
+    fn epoch(&mut self, checkpoint: &mut Checkpoint, n_rows: usize, folder: &Folder) -> Result<(), Failure> {
+        let number = checkpoint.epochs.len() + 1;
+        let started = Instant::now();
+        let bar = Bar::new(number, self.args.epochs, n_rows);
+        let trained = self.trainer.epoch(number as u64, &mut |progress| bar.show(progress));
+        bar.finish();
+        let loss = trained.map_err(|diagnostics| self.told(&diagnostics))?;
+        let validation = self.trainer.validate().map_err(|diagnostics| self.told(&diagnostics))?;
+        let epoch = Epoch { loss, validation, seconds: started.elapsed().as_secs_f64() };
+        progress::epoch(number, &epoch);
+        let is_best = checkpoint.add(epoch);
+        folder.save(checkpoint, self.trainer.memory(), is_best.then(|| self.trainer.parameters()))
+    }
+
+    fn told(&self, diagnostics: &[eddy_syntax::Diagnostic]) -> Failure {
+        self.form.diagnostics(&self.sources, diagnostics);
+        Failure::Told
+    }
+}

@@ -1,0 +1,119 @@
+//! What is seen while a node is trained: a bar on a terminal, a line for each epoch.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use eddy_language::{Plan, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::curve;
+use super::folder::{Checkpoint, Folder};
+use super::metrics::Epoch;
+
+/// The bar of one epoch; nothing is drawn where nobody looks.
+pub struct Bar {
+    bar: ProgressBar,
+    drawn: Cell<Instant>,
+}
+
+/// So often the loss in the bar changes.
+const PERIOD: Duration = Duration::from_millis(100);
+
+impl Bar {
+    pub fn new(epoch: usize, n_epochs: usize, n_rows: usize) -> Bar {
+        let bar = ProgressBar::with_draw_target(Some(n_rows as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} rows, {per_sec}, {msg}");
+        bar.set_style(style.expect("the template is right"));
+        bar.set_prefix(format!("epoch {epoch}/{n_epochs}"));
+        Bar { bar, drawn: Cell::new(Instant::now()) }
+    }
+
+    pub fn show(&self, progress: Progress) {
+        self.bar.set_position(progress.n_rows as u64);
+        if self.drawn.get().elapsed() > PERIOD
+            && let Some(loss) = progress.loss
+        {
+            self.drawn.set(Instant::now());
+            self.bar.set_message(format!("loss {loss:.6}"));
+        }
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What is about to happen.
+pub fn begin(plan: &Plan, folder: &Folder, n_done: usize) {
+    let mut text = format!(
+        "training `{}`: {} with {}, on {}",
+        plan.node,
+        count(plan.n_parameters, "parameter"),
+        count(plan.n_numbers, "number"),
+        count(plan.n_rows, "row")
+    );
+    if let Some(n) = plan.n_sequences {
+        let _ = write!(text, " in {}", count(n, "sequence"));
+    }
+    if plan.is_shuffled {
+        text.push_str(", shuffled");
+    }
+    if n_done > 0 {
+        let _ = write!(text, "; going on after {}", count(n_done, "epoch"));
+    }
+    let _ = write!(text, "\nrun folder: {}\n", folder.file("").display());
+    for note in &plan.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    tell(&text);
+}
+
+/// An epoch that is done.
+pub fn epoch(number: usize, epoch: &Epoch) {
+    let mut text = format!("epoch {number}: {}", losses(epoch));
+    let _ = writeln!(text, " ({:.1} s)", epoch.seconds);
+    tell(&text);
+}
+
+/// Training stops early.
+pub fn stopped(checkpoint: &Checkpoint) {
+    if let Some(best) = checkpoint.best {
+        tell(&format!("stopped: nothing was better than epoch {best}\n"));
+    }
+}
+
+/// What came of it: the curve, the best epoch, and what to do with it.
+pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &str) -> String {
+    let mut text = curve::text(&checkpoint.epochs);
+    if let Some(best) = checkpoint.best {
+        let _ = writeln!(text, "best epoch: {best}, {}", losses(&checkpoint.epochs[best - 1]));
+    }
+    let (parameters, program) = (folder.parameters(), program.display());
+    let _ = writeln!(text, "parameters: {}", parameters.display());
+    let _ = writeln!(
+        text,
+        "try them: eddy run {program} --node {model} --in DATA --params {}",
+        parameters.display()
+    );
+    text
+}
+
+fn losses(epoch: &Epoch) -> String {
+    let number = |loss: Option<f64>| loss.map_or("none".to_string(), |loss| format!("{loss:.6}"));
+    match epoch.validation {
+        Some(_) => format!("loss {}, validation {}", number(epoch.loss), number(epoch.validation)),
+        None => format!("loss {}", number(epoch.loss)),
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Where standard error is closed there is nobody to tell.
+fn tell(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}

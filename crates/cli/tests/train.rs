@@ -1,0 +1,204 @@
+//! `eddy train` as a user meets it: what it learns, what it keeps, and that nothing is lost.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const LINE: &str = "node line(x)->(y)
+  k = param(0.0);
+  y = k * x + param(0.0);
+train line as learn loss mse optim adam(0.1,0.9,0.999,0.00000001);
+";
+
+const RECURRENT: &str = "node rnn(x)->(y)
+  h = tanh(param(0.5) * x + param(0.3) * (0.0 fby h));
+  y = param(1.0) * h;
+train rnn as learn loss mse optim sgd(0.1) segment;
+";
+
+/// A folder of one test, empty at its start.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train").join(test);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("the folder can be made");
+        Folder(path)
+    }
+
+    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        fs::write(self.0.join(name), text).expect("the file can be written");
+        self
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_eddy"));
+        command.args(arguments.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
+        command
+    }
+
+    fn eddy(&self, arguments: &str) -> Output {
+        self.command(arguments).output().expect("eddy can be started")
+    }
+
+    /// The standard output of a command that succeeds.
+    fn answer(&self, arguments: &str) -> String {
+        let output = self.eddy(arguments);
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("answers are UTF-8")
+    }
+
+    /// The messages of a command that is refused.
+    fn refusal(&self, arguments: &str) -> String {
+        let output = self.eddy(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8(output.stderr).expect("messages are UTF-8")
+    }
+}
+
+/// Rows of a line with slope 2 and offset -3.
+fn line_data(n: i32) -> String {
+    let mut text = "x,gt\n".to_string();
+    for row in 0..n {
+        let x = f64::from(row * 7 % 13) / 3.0 - 2.0;
+        let _ = writeln!(text, "{x},{}", 2.0 * x - 3.0);
+    }
+    text
+}
+
+/// Sequences of 6 rows.
+fn sequences(n: i32) -> String {
+    let mut text = "x,gt,end\n".to_string();
+    for row in 0..6 * n {
+        let x = f64::from(row * 5 % 11) / 11.0 - 0.5;
+        let _ = writeln!(text, "{x},{},{}", 0.4 * x, row % 6 == 5);
+    }
+    text
+}
+
+fn last_loss(folder: &Folder, run: &str) -> f64 {
+    let metrics = String::from_utf8(folder.read(&format!("{run}/metrics.jsonl"))).expect("metrics are UTF-8");
+    let line = metrics.lines().last().expect("there is an epoch");
+    let number = line.split("\"loss\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
+    number.expect("a line has a loss").parse().expect("a loss is a number")
+}
+
+#[test]
+fn a_line_is_learnt_and_used() {
+    let folder = Folder::new("line").with("line.eddy", LINE).with("data.csv", line_data(60));
+    let answer = folder.answer("train line.eddy --in data.csv --validate data.csv --epochs 20 --run run");
+    assert!(answer.contains("parameters: run/parameters.safetensors"), "{answer}");
+    assert!(last_loss(&folder, "run") < 1e-3);
+    let folder = folder.with("x.jsonl", "{\"x\":1}\n{\"x\":-1}\n");
+    let answer = folder.answer("run line.eddy --node line --in x.jsonl --params run/parameters.safetensors");
+    let values: Vec<f64> = answer
+        .lines()
+        .map(|line| line.trim_start_matches("{\"y\":").trim_end_matches('}').parse().expect("a number"))
+        .collect();
+    assert!((values[0] + 1.0).abs() < 0.05 && (values[1] + 5.0).abs() < 0.05, "{answer}");
+    assert!(String::from_utf8_lossy(&folder.read("run/loss.svg")).starts_with("<svg"));
+    assert!(String::from_utf8_lossy(&folder.read("run/run.json")).contains("\"source_hash\""));
+}
+
+#[test]
+fn a_run_that_is_resumed_goes_on_bit_for_bit() {
+    for (name, program, data) in [("line", LINE, line_data(40)), ("rnn", RECURRENT, sequences(12))] {
+        let folder = Folder::new(&format!("resume_{name}")).with("p.eddy", program).with("data.csv", data);
+        folder.answer("train p.eddy --in data.csv --epochs 7 --seed 5 --run whole");
+        folder.answer("train p.eddy --in data.csv --epochs 3 --seed 5 --run parts");
+        folder.answer("train p.eddy --in data.csv --epochs 7 --seed 5 --run parts --resume");
+        for file in ["checkpoint.safetensors", "parameters.safetensors"] {
+            assert_eq!(
+                folder.read(&format!("whole/{file}")),
+                folder.read(&format!("parts/{file}")),
+                "{name}: {file}"
+            );
+        }
+    }
+}
+
+/// A process that is killed at any moment leaves whole files, from which the run goes on to the same end.
+#[test]
+fn a_run_that_is_killed_loses_nothing() {
+    let folder = Folder::new("killed").with("p.eddy", RECURRENT).with("data.csv", sequences(40));
+    folder.answer("train p.eddy --in data.csv --epochs 12 --run whole");
+    for milliseconds in [30, 60, 120, 240] {
+        let run = format!("killed-{milliseconds}");
+        let mut command = folder.command(&format!("train p.eddy --in data.csv --epochs 12 --run {run}"));
+        let mut child =
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("eddy can be started");
+        let started = Instant::now();
+        let checkpoint = folder.0.join(&run).join("checkpoint.safetensors");
+        // At least one epoch, so that there is something to resume; a slow machine gets its time.
+        while (!checkpoint.exists() || started.elapsed() < Duration::from_millis(milliseconds))
+            && started.elapsed() < Duration::from_secs(30)
+        {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        folder.answer(&format!("train p.eddy --in data.csv --epochs 12 --run {run} --resume"));
+        assert_eq!(
+            folder.read("whole/checkpoint.safetensors"),
+            folder.read(&format!("{run}/checkpoint.safetensors")),
+            "killed after {milliseconds} ms"
+        );
+    }
+}
+
+#[test]
+fn early_stopping_keeps_the_best_parameters() {
+    let folder = Folder::new("patience").with("p.eddy", LINE).with("data.csv", line_data(40));
+    let answer = folder.answer("train p.eddy --in data.csv --epochs 500 --patience 3 --run run");
+    let metrics = String::from_utf8(folder.read("run/metrics.jsonl")).expect("metrics are UTF-8");
+    assert!(metrics.lines().count() < 500, "{answer}");
+}
+
+#[test]
+fn a_run_that_diverges_says_where_and_keeps_its_checkpoint() {
+    let program = LINE.replace("adam(0.1,0.9,0.999,0.00000001)", "sgd(1.5)");
+    let folder = Folder::new("diverges").with("p.eddy", program).with("data.csv", line_data(40));
+    let message = folder.refusal("train p.eddy --in data.csv --epochs 50 --run run");
+    assert!(message.contains("E0804") && message.contains("at cycle"), "{message}");
+    assert!(message.contains("try a smaller rate"), "{message}");
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused() {
+    let folder = Folder::new("misfits").with("p.eddy", LINE).with("data.csv", line_data(8));
+    folder.answer("train p.eddy --in data.csv --epochs 1 --run run");
+    let other = LINE.replace("k = param(0.0)", "slope = param(0.0)").replace("k * x", "slope * x");
+    let folder = folder.with("other.eddy", other).with("junk.safetensors", "junk");
+    let message =
+        folder.refusal("run other.eddy --node line --in data.csv --params run/parameters.safetensors");
+    assert!(message.contains("E0703") && message.contains("`slope`"), "{message}");
+    let message = folder.refusal("run p.eddy --node line --in data.csv --params junk.safetensors");
+    assert!(message.contains("is no file of parameters"), "{message}");
+    let message = folder.refusal("train other.eddy --in data.csv --epochs 2 --run run --resume");
+    assert!(message.contains("does not fit"), "{message}");
+    let message = folder.refusal("train p.eddy --in data.csv --run nowhere --resume");
+    assert!(message.contains("no checkpoint to resume from"), "{message}");
+    let message = folder.refusal("train p.eddy --in missing.csv");
+    assert!(message.contains("there is no such file"), "{message}");
+    let message = folder.refusal("train p.eddy --in data.csv --run p.eddy/run");
+    assert!(message.contains("cannot make the folder"), "{message}");
+}
+
+#[test]
+fn what_cannot_be_trained_says_so() {
+    let folder = Folder::new("nothing")
+        .with("none.eddy", "node f(x)->(y) y = x;\n")
+        .with("several.eddy", format!("{LINE}train line as again loss mse optim sgd(0.1);\n"))
+        .with("data.csv", line_data(4));
+    let message = folder.refusal("train none.eddy --in data.csv");
+    assert!(message.contains("E0607") && message.contains("declares no training node"), "{message}");
+    let message = folder.refusal("train several.eddy --in data.csv");
+    assert!(message.contains("learn, again"), "{message}");
+}

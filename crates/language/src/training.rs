@@ -1,0 +1,80 @@
+//! Training: what a language that learns offers, and what the command line asks of it.
+//!
+//! The command line owns time and files: how many epochs, when to stop, what to keep. The language owns the program and
+//! its data.
+
+use eddy_syntax::Diagnostic;
+use eddy_tensor::Value;
+
+/// How a node is trained.
+#[derive(Clone, Debug, Default)]
+pub struct TrainOptions {
+    /// The node; without it, the one that the file declares.
+    pub node: Option<String>,
+    /// Compile-time constants for its inputs: name and expression.
+    pub constants: Vec<(String, String)>,
+    /// The seed of initial values and of the order of samples.
+    pub seed: u64,
+    /// Whether samples or sequences come in another order in each epoch.
+    pub shuffle: bool,
+    /// Every so many rows a sequence ends, if the data do not say where.
+    pub sequence: Option<usize>,
+    /// Every so many rows the gradient is cut, if the data do not say where.
+    pub cut: Option<usize>,
+    /// At most so many cycles may be open at once.
+    pub max_window: Option<usize>,
+}
+
+/// What will be trained on what.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The node.
+    pub node: String,
+    /// The node whose parameters are learnt.
+    pub model: String,
+    /// How many parameters there are, and how many numbers in them.
+    pub n_parameters: usize,
+    /// How many numbers the parameters have in all.
+    pub n_numbers: usize,
+    /// How many rows of data.
+    pub n_rows: usize,
+    /// How many sequences they make; none if they are samples of their own.
+    pub n_sequences: Option<usize>,
+    /// Whether the order changes.
+    pub is_shuffled: bool,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// How far an epoch is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The rows that were given.
+    pub n_rows: usize,
+    /// The mean loss so far; none before the first.
+    pub loss: Option<f64>,
+}
+
+/// A node that is being trained.
+pub trait Trainer {
+    /// What is trained on what.
+    fn plan(&self) -> Plan;
+
+    /// Goes once through all data; `watch` is told about progress. Gives the mean loss.
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>>;
+
+    /// The mean loss on the data for validation, at the parameters as they are; none without such data.
+    fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>>;
+
+    /// The parameters.
+    fn parameters(&self) -> Vec<(String, Value)>;
+
+    /// All that later epochs depend on.
+    fn memory(&self) -> Vec<(String, Value)>;
+
+    /// Goes on from what [`memory`](Self::memory) gave; or says what does not fit.
+    fn restore(&mut self, memory: Vec<(String, Value)>) -> Result<(), String>;
+
+    /// Starts from parameters of another run; or says what does not fit.
+    fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String>;
+}

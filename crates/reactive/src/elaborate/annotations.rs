@@ -1,0 +1,106 @@
+//! The types and clocks that are written in the node of an instance.
+
+use eddy_syntax::Diagnostic;
+use eddy_tensor::{Scalar, Shape};
+
+use super::instance::Binding;
+use super::{Elaborator, InstanceId};
+use crate::codes;
+use crate::draft::{Formal, TypeAnnotation};
+use crate::flow::Constant;
+use crate::flow::{ClockAnnotation, VarId};
+use crate::program::{Slot, SlotId};
+use crate::static_value::{self, Static};
+use crate::tree::{self, Annotation};
+
+impl Elaborator<'_> {
+    /// Notes what is written about streams, and checks what is written about constants.
+    pub(super) fn annotations(&mut self, id: InstanceId) {
+        let program = self.program;
+        let node = program.node(self.instances[id.0].node);
+        for (number, slot) in node.slots.iter().enumerate() {
+            let binding = self.instances[id.0].bindings[number].clone();
+            for annotation in &slot.annotations {
+                let Some((scalar, shape)) = self.written_type(id, annotation) else { return };
+                match &binding {
+                    Binding::Stream(var) => {
+                        let formal = self.instances[id.0].call.map(|call| Formal {
+                            call,
+                            name: slot.name.as_str().into(),
+                            input: (number < node.n_inputs).then_some(number),
+                        });
+                        let span = annotation.span;
+                        self.draft.types.push(TypeAnnotation { var: *var, scalar, shape, span, formal });
+                    }
+                    Binding::Static(constant) => {
+                        if let Some(diagnostic) = wrong_constant(slot, annotation, constant, scalar, shape) {
+                            self.fail(diagnostic);
+                            return;
+                        }
+                    }
+                }
+            }
+            if let Binding::Stream(var) = binding {
+                self.written_clocks(id, slot, var);
+            }
+        }
+    }
+
+    fn written_type(&mut self, id: InstanceId, annotation: &Annotation) -> Option<(Scalar, Option<Shape>)> {
+        let exprs = &self.module(id).tree.exprs;
+        let shape = match annotation.dims {
+            None => None,
+            Some(dims) => {
+                let sizes = exprs.items(dims).iter().map(|dim| self.size(id, *dim));
+                Some(Shape::from(sizes.collect::<Option<Vec<usize>>>()?))
+            }
+        };
+        let scalar = match annotation.scalar {
+            tree::Scalar::Num => Scalar::Num,
+            tree::Scalar::Int => Scalar::Int,
+            tree::Scalar::Bool => Scalar::Bool,
+        };
+        Some((scalar, shape))
+    }
+
+    fn written_clocks(&mut self, id: InstanceId, slot: &Slot, var: VarId) {
+        let call = self.instances[id.0].call;
+        for (conditions, span) in &slot.clocks {
+            let is_stream =
+                |slot: &SlotId| matches!(self.instances[id.0].bindings[slot.0], Binding::Stream(_));
+            if conditions.iter().all(|(slot, _)| is_stream(slot)) {
+                let conditions = conditions
+                    .iter()
+                    .map(|(slot, polarity)| (self.stream_of(id, *slot), *polarity))
+                    .collect();
+                let clock = ClockAnnotation { var, conditions, span: *span, call };
+                self.draft.clocks.push(clock.clone());
+                self.instances[id.0].clocks.push(clock);
+            }
+        }
+    }
+}
+
+/// What is said about a constant whose slot is written to have another type or shape.
+fn wrong_constant(
+    slot: &Slot,
+    annotation: &Annotation,
+    constant: &Static,
+    scalar: Scalar,
+    shape: Option<Shape>,
+) -> Option<Diagnostic> {
+    let (name, value) = (&slot.name, static_value::shown(constant));
+    let found = match constant {
+        Static::Num(_) => "num",
+        Static::Int(_) | Static::List(_) => "a number",
+    };
+    if scalar == Scalar::Bool || (scalar == Scalar::Int && found == "num") {
+        let title = format!("type error: the constant '{value}' is {found} but '{name}' is {scalar}");
+        return Some(Diagnostic::error(codes::TYPE, annotation.span, title));
+    }
+    // A number takes the shape of its place (section 3), so what is written for it is no contradiction.
+    let found = Constant::from(constant).shape()?;
+    let expected = shape.filter(|shape| *shape != found)?;
+    let title = format!("the constant `{value}` has shape {found} but `{name}` has shape {expected}");
+    Some(Diagnostic::error(codes::SHAPE, annotation.span, title))
+}

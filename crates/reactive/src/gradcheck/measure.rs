@@ -1,0 +1,284 @@
+//! Both derivatives of the entries of inputs and parameters.
+
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::init::SplitMix64;
+use eddy_tensor::{Data, Scalar, Value};
+
+use super::trace::{run, run_flow};
+use crate::cell::Cell;
+use crate::flow::{Flow, Kind, VarId};
+use crate::parameters;
+use crate::prepare::Prepared;
+
+/// At most so many entries are measured; more are sampled.
+const MAX_ENTRIES: usize = 2000;
+
+/// The step of finite differences, relative to the entry: rounding and curvature are both small then.
+const STEP: f64 = 1e-6;
+
+/// One number that was varied.
+pub(super) struct Entry {
+    /// The input or parameter.
+    pub name: String,
+    pub span: Span,
+    /// The cycle; parameters are the same at all.
+    pub cycle: Option<usize>,
+    /// The place in the tensor, in row-major order, and its shape.
+    pub index: usize,
+    pub shape: eddy_tensor::Shape,
+    /// What `adj_N` says.
+    pub adjoint: f64,
+    /// What finite differences say.
+    pub difference: f64,
+}
+
+impl Entry {
+    /// How far both are apart, relative to the larger one and to 1.
+    pub fn error(&self) -> f64 {
+        let size = self.adjoint.abs().max(self.difference.abs()).max(1.0);
+        (self.adjoint - self.difference).abs() / size
+    }
+}
+
+/// All that was measured.
+pub(super) struct Entries {
+    pub measured: Vec<Entry>,
+    /// How many there are in all.
+    pub n_all: usize,
+    pub n_cycles: usize,
+    /// What could not be measured.
+    pub notes: Vec<String>,
+}
+
+/// A node, its adjoint, and a trace.
+pub(super) struct Measure<'a> {
+    primal: &'a Prepared,
+    derived: &'a Prepared,
+    inputs: Vec<Vec<Cell>>,
+    seed: u64,
+    span: Span,
+    parameters: Vec<(String, Value)>,
+    weights: Weights,
+}
+
+/// The weight of each `num` output at each cycle; none where the output is not known.
+type Weights = Vec<(VarId, Vec<Option<Value>>)>;
+
+/// A number that can be varied: an input at a cycle, or a parameter.
+#[derive(Clone, Copy)]
+enum Place {
+    Input(usize, usize),
+    Parameter(usize),
+}
+
+impl<'a> Measure<'a> {
+    pub fn new(
+        primal: &'a Prepared,
+        derived: &'a Prepared,
+        inputs: Vec<Vec<Cell>>,
+        seed: u64,
+        span: Span,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let parameters = initial_parameters(&primal.flow, seed);
+        let mut measure = Measure { primal, derived, inputs, seed, span, parameters, weights: Vec::new() };
+        measure.weights = measure.weights()?;
+        Ok(measure)
+    }
+
+    fn n_cycles(&self) -> usize {
+        self.inputs.first().map_or(0, Vec::len)
+    }
+
+    /// Random weights where outputs are known numbers.
+    fn weights(&self) -> Result<Weights, Vec<Diagnostic>> {
+        let flow = &self.primal.flow;
+        let simulation = run(self.primal, &self.inputs, self.seed)?;
+        let mut weights = Vec::new();
+        for output in flow.outputs.iter().filter(|output| flow.var(**output).ty.scalar == Scalar::Num) {
+            let name = flow.var(*output).name.as_deref().unwrap_or_default();
+            let weight = |cycle: usize| {
+                simulation.cell(cycle as u64, *output).value()?;
+                let random = SplitMix64::new(&format!("weight {name} {cycle}"), self.seed);
+                Some(super::trace::value(&flow.var(*output).ty, random))
+            };
+            weights.push((*output, (0..self.n_cycles()).map(weight).collect()));
+        }
+        Ok(weights)
+    }
+
+    /// The weighted sum of the outputs.
+    fn loss(&self, inputs: &[Vec<Cell>], values: &[(String, Value)]) -> Result<f64, Vec<Diagnostic>> {
+        let mut flow = self.primal.flow.clone();
+        give(&mut flow, values, self.span)?;
+        let simulation = run_flow(&flow, &self.primal.clocks, inputs, self.seed)?;
+        let mut sum = 0.0;
+        for (output, weights) in &self.weights {
+            for (cycle, weight) in weights.iter().enumerate() {
+                if let (Some(weight), Some(value)) = (weight, simulation.cell(cycle as u64, *output).value())
+                {
+                    let products = numbers(weight).into_iter().zip(numbers(value)).map(|(w, y)| w * y);
+                    sum += products.sum::<f64>();
+                }
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Measures all entries, or a sample of them.
+    pub fn entries(&self) -> Result<Entries, Vec<Diagnostic>> {
+        let mut flow = self.derived.flow.clone();
+        give(&mut flow, &self.parameters, self.span)?;
+        let simulation = run_flow(&flow, &self.derived.clocks, &self.inputs_of_adjoint(), self.seed)?;
+        let mut notes = Vec::new();
+        let mut all: Vec<(Place, usize, f64)> = Vec::new();
+        let n_outputs = self.primal.flow.outputs.len();
+        let mut outputs = self.derived.flow.outputs[n_outputs..].iter();
+        for (number, input) in self.primal.flow.inputs.iter().enumerate() {
+            if self.primal.flow.var(*input).ty.scalar != Scalar::Num {
+                continue;
+            }
+            let Some(output) = outputs.next() else { break };
+            for cycle in 0..self.n_cycles() {
+                let adjoint = simulation.cell(cycle as u64, *output);
+                if let (Cell::Value(_), Some(value)) = (&self.inputs[number][cycle], adjoint.value()) {
+                    let entries = numbers(value).into_iter().enumerate();
+                    all.extend(entries.map(|(index, x)| (Place::Input(number, cycle), index, x)));
+                }
+            }
+        }
+        for (number, parameter) in self.primal.flow.parameters.iter().enumerate() {
+            let Some(output) = outputs.next() else { break };
+            if self.parameters.iter().all(|(name, _)| *name != parameter.name) {
+                notes.push(format!(
+                    "the initial value of `{}` is no constant: it is not varied",
+                    parameter.name
+                ));
+                continue;
+            }
+            let n = self.primal.flow.var(parameter.var).ty.shape.iter().product();
+            let mut sums = vec![0.0; n];
+            for cycle in 0..self.n_cycles() {
+                if let Some(value) = simulation.cell(cycle as u64, *output).value() {
+                    for (sum, x) in sums.iter_mut().zip(numbers(value)) {
+                        *sum += x;
+                    }
+                }
+            }
+            all.extend(sums.into_iter().enumerate().map(|(index, x)| (Place::Parameter(number), index, x)));
+        }
+        let n_all = all.len();
+        let chosen = sample(all, self.seed);
+        let measured: Result<Vec<Entry>, _> =
+            chosen.into_iter().map(|(place, index, adjoint)| self.entry(place, index, adjoint)).collect();
+        Ok(Entries { measured: measured?, n_all, n_cycles: self.n_cycles(), notes })
+    }
+
+    /// The inputs of `adj_N`: those of N, then the weights.
+    fn inputs_of_adjoint(&self) -> Vec<Vec<Cell>> {
+        let mut inputs = self.inputs.clone();
+        for (output, weights) in &self.weights {
+            let ty = &self.primal.flow.var(*output).ty;
+            let simulation = run(self.primal, &self.inputs, self.seed);
+            let cell = |(cycle, weight): (usize, &Option<Value>)| match weight {
+                Some(weight) => Cell::Value(weight.clone()),
+                // Where an output is there and not known, it counts for nothing.
+                None => match &simulation {
+                    Ok(simulation) if simulation.cell(cycle as u64, *output).is_present() => {
+                        Cell::Value(Value::zeros(ty))
+                    }
+                    _ => Cell::Absent,
+                },
+            };
+            inputs.push(weights.iter().enumerate().map(cell).collect());
+        }
+        inputs
+    }
+
+    fn entry(&self, place: Place, index: usize, adjoint: f64) -> Result<Entry, Vec<Diagnostic>> {
+        let flow = &self.primal.flow;
+        let (name, var, cycle, value) = match place {
+            Place::Input(number, cycle) => {
+                let var = flow.inputs[number];
+                let name = flow.var(var).name.as_deref().unwrap_or_default().to_string();
+                (name, var, Some(cycle), self.inputs[number][cycle].value().expect("it is there").clone())
+            }
+            Place::Parameter(number) => {
+                let parameter = &flow.parameters[number];
+                let value = self.parameters.iter().find(|(name, _)| *name == parameter.name);
+                (parameter.name.clone(), parameter.var, None, value.expect("it is varied").1.clone())
+            }
+        };
+        let step = STEP * numbers(&value)[index].abs().max(1.0);
+        let up = self.varied(place, &value, index, step)?;
+        let down = self.varied(place, &value, index, -step)?;
+        Ok(Entry {
+            name,
+            span: flow.var(var).span,
+            cycle,
+            index,
+            shape: value.shape().clone(),
+            adjoint,
+            difference: (up - down) / (2.0 * step),
+        })
+    }
+
+    /// The loss when one entry is changed.
+    fn varied(&self, place: Place, value: &Value, index: usize, by: f64) -> Result<f64, Vec<Diagnostic>> {
+        let mut elements = numbers(value);
+        elements[index] += by;
+        let changed = Value::new(value.shape().clone(), Data::Num(elements)).expect("the shape is the same");
+        let (mut inputs, mut parameters) = (self.inputs.clone(), self.parameters.clone());
+        match place {
+            Place::Input(number, cycle) => inputs[number][cycle] = Cell::Value(changed),
+            Place::Parameter(number) => {
+                let name = &self.primal.flow.parameters[number].name;
+                for (other, value) in &mut parameters {
+                    if other == name {
+                        value.clone_from(&changed);
+                    }
+                }
+            }
+        }
+        self.loss(&inputs, &parameters)
+    }
+}
+
+/// The values of parameters whose initial values are constants.
+fn initial_parameters(flow: &Flow, seed: u64) -> Vec<(String, Value)> {
+    let definitions = flow.definitions();
+    let value = |parameter: &crate::flow::Named| {
+        let Kind::Param(init) = flow.equations[definitions[parameter.var.index()]?].kind else { return None };
+        let Kind::Const(constant) = &flow.equations[definitions[init.index()]?].kind else { return None };
+        Some((parameter.name.clone(), constant.value(&flow.var(init).ty, seed)))
+    };
+    flow.parameters.iter().filter_map(value).collect()
+}
+
+/// Puts values in the place of the parameters that have some.
+fn give(flow: &mut Flow, values: &[(String, Value)], span: Span) -> Result<(), Vec<Diagnostic>> {
+    let is_given = |name: &str| values.iter().any(|(given, _)| given == name);
+    let (given, others): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut flow.parameters).into_iter().partition(|parameter| is_given(&parameter.name));
+    flow.parameters = given;
+    let result = if values.is_empty() { Ok(()) } else { parameters::give(flow, values, "gradcheck", span) };
+    flow.parameters.extend(others);
+    result
+}
+
+/// All of them, or some that are spread over them.
+fn sample(mut all: Vec<(Place, usize, f64)>, seed: u64) -> Vec<(Place, usize, f64)> {
+    let mut random = SplitMix64::new("entries", seed);
+    while all.len() > MAX_ENTRIES {
+        let left_out = (u128::from(random.bits()) * all.len() as u128) >> 64;
+        all.swap_remove(usize::try_from(left_out).unwrap_or(0));
+    }
+    all
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let number = |element: Value| match element {
+        Value::Num(x) => x,
+        _ => f64::NAN,
+    };
+    value.elements().map(number).collect()
+}

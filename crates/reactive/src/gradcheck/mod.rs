@@ -1,0 +1,126 @@
+//! `eddy gradcheck`: derivatives of a node against finite differences.
+//!
+//! The node is run on a trace, from a file or made up; its outputs are weighted and summed to one number. `adj_N` says how that number
+//! changes with each entry of each input at each cycle, and of each parameter; so do two runs in which the entry is a little larger and a
+//! little smaller.
+//!
+//! * [`trace`]: the inputs.
+//! * [`measure`]: both derivatives of all entries, or of a sample of them.
+//! * [`table`]: the worst entries, for people.
+
+mod measure;
+mod table;
+mod trace;
+
+use eddy_autodiff::section::Mode;
+use eddy_language::{Data, Options};
+use eddy_syntax::{Diagnostic, Sources, Span};
+
+use crate::cell::Cell;
+use crate::codes;
+use crate::draft::Draft;
+use crate::elaborate::Given;
+use crate::infer::{Hint, Hints};
+use crate::prepare::{Checks, Prepared, prepare};
+use crate::program::Program;
+use crate::stream::constant;
+use eddy_tensor::{Shape, Static};
+use measure::Measure;
+
+/// So many cycles are made up if there are no data.
+const CYCLES: usize = 6;
+
+/// Relative errors up to this are rounding.
+const TOLERANCE: f64 = 1e-5;
+
+/// Checks the derivatives of a node; the answer is a table of the worst entries.
+pub fn check(
+    program: &Program,
+    sources: &mut Sources,
+    options: &Options,
+    data: Vec<Data>,
+) -> Result<String, Vec<Diagnostic>> {
+    let name = options.node.as_deref().unwrap_or_default();
+    let node = program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?;
+    let mut adjoint = node.clone();
+    adjoint.modes.push(Mode::Adjoint);
+    let span = program.span_of(&node);
+    let mut given = Given::default();
+    for (input, text) in &options.constants {
+        given.constants.insert(input.clone(), constant(sources, input, text)?);
+    }
+    let shapes = shapes(sources, options)?;
+    let hints = |draft: &Draft| shape_hints(draft, &shapes);
+    let primal = prepare(program, &node, &given, hints, Checks::On)?;
+    let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
+    let seed = options.seed.unwrap_or(0);
+    let inputs = if data.is_empty() {
+        let n_cycles = options.cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
+        trace::random(&primal, n_cycles, seed)?
+    } else {
+        read(&primal, sources, data)?
+    };
+    let tolerance = options.tolerance.unwrap_or(TOLERANCE);
+    let entries = Measure::new(&primal, &derived, inputs, seed, span)?.entries()?;
+    table::answer(name, &entries, tolerance, span)
+}
+
+/// Reads all rows of some data, turned into rows of cells for each input.
+fn read(
+    prepared: &Prepared,
+    sources: &mut Sources,
+    data: Vec<Data>,
+) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
+    let flow = &prepared.flow;
+    let names =
+        flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
+    let mut columns =
+        crate::stream::Columns::new(data, names.collect()).map_err(|stopped| stopped.diagnostics(sources))?;
+    let mut rows = vec![Vec::new(); flow.inputs.len()];
+    loop {
+        let row = match columns.next_row(false) {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(rows),
+            Err(stopped) => return Err(stopped.diagnostics(sources)),
+        };
+        let cycle = rows.first().map_or(0, Vec::len) as u64;
+        let cells = crate::stream::cells_of(&columns, flow, &row, cycle);
+        let cells = cells.map_err(|stopped| stopped.diagnostics(sources))?;
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
+}
+
+/// What `--shape x=[3]` says.
+fn shapes(sources: &mut Sources, options: &Options) -> Result<Vec<(String, Shape)>, Vec<Diagnostic>> {
+    let mut shapes = Vec::new();
+    for (input, text) in &options.shapes {
+        match constant(sources, input, text)? {
+            Static::List(sizes) => {
+                let sizes: Option<Vec<usize>> =
+                    sizes.iter().map(|size| usize::try_from(*size).ok()).collect();
+                shapes.push((input.clone(), Shape::new(&sizes.unwrap_or_default())));
+            }
+            _ => {
+                let title = format!("a shape is a list of sizes: `--shape {input}=[3]`");
+                return Err(vec![Diagnostic::error(codes::SHAPE, Span::default(), title)]);
+            }
+        }
+    }
+    Ok(shapes)
+}
+
+fn shape_hints(draft: &Draft, shapes: &[(String, Shape)]) -> Hints {
+    let mut hints = Hints::default();
+    for input in &draft.inputs {
+        let var = &draft.vars[input.index()];
+        let given = shapes.iter().find(|(name, _)| var.name.as_deref() == Some(name));
+        hints.shapes.extend(given.map(|(_, shape)| Hint {
+            input: *input,
+            says: shape.clone(),
+            span: var.span,
+        }));
+    }
+    hints
+}

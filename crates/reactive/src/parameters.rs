@@ -1,0 +1,64 @@
+//! Parameters that come from a file.
+
+use eddy_syntax::suggest::nearest;
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Value;
+use rustc_hash::FxHashMap;
+
+use crate::codes;
+use crate::flow::{Constant, Flow, Kind};
+
+/// Puts values in the place of a program's parameters. Each parameter must have one, of its type.
+pub fn give(
+    flow: &mut Flow,
+    values: &[(String, Value)],
+    file: &str,
+    span: Span,
+) -> Result<(), Vec<Diagnostic>> {
+    let by_name: FxHashMap<&str, &Value> =
+        values.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    let definitions = flow.definitions();
+    let mut diagnostics = Vec::new();
+    for parameter in &flow.parameters {
+        let var = flow.var(parameter.var);
+        let Some(value) = by_name.get(parameter.name.as_str()) else {
+            diagnostics.push(missing(&parameter.name, &by_name, file, var.span));
+            continue;
+        };
+        let value = value.to_num64();
+        if value.ty() != var.ty {
+            let name = &parameter.name;
+            let title =
+                format!("the parameter `{name}` is {} but `{file}` has {} for it", var.ty, value.ty());
+            diagnostics.push(Diagnostic::error(codes::PARAMETERS, var.span, title));
+            continue;
+        }
+        if let Some(number) = definitions[parameter.var.index()]
+            && let Kind::Param(_) = flow.equations[number].kind
+        {
+            flow.equations[number].kind = Kind::Const(Constant::Given(value));
+        }
+    }
+    let is_known = |name: &str| flow.parameters.iter().any(|parameter| parameter.name == name);
+    if flow.parameters.is_empty() {
+        let title = format!("the node has no parameters that `{file}` could give values to");
+        diagnostics.push(Diagnostic::error(codes::PARAMETERS, span, title));
+    } else if diagnostics.is_empty()
+        && let Some((name, _)) = values.iter().find(|(name, _)| !is_known(name))
+    {
+        let title = format!("`{file}` has a parameter `{name}`, and the node has none of that name");
+        diagnostics.push(Diagnostic::error(codes::PARAMETERS, span, title));
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+fn missing(name: &str, values: &FxHashMap<&str, &Value>, file: &str, span: Span) -> Diagnostic {
+    let title = format!("`{file}` has no value for the parameter `{name}`");
+    let diagnostic = Diagnostic::error(codes::PARAMETERS, span, title);
+    let mut names: Vec<&str> = values.keys().copied().collect();
+    names.sort_unstable();
+    match nearest(name, names) {
+        Some(near) => diagnostic.help(format!("it has one for `{near}`")),
+        None => diagnostic,
+    }
+}

@@ -1,0 +1,160 @@
+//! The data of a training run: rows, sequences, and the order in which they come.
+
+use std::ops::Range;
+
+use eddy_language::TrainOptions;
+use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::Value;
+use eddy_tensor::init::SplitMix64;
+
+use crate::cell::Cell;
+use crate::codes;
+use crate::flow::Flow;
+use crate::stream::{Columns, Peeked, cells_of};
+
+/// So many cells of data are kept in memory at most; about a gibibyte.
+const MAX_CELLS: usize = 1 << 26;
+
+/// What inputs of a training node mean; each is the number of an input.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Signals {
+    pub end: Option<usize>,
+    pub cut: Option<usize>,
+    pub bp: Option<usize>,
+}
+
+/// All rows of some data.
+pub(super) struct Dataset {
+    rows: Vec<Vec<Cell>>,
+    /// The rows of each unit that is shuffled as a whole.
+    units: Vec<Range<usize>>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// What may be shuffled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Each row is a sample.
+    Row,
+    /// Rows up to an `end`.
+    Sequence,
+    /// Nothing: each row follows from the one before.
+    Whole,
+}
+
+impl Dataset {
+    /// Reads all rows.
+    pub fn read(
+        columns: &mut Columns,
+        mut peeked: Peeked,
+        flow: &Flow,
+        span: Span,
+        sources: &mut Sources,
+    ) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
+        let mut rows = Vec::new();
+        loop {
+            let row = match peeked.pop_front() {
+                Some(row) => row.map(Some),
+                None => columns.next_row(false),
+            };
+            let row = match row {
+                Ok(Some(row)) => row,
+                Ok(None) => return Ok(rows),
+                Err(stopped) => return Err(stopped.diagnostics(sources)),
+            };
+            let cells = cells_of(columns, flow, &row, rows.len() as u64);
+            rows.push(cells.map_err(|stopped| stopped.diagnostics(sources))?);
+            if rows.len() * flow.inputs.len() > MAX_CELLS {
+                let title = format!("the data have more than {MAX_CELLS} cells; they are kept in memory");
+                return Err(vec![Diagnostic::error(codes::TOO_MANY_CELLS, span, title)]);
+            }
+        }
+    }
+
+    /// Puts rows into order: what the data do not say about `bp`, `end` and `cut` is filled in.
+    pub fn new(mut rows: Vec<Vec<Cell>>, signals: Signals, unit: Unit, options: &TrainOptions) -> Dataset {
+        let mut notes = Vec::new();
+        let n_rows = rows.len();
+        let is_silent = |rows: &[Vec<Cell>], input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
+        let fill = |rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool| {
+            for (number, row) in rows.iter_mut().enumerate() {
+                // Where there are no data, there is nothing to learn either.
+                if row.iter().any(Cell::is_present) {
+                    row[input] = Cell::Value(Value::Bool(truth(number)));
+                }
+            }
+        };
+        for (signal, every, flag) in
+            [(signals.end, options.sequence, "--sequence"), (signals.cut, options.cut, "--cut")]
+        {
+            let Some(input) = signal.filter(|input| is_silent(&rows, *input)) else { continue };
+            match every {
+                Some(n) => fill(&mut rows, input, &|row| (row + 1) % n == 0 || row + 1 == n_rows),
+                None => {
+                    notes.push(format!(
+                        "the data do not say where sequences end, so they are one; `{flag} N` cuts them"
+                    ));
+                    fill(&mut rows, input, &|row| row + 1 == n_rows);
+                }
+            }
+        }
+        if let Some(bp) = signals.bp.filter(|input| is_silent(&rows, *input)) {
+            fill(&mut rows, bp, &|_| true);
+        }
+        if let (Some(end), Some(last)) = (signals.end, rows.last_mut())
+            && last[end] != Cell::Value(Value::Bool(true))
+        {
+            notes.push("the last sequence has no end; it ends with the data".to_string());
+            last[end] = Cell::Value(Value::Bool(true));
+        }
+        let units = match unit {
+            Unit::Row => (0..n_rows).map(|row| row..row + 1).collect(),
+            Unit::Whole => std::iter::once(0..n_rows).collect(),
+            Unit::Sequence => sequences(&rows, signals.end.expect("sequences have ends")),
+        };
+        Dataset { rows, units, notes }
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn n_units(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The rows in the order of an epoch.
+    pub fn rows(&self, order: &[usize]) -> impl Iterator<Item = &[Cell]> {
+        order.iter().flat_map(|unit| self.rows[self.units[*unit].clone()].iter().map(Vec::as_slice))
+    }
+
+    /// The order of the units in an epoch: a function of the seed and the epoch, so that a run that is resumed goes on as
+    /// it would have.
+    pub fn order(&self, is_shuffled: bool, seed: u64, epoch: u64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.units.len()).collect();
+        if is_shuffled {
+            let mut random = SplitMix64::new(&format!("epoch {epoch}"), seed);
+            for last in (1..order.len()).rev() {
+                let other = (u128::from(random.bits()) * (last as u128 + 1)) >> 64;
+                order.swap(last, usize::try_from(other).expect("below a length"));
+            }
+        }
+        order
+    }
+}
+
+/// The rows of each sequence, its end included.
+fn sequences(rows: &[Vec<Cell>], end: usize) -> Vec<Range<usize>> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    for (number, row) in rows.iter().enumerate() {
+        if row[end] == Cell::Value(Value::Bool(true)) {
+            found.push(start..number + 1);
+            start = number + 1;
+        }
+    }
+    if start < rows.len() {
+        found.push(start..rows.len());
+    }
+    found
+}

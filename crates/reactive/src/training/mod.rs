@@ -1,0 +1,58 @@
+//! `eddy train`: a node that learns from data (section 9.7).
+//!
+//! An epoch is one pass over the data, as one trace. Parameters and the state of their optimisers are carried from epoch to
+//! epoch; everything else, such as the state of a recurrent network, starts anew.
+//!
+//! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
+//! * [`trainer`]: epochs and validation.
+//! * [`divergence`]: where the first number that is none came from.
+
+mod dataset;
+mod divergence;
+mod trainer;
+
+use eddy_language::{Data, TrainOptions};
+use eddy_syntax::{Diagnostic, Sources};
+
+use crate::codes;
+use crate::program::{Base, Callable, Program, TrainId};
+
+pub use trainer::NodeTrainer;
+
+/// Makes a node of a program ready to be trained.
+pub fn trainer(
+    program: Program,
+    sources: &mut Sources,
+    options: &TrainOptions,
+    data: Vec<Data>,
+    validation: Vec<Data>,
+) -> Result<NodeTrainer, Vec<Diagnostic>> {
+    let callable = node(&program, options, sources)?;
+    NodeTrainer::new(program, callable, sources, options, data, validation)
+}
+
+/// The node that is meant: the one that is named, or the only one that is declared.
+fn node(program: &Program, options: &TrainOptions, sources: &Sources) -> Result<Callable, Vec<Diagnostic>> {
+    if let Some(name) = &options.node {
+        return program.find_named(name).map_err(|diagnostic| vec![*diagnostic]);
+    }
+    let own = |train: &TrainId| program.train(*train).module == Program::MAIN;
+    let trains: Vec<TrainId> = (0..program.trains.len()).map(TrainId).filter(own).collect();
+    if let [train] = trains.as_slice() {
+        return Ok(Base::Train(*train).into());
+    }
+    let end = sources.main().end();
+    let diagnostic = if trains.is_empty() {
+        Diagnostic::error(
+            codes::NOTHING_TO_TRAIN,
+            end,
+            "nothing to train: the file declares no training node",
+        )
+        .help("add one, such as `train N as learn loss mse optim sgd(0.1);`")
+    } else {
+        let names: Vec<&str> = trains.iter().map(|train| program.train(*train).name.as_str()).collect();
+        let title = format!("several nodes can be trained: {}", names.join(", "));
+        Diagnostic::error(codes::NOTHING_TO_TRAIN, end, title).help("name one: `--node NAME`")
+    };
+    Err(vec![diagnostic])
+}

@@ -1,0 +1,422 @@
+//! Epochs and validation of one node.
+
+use eddy_language::{Data, Plan, Progress, TrainOptions, Trainer};
+use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::Value;
+use rustc_hash::FxHashMap;
+
+use super::dataset::{Dataset, Signals, Unit};
+use super::divergence;
+use crate::cell::Cell;
+use crate::codes;
+use crate::elaborate::{Given, Interface, elaborate, interface};
+use crate::errors;
+use crate::flow::{Flow, Kind, VarId};
+use crate::parameters;
+use crate::prepare::{Checks, Prepared, prepare};
+use crate::program::{Base, Callable, Program};
+use crate::simulate::{self, Simulation};
+use crate::stream::{Columns, Peeked, constant, hints};
+
+/// A node that is being trained.
+pub struct NodeTrainer {
+    name: String,
+    model: String,
+    span: Span,
+    prepared: Prepared,
+    /// The output that is the loss.
+    loss: VarId,
+    data: Dataset,
+    unit: Unit,
+    is_shuffled: bool,
+    options: simulate::Options,
+    /// The state of optimisers, by its name; empty before the first epoch.
+    memory: FxHashMap<String, Value>,
+    validation: Option<Validation>,
+}
+
+/// The same node without its optimisers, and other data.
+struct Validation {
+    prepared: Prepared,
+    loss: VarId,
+    data: Dataset,
+}
+
+impl NodeTrainer {
+    /// Reads the data and prepares the node.
+    pub(super) fn new(
+        program: Program,
+        callable: Callable,
+        sources: &mut Sources,
+        options: &TrainOptions,
+        data: Vec<Data>,
+        validation: Vec<Data>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let (name, span) = (program.name_of(&callable), program.span_of(&callable));
+        let mut given = Given::default();
+        for (input, text) in &options.constants {
+            given.constants.insert(input.clone(), constant(sources, input, text)?);
+        }
+        let interface = interface(&program, &callable, &given.constants)?;
+        let signals = signals(&callable, &interface, &given);
+        let unit = unit(&program, &callable, signals, &given)?;
+        let (prepared, rows) = read(&program, &callable, &given, &interface, sources, data)?;
+        let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
+        let data = Dataset::new(rows, signals, unit, options);
+        if data.n_rows() == 0 {
+            let title = "there are no data to learn from";
+            return Err(vec![Diagnostic::error(codes::DATA, span, title).help("name some: `--in FILE`")]);
+        }
+        let validation = match (callable.base, validation.is_empty()) {
+            (_, true) => None,
+            (Base::Train(train), false) if callable.modes.is_empty() => {
+                let test: Callable = Base::Test(train).into();
+                let (prepared, rows) = read(&program, &test, &given, &interface, sources, validation)?;
+                let loss = loss_of(&test, &interface, &prepared.flow, span)?;
+                let data = Dataset::new(rows, signals, Unit::Whole, options);
+                Some(Validation { prepared, loss, data })
+            }
+            _ => {
+                let title = format!("`{name}` is no node that a `train` declares: it cannot be validated");
+                return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+            }
+        };
+        let trainer = NodeTrainer {
+            name,
+            model: program.node(program.origin(callable.base)).name.clone(),
+            span,
+            loss,
+            data,
+            unit,
+            is_shuffled: options.shuffle && unit != Unit::Whole,
+            options: simulate::Options { strict: false, seed: options.seed, max_window: options.max_window },
+            memory: FxHashMap::default(),
+            validation,
+            prepared,
+        };
+        trainer.check_parameters()?;
+        Ok(trainer)
+    }
+
+    /// Each parameter must be what an optimiser remembers: else its value at the end of an epoch is not known.
+    fn check_parameters(&self) -> Result<(), Vec<Diagnostic>> {
+        let flow = &self.prepared.flow;
+        if flow.memory.is_empty() {
+            let title = format!("the node `{}` learns nothing: no parameter of it is trained", self.name);
+            return Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, self.span, title)]);
+        }
+        for parameter in &flow.parameters {
+            if self.memory_of(parameter.var).is_none() {
+                let title = format!(
+                    "the optimiser of the parameter `{}` does not keep it in a `fby`",
+                    parameter.name
+                );
+                let help = "an optimiser ends in `p = init fby p1;`, with p1 the value after the step";
+                let span = flow.var(parameter.var).span;
+                return Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title).help(help)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the state that a parameter is, through copies.
+    fn memory_of(&self, parameter: VarId) -> Option<&str> {
+        let flow = &self.prepared.flow;
+        let definitions = flow.definitions();
+        let mut at = parameter;
+        loop {
+            if let Some(memory) = flow.memory.iter().find(|memory| memory.var == at) {
+                return Some(&memory.name);
+            }
+            match &flow.equations[definitions[at.index()]?].kind {
+                Kind::Apply(eddy_tensor::Op::Copy, operands) => at = operands[0],
+                _ => return None,
+            }
+        }
+    }
+
+    /// The value of a parameter before anything was learnt.
+    fn initial(&self, parameter: VarId) -> Option<Value> {
+        let flow = &self.prepared.flow;
+        let definitions = flow.definitions();
+        let mut at = parameter;
+        for _ in 0..flow.equations.len() {
+            match &flow.equations[definitions[at.index()]?].kind {
+                Kind::Apply(eddy_tensor::Op::Copy, operands) => at = operands[0],
+                Kind::Fby { init, .. } => at = *init,
+                Kind::Const(constant) => return Some(constant.value(&flow.var(at).ty, self.options.seed)),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    fn start(&self) -> Simulation<'_> {
+        let flow = &self.prepared.flow;
+        let mut simulation = Simulation::new(flow, &self.prepared.clocks, self.options);
+        for memory in &flow.memory {
+            if let Some(value) = self.memory.get(&memory.name) {
+                simulation.restore(memory.var, value.clone());
+            }
+        }
+        simulation
+    }
+
+    /// What the optimisers remember at the end of an epoch.
+    fn remember(&mut self, learnt: Vec<(String, Value)>) -> Result<(), Vec<Diagnostic>> {
+        if let Some((name, _)) = learnt.iter().find(|(_, value)| !value.is_finite()) {
+            let title = format!("training diverged: `{name}` is not finite after this epoch");
+            return Err(vec![divergence::with_help(Diagnostic::error(codes::DIVERGENCE, self.span, title))]);
+        }
+        self.memory.extend(learnt);
+        Ok(())
+    }
+}
+
+impl Trainer for NodeTrainer {
+    fn plan(&self) -> Plan {
+        let flow = &self.prepared.flow;
+        let numbers = flow
+            .parameters
+            .iter()
+            .map(|parameter| flow.var(parameter.var).ty.shape.iter().product::<usize>());
+        Plan {
+            node: self.name.clone(),
+            model: self.model.clone(),
+            n_parameters: flow.parameters.len(),
+            n_numbers: numbers.sum(),
+            n_rows: self.data.n_rows(),
+            n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
+            is_shuffled: self.is_shuffled,
+            notes: self.data.notes.clone(),
+        }
+    }
+
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>> {
+        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let mut pass = Pass::new(self.start(), &self.prepared.flow, self.loss);
+        for (number, row) in self.data.rows(&order).enumerate() {
+            pass.row(row)?;
+            if pass.is_diverged {
+                break;
+            }
+            watch(Progress { n_rows: number + 1, loss: pass.mean() });
+        }
+        if !pass.is_diverged {
+            pass.end()?;
+        }
+        if pass.is_diverged {
+            let rows = self.data.rows(&order);
+            return Err(vec![divergence::locate(&self.prepared.flow, self.start(), rows, self.loss)]);
+        }
+        let flow = &self.prepared.flow;
+        let learnt = flow.memory.iter().filter_map(|memory| {
+            let value = pass.simulation.memory(memory.var)?;
+            Some((memory.name.clone(), value.clone()))
+        });
+        let (learnt, mean) = (learnt.collect(), pass.mean());
+        drop(pass);
+        self.remember(learnt)?;
+        Ok(mean)
+    }
+
+    fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>> {
+        let Some(validation) = &self.validation else { return Ok(None) };
+        let mut flow = validation.prepared.flow.clone();
+        parameters::give(&mut flow, &self.parameters(), "training", self.span)?;
+        let simulation = Simulation::new(&flow, &validation.prepared.clocks, self.options);
+        let mut pass = Pass::new(simulation, &flow, validation.loss);
+        for row in validation.data.rows(&[0]) {
+            pass.row(row)?;
+        }
+        pass.end()?;
+        Ok(pass.mean())
+    }
+
+    fn parameters(&self) -> Vec<(String, Value)> {
+        let value = |parameter: &crate::flow::Named| {
+            let learnt = self.memory_of(parameter.var).and_then(|memory| self.memory.get(memory)).cloned();
+            let value = learnt.or_else(|| self.initial(parameter.var))?;
+            Some((parameter.name.clone(), value))
+        };
+        self.prepared.flow.parameters.iter().filter_map(value).collect()
+    }
+
+    fn memory(&self) -> Vec<(String, Value)> {
+        let flow = &self.prepared.flow;
+        let saved = flow
+            .memory
+            .iter()
+            .filter_map(|memory| Some((memory.name.clone(), self.memory.get(&memory.name)?.clone())));
+        saved.collect()
+    }
+
+    fn restore(&mut self, memory: Vec<(String, Value)>) -> Result<(), String> {
+        let flow = &self.prepared.flow;
+        for (name, value) in &memory {
+            let Some(known) = flow.memory.iter().find(|known| known.name == *name) else {
+                return Err(format!("it has `{name}`, which this program does not know"));
+            };
+            let ty = &flow.var(known.var).ty;
+            if value.ty() != *ty {
+                return Err(format!("its `{name}` is {}, but this program has {ty}", value.ty()));
+            }
+        }
+        if let Some(missing) =
+            flow.memory.iter().find(|known| memory.iter().all(|(name, _)| *name != known.name))
+        {
+            return Err(format!("it has no `{}`", missing.name));
+        }
+        self.memory = memory.into_iter().collect();
+        Ok(())
+    }
+
+    fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String> {
+        for (name, value) in parameters {
+            let flow = &self.prepared.flow;
+            let Some(parameter) = flow.parameters.iter().find(|parameter| parameter.name == name) else {
+                return Err(format!("it has a parameter `{name}`, which this program does not know"));
+            };
+            let ty = &flow.var(parameter.var).ty;
+            let value = value.to_num64();
+            if value.ty() != *ty {
+                return Err(format!("its `{name}` is {}, but this program has {ty}", value.ty()));
+            }
+            let memory = self.memory_of(parameter.var).expect("it was checked").to_string();
+            self.memory.insert(memory, value);
+        }
+        Ok(())
+    }
+}
+
+/// One pass over some rows.
+struct Pass<'a> {
+    simulation: Simulation<'a>,
+    flow: &'a Flow,
+    loss: VarId,
+    sum: f64,
+    n_losses: u64,
+    /// Cycles whose loss was read.
+    n_read: u64,
+    is_diverged: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn new(simulation: Simulation<'a>, flow: &'a Flow, loss: VarId) -> Self {
+        Pass { simulation, flow, loss, sum: 0.0, n_losses: 0, n_read: 0, is_diverged: false }
+    }
+
+    fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
+        let opened = self.simulation.open(row);
+        self.concluded(opened)
+    }
+
+    fn end(&mut self) -> Result<(), Vec<Diagnostic>> {
+        let ended = self.simulation.end();
+        self.concluded(ended)
+    }
+
+    fn concluded(&mut self, outcome: Result<(), simulate::Failure>) -> Result<(), Vec<Diagnostic>> {
+        outcome.map_err(|failure| vec![errors::simulation(self.flow, &failure)])?;
+        if let Some((cycle, equation)) = self.simulation.first_error() {
+            let contradiction = self.simulation.contradiction();
+            return Err(vec![errors::synchronisation(self.flow, equation, cycle, contradiction)]);
+        }
+        while self.n_read < self.simulation.n_cycles()
+            && self.simulation.cell(self.n_read, self.loss).is_final()
+        {
+            if let Some(loss) = self.simulation.cell(self.n_read, self.loss).value() {
+                self.add(loss.clone());
+            }
+            self.n_read += 1;
+        }
+        while self.simulation.first_cycle() < self.n_read
+            && self.simulation.is_complete(self.simulation.first_cycle())
+        {
+            self.simulation.release();
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, loss: Value) {
+        if let Value::Num(loss) = loss {
+            self.is_diverged |= !loss.is_finite();
+            self.sum += loss;
+            self.n_losses += 1;
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
+    fn mean(&self) -> Option<f64> {
+        (self.n_losses > 0).then(|| self.sum / self.n_losses as f64)
+    }
+}
+
+/// Prepares a node and reads the data for it.
+fn read(
+    program: &Program,
+    callable: &Callable,
+    given: &Given,
+    interface: &Interface,
+    sources: &mut Sources,
+    data: Vec<Data>,
+) -> Result<(Prepared, Vec<Vec<Cell>>), Vec<Diagnostic>> {
+    let names = interface.inputs.iter().map(|port| port.name.clone());
+    let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
+    let mut columns = Columns::new(data, names).map_err(|stopped| stopped.diagnostics(sources))?;
+    let mut peeked = Peeked::new();
+    let prepared =
+        prepare(program, callable, given, |draft| hints(draft, &mut columns, &mut peeked), Checks::On)?;
+    let span = program.span_of(callable);
+    let rows = Dataset::read(&mut columns, peeked, &prepared.flow, span, sources)?;
+    Ok((prepared, rows))
+}
+
+/// Which inputs of a training node are `end`, `cut` and `bp`: they follow the inputs of its node.
+fn signals(callable: &Callable, interface: &Interface, given: &Given) -> Signals {
+    if !matches!(callable.base, Base::Train(_) | Base::Test(_)) {
+        return Signals::default();
+    }
+    let streams = interface.inputs.iter().filter(|port| !given.constants.contains_key(&port.name));
+    let names: Vec<&str> = streams.map(|port| port.name.trim_end_matches('\'')).collect();
+    // From the back, since the node itself may have inputs of these names.
+    let find = |name: &str| names.iter().rposition(|other| *other == name);
+    Signals { end: find("end"), cut: find("cut"), bp: find("bp") }
+}
+
+/// What may be shuffled: sequences if they have ends, rows if the node has no memory of its own.
+fn unit(
+    program: &Program,
+    callable: &Callable,
+    signals: Signals,
+    given: &Given,
+) -> Result<Unit, Vec<Diagnostic>> {
+    if signals.end.is_some() {
+        return Ok(Unit::Sequence);
+    }
+    let node: Callable = program.origin(callable.base).into();
+    let draft = elaborate(program, &node, given)?;
+    let has_delays = draft.equations.iter().any(|equation| equation.kind.is_delay());
+    let is_declared = matches!(callable.base, Base::Train(_));
+    Ok(if has_delays || !is_declared { Unit::Whole } else { Unit::Row })
+}
+
+/// The loss: the last output of a training node, or the output of that name.
+fn loss_of(
+    callable: &Callable,
+    interface: &Interface,
+    flow: &Flow,
+    span: Span,
+) -> Result<VarId, Vec<Diagnostic>> {
+    let found = match callable.base {
+        Base::Train(_) | Base::Test(_) => interface.outputs.len().checked_sub(1),
+        _ => interface.outputs.iter().position(|port| port.name == "loss"),
+    };
+    match found {
+        Some(output) => Ok(flow.outputs[output]),
+        None => {
+            let title = "a node that is trained has an output `loss`";
+            Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title)])
+        }
+    }
+}
