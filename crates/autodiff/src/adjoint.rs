@@ -15,6 +15,10 @@ pub(crate) fn adjoint(
     writer: &mut Writer,
     host: &mut dyn Host,
 ) -> Result<Body, Vec<Diagnostic>> {
+    for pair in &wish.outputs {
+        writer.at_stream(pair.primal);
+        writer.synchronise(*pair);
+    }
     let parameters = body.parameter_streams().into_iter().zip(&wish.parameters);
     let parameters = parameters.map(|(primal, derivative)| Pair { primal, derivative: *derivative });
     let wanted: Vec<Pair> = wish.inputs.iter().copied().chain(parameters).collect();

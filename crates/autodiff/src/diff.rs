@@ -21,7 +21,9 @@ pub(crate) fn diff(
     for pair in &wish.outputs {
         writer.at_stream(pair.primal);
         // The seed is `merge bp dy 0`.
-        seeds.push(Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair });
+        let seed = Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair };
+        writer.synchronise(seed);
+        seeds.push(seed);
     }
     let inputs = wish.inputs.iter().map(|pair| pair.primal);
     let sources: Vec<VarId> = inputs.chain(body.parameter_streams()).collect();

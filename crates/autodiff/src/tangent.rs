@@ -18,6 +18,10 @@ pub(crate) fn tangent(
     let parameters = body.parameter_streams().into_iter().zip(&wish.parameters);
     let parameters = parameters.map(|(primal, derivative)| Pair { primal, derivative: *derivative });
     let given: Vec<Pair> = wish.inputs.iter().copied().chain(parameters).collect();
+    for pair in &given {
+        writer.at_stream(pair.primal);
+        writer.synchronise(*pair);
+    }
     forward(&body, &given, &wish.outputs, writer, host)?;
     body.append(std::mem::take(&mut writer.body));
     Ok(body)

@@ -8,6 +8,7 @@ use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
 
 use crate::body::Body;
+use crate::section::Pair;
 
 /// The streams of a program, and the equations that a section is given.
 pub(crate) struct Writer {
@@ -137,6 +138,13 @@ impl Writer {
         } else {
             value
         }
+    }
+
+    /// Puts a derivative that comes from outside on the clock of its stream. Linear equations would not: they never read the stream.
+    /// Nothing reads what is written here, and it does not wait for the value of the stream.
+    pub fn synchronise(&mut self, pair: Pair) {
+        let truth = self.truth(true);
+        self.select(truth, pair.derivative, pair.primal);
     }
 
     /// Defines a stream as another one.

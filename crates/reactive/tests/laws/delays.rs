@@ -4,12 +4,12 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::denote::Denotation;
 use eddy_reactive::flow::{Kind, VarId};
 
-use crate::case::{Case, Ready, prepared};
-use crate::compare::show;
-use crate::engines::{SEED, cells, denote, settled, simulate};
-use crate::generate::Choices;
-use crate::harness::{Source, Verdict, law_of_programs};
-use crate::trace::Absences;
+use crate::generated::case::{Case, Ready, prepared};
+use crate::generated::compare::show;
+use crate::generated::engines::{SEED, cells, denote, settled, simulate};
+use crate::generated::generate::Choices;
+use crate::generated::harness::{Source, Verdict, law_of_programs};
+use crate::generated::trace::Absences;
 
 /// A program in which two streams `one` and `other` of one clock have the streams `undone = post (other fby one)` and
 /// `redone = other fby (post one)` beside them.

@@ -10,9 +10,9 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::Kind;
 use eddy_syntax::{SourceFile, Sources};
 
-use crate::case::{Case, Ready};
-use crate::engines::{cells, simulate};
-use crate::harness::{Verdict, law_of_programs, show};
+use crate::generated::case::{Case, Ready};
+use crate::generated::engines::{cells, simulate};
+use crate::generated::harness::{Verdict, law_of_programs, show};
 
 #[test]
 fn most_generated_programs_are_accepted_and_compute_something() {

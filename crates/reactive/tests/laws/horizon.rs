@@ -5,11 +5,11 @@ use eddy_reactive::clocks::Clock;
 use eddy_reactive::flow::{Flow, VarId};
 use eddy_reactive::simulate::Simulation;
 
-use crate::case::{Case, Ready};
-use crate::compare::{below, label, show};
-use crate::engines::{End, Rows, cells, denote, options, rows, simulate, simulation};
-use crate::harness::{Source, Trial, Verdict, law_of_programs};
-use crate::trace::Absences;
+use crate::generated::case::{Case, Ready};
+use crate::generated::compare::{below, label, show};
+use crate::generated::engines::{End, Rows, cells, denote, options, rows, simulate, simulation};
+use crate::generated::harness::{Source, Trial, Verdict, law_of_programs};
+use crate::generated::trace::Absences;
 
 /// The inputs up to a cycle.
 fn cut(ready: &Ready, n_cycles: usize) -> Ready {

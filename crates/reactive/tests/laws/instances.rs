@@ -3,12 +3,12 @@
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::Flow;
 
-use crate::case::{Case, Ready, prepared};
-use crate::compare::show;
-use crate::engines::{Rows, cells, simulate};
-use crate::generate::{NodeText, ProgramText};
-use crate::harness::{Source, Trial, Verdict, law_of_programs};
-use crate::trace::{Absences, Presence, value};
+use crate::generated::case::{Case, Ready, prepared};
+use crate::generated::compare::show;
+use crate::generated::engines::{Rows, cells, simulate};
+use crate::generated::generate::{NodeText, ProgramText};
+use crate::generated::harness::{Source, Trial, Verdict, law_of_programs};
+use crate::generated::trace::{Absences, Presence, value};
 
 /// A node on its own.
 fn sample(source: &mut Source<'_>) -> Case {

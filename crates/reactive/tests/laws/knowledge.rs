@@ -1,9 +1,9 @@
 //! Who knows less about the inputs knows less about the rest (P6).
 
-use crate::case::Case;
-use crate::compare::below;
-use crate::engines::{cells, denote, simulate};
-use crate::harness::{Verdict, law_of_programs};
+use crate::generated::case::Case;
+use crate::generated::compare::below;
+use crate::generated::engines::{cells, denote, simulate};
+use crate::generated::harness::{Verdict, law_of_programs};
 
 #[test]
 fn p6_unknown_inputs_only_lower_cells() {

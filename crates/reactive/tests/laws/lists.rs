@@ -5,11 +5,11 @@ use eddy_reactive::flow::VarId;
 use eddy_reactive::kahn;
 use eddy_tensor::Value;
 
-use crate::case::{Case, Ready};
-use crate::compare::{label, show};
-use crate::engines::{SEED, cells, denote};
-use crate::harness::{Source, Trial, Verdict, law_of_programs};
-use crate::trace::Absences;
+use crate::generated::case::{Case, Ready};
+use crate::generated::compare::{label, show};
+use crate::generated::engines::{SEED, cells, denote};
+use crate::generated::harness::{Source, Trial, Verdict, law_of_programs};
+use crate::generated::trace::Absences;
 
 #[test]
 fn p15_lists_agree_with_the_present_values() {

@@ -8,9 +8,9 @@ use eddy_reactive::clocks::{Clock, Root};
 use eddy_reactive::flow::{Equation, Kind, Polarity, VarId};
 use eddy_tensor::{Op, Value};
 
-use crate::case::Ready;
-use crate::compare::is_below;
-use crate::engines::{NoValue, Rows, SEED};
+use crate::generated::case::Ready;
+use crate::generated::compare::is_below;
+use crate::generated::engines::{NoValue, Rows, SEED};
 
 /// Iterates all updates; the equations are tried in this order.
 pub fn fixpoint(ready: &Ready, order: &[usize]) -> Result<Rows, NoValue> {

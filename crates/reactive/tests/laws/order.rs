@@ -3,11 +3,11 @@
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::Flow;
 
-use crate::case::{Case, Ready, Refusal, prepared};
-use crate::compare::{same, show};
-use crate::engines::{Rows, cells, denote, denote_flow, simulate, simulate_flow};
-use crate::generate::{Choices, ProgramText};
-use crate::harness::{Trial, Verdict, law_of_programs};
+use crate::generated::case::{Case, Ready, Refusal, prepared};
+use crate::generated::compare::{same, show};
+use crate::generated::engines::{Rows, cells, denote, denote_flow, simulate, simulate_flow};
+use crate::generated::generate::{Choices, ProgramText};
+use crate::generated::harness::{Trial, Verdict, law_of_programs};
 use crate::naive::fixpoint;
 
 #[test]

@@ -1,12 +1,12 @@
 //! The two semantics agree (P1), and accepted programs have no contradictions (P8).
 
 use eddy_reactive::denote::Denotation;
-use eddy_reactive::flow::{Flow, VarId};
 
-use crate::case::{Case, Ready};
-use crate::compare::{below, same, without_error};
-use crate::engines::{SEED, cells, denote, settled, simulate};
-use crate::harness::{Trial, Verdict, law_of_programs};
+use crate::generated::agreement::agree;
+use crate::generated::case::{Case, Ready};
+use crate::generated::compare::{below, same, without_error};
+use crate::generated::engines::{SEED, cells, denote, simulate};
+use crate::generated::harness::{Verdict, law_of_programs};
 
 #[test]
 fn p1_denotation_is_simulation() {
@@ -28,37 +28,6 @@ fn p1_denotation_is_simulation_where_cycles_are_unknown() {
         |source| Case::sample(source).changed(Ready::with_unknown_cycles),
         |_, ready| agree(ready),
     );
-}
-
-/// Where an operation waits for itself at the same cycle, its absence follows from that of its other operands by B alone.
-fn agree(ready: &Ready) -> Trial {
-    let (a, b) = (settled(&cells!(denote(ready))), settled(&cells!(simulate(ready))));
-    if waits(ready.flow()) {
-        below(ready.flow(), ("A", &a), ("B", &b))?;
-        return Ok(Verdict::Skipped("waits within a cycle"));
-    }
-    same(ready.flow(), ("A", &a), ("B", &b))?;
-    Ok(Verdict::Holds)
-}
-
-/// Whether some stream depends on itself without a delay. Such a program is accepted if a condition breaks the cycle.
-fn waits(flow: &Flow) -> bool {
-    let definitions = flow.definitions();
-    let operands = |var: VarId| -> Vec<VarId> {
-        match definitions[var.index()].map(|number| &flow.equations[number].kind) {
-            Some(kind) if !kind.is_delay() => kind.operands().collect(),
-            _ => Vec::new(),
-        }
-    };
-    flow.var_ids().any(|start| {
-        let (mut seen, mut todo) = (vec![false; flow.vars.len()], operands(start));
-        while let Some(var) = todo.pop() {
-            if !std::mem::replace(&mut seen[var.index()], true) {
-                todo.extend(operands(var));
-            }
-        }
-        seen[start.index()]
-    })
 }
 
 #[test]

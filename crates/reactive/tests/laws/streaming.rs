@@ -10,10 +10,10 @@ use eddy_reactive::runs::json_line;
 use eddy_reactive::simulate::Simulation;
 use eddy_syntax::{SourceFile, Sources};
 
-use crate::case::{Case, Ready};
-use crate::compare::{label, show};
-use crate::engines::{Rows, SEED, cells, options, simulate};
-use crate::harness::{Verdict, law_of_programs};
+use crate::generated::case::{Case, Ready};
+use crate::generated::compare::{label, show};
+use crate::generated::engines::{Rows, SEED, cells, options, simulate};
+use crate::generated::harness::{Verdict, law_of_programs};
 
 #[test]
 fn releasing_complete_cycles_changes_no_cell() {

@@ -65,12 +65,18 @@ impl Generator<'_> {
         if place.depth == 0 {
             return self.leaf(ty, place);
         }
-        let numbers = usize::from(ty == Ty::Num);
+        let is_smooth = self.has(Feature::Smooth);
+        let parameters = match (ty, is_smooth) {
+            _ if !self.has(Feature::Parameters) => 0,
+            (Ty::Num, true) => 3,
+            (Ty::Num, false) | (Ty::Vector, true) => 1,
+            _ => 0,
+        };
         let back = usize::from(self.has(Feature::FbyBack));
         let sampled = usize::from(self.scope.sampling(place.clock).is_some());
         let form = self.choices.weighted(&[
             (4, Form::Leaf),
-            (8, Form::Pointwise),
+            (if is_smooth { 16 } else { 8 }, Form::Pointwise),
             (2, Form::If),
             (4, Form::Fby),
             (3, Form::Post),
@@ -79,7 +85,7 @@ impl Generator<'_> {
             (5 * sampled, Form::When),
             (3, Form::Instance),
             (1, Form::Reset),
-            (numbers, Form::Param),
+            (parameters, Form::Param),
         ]);
         match form {
             Form::Leaf => self.leaf(ty, place),
@@ -106,7 +112,8 @@ impl Generator<'_> {
             Form::Instance => self.instance(ty, place).unwrap_or_else(|| self.leaf(ty, place)),
             Form::Reset => self.reset(ty, place).unwrap_or_else(|| self.leaf(ty, place)),
             Form::Param => {
-                let init = self.expression(Ty::Num, place.operand());
+                let varies = self.has(Feature::VaryingParameters) && (!is_smooth || self.choices.once_in(4));
+                let init = if varies { self.expression(ty, place.operand()) } else { self.literal(ty) };
                 Text::call("param", vec![init])
             }
         }
@@ -149,6 +156,7 @@ impl Generator<'_> {
 
     pub fn literal(&mut self, ty: Ty) -> Text {
         let text = match ty {
+            Ty::Num if self.has(Feature::Smooth) => self.choices.among(&["0.5", "1.25", "0.75", "2.0"]),
             Ty::Num => self.choices.among(&["1.0", "0.0", "2.0", "0.5", "3.0"]),
             Ty::Bool => self.choices.among(&["true", "false"]),
             Ty::Int => self.choices.among(&["1", "0", "2", "5"]),

@@ -2,6 +2,7 @@
 
 use super::Generator;
 use super::expressions::{Place, indexed};
+use super::program::Feature;
 use super::scope::Ty;
 use super::text::Text;
 
@@ -12,6 +13,8 @@ impl Generator<'_> {
     pub fn pointwise(&mut self, ty: Ty, place: Place) -> Text {
         let place = place.operand();
         match ty {
+            Ty::Num if self.has(Feature::Smooth) => self.smooth_number(place),
+            Ty::Vector if self.has(Feature::Smooth) => self.smooth_vector(place),
             Ty::Num => self.number(place),
             Ty::Bool => self.truth(place),
             Ty::Int => self.integer(place),
@@ -22,6 +25,8 @@ impl Generator<'_> {
     /// Two streams of a type made one: what recurrences do with what comes in.
     pub fn combined(&mut self, ty: Ty, left: Text, right: Text) -> Text {
         let op = match ty {
+            // Products are what makes derivatives depend on where they are taken.
+            Ty::Num | Ty::Vector if self.has(Feature::Smooth) => self.choices.among(&["*", "+", "*", "-"]),
             Ty::Num | Ty::Vector => self.choices.among(&["+", "-", "*"]),
             Ty::Int => self.choices.among(&["+", "-"]),
             Ty::Bool => self.choices.among(&["or", "and", "!="]),

@@ -21,10 +21,23 @@ pub enum Feature {
     Sampling,
     /// Recurrences that only a condition breaks.
     Guards,
+    /// Parameters.
+    Parameters,
+    /// Parameters that start with a value that varies: training code reads it once, inference always.
+    VaryingParameters,
+    /// Operations that have derivatives and stay small, parameters of all shapes.
+    Smooth,
 }
 
 /// The features of most programs.
-pub const FEATURES: [Feature; 4] = [Feature::FbyBack, Feature::Random, Feature::Sampling, Feature::Guards];
+pub const FEATURES: [Feature; 6] = [
+    Feature::FbyBack,
+    Feature::Random,
+    Feature::Sampling,
+    Feature::Guards,
+    Feature::Parameters,
+    Feature::VaryingParameters,
+];
 
 /// A node as text.
 #[derive(Clone, Debug)]
@@ -100,6 +113,49 @@ impl Generator<'_> {
     pub fn program_without_guards(&mut self) -> ProgramText {
         self.drop(Feature::Guards);
         self.program()
+    }
+
+    /// A program to be differentiated.
+    pub fn smooth_program(&mut self) -> ProgramText {
+        self.features.push(Feature::Smooth);
+        self.program()
+    }
+
+    /// A program to be differentiated, without random initialisers: instances of it have the same values.
+    pub fn smooth_program_without_random(&mut self) -> ProgramText {
+        self.drop(Feature::Random);
+        self.smooth_program()
+    }
+
+    /// A program to be trained: its streams are all as fast as the inputs, its parameters start with constants.
+    pub fn program_to_train(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.sampled_program_to_train()
+    }
+
+    /// A program to be trained some streams of which are sampled.
+    pub fn sampled_program_to_train(&mut self) -> ProgramText {
+        self.drop(Feature::VaryingParameters);
+        self.smooth_program()
+    }
+
+    /// A node with one output, to be differentiated.
+    pub fn smooth_single(&mut self) -> ProgramText {
+        self.features.push(Feature::Smooth);
+        self.single()
+    }
+
+    /// A node with one output, to be trained.
+    pub fn single_to_train(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.drop(Feature::VaryingParameters);
+        self.smooth_single()
+    }
+
+    /// A node with one output and without parameters, to be differentiated.
+    pub fn smooth_single_without_parameters(&mut self) -> ProgramText {
+        self.drop(Feature::Parameters);
+        self.smooth_single()
     }
 
     /// A whole program.

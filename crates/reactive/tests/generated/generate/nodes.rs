@@ -37,7 +37,7 @@ impl Generator<'_> {
             (0..self.scope.streams.len()).map(|number| self.head(number, number < n_inputs)).collect();
         let outputs = self.outputs(n_inputs, kind);
         self.scope.n_defined = n_inputs;
-        self.has_parts = false;
+        self.has_parts = self.has(Feature::Smooth);
         let (mut values, mut stream) = (Vec::new(), n_inputs);
         while stream < self.scope.streams.len() {
             if let Some((_, callee)) = pairs.iter().find(|(first, _)| *first == stream) {
@@ -75,6 +75,7 @@ impl Generator<'_> {
         let n = self.choices.weighted(&[(2, 1), (4, 2), (4, 3), (3, 4), (1, 0)]).min(max);
         for (number, name) in INPUTS.iter().enumerate().take(n) {
             let ty = match number {
+                0 if self.has(Feature::Smooth) => self.choices.weighted(&[(6, Ty::Num), (2, Ty::Vector)]),
                 0 => self.choices.weighted(&[(6, Ty::Num), (1, Ty::Bool), (1, Ty::Vector)]),
                 1 => self.choices.weighted(&[(6, Ty::Bool), (1, Ty::Num)]),
                 _ => self.choices.weighted(&[(3, Ty::Num), (3, Ty::Bool), (1, Ty::Vector), (1, Ty::Int)]),
@@ -123,18 +124,31 @@ impl Generator<'_> {
             }
             let name = LOCALS[number];
             if number < n_outputs {
-                let ty = self.choices.weighted(&[(6, Ty::Num), (1, Ty::Bool), (1, Ty::Vector), (1, Ty::Int)]);
+                let ty = self.output_type();
                 self.declare(name, ty, BASE);
             } else if self.choices.once_in(10) {
                 self.declare_alias(name);
             } else {
-                let types = [(5, Ty::Num), (4, Ty::Bool), (1, Ty::Vector), (1, Ty::Int)];
+                let vectors = if self.has(Feature::Smooth) { 4 } else { 1 };
+                let types = [(5, Ty::Num), (4, Ty::Bool), (vectors, Ty::Vector), (1, Ty::Int)];
                 let ty = self.choices.weighted(&types);
                 let clock = self.local_clock();
                 self.declare(name, ty, clock);
             }
         }
         pairs
+    }
+
+    /// The type of a local that may become an output. What is differentiated gives a number, often of the type of its first input.
+    fn output_type(&mut self) -> Ty {
+        let types = [(6, Ty::Num), (1, Ty::Vector), (1, Ty::Bool), (1, Ty::Int)];
+        if !self.has(Feature::Smooth) {
+            return self.choices.weighted(&types);
+        }
+        match self.scope.streams.first() {
+            Some(Stream { ty: Ty::Vector, .. }) if !self.choices.once_in(3) => Ty::Vector,
+            _ => self.choices.weighted(&types[..2]),
+        }
     }
 
     fn local_clock(&mut self) -> ClockNo {
@@ -239,7 +253,8 @@ impl Generator<'_> {
             None => {
                 let mut outputs: Vec<usize> = Vec::new();
                 for local in locals.clone() {
-                    if local + 1 == locals.end || self.choices.below(2) == 1 {
+                    let is_number = local == n_inputs && self.has(Feature::Smooth);
+                    if local + 1 == locals.end || is_number || self.choices.below(2) == 1 {
                         outputs.push(local);
                     }
                 }
@@ -250,8 +265,12 @@ impl Generator<'_> {
                     None => true,
                     Some(sampling) => sampling.of == BASE && sampling.condition < n_inputs,
                 };
-                let eligible: Vec<usize> =
-                    locals.filter(|local| is_visible(self.scope.streams[*local].clock)).collect();
+                let is_fit = |local: &usize| {
+                    let Stream { ty, clock, .. } = self.scope.streams[*local];
+                    let has_derivative = matches!(ty, Ty::Num | Ty::Vector);
+                    is_visible(clock) && (has_derivative || !self.has(Feature::Smooth))
+                };
+                let eligible: Vec<usize> = locals.filter(is_fit).collect();
                 vec![self.choices.among(&eligible)]
             }
             Some(n) => locals.take(n).collect(),

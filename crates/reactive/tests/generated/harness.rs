@@ -7,8 +7,8 @@ use eddy_tests::law;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 
-use crate::case::{Case, Ready, Refusal};
-use crate::generate::{Choices, Generator};
+use super::case::{Case, Ready, Refusal};
+use super::generate::{Choices, Generator};
 
 pub use eddy_tests::law::{Trial, Verdict, show};
 

@@ -7,15 +7,17 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::clocks::{Clock, Clocks, Root};
 use eddy_reactive::denote::Denotation;
 use eddy_reactive::flow::{Flow, VarId};
-use eddy_tensor::{Data, Scalar, Value};
+use eddy_tensor::{Data, Scalar, Type, Value};
 
-use crate::engines::{NoValue, Rows, SEED};
-use crate::generate::Choices;
+use super::engines::{NoValue, Rows, SEED};
+use super::generate::Choices;
 
 /// Whether roots are sometimes inactive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absences {
     Some,
+    /// All of them, at the same cycles.
+    Together,
     None,
 }
 
@@ -30,8 +32,18 @@ pub enum Presence {
     Together,
 }
 
+/// Which numbers are on a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Few round ones: ties are frequent.
+    Round,
+    /// Many small ones: functions are hardly ever at a kink.
+    Generic,
+}
+
 /// A trace in the making.
 pub struct Trace<'a> {
+    pub numbers: Numbers,
     pub flow: &'a Flow,
     pub clocks: &'a Clocks,
     pub n_cycles: usize,
@@ -46,11 +58,20 @@ impl Trace<'_> {
         let mut values: Vec<Vec<Value>> = Vec::new();
         let mut rows: Rows = Vec::new();
         let mut is_sampled = Vec::new();
+        let mut together: Option<Vec<bool>> = None;
         for (number, input) in self.flow.inputs.iter().enumerate() {
             // All cells are decided, whether they will be there or not, so that a change of one decision changes little.
-            values.push((0..self.n_cycles).map(|_| value(self.flow, *input, choices)).collect());
+            let value = |choices: &mut Choices<'_>| match self.numbers {
+                Numbers::Round => value(self.flow, *input, choices),
+                Numbers::Generic => generic_value(&self.flow.var(*input).ty, choices),
+            };
+            values.push((0..self.n_cycles).map(|_| value(choices)).collect());
             let cells = values[number].iter().map(|value| Cell::Value(value.clone()));
-            let presence: Vec<bool> = (0..self.n_cycles).map(|_| !choices.once_in(4) || is_dense).collect();
+            let own = (0..self.n_cycles).map(|_| !choices.once_in(4) || is_dense).collect();
+            let presence = match absences {
+                Absences::Together => together.get_or_insert(own),
+                Absences::Some | Absences::None => &own,
+            };
             let owner = match self.clocks.clock(self.clocks.of(*input)) {
                 Clock::Root(Root::Input(owner)) => self.flow.inputs.iter().position(|other| *other == owner),
                 _ => None,
@@ -112,14 +133,26 @@ fn like_cell(other: &Cell, cell: Cell) -> Cell {
 
 /// A small value of the type of an input.
 pub fn value(flow: &Flow, input: VarId, choices: &mut Choices<'_>) -> Value {
-    let ty = &flow.var(input).ty;
+    let mut number = |choices: &mut Choices<'_>| choices.among(&[0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.5]);
+    value_of(&flow.var(input).ty, choices, &mut number)
+}
+
+/// A value whose numbers are not likely to meet others.
+pub fn generic_value(ty: &Type, choices: &mut Choices<'_>) -> Value {
+    let mut number = |choices: &mut Choices<'_>| {
+        let choice = u16::try_from(choices.below(2048)).expect("it is below 2048");
+        let size = 0.3 + 0.000_57 * f64::from(choice);
+        if choice % 3 == 2 { -size } else { size }
+    };
+    value_of(ty, choices, &mut number)
+}
+
+fn value_of(ty: &Type, choices: &mut Choices<'_>, number: &mut impl FnMut(&mut Choices<'_>) -> f64) -> Value {
     let n = ty.shape.n_elements().expect("vectors are small");
     let data = match ty.scalar {
         Scalar::Bool => Data::Bool((0..n).map(|_| choices.below(2) == 1).collect()),
         Scalar::Int => Data::Int((0..n).map(|_| choices.among(&[0, 1, 2, -1, 5])).collect()),
-        Scalar::Num => {
-            Data::Num((0..n).map(|_| choices.among(&[0.0, 1.0, 2.0, -1.0, 0.5, 3.0, -2.5])).collect())
-        }
+        Scalar::Num => Data::Num((0..n).map(|_| number(choices)).collect()),
     };
     Value::new(ty.shape.clone(), data).expect("there are as many elements as the shape has")
 }

@@ -1,7 +1,7 @@
 //! A program that is ready to run, and a trace for it.
 
 use std::fmt;
-use std::panic::catch_unwind;
+use std::panic::{UnwindSafe, catch_unwind};
 
 use eddy_reactive::cell::Cell;
 use eddy_reactive::clocks::{Clock, Clocks};
@@ -15,10 +15,10 @@ use eddy_reactive::resolve::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
 use eddy_tensor::Shape;
 
-use crate::engines::{NoValue, Rows};
-use crate::generate::{Choices, ProgramText};
-use crate::harness::Source;
-use crate::trace::{Absences, Presence, Trace, value};
+use super::engines::{NoValue, Rows};
+use super::generate::{Choices, ProgramText};
+use super::harness::Source;
+use super::trace::{Absences, Numbers, Presence, Trace, value};
 
 /// A program with a trace, or why there is none.
 pub struct Case {
@@ -29,6 +29,7 @@ pub struct Case {
 }
 
 /// What runs.
+#[derive(Clone)]
 pub struct Ready {
     pub prepared: Prepared,
     /// The cells of the inputs.
@@ -67,8 +68,27 @@ impl Case {
     }
 
     pub fn new(program: ProgramText, source: &mut Source<'_>, absences: Absences) -> Case {
+        Case::with_numbers(program, source, absences, Numbers::Round)
+    }
+
+    /// A program to be differentiated, and a trace.
+    pub fn smooth(program: ProgramText, source: &mut Source<'_>) -> Case {
+        Case::with_numbers(program, source, Absences::Some, Numbers::Generic)
+    }
+
+    /// A program to be trained, and a trace on which all inputs are there at the same cycles.
+    pub fn to_train(program: ProgramText, source: &mut Source<'_>) -> Case {
+        Case::with_numbers(program, source, Absences::Together, Numbers::Generic)
+    }
+
+    fn with_numbers(
+        program: ProgramText,
+        source: &mut Source<'_>,
+        absences: Absences,
+        numbers: Numbers,
+    ) -> Case {
         let outcome = prepared(&program.text(), program.main().name)
-            .and_then(|prepared| Ready::new(prepared, &mut source.trace, absences));
+            .and_then(|prepared| Ready::new(prepared, &mut source.trace, absences, numbers));
         Case { program, outcome, law: source.law.to_vec() }
     }
 
@@ -85,17 +105,37 @@ impl Case {
     }
 }
 
-/// Prepares a program. If that panics, the program is shown as refused: samples are made outside of what is tried.
+/// Prepares a program whose inputs are scalars if nothing else is written. If that panics, the program is shown as refused:
+/// samples are made outside of what is tried.
 pub fn prepared(text: &str, node: &str) -> Result<Prepared, Refusal> {
-    let prepared = catch_unwind(|| try_to_prepare(text, node));
+    prepared_with(text, node, scalars)
+}
+
+/// Prepares a program whose inputs have these cells.
+pub fn prepared_for(text: &str, node: &str, inputs: &Rows) -> Result<Prepared, Refusal> {
+    let shape = |row: &Vec<Cell>| row.iter().find_map(Cell::value).map(|value| value.shape().clone());
+    let shapes: Vec<Option<Shape>> = inputs.iter().map(shape).collect();
+    prepared_with(text, node, |draft: &Draft| {
+        let known =
+            draft.inputs.iter().zip(&shapes).filter_map(|(input, shape)| Some((*input, shape.clone()?)));
+        hints(draft, known)
+    })
+}
+
+fn prepared_with(
+    text: &str,
+    node: &str,
+    hints: impl Fn(&Draft) -> Hints + UnwindSafe,
+) -> Result<Prepared, Refusal> {
+    let prepared = catch_unwind(|| try_to_prepare(text, node, hints));
     prepared.unwrap_or_else(|_| Err(Refusal::Other("the checks panicked".to_string())))
 }
 
-fn try_to_prepare(text: &str, node: &str) -> Result<Prepared, Refusal> {
+fn try_to_prepare(text: &str, node: &str, hints: impl Fn(&Draft) -> Hints) -> Result<Prepared, Refusal> {
     let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
     let checked = resolve(&mut sources).and_then(|program| {
         let node = program.find(node, sources.main().end())?;
-        prepare(&program, &node, &Given::default(), scalars, Checks::On)
+        prepare(&program, &node, &Given::default(), hints, Checks::On)
     });
     checked.map_err(|diagnostics| refusal(&diagnostics))
 }
@@ -105,9 +145,12 @@ fn scalars(draft: &Draft) -> Hints {
     let has_shape =
         |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
     let inputs = draft.inputs.iter().filter(|input| !has_shape(**input));
-    let hint =
-        |input: &VarId| Hint { input: *input, says: Shape::scalar(), span: draft.vars[input.index()].span };
-    Hints { shapes: inputs.map(hint).collect(), ..Hints::default() }
+    hints(draft, inputs.map(|input| (*input, Shape::scalar())))
+}
+
+fn hints(draft: &Draft, shapes: impl Iterator<Item = (VarId, Shape)>) -> Hints {
+    let hint = |(input, says): (VarId, Shape)| Hint { input, says, span: draft.vars[input.index()].span };
+    Hints { shapes: shapes.map(hint).collect(), ..Hints::default() }
 }
 
 fn refusal(diagnostics: &[Diagnostic]) -> Refusal {
@@ -119,9 +162,17 @@ fn refusal(diagnostics: &[Diagnostic]) -> Refusal {
 }
 
 impl Ready {
-    fn new(prepared: Prepared, choices: &mut Choices<'_>, absences: Absences) -> Result<Ready, Refusal> {
-        let n_cycles = choices.below(9);
-        let trace = Trace { flow: &prepared.flow, clocks: &prepared.clocks, n_cycles, like: None };
+    fn new(
+        prepared: Prepared,
+        choices: &mut Choices<'_>,
+        absences: Absences,
+        numbers: Numbers,
+    ) -> Result<Ready, Refusal> {
+        let n_cycles = match numbers {
+            Numbers::Round => choices.below(9),
+            Numbers::Generic => 1 + choices.below(7),
+        };
+        let trace = Trace { flow: &prepared.flow, clocks: &prepared.clocks, n_cycles, like: None, numbers };
         let inputs = trace.rows(choices, absences).map_err(|_| Refusal::Arithmetic)?;
         Ok(Ready { prepared, inputs, n_cycles })
     }
@@ -138,7 +189,13 @@ impl Ready {
                 Some(vec![base; self.inputs.len()])
             }
         };
-        let trace = Trace { flow: self.flow(), clocks: self.clocks(), n_cycles: self.n_cycles, like };
+        let trace = Trace {
+            flow: self.flow(),
+            clocks: self.clocks(),
+            n_cycles: self.n_cycles,
+            like,
+            numbers: Numbers::Round,
+        };
         Ok(self.with_inputs(trace.rows(choices, Absences::Some)?, self.n_cycles))
     }
 
@@ -186,7 +243,13 @@ impl Ready {
                 }
             }
         }
-        let trace = Trace { flow: self.flow(), clocks: self.clocks(), n_cycles: self.n_cycles, like: None };
+        let trace = Trace {
+            flow: self.flow(),
+            clocks: self.clocks(),
+            n_cycles: self.n_cycles,
+            like: None,
+            numbers: Numbers::Round,
+        };
         // A program that had values has values where less is known.
         let _ = trace.fill(|input, cycle, _| self.inputs[input][cycle].clone(), &is_sampled, &mut inputs);
         self.with_inputs(inputs, self.n_cycles)

@@ -6,8 +6,8 @@ use eddy_reactive::denote::Denotation;
 use eddy_reactive::flow::Flow;
 use eddy_reactive::simulate::{Options, Simulation};
 
-use crate::case::Ready;
-use crate::harness::Verdict;
+use super::case::Ready;
+use super::harness::Verdict;
 
 /// Rows of cells, by input or by stream, then by cycle.
 pub type Rows = Vec<Vec<Cell>>;

@@ -3,7 +3,7 @@
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::{Flow, Labels, VarId};
 
-use crate::engines::Rows;
+use super::engines::Rows;
 
 /// Whether one cell says no more than another: ⊥ ≤ □, ⊥ ≤ ? ≤ v, all ≤ ✗.
 pub fn is_below(low: &Cell, high: &Cell) -> bool {

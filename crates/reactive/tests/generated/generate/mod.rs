@@ -12,7 +12,8 @@
 //!
 //! * [`choices`]: lists of numbers as decisions.
 //! * [`text`](text), [`scope`](scope): texts that know when they need parentheses; streams and clocks.
-//! * [`expressions`](expressions): one production per form; [`operations`](operations) has the pointwise ones.
+//! * [`expressions`](expressions): one production per form; [`operations`](operations) has the pointwise ones,
+//!   [`smooth`](smooth) those of programs that are differentiated.
 //! * [`equations`](equations): recurrences as people write them; [`nodes`](nodes), [`instances`](instances) and
 //!   [`program`](program): what equations make up.
 
@@ -23,6 +24,7 @@ mod nodes;
 mod operations;
 mod program;
 mod scope;
+mod smooth;
 mod text;
 
 pub use eddy_tests::choices::Choices;
