@@ -92,9 +92,11 @@ fn a_product_needs_the_other_factor() {
     adjoint(
         "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
         expect![[r"
-        dk : num [] = dy * x
-        dx : num [] = dy * k
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            dk : num [] = dy * x
+            dx : num [] = dy * k
+        "]],
     );
 }
 
@@ -103,8 +105,10 @@ fn fan_out_is_a_sum() {
     adjoint(
         "input x : num []\ny : num [] = x + x\noutput y",
         expect![[r"
-        dx : num [] = dy + dy
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            dx : num [] = dy + dy
+        "]],
     );
 }
 
@@ -113,9 +117,11 @@ fn what_was_stretched_is_summed() {
     adjoint(
         "input x : num []\ninput v : num [3]\ny : num [3] = x + v\noutput y",
         expect![[r"
-        dx : num [] = call reduce [] ( dy )
-        dv : num [3] = dy
-    "]],
+            _1 : bool [] = const true
+            _2 : num [3] = if _1 then dy else y
+            dx : num [] = call reduce [] ( dy )
+            dv : num [3] = dy
+        "]],
     );
 }
 
@@ -124,11 +130,15 @@ fn when_becomes_merge() {
     adjoint(
         "input x : num []\ninput c : bool []\ny : num [] = x when c\nz : num [] = x when not c\noutput y\noutput z",
         expect![[r"
-            _1 : num [] = const zero
-            _2 : num [] = merge c _1 dz
-            _3 : num [] = const zero
-            _4 : num [] = merge c dy _3
-            dx : num [] = _4 + _2
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            _3 : bool [] = const true
+            _4 : num [] = if _3 then dz else z
+            _5 : num [] = const zero
+            _6 : num [] = merge c _5 dz
+            _7 : num [] = const zero
+            _8 : num [] = merge c dy _7
+            dx : num [] = _8 + _6
         "]],
     );
 }
@@ -138,6 +148,8 @@ fn merge_becomes_when() {
     adjoint(
         "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = merge c a b\noutput y",
         expect![[r"
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
             db : num [] = dy when not c
             da : num [] = dy when c
         "]],
@@ -149,10 +161,12 @@ fn a_branch_that_is_not_taken_gets_zero() {
     adjoint(
         "input a : num []\ninput b : num []\ninput c : bool []\ny : num [] = if c then a else b\noutput y",
         expect![[r"
-            _1 : num [] = const zero
-            db : num [] = if c then _1 else dy
-            _2 : num [] = const zero
-            da : num [] = if c then dy else _2
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            _3 : num [] = const zero
+            db : num [] = if c then _3 else dy
+            _4 : num [] = const zero
+            da : num [] = if c then dy else _4
         "]],
     );
 }
@@ -162,14 +176,16 @@ fn what_looked_back_looks_ahead() {
     adjoint(
         "input i : num []\ninput x : num []\ny : num [] = i fby x\noutput y",
         expect![[r"
-        _1 : num [] = const zero
-        dx : num [] = _1 fby back dy
-        _2 : num [] = const zero
-        _3 : bool [] = const true
-        _4 : bool [] = const false
-        _5 : bool [] = _3 fby _4
-        di : num [] = if _5 then dy else _2
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            _3 : num [] = const zero
+            dx : num [] = _3 fby back dy
+            _4 : num [] = const zero
+            _5 : bool [] = const true
+            _6 : bool [] = const false
+            _7 : bool [] = _5 fby _6
+            di : num [] = if _7 then dy else _4
+        "]],
     );
 }
 
@@ -178,21 +194,25 @@ fn what_looked_ahead_looks_back() {
     adjoint(
         "input x : num []\ny : num [] = post x\noutput y",
         expect![[r"
-        _1 : num [] = const zero
-        dx : num [] = _1 fby dy
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            _3 : num [] = const zero
+            dx : num [] = _3 fby dy
+        "]],
     );
     adjoint(
         "input i : num []\ninput x : num []\ny : num [] = i fby back x\noutput y",
         expect![[r"
-        _1 : num [] = const zero
-        dx : num [] = _1 fby dy
-        _2 : num [] = const zero
-        _3 : bool [] = const true
-        _4 : bool [] = const false
-        _5 : bool [] = _3 fby back _4
-        di : num [] = if _5 then dy else _2
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then dy else y
+            _3 : num [] = const zero
+            dx : num [] = _3 fby dy
+            _4 : num [] = const zero
+            _5 : bool [] = const true
+            _6 : bool [] = const false
+            _7 : bool [] = _5 fby back _6
+            di : num [] = if _7 then dy else _4
+        "]],
     );
 }
 
@@ -201,9 +221,11 @@ fn a_recurrence_runs_backwards() {
     adjoint(
         "input x : num []\n_1 : num [] = const 0.0\n_2 : num [] = _1 fby h\nh : num [] = x + _2\noutput h",
         expect![[r"
-            _3 : num [] = const zero
-            _4 : num [] = _3 fby back d'h
-            d'h : num [] = dh + _4
+            _3 : bool [] = const true
+            _4 : num [] = if _3 then dh else h
+            _5 : num [] = const zero
+            _6 : num [] = _5 fby back d'h
+            d'h : num [] = dh + _6
             dx : num [] = d'h
         "]],
     );
@@ -214,10 +236,12 @@ fn what_does_not_vary_is_zero_beside_its_stream() {
     adjoint(
         "input x : num []\ninput k : num []\n_1 : num [] = call stop_gradient ( k )\ny : num [] = x + _1\noutput y",
         expect![[r"
-            dx : num [] = dy
             _2 : bool [] = const true
-            _3 : num [] = const zero
-            dk : num [] = if _2 then _3 else k
+            _3 : num [] = if _2 then dy else y
+            dx : num [] = dy
+            _4 : bool [] = const true
+            _5 : num [] = const zero
+            dk : num [] = if _4 then _5 else k
         "]],
     );
 }
@@ -227,16 +251,22 @@ fn tangents_follow_the_equations() {
     tangent(
         "input x : num []\ninput k : num []\ny : num [] = x * k\noutput y",
         expect![[r"
-        _1 : num [] = tx * k
-        _2 : num [] = tk * x
-        ty : num [] = _1 + _2
-    "]],
+            _1 : bool [] = const true
+            _2 : num [] = if _1 then tx else x
+            _3 : bool [] = const true
+            _4 : num [] = if _3 then tk else k
+            _5 : num [] = tx * k
+            _6 : num [] = tk * x
+            ty : num [] = _5 + _6
+        "]],
     );
     tangent(
         "input x : num []\n_1 : num [] = const 0.0\ny : num [] = _1 fby x\nz : num [] = post y\noutput z",
         expect![[r"
-            _2 : num [] = const zero
-            t'y : num [] = _2 fby tx
+            _2 : bool [] = const true
+            _3 : num [] = if _2 then tx else x
+            _4 : num [] = const zero
+            t'y : num [] = _4 fby tx
             tz : num [] = post t'y
         "]],
     );
