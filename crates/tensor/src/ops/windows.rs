@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn unfold_needs_room() {
-        check(&Op::Unfold(1, 1, 1), &["[1.0]"], "axis 1 is out of range for shape [1]");
+        check(&Op::Unfold(1, 1, 1), &["[1.0]"], "axis 1 is out of range for shape [1], whose only axis is 0");
         let sentence = "windows of 3, 1 apart, are out of range of 2 for shape [2]";
         check(&Op::Unfold(0, 3, 1), &["[1.0,2.0]"], sentence);
         let sentence = "windows of 1, 0 apart, are out of range of 2 for shape [2]";
@@ -198,7 +198,7 @@ mod tests {
         check(&Op::Fold(1, 1, 2), &["[[[1.0],[2.0]]]"], "num [1,2] [[1,2]]");
         let sentence = "windows of 2, 1 apart, are out of range of 4 for shape [2,2]";
         check(&Op::Fold(0, 1, 4), &[windows], sentence);
-        check(&Op::Fold(0, 1, 1), &["[1.0]"], "axis 1 is out of range for shape [1]");
+        check(&Op::Fold(0, 1, 1), &["[1.0]"], "axis 1 is out of range for shape [1], whose only axis is 0");
     }
 
     #[test]
