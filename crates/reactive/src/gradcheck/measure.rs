@@ -4,7 +4,7 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::init::SplitMix64;
 use eddy_tensor::{Data, Scalar, Value};
 
-use super::trace::{run, run_flow};
+use super::trace::{Sign, run, run_flow, value};
 use crate::cell::Cell;
 use crate::flow::{Flow, Kind, VarId};
 use crate::parameters;
@@ -99,7 +99,7 @@ impl<'a> Measure<'a> {
             let weight = |cycle: usize| {
                 simulation.cell(cycle as u64, *output).value()?;
                 let random = SplitMix64::new(&format!("weight {name} {cycle}"), self.seed);
-                Some(super::trace::value(&flow.var(*output).ty, random))
+                Some(value(&flow.var(*output).ty, Sign::Both, random))
             };
             weights.push((*output, (0..self.n_cycles()).map(weight).collect()));
         }

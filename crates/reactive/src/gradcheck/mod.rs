@@ -26,6 +26,7 @@ use crate::program::Program;
 use crate::stream::constant;
 use eddy_tensor::{Shape, Static};
 use measure::Measure;
+use trace::Sign;
 
 /// So many cycles are made up if there are no data.
 const CYCLES: usize = 6;
@@ -54,14 +55,19 @@ pub fn check(
     let primal = prepare(program, &node, &given, hints, Checks::On)?;
     let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
     let seed = options.seed.unwrap_or(0);
-    let inputs = if data.is_empty() {
-        let n_cycles = options.cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
-        trace::random(&primal, n_cycles, seed)?
-    } else {
-        read(&primal, sources, data)?
-    };
     let tolerance = options.tolerance.unwrap_or(TOLERANCE);
-    let entries = Measure::new(&primal, &derived, inputs, seed, span)?.entries()?;
+    let measure = |inputs: Vec<Vec<Cell>>| Measure::new(&primal, &derived, inputs, seed, span)?.entries();
+    let entries = if data.is_empty() {
+        let n_cycles = options.cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
+        let entries = measure(trace::random(&primal, n_cycles, Sign::Both, seed)?)?;
+        if entries.measured.iter().any(|entry| entry.error().is_nan()) {
+            measure(trace::random(&primal, n_cycles, Sign::Positive, seed)?)?
+        } else {
+            entries
+        }
+    } else {
+        measure(read(&primal, sources, data)?)?
+    };
     table::answer(name, &entries, tolerance, span)
 }
 

@@ -18,6 +18,7 @@ use crate::simulate::{self, Simulation};
 pub(super) fn random(
     prepared: &Prepared,
     n_cycles: usize,
+    sign: Sign,
     seed: u64,
 ) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
     let (flow, clocks) = (&prepared.flow, &prepared.clocks);
@@ -33,8 +34,11 @@ pub(super) fn random(
                 let Some(is_there) = is_active(&simulation, clocks, *input, cycle as u64) else { continue };
                 is_news = true;
                 let random = SplitMix64::new(&format!("{name} {cycle}"), seed);
-                *cell =
-                    if is_there { Cell::Value(value(&flow.var(*input).ty, random)) } else { Cell::Absent };
+                *cell = if is_there {
+                    Cell::Value(value(&flow.var(*input).ty, sign, random))
+                } else {
+                    Cell::Absent
+                };
             }
         }
         if !is_news {
@@ -93,18 +97,27 @@ pub(super) fn run_flow<'a>(
     }
 }
 
+/// Which numbers are made up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Positive and negative ones.
+    Both,
+    /// Positive ones: some functions have no value elsewhere.
+    Positive,
+}
+
 /// A random value of a type: numbers between 0.2 and 1.2 in size, integers 0 or 1.
-pub(super) fn value(ty: &Type, mut random: SplitMix64) -> Value {
+pub(super) fn value(ty: &Type, sign: Sign, mut random: SplitMix64) -> Value {
     let n = ty.shape.n_elements().unwrap_or(0);
     let data = match ty.scalar {
         Scalar::Bool => Data::Bool((0..n).map(|_| random.bits().is_multiple_of(2)).collect()),
         Scalar::Int => Data::Int((0..n).map(|_| i64::from(random.bits().is_multiple_of(2))).collect()),
-        Scalar::Num => Data::Num((0..n).map(|_| away_from_zero(&mut random)).collect()),
+        Scalar::Num => Data::Num((0..n).map(|_| away_from_zero(sign, &mut random)).collect()),
     };
     Value::new(ty.shape.clone(), data).expect("there are as many elements as the shape has")
 }
 
-fn away_from_zero(random: &mut SplitMix64) -> f64 {
+fn away_from_zero(sign: Sign, random: &mut SplitMix64) -> f64 {
     let size = 0.2 + random.uniform();
-    if random.bits().is_multiple_of(2) { size } else { -size }
+    if random.bits().is_multiple_of(2) || sign == Sign::Positive { size } else { -size }
 }
