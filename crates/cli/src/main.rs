@@ -60,6 +60,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
         Command::Flow(args) => evaluate::flow(args),
+        Command::Diff(args) => evaluate::diff(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),
         Command::Completions { shell } => completions(*shell),

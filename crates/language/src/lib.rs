@@ -67,6 +67,8 @@ pub enum Command {
     Trace,
     /// What are its equations?
     Flow,
+    /// What is its derivative, as a program?
+    Diff,
 }
 
 impl Command {
@@ -77,6 +79,7 @@ impl Command {
             Command::Run => "run",
             Command::Trace => "trace",
             Command::Flow => "flow",
+            Command::Diff => "diff",
         }
     }
 }
@@ -143,6 +146,12 @@ pub enum OptionName {
     Svg,
     /// `--arrows`.
     Arrows,
+    /// `--shape NAME=SHAPE`.
+    Shape,
+    /// `--dense`.
+    Dense,
+    /// `--finite`.
+    Finite,
 }
 
 impl OptionName {
@@ -166,6 +175,9 @@ impl OptionName {
             OptionName::MaxWindow => "--max-window",
             OptionName::Svg => "--svg",
             OptionName::Arrows => "--arrows",
+            OptionName::Shape => "--shape",
+            OptionName::Dense => "--dense",
+            OptionName::Finite => "--finite",
         }
     }
 }
@@ -208,6 +220,12 @@ pub struct Options {
     pub svg: bool,
     /// Draw which cell reads which.
     pub arrows: bool,
+    /// Shapes of inputs: name and list of sizes.
+    pub shapes: Vec<(String, String)>,
+    /// Write derivatives at every cycle, not only where they can be different from zero.
+    pub dense: bool,
+    /// Derivatives from beyond the end of the trace are zero, not unknown.
+    pub finite: bool,
     /// How wide a table may be; without it, as wide as it gets.
     pub width: Option<usize>,
 }

@@ -68,6 +68,9 @@ pub const DATA: Code = "E0701";
 /// Data with a column that is no input.
 pub const UNUSED_COLUMN: Code = "E0702";
 
+/// Training code that cannot be printed.
+pub const NOT_PRINTED: Code = "E0804";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -107,4 +110,5 @@ pub const PAGES: &[Page] = &[
     page!("E0801"),
     page!("E0802"),
     page!("E0803"),
+    page!("E0804"),
 ];

@@ -6,14 +6,17 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::check::{check_node, without_repetitions};
 use crate::chronogram::{Chart, svg};
-use crate::elaborate::Given;
+use crate::elaborate::{Given, interface};
 use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
+use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
+use crate::static_value::shape;
+use crate::stream::constant;
 use crate::tree::Semantics;
-use crate::{codes, format, resolve, runs, stream};
+use crate::{codes, format, printed, resolve, runs, stream};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,10 @@ impl Language for Reactive {
             Command::Check => &[OptionName::MemoryReport],
             Command::Trace => &[OptionName::Svg, OptionName::Arrows],
             Command::Flow => &[OptionName::Node],
+            Command::Diff => {
+                use OptionName::{Const, Dense, Finite, Node, Shape};
+                &[Node, Const, Shape, Dense, Finite]
+            }
             Command::Run => {
                 use OptionName::{Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Seed, Show, Unchecked};
                 &[Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow]
@@ -72,6 +79,7 @@ impl Language for Reactive {
         let text = match command {
             Command::Check => check(&program, options.memory_report),
             Command::Flow => flow(&program, options),
+            Command::Diff => diff(&program, sources, options),
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
@@ -178,6 +186,33 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
         text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));
     }
     Ok(text)
+}
+
+/// The training code of a node.
+fn diff(program: &Program, sources: &mut Sources, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let name = options.node.as_deref().expect("a node is named");
+    let callable = program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?;
+    let mut wish = Wish { dense: options.dense, finite: options.finite, ..Wish::default() };
+    for (input, text) in &options.constants {
+        wish.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
+    }
+    for (input, text) in &options.shapes {
+        let sizes = constant(sources, "--shape", input, text)?;
+        let Some(shape) = shape(&sizes) else {
+            let title = format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{text}`");
+            return Err(vec![Diagnostic::error(codes::COMPILE_TIME, program.span_of(&callable), title)]);
+        };
+        wish.shapes.push((input.clone(), shape));
+    }
+    let interface = interface(program, &callable, &wish.constants)?;
+    let given = options.constants.iter().map(|(input, _)| ("--const", input));
+    for (flag, input) in given.chain(options.shapes.iter().map(|(input, _)| ("--shape", input))) {
+        if !interface.inputs.iter().any(|port| port.name == *input) {
+            let title = format!("the node `{name}` has no input `{input}` for `{flag}`");
+            return Err(vec![Diagnostic::error(codes::DATA, program.span_of(&callable), title)]);
+        }
+    }
+    printed::print(program, &callable, &wish)
 }
 
 /// What all test benches print.

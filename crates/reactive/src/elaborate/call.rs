@@ -96,6 +96,7 @@ impl<'a> Elaborator<'a> {
             seed_path: format!("{}{}#{ordinal}/", outer.seed_path, origin.name),
             span,
         };
+        self.record_call(instance, expr);
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
     }
 
