@@ -105,12 +105,7 @@ impl Writer<'_> {
     /// returned. What nobody needs is discarded.
     fn with_results(&mut self, mut targets: Vec<String>, number: usize, callee: usize) -> Vec<String> {
         let returns = self.returns_of(number);
-        let callee = &self.known.locals[callee];
-        let operands = self.local.steps[number].operands.clone();
-        for (position, _) in operands.into_iter().enumerate() {
-            if !callee.is_num(callee.slot(crate::program::SlotId(position))) {
-                continue;
-            }
+        for position in self.known.inputs_with_cotangents(self.treatment(number), callee) {
             let returned = self.returned.get(&(number, position)).cloned();
             if returns.get(position) == Some(&true) {
                 targets.push(match &returned {
@@ -130,9 +125,7 @@ impl Writer<'_> {
     /// The cotangent of a result of a call, on the support of all of them; zero if it is not active.
     fn cotangent_at(&mut self, result: StreamId, support: Option<SupportId>) -> ExprId {
         let Some(name) = self.cotangents.get(&result).cloned() else {
-            let ty = self.local.stream(result).ty.clone().expect("results are streams");
-            let shape = self.dimensions.shape(&ty.shape, &mut self.text);
-            return self.text.call("zeros", &[shape]);
+            return self.zeros(result);
         };
         let cotangent = self.text.var(&name);
         let own = self.support(result);

@@ -288,7 +288,7 @@ impl Writer<'_> {
         (algebra.n_results, algebra.n_cotangents)
     }
 
-    fn shape(&self, stream: StreamId) -> Shape {
+    pub fn shape(&self, stream: StreamId) -> Shape {
         self.local.stream(stream).ty.as_ref().expect("operands are streams").shape.clone()
     }
 
@@ -393,7 +393,7 @@ impl Writer<'_> {
         Some(self.text.list(&items))
     }
 
-    /// What the interface needs besides: masks, zeros for inputs that nothing depends on, and the clocks of cotangents that nothing
+    /// What the interface needs besides: masks, zeros for inputs that nothing depends on, and the types of cotangents that nothing
     /// reads.
     fn interface_lines(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -401,11 +401,8 @@ impl Writer<'_> {
         for (slot, name) in self.results.clone() {
             let stream = self.local.slot(slot);
             let value = if !self.active.contains(&stream) {
-                // Not computed from the input: it must not wait for its value.
-                let (yes, zero, beside) =
-                    (self.text.truth(true), self.text.number(0.0), self.written(stream));
-                let zero = self.text.conditional(yes, zero, beside);
-                self.sampled(zero, given)
+                let zeros = self.zeros(stream);
+                self.sampled(zeros, given)
             } else if self.is_masked(stream) {
                 let cotangent = self.text.var(&self.cotangents[&stream].clone());
                 let dense = self.padded(cotangent, self.support(stream));
@@ -417,12 +414,24 @@ impl Writer<'_> {
         }
         for (stream, name) in self.seeds.clone() {
             if !self.active.contains(&stream) {
-                let cotangent = self.text.var(&name);
-                let (padded, beside) = (self.padded(cotangent, given), self.written(stream));
-                let value = self.text.binary(BinaryOp::Add, padded, beside);
+                let (cotangent, zeros) = (self.text.var(&name), self.zeros(stream));
+                let value = match given {
+                    Some(given) => {
+                        let condition = self.support_name(given);
+                        self.text.merge(condition, cotangent, zeros)
+                    }
+                    None => self.text.sum(cotangent, zeros),
+                };
                 lines.push(self.text.equation(&["_".to_string()], value));
             }
         }
         lines
+    }
+
+    /// Zeros in the shape of a stream, which depend on nothing.
+    pub fn zeros(&mut self, stream: StreamId) -> ExprId {
+        let shape = self.shape(stream);
+        let shape = self.dimensions.shape(&shape, &mut self.text);
+        self.text.call("zeros", &[shape])
     }
 }

@@ -1,5 +1,7 @@
 //! The outermost node of the dense form: it pads what comes in and samples what goes out (section 9.5).
 
+use super::Shapes;
+use super::dimensions::Dimensions;
 use super::local::{Local, Typed};
 use super::names::Fresh;
 use super::nodes::{NodeText, Nodes};
@@ -7,7 +9,7 @@ use super::text::Text;
 use crate::program::SlotId;
 
 /// `diff_N` around `back_N`.
-pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, nodes: &mut Nodes) {
+pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes, nodes: &mut Nodes) {
     let (node, module) = (typed.node(0), typed.module(0));
     let tree = typed.program.tree_of(node);
     let mut text = Text::default();
@@ -39,8 +41,22 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, nodes: &mut Nod
     let call = format!("{} = {back}({});", targets.join(","), arguments.join(","));
     let masks = results.iter().zip(&dense).map(|(name, dense)| format!("{name} = {dense} when {bp};"));
     let lines = std::iter::once(call).chain(masks).collect();
+    // Where there is no cotangent at all, nothing else says what `bp` is.
+    let is_unread = seeds.is_empty() && results.is_empty();
+    let bp = if is_unread { format!("{bp}:bool []") } else { bp };
+    let dimensions = Dimensions::new(typed.program, typed.recorded(0), &mut text);
+    let mut annotated = Vec::new();
+    for (slot, seed) in node.outputs.iter().filter(|slot| is_num(slot)).zip(seeds) {
+        let ty = local.stream(local.slot(*slot)).ty.as_ref().expect("outputs are streams");
+        annotated.push(if shapes == Shapes::Inferred || ty.shape.is_scalar() {
+            seed
+        } else {
+            let sizes = dimensions.shape_list(&ty.shape, &mut text);
+            format!("{seed}:num {}", text.show(sizes))
+        });
+    }
     let wrapper = NodeText {
-        inputs: inputs.into_iter().chain([bp.clone()]).chain(seeds).collect(),
+        inputs: inputs.into_iter().chain([bp]).chain(annotated).collect(),
         outputs: outputs.into_iter().chain(results.iter().cloned()).collect(),
         lines,
     };

@@ -78,6 +78,11 @@ impl Dimensions {
         if let Some(expr) = list.and_then(|list| self.lists.get(&list)) {
             return *expr;
         }
+        self.shape_list(shape, text)
+    }
+
+    /// A list of sizes in brackets, as in a type.
+    pub fn shape_list(&self, shape: &Shape, text: &mut Text) -> ExprId {
         let sizes: Vec<ExprId> = shape.iter().map(|size| self.size(*size, text)).collect();
         text.list(&sizes)
     }

@@ -32,7 +32,7 @@ mod weave;
 
 use eddy_autodiff::section::Mode;
 use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
-use eddy_tensor::{Shape, Static};
+use eddy_tensor::{Scalar, Shape, Static};
 use rustc_hash::FxHashMap;
 
 use crate::clocks::Clocks;
@@ -80,6 +80,15 @@ enum Ends {
     Finite,
 }
 
+/// Whether the shapes of the cotangents that come in are written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shapes {
+    /// They follow from what is computed.
+    Inferred,
+    /// They do not, as in `dx = do[0];`.
+    Written,
+}
+
 /// The training code of a node or of an `M_end`.
 pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<String, Vec<Diagnostic>> {
     refusal::check(program, callable)?;
@@ -93,7 +102,24 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     let mut sources = Sources::alone(SourceFile::new("linked.eddy", linked.source()));
     let program = resolve(&mut sources)?;
     let root = program.find(&linked.root, Span::default())?;
-    derive(&typed(&program, &root, wish)?, &linked, wish)
+    let typed = typed(&program, &root, wish)?;
+    let text = derive(&typed, &linked, wish, Shapes::Inferred)?;
+    if has_shapes(&text, &typed, wish) { Ok(text) } else { derive(&typed, &linked, wish, Shapes::Written) }
+}
+
+/// Whether inference finds the shapes of the cotangents that come in: they are those of the outputs.
+fn has_shapes(text: &str, original: &Typed<'_>, wish: &Wish) -> bool {
+    let Ok(program) = resolve(&mut Sources::alone(SourceFile::new("printed.eddy", text))) else {
+        return false;
+    };
+    let name = format!("diff_{}", original.node(0).name);
+    let Ok(callable) = program.find(&name, Span::default()) else { return false };
+    let Ok(printed) = typed(&program, &callable, wish) else { return false };
+    let outputs = original.flow.outputs.iter().map(|output| &original.flow.var(*output).ty);
+    let seeds = outputs.filter(|ty| ty.scalar == Scalar::Num);
+    let inputs: Vec<_> = printed.flow.inputs.iter().map(|input| &printed.flow.var(*input).ty).collect();
+    let n_seeds = seeds.clone().count();
+    inputs.len() >= n_seeds && inputs[inputs.len() - n_seeds..].iter().copied().eq(seeds)
 }
 
 /// A node with the types of all its streams.
@@ -121,7 +147,12 @@ fn locals(typed: &Typed<'_>) -> Vec<Local> {
 }
 
 /// Derives the training code of a program in one file.
-fn derive(typed: &Typed<'_>, linked: &Linked, wish: &Wish) -> Result<String, Vec<Diagnostic>> {
+fn derive(
+    typed: &Typed<'_>,
+    linked: &Linked,
+    wish: &Wish,
+    shapes: Shapes,
+) -> Result<String, Vec<Diagnostic>> {
     let locals = locals(typed);
     let mut summaries: Vec<Option<Summary>> = vec![None; locals.len()];
     for instance in (0..locals.len()).rev() {
@@ -131,7 +162,7 @@ fn derive(typed: &Typed<'_>, linked: &Linked, wish: &Wish) -> Result<String, Vec
     let clocks = Clocks::infer(&typed.flow)?;
     let known = |form: Form| {
         let derived = vec![None; locals.len()];
-        Known { typed, locals: &locals, summaries: &summaries, clocks: &clocks, form, derived }
+        Known { typed, locals: &locals, summaries: &summaries, clocks: &clocks, form, shapes, derived }
     };
     let ends = if wish.finite { Ends::Finite } else { Ends::Open };
     let sparse = if wish.dense { Err(NotClosed) } else { print_all(known(Form::Sparse(ends)), linked) };
@@ -141,7 +172,7 @@ fn derive(typed: &Typed<'_>, linked: &Linked, wish: &Wish) -> Result<String, Vec
             let Ok((mut nodes, root)) = print_all(known(Form::Dense), linked) else {
                 unreachable!("dense cotangents need no supports")
             };
-            dense::wrap(typed, &locals[0], &root.name, &mut nodes);
+            dense::wrap(typed, &locals[0], &root.name, shapes, &mut nodes);
             nodes
         }
     };

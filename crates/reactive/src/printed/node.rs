@@ -4,6 +4,7 @@
 //! as they are written, [`beside`](super::beside) names supports when they are asked for, and
 //! [`cotangent`](super::cotangent) walks the steps back. Here is what they share.
 
+use eddy_autodiff::section::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::activity::{Summary, active, contributing};
@@ -13,9 +14,10 @@ use super::names::Fresh;
 use super::nodes::{NodeText, Nodes, Template};
 use super::supports::{NotClosed, Returns, SupportId, Supports};
 use super::text::Text;
-use super::{Ends, Form};
+use super::{Ends, Form, Shapes};
 use crate::clocks::Clocks;
-use crate::program::{Callee, NodeId, Program, Reference, SlotId};
+use crate::elaborate::interface;
+use crate::program::{Base, Callable, Callee, NodeId, Program, Reference, SlotId};
 use crate::static_value::postorder;
 use crate::tree::{Direction, ExprId, ExprKind, Polarity, UnaryOp};
 
@@ -35,6 +37,7 @@ pub(super) struct Known<'a> {
     pub summaries: &'a [Option<Summary>],
     pub clocks: &'a Clocks,
     pub form: Form,
+    pub shapes: Shapes,
     /// The instances that were printed.
     pub derived: Vec<Option<Derived>>,
 }
@@ -64,6 +67,28 @@ impl Known<'_> {
             (None, Some(_)) => return Some((Treatment::Replaced, callee)),
         };
         is_active.then_some((treatment, callee))
+    }
+
+    /// The inputs for which what stands for a call gives cotangents.
+    pub fn inputs_with_cotangents(&self, treatment: Option<(Treatment, usize)>, callee: usize) -> Vec<usize> {
+        let local = &self.locals[callee];
+        let inputs = 0..self.typed.node(callee).n_inputs;
+        match treatment {
+            Some((Treatment::Reset(template), _)) => template.inputs_with_cotangents().to_vec(),
+            // What the user wrote has the interface of section 9.1, whatever the arguments are here.
+            Some((Treatment::Custom | Treatment::Replaced, _)) => {
+                let node = self.typed.recorded(callee).node;
+                let adjoint = Callable { base: Base::Node(node), modes: vec![Mode::Adjoint] };
+                let slots =
+                    self.typed.node(callee).inputs().iter().zip(&self.typed.recorded(callee).constants);
+                let constants =
+                    slots.filter_map(|(slot, constant)| Some((slot.name.clone(), constant.clone()?)));
+                let interface = interface(self.typed.program, &adjoint, &constants.collect());
+                let interface = interface.expect("the synthesised node was accepted");
+                inputs.filter(|input| interface.inputs[*input].is_num).collect()
+            }
+            _ => inputs.filter(|input| local.is_num(local.slot(SlotId(*input)))).collect(),
+        }
     }
 
     /// Whether the user's derivative of an instance can be sampled with it: neither looks at other cycles.
@@ -372,8 +397,22 @@ impl<'a> Writer<'a> {
         let module = self.known.typed.module(self.instance);
         let tree = self.program().tree_of(self.known.typed.node(self.instance));
         let own = tree.inputs.iter().map(|decl| self.text.declaration(module, decl)).collect::<Vec<_>>();
-        let seeds = self.seeds.iter().map(|(_, name)| name.clone());
-        own.into_iter().chain(self.bp.clone()).chain(seeds).collect()
+        // Where there is no cotangent at all, nothing else says what `bp` is.
+        let is_unread = self.seeds.is_empty() && self.results.is_empty();
+        let bp = self.bp.iter().map(|bp| if is_unread { format!("{bp}:bool []") } else { bp.clone() });
+        let bp: Vec<String> = bp.collect();
+        let seeds = self.seeds.clone().into_iter().map(|(stream, name)| self.seed(stream, name));
+        own.into_iter().chain(bp).chain(seeds.collect::<Vec<_>>()).collect()
+    }
+
+    /// A cotangent that comes in, with its shape where nothing else says it.
+    fn seed(&mut self, stream: StreamId, name: String) -> String {
+        let shape = self.shape(stream);
+        if self.known.shapes == Shapes::Inferred || shape.is_scalar() {
+            return name;
+        }
+        let shape = self.dimensions.shape_list(&shape, &mut self.text);
+        format!("{name}:num {}", self.text.show(shape))
     }
 
     fn outputs(&mut self) -> Vec<String> {

@@ -107,6 +107,15 @@ pub(super) enum Template {
 }
 
 impl Template {
+    /// The inputs of the prelude node that it is the training code of, which have cotangents.
+    pub fn inputs_with_cotangents(self) -> &'static [usize] {
+        match self {
+            Template::FbyEnd | Template::PostEnd => &[2, 3],
+            Template::ParamEnd => &[2],
+            Template::Param | Template::DenseParam | Template::Register => &[],
+        }
+    }
+
     /// The name of the node, its inputs, outputs and equations.
     fn parts(self, ends: Ends) -> (&'static str, &'static str, &'static str, Vec<&'static str>) {
         let is_finite = ends == Ends::Finite;

@@ -45,6 +45,7 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
         end: text.var(&end),
         fresh,
         reset: None,
+        is_read: false,
     };
     let mut lines = Vec::new();
     for equation in &tree.equations {
@@ -52,7 +53,12 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
         let bare = weaver.initial_parameters(equation.value);
         let callee = |expr: ExprId| woven.names[*typed.recorded(woven.instance).calls.get(&expr)?].clone();
         let value = text.copy_changed(module, equation.value, &callee, &mut |text, expr, copies| {
-            if bare.contains(&expr) { None } else { weaver.changed(text, expr, copies) }
+            if bare.contains(&expr) {
+                return None;
+            }
+            let changed = weaver.changed(text, expr, copies);
+            weaver.is_read |= changed.is_some();
+            changed
         });
         lines.push(text.equation(&targets, value));
     }
@@ -60,7 +66,8 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
         lines.push(format!("{reset} = true fby {end};"));
     }
     let mut inputs: Vec<String> = tree.inputs.iter().map(|decl| text.declaration(module, decl)).collect();
-    inputs.push(end);
+    // Where there is nothing to reset, nothing else says what `end` is.
+    inputs.push(if weaver.is_read { end } else { format!("{end}:bool []") });
     let outputs = tree.outputs.iter().map(|decl| text.declaration(module, decl)).collect();
     NodeText { inputs, outputs, lines }
 }
@@ -72,6 +79,8 @@ struct Weaver<'a> {
     fresh: Fresh,
     /// The name of `true fby end`, where it is needed.
     reset: Option<String>,
+    /// Whether anything is reset.
+    is_read: bool,
 }
 
 impl Weaver<'_> {

@@ -21,6 +21,8 @@ pub enum Feature {
     Sampling,
     /// Recurrences that only a condition breaks.
     Guards,
+    /// Inputs and outputs that are all on the base.
+    OneClock,
 }
 
 /// The features of most programs.
@@ -100,6 +102,20 @@ impl Generator<'_> {
     pub fn program_without_guards(&mut self) -> ProgramText {
         self.drop(Feature::Guards);
         self.program()
+    }
+
+    /// A program that has training code: its inputs and outputs are on one clock. Training code has other names, so random numbers
+    /// would be others too.
+    pub fn program_to_train(&mut self) -> ProgramText {
+        self.features.push(Feature::OneClock);
+        self.drop(Feature::Random);
+        self.program()
+    }
+
+    /// A program that can be reset and trained: delays on sampled clocks cannot be reset.
+    pub fn program_to_reset(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.program_to_train()
     }
 
     /// A whole program.
