@@ -48,11 +48,9 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
     let mut annotated = Vec::new();
     for (slot, seed) in node.outputs.iter().filter(|slot| is_num(slot)).zip(seeds) {
         let ty = local.stream(local.slot(*slot)).ty.as_ref().expect("outputs are streams");
-        annotated.push(if shapes == Shapes::Inferred || ty.shape.is_scalar() {
-            seed
-        } else {
-            let sizes = dimensions.shape_list(&ty.shape, &mut text);
-            format!("{seed}:num {}", text.show(sizes))
+        annotated.push(match shapes {
+            Shapes::Inferred => seed,
+            Shapes::Written => dimensions.annotated(&seed, &ty.shape, &text),
         });
     }
     let wrapper = NodeText {

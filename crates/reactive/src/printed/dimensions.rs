@@ -15,6 +15,8 @@ use crate::tree::{ExprId, ExprKind};
 
 /// The sizes that an instance has names for.
 pub(super) struct Dimensions {
+    /// The sizes that are parameters; a head knows no others.
+    parameters: FxHashMap<usize, ExprId>,
     sizes: FxHashMap<usize, ExprId>,
     lists: FxHashMap<Vec<i64>, ExprId>,
 }
@@ -37,6 +39,11 @@ impl Dimensions {
                 _ => {}
             }
         }
+        let only = |(size, known): (usize, Vec<(String, ExprId)>)| match known.as_slice() {
+            [(_, expr)] => Some((size, *expr)),
+            _ => None,
+        };
+        let parameters = sizes.clone().into_iter().filter_map(only).collect();
         // A parameter is preferred to an expression, so expressions only name what no parameter does.
         let named: Vec<usize> = sizes.keys().copied().collect();
         for (size, expr) in written(node, module, recorded) {
@@ -50,15 +57,12 @@ impl Dimensions {
                 known.push((words, expr));
             }
         }
-        let only = |(size, known): (usize, Vec<(String, ExprId)>)| match known.as_slice() {
-            [(_, expr)] => Some((size, *expr)),
-            _ => None,
-        };
         let only_list = |(list, known): (Vec<i64>, Vec<ExprId>)| match known.as_slice() {
             [expr] if !list.is_empty() => Some((list, *expr)),
             _ => None,
         };
         Dimensions {
+            parameters,
             sizes: sizes.into_iter().filter_map(only).collect(),
             lists: lists.into_iter().filter_map(only_list).collect(),
         }
@@ -78,13 +82,18 @@ impl Dimensions {
         if let Some(expr) = list.and_then(|list| self.lists.get(&list)) {
             return *expr;
         }
-        self.shape_list(shape, text)
-    }
-
-    /// A list of sizes in brackets, as in a type.
-    pub fn shape_list(&self, shape: &Shape, text: &mut Text) -> ExprId {
         let sizes: Vec<ExprId> = shape.iter().map(|size| self.size(*size, text)).collect();
         text.list(&sizes)
+    }
+
+    /// `x:num [n,3]`, for the head of a node.
+    pub fn annotated(&self, name: &str, shape: &Shape, text: &Text) -> String {
+        let parameter = |size: &usize| match self.parameters.get(size) {
+            Some(expr) => text.show(*expr),
+            None => size.to_string(),
+        };
+        let sizes: Vec<String> = shape.iter().map(parameter).collect();
+        format!("{name}:num [{}]", sizes.join(","))
     }
 }
 

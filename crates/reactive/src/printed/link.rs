@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Types;
 use super::local::{Action, Local, Typed};
 use super::nodes::{NodeText, Nodes};
 use super::text::Text;
@@ -35,7 +36,7 @@ impl Linked {
 }
 
 /// Writes the nodes that an elaborated node needs.
-pub(super) fn link(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Linked {
+pub(super) fn link(typed: &Typed<'_>, locals: &[Local], callable: &Callable, types: Types) -> Linked {
     let mut linker =
         Linker { typed, nodes: Nodes::default(), linked: Vec::new(), plain: FxHashMap::default() };
     let n_instances = locals.len();
@@ -47,7 +48,7 @@ pub(super) fn link(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> 
     for instance in (0..n_instances).rev() {
         let node = typed.recorded(instance).node;
         let name = if woven[instance] {
-            let text = weave::node(&Woven { typed, instance, names: &names, woven: &woven });
+            let text = weave::node(&Woven { typed, instance, names: &names, woven: &woven, types });
             linker.add(&format!("{}_end", typed.program.node(node).name), text, true)
         } else {
             let callee = |expr: ExprId| names[*typed.recorded(instance).calls.get(&expr)?].clone();

@@ -32,12 +32,13 @@ mod weave;
 
 use eddy_autodiff::section::Mode;
 use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
-use eddy_tensor::{Scalar, Shape, Static};
+use eddy_tensor::{Scalar, Shape, Static, Type};
 use rustc_hash::FxHashMap;
 
 use crate::clocks::Clocks;
 use crate::draft::Draft;
 use crate::elaborate::{Given, elaborate_recorded};
+use crate::flow::Flow;
 use crate::infer::{Hints, infer};
 use crate::prepare::{Checks, prepare};
 use crate::program::{Callable, Program};
@@ -80,6 +81,15 @@ enum Ends {
     Finite,
 }
 
+/// Whether the types of streams are written down where resets are woven in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Types {
+    /// They follow from what is computed.
+    Inferred,
+    /// They do not: a zero can be an integer.
+    Written,
+}
+
 /// Whether the shapes of the cotangents that come in are written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shapes {
@@ -98,13 +108,27 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     prepare(program, &diff, &given, |draft| hints(draft, wish), Checks::On)?;
     let original = typed(program, callable, wish)?;
     let locals = locals(&original);
-    let linked = link(&original, &locals, callable);
-    let mut sources = Sources::alone(SourceFile::new("linked.eddy", linked.source()));
-    let program = resolve(&mut sources)?;
+    let mut linked = link(&original, &locals, callable, Types::Inferred);
+    if !has_types(&linked, &original, wish) {
+        linked = link(&original, &locals, callable, Types::Written);
+    }
+    let program = resolve(&mut Sources::alone(SourceFile::new("linked.eddy", linked.source())))?;
     let root = program.find(&linked.root, Span::default())?;
     let typed = typed(&program, &root, wish)?;
     let text = derive(&typed, &linked, wish, Shapes::Inferred)?;
     if has_shapes(&text, &typed, wish) { Ok(text) } else { derive(&typed, &linked, wish, Shapes::Written) }
+}
+
+/// Whether inference finds the same types in the linked program, where zeros that resets write may be of either numeric type.
+fn has_types(linked: &Linked, original: &Typed<'_>, wish: &Wish) -> bool {
+    let mut sources = Sources::alone(SourceFile::new("linked.eddy", linked.source()));
+    let Ok(program) = resolve(&mut sources) else { return false };
+    let Ok(root) = program.find(&linked.root, Span::default()) else { return false };
+    let Ok(linked) = typed(&program, &root, wish) else { return false };
+    let types = |flow: &Flow| -> Vec<Type> {
+        flow.inputs.iter().chain(&flow.outputs).map(|var| flow.var(*var).ty.clone()).collect()
+    };
+    types(&linked.flow) == types(&original.flow)
 }
 
 /// Whether inference finds the shapes of the cotangents that come in: they are those of the outputs.

@@ -400,19 +400,16 @@ impl<'a> Writer<'a> {
         // Where there is no cotangent at all, nothing else says what `bp` is.
         let is_unread = self.seeds.is_empty() && self.results.is_empty();
         let bp = self.bp.iter().map(|bp| if is_unread { format!("{bp}:bool []") } else { bp.clone() });
-        let bp: Vec<String> = bp.collect();
-        let seeds = self.seeds.clone().into_iter().map(|(stream, name)| self.seed(stream, name));
-        own.into_iter().chain(bp).chain(seeds.collect::<Vec<_>>()).collect()
+        let seeds = self.seeds.iter().map(|(stream, name)| self.seed(*stream, name.clone()));
+        own.into_iter().chain(bp).chain(seeds).collect()
     }
 
     /// A cotangent that comes in, with its shape where nothing else says it.
-    fn seed(&mut self, stream: StreamId, name: String) -> String {
-        let shape = self.shape(stream);
-        if self.known.shapes == Shapes::Inferred || shape.is_scalar() {
-            return name;
+    fn seed(&self, stream: StreamId, name: String) -> String {
+        match self.known.shapes {
+            Shapes::Inferred => name,
+            Shapes::Written => self.dimensions.annotated(&name, &self.shape(stream), &self.text),
         }
-        let shape = self.dimensions.shape_list(&shape, &mut self.text);
-        format!("{name}:num {}", self.text.show(shape))
     }
 
     fn outputs(&mut self) -> Vec<String> {

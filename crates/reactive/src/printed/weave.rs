@@ -12,6 +12,7 @@
 use eddy_tensor::{Scalar, Type};
 use rustc_hash::FxHashMap;
 
+use super::Types;
 use super::dimensions::Dimensions;
 use super::link::targets;
 use super::local::Typed;
@@ -19,7 +20,7 @@ use super::names::Fresh;
 use super::nodes::NodeText;
 use super::text::Text;
 use crate::program::{Callee, Reference};
-use crate::tree::{Direction, ExprId, ExprKind, UnaryOp};
+use crate::tree::{Direction, ExprId, ExprKind, Target, UnaryOp};
 
 /// An instance that resets are woven into.
 pub(super) struct Woven<'a> {
@@ -29,6 +30,7 @@ pub(super) struct Woven<'a> {
     pub names: &'a [Option<String>],
     /// Which instances have an input `end`.
     pub woven: &'a [bool],
+    pub types: Types,
 }
 
 /// The text of an instance with resets.
@@ -49,7 +51,10 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
     };
     let mut lines = Vec::new();
     for equation in &tree.equations {
-        let targets = targets(&mut text, module, &equation.targets);
+        let mut targets = targets(&mut text, module, &equation.targets);
+        if woven.types == Types::Written {
+            write_types(woven, &equation.targets, &mut targets);
+        }
         let bare = weaver.initial_parameters(equation.value);
         let callee = |expr: ExprId| woven.names[*typed.recorded(woven.instance).calls.get(&expr)?].clone();
         let value = text.copy_changed(module, equation.value, &callee, &mut |text, expr, copies| {
@@ -70,6 +75,21 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
     inputs.push(if weaver.is_read { end } else { format!("{end}:bool []") });
     let outputs = tree.outputs.iter().map(|decl| text.declaration(module, decl)).collect();
     NodeText { inputs, outputs, lines }
+}
+
+/// Adds the scalar types of streams that have none beside them.
+fn write_types(woven: &Woven<'_>, decls: &[Target], targets: &mut [String]) {
+    let typed = woven.typed;
+    let (node, module) = (typed.node(woven.instance), typed.module(woven.instance));
+    for (target, text) in decls.iter().zip(targets) {
+        let Target::Decl(decl) = target else { continue };
+        let name = module.names.text(decl.ident.name);
+        let slot = node.slots.iter().position(|slot| slot.name == name).expect("a target is a stream");
+        let is_plain = node.slots[slot].annotations.is_empty() && decl.clock.is_empty();
+        if let (Some(var), true) = (typed.recorded(woven.instance).slots[slot], is_plain) {
+            *text = format!("{name}:{}", typed.flow.var(var).ty.scalar);
+        }
+    }
 }
 
 struct Weaver<'a> {
