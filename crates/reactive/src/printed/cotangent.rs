@@ -289,7 +289,7 @@ impl Writer<'_> {
     }
 
     pub fn shape(&self, stream: StreamId) -> Shape {
-        self.local.stream(stream).ty.as_ref().expect("operands are streams").shape.clone()
+        self.local.ty(stream).shape.clone()
     }
 
     /// Results that a formula reads twice get a name: `u5 = tanh(c_next) when bp`.

@@ -4,6 +4,7 @@ use super::Shapes;
 use super::dimensions::Dimensions;
 use super::local::{Local, Typed};
 use super::names::Fresh;
+use super::node::inputs;
 use super::nodes::{NodeText, Nodes};
 use super::text::Text;
 use crate::program::SlotId;
@@ -24,7 +25,8 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
     let results: Vec<String> = varying.iter().map(|slot| cotangent(&mut fresh, *slot)).collect();
     let dense: Vec<String> = results.iter().map(|name| fresh.name(&format!("{name}0"))).collect();
 
-    let inputs = tree.inputs.iter().map(|decl| text.declaration(module, decl)).collect::<Vec<_>>();
+    let dimensions = Dimensions::new(typed.program, typed.recorded(0), &mut text);
+    let inputs = inputs(typed, 0, local, &dimensions, shapes, &mut text);
     let outputs = tree.outputs.iter().map(|decl| text.declaration(module, decl)).collect::<Vec<_>>();
     let arguments: Vec<String> = node
         .inputs()
@@ -44,13 +46,11 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
     // Where there is no cotangent at all, nothing else says what `bp` is.
     let is_unread = seeds.is_empty() && results.is_empty();
     let bp = if is_unread { format!("{bp}:bool []") } else { bp };
-    let dimensions = Dimensions::new(typed.program, typed.recorded(0), &mut text);
     let mut annotated = Vec::new();
     for (slot, seed) in node.outputs.iter().filter(|slot| is_num(slot)).zip(seeds) {
-        let ty = local.stream(local.slot(*slot)).ty.as_ref().expect("outputs are streams");
         annotated.push(match shapes {
             Shapes::Inferred => seed,
-            Shapes::Written => dimensions.annotated(&seed, &ty.shape, &text),
+            Shapes::Written => dimensions.annotated(&seed, local.ty(local.slot(*slot)), &text),
         });
     }
     let wrapper = NodeText {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use eddy_tensor::Shape;
+use eddy_tensor::{Shape, Type};
 use rustc_hash::FxHashMap;
 
 use super::text::Text;
@@ -87,13 +87,13 @@ impl Dimensions {
     }
 
     /// `x:num [n,3]`, for the head of a node.
-    pub fn annotated(&self, name: &str, shape: &Shape, text: &Text) -> String {
+    pub fn annotated(&self, name: &str, ty: &Type, text: &Text) -> String {
         let parameter = |size: &usize| match self.parameters.get(size) {
             Some(expr) => text.show(*expr),
             None => size.to_string(),
         };
-        let sizes: Vec<String> = shape.iter().map(parameter).collect();
-        format!("{name}:num [{}]", sizes.join(","))
+        let sizes: Vec<String> = ty.shape.iter().map(parameter).collect();
+        format!("{name}:{} [{}]", ty.scalar, sizes.join(","))
     }
 }
 

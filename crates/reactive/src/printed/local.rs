@@ -128,6 +128,11 @@ impl Local {
         &self.streams[stream.0]
     }
 
+    /// The type of what is no compile-time constant.
+    pub fn ty(&self, stream: StreamId) -> &Type {
+        self.stream(stream).ty.as_ref().expect("a stream has a type")
+    }
+
     pub fn is_num(&self, stream: StreamId) -> bool {
         self.stream(stream).is_num()
     }

@@ -37,8 +37,8 @@ use rustc_hash::FxHashMap;
 
 use crate::clocks::Clocks;
 use crate::draft::Draft;
-use crate::elaborate::{Given, elaborate_recorded};
-use crate::flow::Flow;
+use crate::elaborate::{Given, elaborate_recorded, interface};
+use crate::flow::{Flow, VarId};
 use crate::infer::{Hints, infer};
 use crate::prepare::{Checks, prepare};
 use crate::program::{Callable, Program};
@@ -131,19 +131,23 @@ fn has_types(linked: &Linked, original: &Typed<'_>, wish: &Wish) -> bool {
     types(&linked.flow) == types(&original.flow)
 }
 
-/// Whether inference finds the shapes of the cotangents that come in: they are those of the outputs.
+/// Whether a run finds the shapes of all streams, when its data have those of the inputs and outputs of N.
 fn has_shapes(text: &str, original: &Typed<'_>, wish: &Wish) -> bool {
     let Ok(program) = resolve(&mut Sources::alone(SourceFile::new("printed.eddy", text))) else {
         return false;
     };
     let name = format!("diff_{}", original.node(0).name);
     let Ok(callable) = program.find(&name, Span::default()) else { return false };
-    let Ok(printed) = typed(&program, &callable, wish) else { return false };
-    let outputs = original.flow.outputs.iter().map(|output| &original.flow.var(*output).ty);
-    let seeds = outputs.filter(|ty| ty.scalar == Scalar::Num);
-    let inputs: Vec<_> = printed.flow.inputs.iter().map(|input| &printed.flow.var(*input).ty).collect();
-    let n_seeds = seeds.clone().count();
-    inputs.len() >= n_seeds && inputs[inputs.len() - n_seeds..].iter().copied().eq(seeds)
+    let Ok(interface) = interface(&program, &callable, &wish.constants) else { return false };
+    let shape = |var: &VarId| original.flow.var(*var).ty.shape.clone();
+    let is_num = |var: &&VarId| original.flow.var(**var).ty.scalar == Scalar::Num;
+    let own = original.flow.inputs.iter().map(shape);
+    let seeds = original.flow.outputs.iter().filter(is_num).map(shape);
+    let shapes = own.chain([Shape::scalar()]).chain(seeds);
+    let inputs = interface.inputs.into_iter().map(|port| port.name);
+    let streams = inputs.filter(|name| !wish.constants.contains_key(name));
+    let data = Wish { shapes: streams.zip(shapes).collect(), ..wish.clone() };
+    typed(&program, &callable, &data).is_ok()
 }
 
 /// A node with the types of all its streams.
@@ -159,7 +163,7 @@ fn typed<'a>(program: &'a Program, callable: &Callable, wish: &Wish) -> Result<T
 
 fn hints(draft: &Draft, wish: &Wish) -> Hints {
     let named = |name: &str| {
-        let is_named = |var: &&crate::flow::VarId| draft.vars[var.index()].name.as_deref() == Some(name);
+        let is_named = |var: &&VarId| draft.vars[var.index()].name.as_deref() == Some(name);
         draft.inputs.iter().find(is_named).copied()
     };
     let shapes = wish.shapes.iter().filter_map(|(name, shape)| Some((named(name)?, shape.clone())));

@@ -394,9 +394,8 @@ impl<'a> Writer<'a> {
     }
 
     fn inputs(&mut self) -> Vec<String> {
-        let module = self.known.typed.module(self.instance);
-        let tree = self.program().tree_of(self.known.typed.node(self.instance));
-        let own = tree.inputs.iter().map(|decl| self.text.declaration(module, decl)).collect::<Vec<_>>();
+        let (typed, shapes) = (self.known.typed, self.known.shapes);
+        let own = inputs(typed, self.instance, self.local, &self.dimensions, shapes, &mut self.text);
         // Where there is no cotangent at all, nothing else says what `bp` is.
         let is_unread = self.seeds.is_empty() && self.results.is_empty();
         let bp = self.bp.iter().map(|bp| if is_unread { format!("{bp}:bool []") } else { bp.clone() });
@@ -408,7 +407,7 @@ impl<'a> Writer<'a> {
     fn seed(&self, stream: StreamId, name: String) -> String {
         match self.known.shapes {
             Shapes::Inferred => name,
-            Shapes::Written => self.dimensions.annotated(&name, &self.shape(stream), &self.text),
+            Shapes::Written => self.dimensions.annotated(&name, self.local.ty(stream), &self.text),
         }
     }
 
@@ -423,6 +422,31 @@ impl<'a> Writer<'a> {
         }
         outputs
     }
+}
+
+/// The inputs of a node, as they are written, or with the types that they have at an instance.
+pub(super) fn inputs(
+    typed: &Typed<'_>,
+    instance: usize,
+    local: &Local,
+    dimensions: &Dimensions,
+    shapes: Shapes,
+    text: &mut Text,
+) -> Vec<String> {
+    let (node, module) = (typed.node(instance), typed.module(instance));
+    let mut inputs = Vec::new();
+    for (input, decl) in typed.program.tree_of(node).inputs.iter().enumerate() {
+        let stream = local.slot(SlotId(input));
+        let has_shape = decl.annotation.is_some_and(|annotation| annotation.dims.is_some());
+        let is_open = !has_shape && decl.clock.is_empty() && !local.stream(stream).is_constant;
+        inputs.push(match shapes {
+            Shapes::Written if is_open => {
+                dimensions.annotated(&node.slots[input].name, local.ty(stream), text)
+            }
+            _ => text.declaration(module, decl),
+        });
+    }
+    inputs
 }
 
 /// The training code of Fig 20 for `fby_end`, `post_end` and `param_end` of the prelude.
