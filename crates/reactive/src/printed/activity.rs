@@ -14,6 +14,8 @@ pub(super) struct Summary {
     pub passes: Vec<Vec<bool>>,
     /// For each output whether a parameter influences it.
     pub has_parameter: Vec<bool>,
+    /// Whether there is any parameter in it.
+    pub contains_parameter: bool,
     /// Whether the user wrote its derivative.
     pub custom: Option<Customs>,
 }
@@ -32,7 +34,12 @@ impl Summary {
                     outputs.iter().map(|output| local.is_num(*input) && local.is_num(*output)).collect()
                 })
                 .collect();
-            return Summary { passes, has_parameter: vec![false; outputs.len()], custom };
+            return Summary {
+                passes,
+                has_parameter: vec![false; outputs.len()],
+                contains_parameter: false,
+                custom,
+            };
         }
         let forward = edges(local, callees);
         let reached = |from: Vec<StreamId>| {
@@ -43,16 +50,23 @@ impl Summary {
             if local.is_num(*input) { reached(vec![*input]) } else { vec![false; outputs.len()] }
         });
         let passes = passes.collect();
-        Summary { passes, has_parameter: reached(parameters(local, callees)), custom: None }
+        let contains_parameter = local.steps.iter().any(|step| match &step.action {
+            Action::Param => true,
+            Action::Call(callee) => summary(callees, *callee).contains_parameter,
+            _ => false,
+        });
+        let has_parameter = reached(parameters(local, callees));
+        Summary { passes, has_parameter, contains_parameter, custom: None }
     }
 }
 
-/// The streams of an instance that carry cotangents.
+/// The streams of an instance that carry cotangents, from the outputs that its caller asks for.
 pub(super) fn active(
     typed: &Typed<'_>,
     instance: usize,
     local: &Local,
     callees: &[Option<Summary>],
+    is_seeded: &[bool],
 ) -> FxHashSet<StreamId> {
     let node = typed.node(instance);
     let forward = edges(local, callees);
@@ -65,7 +79,8 @@ pub(super) fn active(
     let inputs = (0..node.n_inputs).map(|input| local.slot(SlotId(input)));
     let mut sources: Vec<StreamId> = inputs.filter(|input| local.is_num(*input)).collect();
     sources.extend(parameters(local, callees));
-    let outputs = node.outputs.iter().map(|output| local.slot(*output));
+    let outputs = node.outputs.iter().zip(is_seeded).filter(|(_, is_seeded)| **is_seeded);
+    let outputs = outputs.map(|(output, _)| local.slot(*output));
     let influenced = reachable(sources, &forward);
     let influencing = reachable(outputs.filter(|output| local.is_num(*output)).collect(), &backward);
     influenced.intersection(&influencing).copied().collect()

@@ -41,7 +41,7 @@ impl Writer<'_> {
 
     /// Whether the cotangent of a stream is what this step gives, and nothing else.
     pub fn is_only_part(&self, operand: StreamId, step: usize) -> bool {
-        let is_seed = self.seeds.iter().any(|(stream, _)| *stream == operand);
+        let is_seed = self.seed_of(operand).is_some();
         let is_replacement = matches!(self.treatment(step), Some((Treatment::Replaced, _)));
         self.names.contains_key(&operand) && self.uses[&operand].len() == 1 && !is_seed && !is_replacement
     }
@@ -59,7 +59,12 @@ impl Writer<'_> {
         let (treatment, callee) = self.treatment(number).expect("it carries cotangents");
         let results = self.local.steps[number].results.clone();
         let support = self.support_of_results_of(number);
-        let condition = support.map(|support| self.support_name(support));
+        let condition = match (self.known.form, support) {
+            (Form::Dense, _) => None,
+            (Form::Sparse(_), Some(support)) => Some(self.support_name(support)),
+            // Only its parameters matter, and they stay as they are.
+            (Form::Sparse(_), None) => Some(self.text.truth(false)),
+        };
         let mut arguments: Vec<ExprId> = Vec::new();
         for operand in self.local.steps[number].operands.clone() {
             arguments.push(self.written(operand));
@@ -95,10 +100,8 @@ impl Writer<'_> {
     }
 
     fn support_of_results_of(&mut self, number: usize) -> Option<SupportId> {
-        match self.known.form {
-            Form::Dense => None,
-            Form::Sparse(_) => self.support_of_results(number),
-        }
+        let is_active = self.local.steps[number].results.iter().any(|result| self.active.contains(result));
+        if is_active { self.support_of_results(number) } else { None }
     }
 
     /// What training code gives besides the results: for each `num` input its cotangent, with its support in front if that is
@@ -205,7 +208,7 @@ impl Writer<'_> {
 
     fn is_on_one_clock(&self, number: usize) -> bool {
         let clocks: &Clocks = self.known.clocks;
-        let results = self.local.steps[number].results.iter().filter(|result| self.local.is_num(**result));
+        let results = self.local.steps[number].results.iter().filter(|result| self.active.contains(result));
         let mut found: Vec<ClockId> =
             results.filter_map(|result| self.local.stream(*result).var).map(|var| clocks.of(var)).collect();
         found.dedup();

@@ -42,7 +42,7 @@ impl Writer<'_> {
             if !self.active.contains(&stream) || self.cotangents.contains_key(&stream) {
                 continue;
             }
-            let seed = self.seeds.iter().find(|(seeded, _)| *seeded == stream).map(|(_, name)| name.clone());
+            let seed = self.seed_of(stream);
             let result = self.results.iter().find(|(slot, _)| self.local.slot(*slot) == stream);
             let name = match (seed, result) {
                 (Some(seed), _) if !self.uses.contains_key(&stream) => seed,
@@ -345,7 +345,7 @@ impl Writer<'_> {
     }
 
     fn sum(&mut self, stream: StreamId, parts: &[Part1]) -> ExprId {
-        let seed = self.seeds.iter().find(|(seeded, _)| *seeded == stream).map(|(_, name)| name.clone());
+        let seed = self.seed_of(stream);
         let whole = self.support(stream);
         if seed.is_none()
             && let Some(rows) = self.rows(stream, parts)
@@ -413,7 +413,8 @@ impl Writer<'_> {
             lines.push(self.text.equation(&[name], value));
         }
         for (stream, name) in self.seeds.clone() {
-            if !self.active.contains(&stream) {
+            let is_read = self.active.contains(&stream) && self.seeded.contains(&stream);
+            if !is_read {
                 let (cotangent, zeros) = (self.text.var(&name), self.zeros(stream));
                 let value = match given {
                     Some(given) => {

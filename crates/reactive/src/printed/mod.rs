@@ -186,11 +186,21 @@ fn derive(
     for instance in (0..locals.len()).rev() {
         summaries[instance] = Some(Summary::new(typed, instance, &locals[instance], &summaries));
     }
-    refusal::check_customs(typed, &summaries)?;
     let clocks = Clocks::infer(&typed.flow)?;
     let known = |form: Form| {
+        let n_outputs = |instance: usize| typed.node(instance).outputs.len();
+        let seeded = (0..locals.len()).map(|instance| vec![true; n_outputs(instance)]).collect();
         let derived = vec![None; locals.len()];
-        Known { typed, locals: &locals, summaries: &summaries, clocks: &clocks, form, shapes, derived }
+        Known {
+            typed,
+            locals: &locals,
+            summaries: &summaries,
+            clocks: &clocks,
+            form,
+            shapes,
+            seeded,
+            derived,
+        }
     };
     let ends = if wish.finite { Ends::Finite } else { Ends::Open };
     let sparse = if wish.dense { Err(NotClosed) } else { print_all(known(Form::Sparse(ends)), linked) };

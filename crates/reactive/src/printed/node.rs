@@ -7,7 +7,7 @@
 use eddy_autodiff::section::Mode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::activity::{Summary, active, contributing};
+use super::activity::{Summary, active, contributing, summary};
 use super::dimensions::Dimensions;
 use super::local::{Action, Local, Origin, Step, StreamId, Typed};
 use super::names::Fresh;
@@ -38,26 +38,34 @@ pub(super) struct Known<'a> {
     pub clocks: &'a Clocks,
     pub form: Form,
     pub shapes: Shapes,
+    /// For each instance which of its outputs have cotangents in its caller.
+    pub seeded: Vec<Vec<bool>>,
     /// The instances that were printed.
     pub derived: Vec<Option<Derived>>,
 }
 
 impl Known<'_> {
-    /// The callees of an instance whose training code it needs, in the order of its text.
-    pub fn derived_callees(&self, instance: usize) -> Vec<usize> {
+    /// The callees of an instance whose training code it needs, in the order of its text. From now on it is known which of
+    /// their outputs have cotangents.
+    pub fn derived_callees(&mut self, instance: usize) -> Vec<usize> {
         let local = &self.locals[instance];
-        let active = active(self.typed, instance, local, self.summaries);
-        let callees = local.steps.iter().filter_map(|step| match self.treatment(step, &active)? {
-            (Treatment::Derived, callee) => Some(callee),
-            _ => None,
-        });
-        callees.collect()
+        let active = active(self.typed, instance, local, self.summaries, &self.seeded[instance]);
+        let mut callees = Vec::new();
+        for step in &local.steps {
+            if let Some((Treatment::Derived, callee)) = self.treatment(step, &active) {
+                self.seeded[callee] = step.results.iter().map(|result| active.contains(result)).collect();
+                callees.push(callee);
+            }
+        }
+        callees
     }
 
-    /// What becomes of a call; nothing if its results carry no cotangents.
+    /// What becomes of a call; nothing if its results carry no cotangents and there is no parameter in it, which training code keeps
+    /// at its first value.
     fn treatment(&self, step: &Step, active: &FxHashSet<StreamId>) -> Option<(Treatment, usize)> {
         let Action::Call(callee) = step.action else { return None };
-        let custom = self.summaries[callee].as_ref().and_then(|summary| summary.custom);
+        let summary = summary(self.summaries, callee);
+        let custom = summary.custom;
         let reset = reset_template(self.typed, callee).filter(|_| self.form != Form::Dense);
         let is_active = step.results.iter().any(|result| active.contains(result));
         let treatment = match (reset, custom) {
@@ -66,7 +74,7 @@ impl Known<'_> {
             (None, Some(custom)) if custom.adjoint.is_some() || custom.tangent.is_some() => Treatment::Custom,
             (None, Some(_)) => return Some((Treatment::Replaced, callee)),
         };
-        is_active.then_some((treatment, callee))
+        (is_active || summary.contains_parameter).then_some((treatment, callee))
     }
 
     /// The inputs for which what stands for a call gives cotangents.
@@ -151,6 +159,8 @@ pub(super) struct Writer<'a> {
     /// The names of the interface: `bp`, then a cotangent for each `num` output and each `num` input.
     pub bp: Option<String>,
     pub seeds: Vec<(StreamId, String)>,
+    /// The outputs whose cotangents are more than zeros.
+    pub seeded: FxHashSet<StreamId>,
     pub results: Vec<(SlotId, String)>,
     /// The supports, in sparse form, with the names that they have so far.
     pub supports: Option<Supports>,
@@ -207,7 +217,11 @@ impl<'a> Writer<'a> {
         let local = &known.locals[instance];
         let mut text = Text::default();
         let dimensions = Dimensions::new(typed.program, typed.recorded(instance), &mut text);
-        let active = active(typed, instance, local, known.summaries);
+        let is_seeded = &known.seeded[instance];
+        let active = active(typed, instance, local, known.summaries, is_seeded);
+        let outputs = typed.node(instance).outputs.iter().zip(is_seeded);
+        let seeded = outputs.filter(|(_, is_seeded)| **is_seeded).map(|(output, _)| local.slot(*output));
+        let seeded = seeded.collect();
         let mut uses: FxHashMap<StreamId, Vec<(usize, usize)>> = FxHashMap::default();
         for (number, step) in local.steps.iter().enumerate() {
             for (position, operand) in contributing(local, step, known.summaries, &active) {
@@ -228,6 +242,7 @@ impl<'a> Writer<'a> {
             replaced: FxHashMap::default(),
             bp: None,
             seeds: Vec::new(),
+            seeded,
             results: Vec::new(),
             supports: None,
             support_names: FxHashMap::default(),
@@ -287,7 +302,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         self.all_calls_have_sparse_forms()?;
-        let outputs: Vec<StreamId> = self.seeds.iter().map(|(stream, _)| *stream).collect();
+        let outputs: Vec<StreamId> = self.seeded.iter().copied().collect();
         let returns = |step: usize| self.returns_of(step);
         let supports = Supports::new(self.local, &self.active, &outputs, self.known.summaries, &returns)?;
         self.supports = Some(supports);
@@ -326,6 +341,12 @@ impl<'a> Writer<'a> {
                 self.registers.insert(number);
             }
         }
+    }
+
+    /// The name of the cotangent that comes in for an output.
+    pub fn seed_of(&self, stream: StreamId) -> Option<String> {
+        let is_its = |(output, _): &&(StreamId, String)| *output == stream && self.seeded.contains(output);
+        self.seeds.iter().find(is_its).map(|(_, name)| name.clone())
     }
 
     /// The support of a stream's cotangent; dense ones have none.

@@ -3,9 +3,7 @@
 use eddy_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashSet;
 
-use super::activity::Summary;
 use super::link::calls;
-use super::local::Typed;
 use crate::codes;
 use crate::program::{Base, Callable, NodeId, Program};
 
@@ -24,6 +22,9 @@ pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Di
                 return Err(vec![synthesised(program, callable, module.tree.exprs.at(expr))]);
             }
             let origin = program.origin(callable.base);
+            if let Some(diagnostic) = without_adjoint(program, origin, module.tree.exprs.at(expr)) {
+                return Err(vec![diagnostic]);
+            }
             if seen.insert(origin) {
                 todo.push(origin);
             }
@@ -45,18 +46,13 @@ fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic
 }
 
 /// A derivative that the user wrote is called, so it must be there: the transpose of `tan_M` has no source.
-pub(super) fn check_customs(typed: &Typed<'_>, summaries: &[Option<Summary>]) -> Result<(), Vec<Diagnostic>> {
-    for (instance, summary) in summaries.iter().enumerate().skip(1) {
-        let Some(custom) = summary.as_ref().and_then(|summary| summary.custom) else { continue };
-        if custom.adjoint.is_none() && custom.tangent.is_some() {
-            let name = &typed.node(instance).name;
-            let title = format!(
-                "the custom derivative of `{name}` is `tan_{name}` alone, whose transpose is synthesised and has no source"
-            );
-            let diagnostic = Diagnostic::error(codes::NOT_PRINTED, Span::default(), title)
-                .help(format!("write `adj_{name}` too"));
-            return Err(vec![diagnostic]);
-        }
-    }
-    Ok(())
+fn without_adjoint(program: &Program, node: NodeId, span: Span) -> Option<Diagnostic> {
+    let custom = program.customs.get(&node)?;
+    let name = &program.node(node).name;
+    let is_tangent_alone = custom.adjoint.is_none() && custom.tangent.is_some();
+    is_tangent_alone.then(|| {
+        let title =
+            format!("`{name}` has only the custom derivative `tan_{name}`; its transpose is synthesised and has no source");
+        Diagnostic::error(codes::NOT_PRINTED, span, title).help(format!("write `adj_{name}` too"))
+    })
 }
