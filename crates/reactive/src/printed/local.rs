@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::elaborate::{Record, Recorded};
 use crate::flow::{Flow, Kind, Polarity, VarId};
 use crate::program::{Callee, Module, Node, Program, Reference, SlotId, static_positions};
+use crate::static_value::postorder;
 use crate::tree::{Direction, ExprId, ExprKind, UnaryOp};
 
 /// A program that was elaborated, with types, and what each of its expressions became.
@@ -63,8 +64,11 @@ pub(super) struct Stream {
     /// Its type; compile-time constants that are no streams have none.
     pub ty: Option<Type>,
     pub var: Option<VarId>,
-    /// Whether it is known at compile time, so that it has no clock of its own.
+    /// Whether it is known at compile time here.
     pub is_constant: bool,
+    /// Whether it is known at compile time in every instance, so that it has no clock of its own. An input that is only here given a
+    /// constant is a stream for who checks the node by itself.
+    pub is_literal: bool,
 }
 
 impl Stream {
@@ -179,7 +183,7 @@ impl Flattener<'_> {
     fn stream(&mut self, origin: Origin, var: Option<VarId>) -> StreamId {
         let ty = var.map(|var| self.typed.flow.var(var).ty.clone());
         let is_constant = var.is_none();
-        self.local.streams.push(Stream { origin, ty, var, is_constant });
+        self.local.streams.push(Stream { origin, ty, var, is_constant, is_literal: false });
         StreamId(self.local.streams.len() - 1)
     }
 
@@ -264,8 +268,19 @@ impl Flattener<'_> {
             return self.variable(expr);
         }
         let stream = self.stream(Origin::Expr(expr), self.recorded.streams.get(&expr).copied());
-        self.local.streams[stream.0].is_constant = true;
+        let is_literal = self.is_literal(expr);
+        let constant = &mut self.local.streams[stream.0];
+        (constant.is_constant, constant.is_literal) = (true, is_literal);
         stream
+    }
+
+    /// Whether all variables of an expression must be known at compile time.
+    fn is_literal(&self, expr: ExprId) -> bool {
+        let is_static = |part: ExprId| match self.module.references[part.index()] {
+            Reference::Slot(slot) => self.typed.program.node(self.recorded.node).is_static[slot.0],
+            _ => true,
+        };
+        postorder(&self.module.tree.exprs, expr).into_iter().all(is_static)
     }
 
     fn variable(&self, expr: ExprId) -> StreamId {
@@ -345,7 +360,8 @@ impl Flattener<'_> {
             Kind::Post(_) => Action::Post,
             Kind::Param(_) => Action::Param,
             Kind::Const(_) => {
-                self.local.streams[result.0].is_constant = true;
+                let constant = &mut self.local.streams[result.0];
+                (constant.is_constant, constant.is_literal) = (true, true);
                 return;
             }
         };

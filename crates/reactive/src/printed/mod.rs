@@ -107,6 +107,7 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
     prepare(program, &diff, &given, |draft| hints(draft, wish), Checks::On)?;
     let original = typed(program, callable, wish)?;
+    let wish = &with_all_shapes(wish, &original);
     let locals = locals(&original);
     let mut linked = link(&original, &locals, callable, Types::Inferred);
     if !has_types(&linked, &original, wish) {
@@ -117,6 +118,13 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     let typed = typed(&program, &root, wish)?;
     let text = derive(&typed, &linked, wish, Shapes::Inferred)?;
     if has_shapes(&text, &typed, wish) { Ok(text) } else { derive(&typed, &linked, wish, Shapes::Written) }
+}
+
+/// With the shapes that inputs turned out to have, so that what is written from here on is read at the same instance.
+fn with_all_shapes(wish: &Wish, original: &Typed<'_>) -> Wish {
+    let inputs = original.flow.inputs.iter().map(|input| original.flow.var(*input));
+    let shapes = inputs.filter_map(|var| Some((var.name.as_deref()?.to_string(), var.ty.shape.clone())));
+    Wish { shapes: shapes.collect(), ..wish.clone() }
 }
 
 /// Whether inference finds the same types in the linked program, where zeros that resets write may be of either numeric type.

@@ -396,7 +396,7 @@ impl<'a> Writer<'a> {
     /// A stream where a support holds: `x when b`. A constant is there whenever it is needed.
     pub fn primal(&mut self, stream: StreamId, support: Option<SupportId>) -> ExprId {
         let value = self.written(stream);
-        if self.local.stream(stream).is_constant { value } else { self.sampled(value, support) }
+        if self.local.stream(stream).is_literal { value } else { self.sampled(value, support) }
     }
 
     /// `x when b`.

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use eddy_reactive::cell::Cell;
+use eddy_reactive::check::check_node;
 use eddy_reactive::draft::Draft;
 use eddy_reactive::elaborate::{Given, Interface, interface};
 use eddy_reactive::flow::VarId;
 use eddy_reactive::infer::Hints;
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::printed::{Wish, print};
-use eddy_reactive::program::Program;
+use eddy_reactive::program::{NodeId, Program};
 use eddy_reactive::resolve::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
 use eddy_tensor::Value;
@@ -114,6 +115,9 @@ fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
     }
     let fail = |what: String| format!("{what}\n{text}");
     let printed = resolved(&text).map_err(|found| fail(told("the printed text", &found)))?;
+    if checked(&program).is_ok() {
+        checked(&printed).map_err(|found| fail(told("the printed text", &found)))?;
+    }
     let (printed, found) = prepared(&printed, &name, |draft| like(draft, &synthesised))
         .map_err(|found| fail(told("the printed text", &found)))?;
     if ports(&expected) != ports(&found) {
@@ -138,6 +142,15 @@ fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
 
 fn resolved(text: &str) -> Result<Program, Vec<Diagnostic>> {
     resolve(&mut Sources::alone(SourceFile::new("law.eddy", text)))
+}
+
+/// What `eddy check` does.
+fn checked(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let nodes = (0..program.nodes.len()).map(NodeId);
+    for node in nodes.filter(|node| program.node(*node).module == Program::MAIN) {
+        check_node(program, &node.into(), false)?;
+    }
+    Ok(())
 }
 
 fn prepared(
