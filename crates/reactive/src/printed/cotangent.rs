@@ -14,7 +14,7 @@ use super::{Ends, Form};
 use crate::tree::{BinaryOp, Direction, ExprId, Polarity, UnaryOp};
 
 /// What a use gives to the cotangent of a stream.
-struct Part1 {
+struct Contribution {
     step: usize,
     position: usize,
     expr: ExprId,
@@ -29,7 +29,7 @@ struct Found {
     /// Of streams that have no name, and so one use.
     unnamed: FxHashMap<StreamId, ExprId>,
     /// The parts of those that have.
-    parts: FxHashMap<StreamId, Vec<Part1>>,
+    parts: FxHashMap<StreamId, Vec<Contribution>>,
     /// The equations of what is used more than once.
     lines: Vec<String>,
     n_names: usize,
@@ -166,7 +166,7 @@ impl Writer<'_> {
         let operand = self.local.steps[step].operands[position];
         let support = self.support_of_use(step, position);
         if self.cotangents.contains_key(&operand) {
-            let part = Part1 { step, position, expr, support, row };
+            let part = Contribution { step, position, expr, support, row };
             found.parts.entry(operand).or_default().push(part);
         } else {
             found.unnamed.insert(operand, expr);
@@ -320,7 +320,7 @@ impl Writer<'_> {
     }
 
     /// A sum for each stream with a name: seeded ones first, then in the order of their first uses.
-    fn sums(&mut self, mut parts: FxHashMap<StreamId, Vec<Part1>>) -> Vec<String> {
+    fn sums(&mut self, mut parts: FxHashMap<StreamId, Vec<Contribution>>) -> Vec<String> {
         let seeded = |stream: &StreamId| self.seeds.iter().position(|(seeded, _)| seeded == stream);
         let mut order: Vec<(usize, (usize, usize), StreamId)> = Vec::new();
         for (stream, parts) in &mut parts {
@@ -344,7 +344,7 @@ impl Writer<'_> {
         lines
     }
 
-    fn sum(&mut self, stream: StreamId, parts: &[Part1]) -> ExprId {
+    fn sum(&mut self, stream: StreamId, parts: &[Contribution]) -> ExprId {
         let seed = self.seed_of(stream);
         let whole = self.support(stream);
         if seed.is_none()
@@ -375,7 +375,7 @@ impl Writer<'_> {
     }
 
     /// If every row is used by itself, the cotangents of the rows, stacked: `[d0,d1,..]`.
-    fn rows(&mut self, stream: StreamId, parts: &[Part1]) -> Option<ExprId> {
+    fn rows(&mut self, stream: StreamId, parts: &[Contribution]) -> Option<ExprId> {
         let n_rows = *self.shape(stream).first()?;
         let whole = self.support(stream);
         let mut rows: Vec<Vec<ExprId>> = vec![Vec::new(); n_rows];
