@@ -65,15 +65,17 @@ pub(super) fn link(typed: &Typed<'_>, locals: &[Local], callable: &Callable, typ
 fn woven(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Vec<bool> {
     let is_end = |callable: &Callable| matches!(callable.base, Base::Woven { end: true, .. });
     let mut woven = vec![false; locals.len()];
-    woven[0] = is_end(callable);
+    // What is called as `M_end`, and the node that was asked for, has the input `end` in any case.
+    let mut is_asked = vec![false; locals.len()];
+    (woven[0], is_asked[0]) = (is_end(callable), true);
     // Callers come before what they call.
     for instance in 0..locals.len() {
         for (expr, callee) in &typed.recorded(instance).calls {
-            let is_called_so = match &typed.module(instance).references[expr.index()] {
+            is_asked[*callee] = match &typed.module(instance).references[expr.index()] {
                 Reference::Call { callee: Callee::Instance(callable), .. } => is_end(callable),
                 _ => false,
             };
-            woven[*callee] = woven[instance] || is_called_so;
+            woven[*callee] = woven[instance] || is_asked[*callee];
         }
     }
     let mut has_state = vec![false; locals.len()];
@@ -84,19 +86,7 @@ fn woven(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Vec<bool> 
             _ => false,
         });
     }
-    // The node that was asked for has the input `end` in any case, and so has what is called as `M_end`.
-    let is_called_so = |instance: usize| {
-        (0..locals.len()).any(|caller| {
-            typed.recorded(caller).calls.iter().any(|(expr, callee)| {
-                let reference = &typed.module(caller).references[expr.index()];
-                let is_end = matches!(reference, Reference::Call { callee: Callee::Instance(callable), .. } if is_end(callable));
-                *callee == instance && is_end
-            })
-        })
-    };
-    (0..locals.len())
-        .map(|instance| woven[instance] && (instance == 0 || has_state[instance] || is_called_so(instance)))
-        .collect()
+    (0..locals.len()).map(|instance| woven[instance] && (is_asked[instance] || has_state[instance])).collect()
 }
 
 struct Linker<'a> {
