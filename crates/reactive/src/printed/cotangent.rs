@@ -23,6 +23,13 @@ struct Contribution {
     row: Option<(usize, ExprId)>,
 }
 
+/// How often a formula reads the operands of its operation, its result, and the cotangent of that.
+struct Reads {
+    operands: usize,
+    result: usize,
+    cotangent: usize,
+}
+
 /// Cotangents that are found on the way back.
 #[derive(Default)]
 struct Found {
@@ -179,7 +186,8 @@ impl Writer<'_> {
             && uses
                 .iter()
                 .any(|position| self.support_of_use(number, *position) != self.support_of_results(number));
-        is_moved || uses.iter().map(|position| self.reads(number, *position).1.max(1)).sum::<usize>() > 1
+        is_moved
+            || uses.iter().map(|position| self.reads(number, *position).cotangent.max(1)).sum::<usize>() > 1
     }
 
     /// `x * x` has the derivative `2.0 * x`.
@@ -248,44 +256,60 @@ impl Writer<'_> {
         let (operands, result) = (step.operands.clone(), step.results[0]);
         let support = self.support(result);
         let shapes: Vec<Shape> = operands.iter().map(|operand| self.shape(*operand)).collect();
+        // What a formula does not read is not written: it may be long.
+        let reads = self.reads(number, position);
+        let unread = self.text.truth(true);
         let mut formulas = Vec::new();
         for (operand, shape) in operands.iter().zip(&shapes) {
-            let expr = self.primal(*operand, support);
+            let expr = if reads.operands > 0 { self.primal(*operand, support) } else { unread };
             formulas.push(Formula { expr, shape: shape.clone(), part: Part::Primal });
         }
         let shared = self.shared_results.get(&result).cloned();
         let expr = match shared {
             Some(name) => self.text.var(&name),
-            None => self.primal(result, support),
+            None if reads.result > 0 => self.primal(result, support),
+            None => unread,
         };
         let result_shape = self.shape(result);
         let of_result = Formula { expr, shape: result_shape.clone(), part: Part::Result };
         let g = Formula { expr: cotangent, shape: result_shape.clone(), part: Part::Cotangent };
         let site =
             Site { operands: &formulas, result: &of_result, shapes: &shapes, result_shape: &result_shape };
-        let mut algebra =
-            Formulas { text: &mut self.text, dimensions: &self.dimensions, n_results: 0, n_cotangents: 0 };
+        let mut algebra = Formulas {
+            text: &mut self.text,
+            dimensions: &self.dimensions,
+            n_operands: 0,
+            n_results: 0,
+            n_cotangents: 0,
+        };
         let formula =
             op.vjp(position, &site, &g, &mut algebra).expect("derivatives pass through this operand");
         formula.expr
     }
 
-    /// How often a formula reads the result of its operation, and the cotangent of that.
-    fn reads(&mut self, number: usize, position: usize) -> (usize, usize) {
+    /// How often a formula reads what.
+    fn reads(&mut self, number: usize, position: usize) -> Reads {
         let step = &self.local.steps[number];
-        let Action::Apply(op) = step.action.clone() else { return (0, 1) };
+        let Action::Apply(op) = step.action.clone() else {
+            return Reads { operands: 0, result: 0, cotangent: 1 };
+        };
         let shapes: Vec<Shape> = step.operands.iter().map(|operand| self.shape(*operand)).collect();
         let result_shape = self.shape(step.results[0]);
         let expr = self.text.truth(true);
         let part = |part: Part, shape: &Shape| Formula { expr, shape: shape.clone(), part };
-        let operands: Vec<Formula> = shapes.iter().map(|shape| part(Part::Primal, shape)).collect();
+        let operands: Vec<Formula> = shapes.iter().map(|shape| part(Part::Operand, shape)).collect();
         let (result, g) = (part(Part::Result, &result_shape), part(Part::Cotangent, &result_shape));
         let site =
             Site { operands: &operands, result: &result, shapes: &shapes, result_shape: &result_shape };
-        let mut algebra =
-            Formulas { text: &mut self.text, dimensions: &self.dimensions, n_results: 0, n_cotangents: 0 };
+        let mut algebra = Formulas {
+            text: &mut self.text,
+            dimensions: &self.dimensions,
+            n_operands: 0,
+            n_results: 0,
+            n_cotangents: 0,
+        };
         op.vjp(position, &site, &g, &mut algebra);
-        (algebra.n_results, algebra.n_cotangents)
+        Reads { operands: algebra.n_operands, result: algebra.n_results, cotangent: algebra.n_cotangents }
     }
 
     pub fn shape(&self, stream: StreamId) -> Shape {
@@ -299,7 +323,7 @@ impl Writer<'_> {
             let result = self.local.steps[number].results[0];
             let is_name = self.names.contains_key(&result) && self.supports.is_none();
             let uses = self.uses_of(number);
-            if !is_name && uses.iter().any(|position| self.reads(number, *position).0 > 1) {
+            if !is_name && uses.iter().any(|position| self.reads(number, *position).result > 1) {
                 n_shared += 1;
                 let name = self.fresh.name(&format!("u{n_shared}"));
                 self.shared_results.insert(result, name);

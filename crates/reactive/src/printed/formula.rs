@@ -22,6 +22,8 @@ pub(super) struct Formula {
 pub(super) enum Part {
     /// Something that depends on primals alone.
     Primal,
+    /// An operand of the operation.
+    Operand,
     /// The result of the operation.
     Result,
     /// The cotangent of the result.
@@ -30,10 +32,11 @@ pub(super) enum Part {
     Linear,
 }
 
-/// Writes formulas, and counts how often they read the result and its cotangent.
+/// Writes formulas, and counts how often they read operands, the result and its cotangent.
 pub(super) struct Formulas<'a> {
     pub text: &'a mut Text,
     pub dimensions: &'a Dimensions,
+    pub n_operands: usize,
     pub n_results: usize,
     pub n_cotangents: usize,
 }
@@ -87,6 +90,7 @@ impl Algebra for Formulas<'_> {
 
     fn apply(&mut self, op: Op, operands: &[Formula]) -> Formula {
         let count = |part: Part| operands.iter().filter(|operand| operand.part == part).count();
+        self.n_operands += count(Part::Operand);
         self.n_results += count(Part::Result);
         self.n_cotangents += count(Part::Cotangent);
         let is_linear = |operand: &Formula| matches!(operand.part, Part::Cotangent | Part::Linear);
