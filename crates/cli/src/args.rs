@@ -34,6 +34,10 @@ Examples:
   eddy train line.eddy --in data.csv
   eddy train line.eddy --in data.csv --validate more.csv --epochs 100 --patience 5
   eddy train line.eddy --in data.csv --epochs 200 --run runs/line-learn --resume";
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  eddy diff pipeline.eddy --node app
+  eddy diff lstm.eddy --node lstm_end --const units=5 --const sizex=3 --shape x=[3]";
 
 const COMPLETIONS_EXAMPLE: &str = "\
 Example:
@@ -59,6 +63,9 @@ pub enum Command {
     /// Print the flat equations of a program
     #[command(after_help = "Example:\n  eddy flow counter.eddy")]
     Flow(FlowArgs),
+    /// Print the training code of a node as a program
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArgs),
     /// Rewrite programs in the one format
     #[command(after_help = "Examples:\n  eddy fmt descent.rd\n  eddy fmt --check *.rd")]
     Fmt(FmtArgs),
@@ -94,6 +101,29 @@ pub struct FlowArgs {
     /// Print the equations of this node
     #[arg(long, value_name = "NAME")]
     pub node: Option<String>,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+#[derive(Args)]
+pub struct DiffArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// Differentiate this node; `M_end` is the node `M` with resets
+    #[arg(long, value_name = "NAME")]
+    pub node: String,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
+    pub constants: Vec<(String, String)>,
+    /// Give an input of the node a shape; others are scalars
+    #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape)]
+    pub shapes: Vec<(String, String)>,
+    /// Print cotangents at every cycle, not only where they can be different from zero
+    #[arg(long)]
+    pub dense: bool,
+    /// Take cotangents from after the end of the trace as 0, not as unknown
+    #[arg(long)]
+    pub finite: bool,
     #[command(flatten)]
     pub reporting: Reporting,
 }
@@ -358,6 +388,8 @@ impl Evaluation {
             svg: self.svg.is_some(),
             arrows: self.arrows,
             shapes: Vec::new(),
+            dense: false,
+            finite: false,
             tolerance: None,
             parameters: None,
             width: terminal_width(),
@@ -409,6 +441,11 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 fn named_constant(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as `units=3`")?;
     Ok((name.trim().to_string(), value.trim().to_string()))
+}
+
+fn named_shape(text: &str) -> Result<(String, String), String> {
+    let (name, shape) = text.split_once('=').ok_or("write NAME=[SIZES], such as `x=[3]`")?;
+    Ok((name.trim().to_string(), shape.trim().to_string()))
 }
 
 fn bytes(mebibytes: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! The commands `check`, `run` and `trace`: find the language, read the program, pass on its answer.
+//! The commands `check`, `run`, `trace`, `flow` and `diff`: find the language, read the program, pass on its answer.
 //!
 //! A language promises to write nothing about a program that `run` or `trace` refuses, so their answers
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
@@ -13,7 +13,9 @@ use eddy_syntax::Sources;
 use eddy_tensor::Value;
 
 use crate::answers::Answers;
-use crate::args::{CheckArgs, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input};
+use crate::args::{
+    CheckArgs, DiffArgs, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input,
+};
 use crate::input::{self, Unreadable};
 use crate::json;
 use crate::report::Form;
@@ -36,6 +38,20 @@ pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
 pub fn flow(args: &FlowArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Flow, &args.program, &args.reporting, false)?;
     let options = Options { node: args.node.clone(), ..Options::default() };
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy diff`.
+pub fn diff(args: &DiffArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Diff, &args.program, &args.reporting, false)?;
+    let options = Options {
+        node: Some(args.node.clone()),
+        constants: args.constants.clone(),
+        shapes: args.shapes.clone(),
+        dense: args.dense,
+        finite: args.finite,
+        ..Options::default()
+    };
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
 
@@ -103,7 +119,7 @@ pub fn trace(args: &RunArgs) -> Result<Status, Stop> {
     })
 }
 
-/// What the three commands share: a program, its language, and how to tell about it.
+/// What these commands share: a program, its language, and how to tell about it.
 struct Session<'a> {
     command: Command,
     program: &'a Program,

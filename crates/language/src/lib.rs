@@ -74,6 +74,8 @@ pub enum Command {
     Flow,
     /// Are its derivatives right?
     Gradcheck,
+    /// What is its derivative, as a program?
+    Diff,
 }
 
 impl Command {
@@ -85,6 +87,7 @@ impl Command {
             Command::Trace => "trace",
             Command::Flow => "flow",
             Command::Gradcheck => "gradcheck",
+            Command::Diff => "diff",
         }
     }
 }
@@ -157,6 +160,10 @@ pub enum OptionName {
     Shape,
     /// `--tolerance X`.
     Tolerance,
+    /// `--dense`.
+    Dense,
+    /// `--finite`.
+    Finite,
 }
 
 impl OptionName {
@@ -183,6 +190,8 @@ impl OptionName {
             OptionName::Params => "--params",
             OptionName::Shape => "--shape",
             OptionName::Tolerance => "--tolerance",
+            OptionName::Dense => "--dense",
+            OptionName::Finite => "--finite",
         }
     }
 }
@@ -225,8 +234,12 @@ pub struct Options {
     pub svg: bool,
     /// Draw which cell reads which.
     pub arrows: bool,
-    /// Shapes of inputs: name and expression.
+    /// Shapes of inputs: name and list of sizes.
     pub shapes: Vec<(String, String)>,
+    /// Write derivatives at every cycle, not only where they can be different from zero.
+    pub dense: bool,
+    /// Derivatives from beyond the end of the trace are zero, not unknown.
+    pub finite: bool,
     /// How far a derivative may be from finite differences.
     pub tolerance: Option<f64>,
     /// Values of parameters, by their names, and the file that they are from.

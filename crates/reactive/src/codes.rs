@@ -74,9 +74,10 @@ pub const PARAMETERS: Code = "E0703";
 pub const NOTHING_TO_TRAIN: Code = "E0607";
 /// A number became infinite or none at all in training.
 pub const DIVERGENCE: Code = "E0804";
-
 /// A derivative differs from finite differences.
 pub const GRADIENT: Code = "E0805";
+/// Training code that cannot be printed.
+pub const NOT_PRINTED: Code = "E0807";
 
 macro_rules! page {
     ($code:literal) => {
@@ -122,4 +123,5 @@ pub const PAGES: &[Page] = &[
     page!("E0804"),
     page!("E0805"),
     page!("E0806"),
+    page!("E0807"),
 ];

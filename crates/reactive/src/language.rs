@@ -6,14 +6,17 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::check::{check_node, without_repetitions};
 use crate::chronogram::{Chart, svg};
-use crate::elaborate::Given;
+use crate::elaborate::{Given, interface};
 use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
+use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
+use crate::static_value::shape;
+use crate::stream::constant;
 use crate::tree::Semantics;
-use crate::{codes, format, gradcheck, resolve, runs, stream, training};
+use crate::{codes, format, gradcheck, printed, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,10 @@ impl Language for Reactive {
             Command::Gradcheck => {
                 use OptionName::{Const, Cycles, In, Node, Seed, Shape, Tolerance};
                 &[Node, In, Const, Cycles, Seed, Shape, Tolerance]
+            }
+            Command::Diff => {
+                use OptionName::{Const, Dense, Finite, Node, Shape};
+                &[Node, Const, Shape, Dense, Finite]
             }
             Command::Run => {
                 use OptionName::{
@@ -80,6 +87,7 @@ impl Language for Reactive {
             Command::Check => check(&program, options.memory_report, &mut found),
             Command::Flow => flow(&program, options),
             Command::Gradcheck => gradcheck::check(&program, sources, options, data),
+            Command::Diff => diff(&program, sources, options),
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
@@ -203,6 +211,33 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
         text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));
     }
     Ok(text)
+}
+
+/// The training code of a node.
+fn diff(program: &Program, sources: &mut Sources, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let name = options.node.as_deref().expect("a node is named");
+    let callable = program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?;
+    let mut wish = Wish { dense: options.dense, finite: options.finite, ..Wish::default() };
+    for (input, text) in &options.constants {
+        wish.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
+    }
+    for (input, text) in &options.shapes {
+        let sizes = constant(sources, "--shape", input, text)?;
+        let Some(shape) = shape(&sizes) else {
+            let title = format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{text}`");
+            return Err(vec![Diagnostic::error(codes::COMPILE_TIME, program.span_of(&callable), title)]);
+        };
+        wish.shapes.push((input.clone(), shape));
+    }
+    let interface = interface(program, &callable, &wish.constants)?;
+    let given = options.constants.iter().map(|(input, _)| ("--const", input));
+    for (flag, input) in given.chain(options.shapes.iter().map(|(input, _)| ("--shape", input))) {
+        if !interface.inputs.iter().any(|port| port.name == *input) {
+            let title = format!("the node `{name}` has no input `{input}` for `{flag}`");
+            return Err(vec![Diagnostic::error(codes::DATA, program.span_of(&callable), title)]);
+        }
+    }
+    printed::print(program, &callable, &wish)
 }
 
 /// What all test benches print.

@@ -25,6 +25,7 @@
 //! * Checks: [`infer`](mod@infer) finds types and shapes, [`clocks`] when streams are there, [`causality`](mod@causality) how far
 //!   they look ahead; [`prepare`](mod@prepare) is all of them in order, with differentiation between types and clocks (`eddy-autodiff`; [`custom`] is what
 //!   that asks for). [`check`] and [`memory`] say what was found.
+//! * Training code: [`printed`] writes it down as source, which `eddy diff` prints.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
 //! * Use: [`runs`] are test benches in files, [`stream`] reads data, [`training`] learns from them, [`gradcheck`] compares derivatives with finite differences, [`parameters`] are what was learnt, [`chronogram`] draws, [`errors`] words what goes wrong then.
 //! * [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
@@ -51,6 +52,7 @@ pub mod memory;
 pub mod prepare;
 
 pub mod custom;
+pub mod printed;
 
 pub mod cell;
 pub mod denote;

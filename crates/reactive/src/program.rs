@@ -256,6 +256,8 @@ impl Node {
 }
 
 impl Program {
+    /// The prelude.
+    pub const PRELUDE: usize = 0;
     /// The main file.
     pub const MAIN: usize = 1;
 

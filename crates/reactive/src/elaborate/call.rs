@@ -104,6 +104,7 @@ impl<'a> Elaborator<'a> {
             span,
             call: Some(call),
         };
+        self.record_call(instance, expr);
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
     }
 

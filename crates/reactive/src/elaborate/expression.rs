@@ -87,10 +87,14 @@ impl<'a> Elaborator<'a> {
         let expr = exprs.without_parentheses(expr);
         let span = exprs.at(expr);
         if let Some(constant) = self.known(instance, expr).map(Constant::from) {
-            return self.push(target, Kind::Const(constant), span);
+            self.push(target, Kind::Const(constant), span);
+            return self.record_stream(instance, expr);
         }
         match exprs.kind(expr) {
-            ExprKind::Bool(truth) => self.push(target, Kind::Const(Constant::Bool(truth)), span),
+            ExprKind::Bool(truth) => {
+                self.push(target, Kind::Const(Constant::Bool(truth)), span);
+                self.record_stream(instance, expr);
+            }
             ExprKind::Variable(_) => self.variable(instance, expr, target, span),
             ExprKind::Call(_, arguments) => {
                 self.plan_call(instance, expr, exprs.items(arguments), target, span);
@@ -146,6 +150,7 @@ impl<'a> Elaborator<'a> {
                 if let Some(shape) = self.shape(instance, arguments[0]) {
                     let path = self.seed_path(instance, expr, *initialiser);
                     self.push(target, Kind::Const(Constant::Initialiser(*initialiser, shape, path)), span);
+                    self.record_stream(instance, expr);
                 }
             }
         }
@@ -237,6 +242,7 @@ impl<'a> Elaborator<'a> {
         if is_parameter {
             self.parameter(instance, expr, span);
         }
+        self.record_stream(instance, expr);
     }
 
     /// The stream on the stack is a parameter: gives it the name under which it is saved.

@@ -21,6 +21,8 @@ pub(super) enum Binding {
 /// An instance.
 pub(super) struct Instance {
     pub node: NodeId,
+    /// Its number in the record, if one is kept.
+    pub number: usize,
     /// The prefix of its names, such as `lstm_cell#1/`.
     pub path: String,
     /// The same for seeds, where synthesised nodes have the names of what they are derived from.

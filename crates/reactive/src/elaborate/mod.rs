@@ -14,6 +14,7 @@
 //! * [`expression`]: the equations of each form of expression.
 //! * [`sizes`]: what must be known at compile time.
 //! * [`call`]: what a call instantiates. [`interface`](mod@interface): what that is given and gives.
+//! * [`record`]: which stream each expression became, for who asks.
 //! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares.
 
 mod annotations;
@@ -21,6 +22,7 @@ mod call;
 mod expression;
 mod instance;
 mod interface;
+mod record;
 mod sizes;
 mod synthesis;
 mod training;
@@ -41,6 +43,7 @@ use synthesis::{Open, Place};
 use training::Training;
 
 pub use interface::{Interface, Port, interface};
+pub use record::{Record, Recorded};
 
 /// A program may have at most this many equations once its nodes are inlined.
 pub const MAX_EQUATIONS: usize = 1 << 21;
@@ -68,29 +71,26 @@ pub fn elaborate(program: &Program, callable: &Callable, given: &Given) -> Resul
     elaborate_with(program, callable, given, &Probes::default())
 }
 
+/// As [`elaborate`], and tells which stream each expression became.
+pub fn elaborate_recorded(
+    program: &Program,
+    callable: &Callable,
+    given: &Given,
+) -> Result<(Draft, Record), Vec<Diagnostic>> {
+    let probes = Probes::default();
+    let elaborator = Elaborator::new(program, given, &probes, Some(Record::default()));
+    let (draft, record) = elaborator.elaborate(callable, given)?;
+    Ok((draft, record.expect("a record is kept")))
+}
+
 fn elaborate_with(
     program: &Program,
     callable: &Callable,
     given: &Given,
     probes: &Probes,
 ) -> Result<Draft, Vec<Diagnostic>> {
-    let mut elaborator = Elaborator {
-        program,
-        probes,
-        shown: &given.shown,
-        parameter_names: FxHashSet::default(),
-        falses: FxHashSet::default(),
-        n_derivatives: usize::from(given.is_differentiated),
-        draft: Draft::default(),
-        instances: Vec::new(),
-        work: Vec::new(),
-        operands: Vec::new(),
-        diagnostics: Vec::new(),
-    };
-    elaborator.root(callable, given);
-    elaborator.run();
-    elaborator.finish();
-    if elaborator.diagnostics.is_empty() { Ok(elaborator.draft) } else { Err(elaborator.diagnostics) }
+    let (draft, _) = Elaborator::new(program, given, probes, None).elaborate(callable, given)?;
+    Ok(draft)
 }
 
 /// An instance that is being elaborated.
@@ -151,10 +151,40 @@ struct Elaborator<'a> {
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
     n_derivatives: usize,
+    /// Which stream each expression became, if someone asks.
+    record: Option<Record>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Elaborator<'_> {
+impl<'a> Elaborator<'a> {
+    fn new(program: &'a Program, given: &'a Given, probes: &'a Probes, record: Option<Record>) -> Self {
+        Elaborator {
+            program,
+            probes,
+            shown: &given.shown,
+            parameter_names: FxHashSet::default(),
+            falses: FxHashSet::default(),
+            n_derivatives: usize::from(given.is_differentiated),
+            draft: Draft::default(),
+            instances: Vec::new(),
+            work: Vec::new(),
+            operands: Vec::new(),
+            record,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn elaborate(
+        mut self,
+        callable: &Callable,
+        given: &Given,
+    ) -> Result<(Draft, Option<Record>), Vec<Diagnostic>> {
+        self.root(callable, given);
+        self.run();
+        self.finish();
+        if self.diagnostics.is_empty() { Ok((self.draft, self.record)) } else { Err(self.diagnostics) }
+    }
+
     fn root(&mut self, callable: &Callable, given: &Given) {
         let origin = self.program.node(self.program.origin(callable.base));
         if origin.is_external() {
@@ -331,8 +361,9 @@ impl Elaborator<'_> {
         }
         let id = InstanceId(self.instances.len());
         let custom = self.begin_custom(node);
-        self.instances.push(Instance {
+        let mut instance = Instance {
             node,
+            number: 0,
             path,
             seed_path,
             custom,
@@ -341,7 +372,9 @@ impl Elaborator<'_> {
             clocks: Vec::new(),
             span,
             call,
-        });
+        };
+        instance.number = self.record_instance(&instance);
+        self.instances.push(instance);
         self.alias(id);
         self.annotations(id);
         self.work.push(Work::Leave);

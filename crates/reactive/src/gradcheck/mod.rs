@@ -48,7 +48,7 @@ pub fn check(
     let span = program.span_of(&node);
     let mut given = Given::default();
     for (input, text) in &options.constants {
-        given.constants.insert(input.clone(), constant(sources, input, text)?);
+        given.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
     }
     let shapes = shapes(sources, options)?;
     let hints = |draft: &Draft| shape_hints(draft, &shapes);
@@ -102,7 +102,7 @@ fn read(
 fn shapes(sources: &mut Sources, options: &Options) -> Result<Vec<(String, Shape)>, Vec<Diagnostic>> {
     let mut shapes = Vec::new();
     for (input, text) in &options.shapes {
-        match constant(sources, input, text)? {
+        match constant(sources, "--shape", input, text)? {
             Static::List(sizes) => {
                 let sizes: Option<Vec<usize>> =
                     sizes.iter().map(|size| usize::try_from(*size).ok()).collect();

@@ -118,7 +118,7 @@ impl<'a> Stream<'a> {
         let callable = program.find_named(name).map_err(|diagnostic| Stopped::Program(vec![*diagnostic]))?;
         let mut constants = FxHashMap::default();
         for (input, text) in &options.constants {
-            let value = constant(sources, input, text).map_err(Stopped::Program)?;
+            let value = constant(sources, "--const", input, text).map_err(Stopped::Program)?;
             constants.insert(input.clone(), value);
         }
         let interface = interface(program, &callable, &constants).map_err(Stopped::Program)?;
@@ -321,14 +321,16 @@ pub(crate) fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut Peeked) -
     hints
 }
 
+/// A compile-time constant that the command line gives to an input.
 pub(crate) fn constant(
     sources: &mut Sources,
+    flag: &str,
     input: &str,
     text: &str,
 ) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
     // The parser knows whole programs, so the value is read as part of one.
     let program = format!("run f {{ {input} = {text}; }}");
-    let file = sources.add(&format!("--const {input}"), &program).expect("a constant is short");
+    let file = sources.add(&format!("{flag} {input}"), &program).expect("a constant is short");
     let parsed = parse::parse(file);
     if !parsed.diagnostics.is_empty() {
         return Err(parsed.diagnostics);

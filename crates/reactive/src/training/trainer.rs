@@ -55,7 +55,7 @@ impl NodeTrainer {
         let (name, span) = (program.name_of(&callable), program.span_of(&callable));
         let mut given = Given::default();
         for (input, text) in &options.constants {
-            given.constants.insert(input.clone(), constant(sources, input, text)?);
+            given.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
         }
         let interface = interface(&program, &callable, &given.constants)?;
         let signals = signals(&callable, &interface, &given);

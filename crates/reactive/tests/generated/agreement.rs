@@ -19,7 +19,7 @@ pub fn agree(ready: &Ready) -> Trial {
 }
 
 /// Whether some stream depends on itself without a delay. Such a program is accepted if a condition breaks the cycle.
-fn waits(flow: &Flow) -> bool {
+pub fn waits(flow: &Flow) -> bool {
     let definitions = flow.definitions();
     let operands = |var: VarId| -> Vec<VarId> {
         match definitions[var.index()].map(|number| &flow.equations[number].kind) {

@@ -60,6 +60,9 @@ impl Generator<'_> {
         if kind.n_outputs.is_none() {
             equations.extend(self.links(n_inputs));
         }
+        if kind.n_outputs.is_none() && self.has(Feature::OneClock) {
+            equations.extend(self.tied(n_inputs));
+        }
         if kind.n_outputs.is_some() {
             self.callees.push(self.interface(kind.name, n_inputs, &outputs));
         }
@@ -80,7 +83,8 @@ impl Generator<'_> {
                 1 => self.choices.weighted(&[(6, Ty::Bool), (1, Ty::Num)]),
                 _ => self.choices.weighted(&[(3, Ty::Num), (3, Ty::Bool), (1, Ty::Vector), (1, Ty::Int)]),
             };
-            let clock = if self.choices.once_in(3) { self.some_clock() } else { BASE };
+            let is_sampled = !self.has(Feature::OneClock) && self.choices.once_in(3);
+            let clock = if is_sampled { self.some_clock() } else { BASE };
             self.declare(name, ty, clock);
         }
         n
@@ -175,7 +179,8 @@ impl Generator<'_> {
 
     /// The last input, if it is a number, may be sampled by a condition that the node computes.
     fn sample_an_input(&mut self, n_inputs: usize, kind: Kind) {
-        if kind.n_outputs.is_some() || n_inputs < 2 || !self.choices.once_in(4) {
+        let is_plain = kind.n_outputs.is_some() || self.has(Feature::OneClock);
+        if is_plain || n_inputs < 2 || !self.choices.once_in(4) {
             return;
         }
         let last = n_inputs - 1;
@@ -246,16 +251,31 @@ impl Generator<'_> {
         equations
     }
 
+    /// An equation that puts all inputs on one clock.
+    fn tied(&self, n_inputs: usize) -> Option<String> {
+        let there = self.scope.streams[..n_inputs].iter().map(|Stream { name, ty, .. }| match ty {
+            Ty::Bool => name.clone(),
+            Ty::Num => format!("{name} > 0.0"),
+            Ty::Int => format!("{name} > 0"),
+            Ty::Vector => format!("sum({name}) > 0.0"),
+        });
+        let all = there.reduce(|left, right| format!("{left} and {right}"))?;
+        Some(format!("_ = {all};"))
+    }
+
     /// A node that is instantiated gives its first locals, which are on its base, or one that an input samples.
     fn outputs(&mut self, n_inputs: usize, kind: Kind) -> Vec<usize> {
         let locals = n_inputs..self.scope.streams.len();
         match kind.n_outputs {
             None => {
                 let mut outputs: Vec<usize> = Vec::new();
-                for local in locals.clone() {
-                    let is_number = local == n_inputs && self.has(Feature::Smooth);
-                    if local + 1 == locals.end || is_number || self.choices.below(2) == 1 {
-                        outputs.push(local);
+                let is_fit =
+                    |local: &usize| !self.has(Feature::OneClock) || self.scope.streams[*local].clock == BASE;
+                let fit: Vec<usize> = locals.filter(is_fit).collect();
+                for local in &fit {
+                    let is_number = *local == n_inputs && self.has(Feature::Smooth);
+                    if Some(local) == fit.last() || is_number || self.choices.below(2) == 1 {
+                        outputs.push(*local);
                     }
                 }
                 outputs

@@ -27,6 +27,8 @@ pub enum Feature {
     VaryingParameters,
     /// Operations that have derivatives and stay small, parameters of all shapes.
     Smooth,
+    /// Inputs and outputs that are all on the base.
+    OneClock,
 }
 
 /// The features of most programs.
@@ -156,6 +158,20 @@ impl Generator<'_> {
     pub fn smooth_single_without_parameters(&mut self) -> ProgramText {
         self.drop(Feature::Parameters);
         self.smooth_single()
+    }
+
+    /// A program that has training code: its inputs and outputs are on one clock. Training code has other names, so random numbers
+    /// would be others too.
+    pub fn program_to_print(&mut self) -> ProgramText {
+        self.features.push(Feature::OneClock);
+        self.drop(Feature::Random);
+        self.program()
+    }
+
+    /// A program that can be reset and trained: delays on sampled clocks cannot be reset.
+    pub fn program_to_reset(&mut self) -> ProgramText {
+        self.drop(Feature::Sampling);
+        self.program_to_print()
     }
 
     /// A whole program.

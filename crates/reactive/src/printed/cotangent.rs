@@ -1,0 +1,462 @@
+//! The backward equations: steps from last to first, then a sum for each stream (sections 9.2 and 9.5).
+//!
+//! A cotangent is a pair: a support b, and a stream d that is there where b holds; together they stand for `merge b d 0`. In dense
+//! form there is no support, and d is there wherever its stream is. So each rule is written once: pad, transpose as in 9.2, sample.
+
+use eddy_tensor::{Op, Shape, Site};
+use rustc_hash::FxHashMap;
+
+use super::formula::{Formula, Formulas, Part};
+use super::local::{Action, StreamId};
+use super::node::{Treatment, Writer};
+use super::supports::{SupportId, Supports};
+use super::{Ends, Form};
+use crate::tree::{BinaryOp, Direction, ExprId, Polarity, UnaryOp};
+
+/// What a use gives to the cotangent of a stream.
+struct Contribution {
+    step: usize,
+    position: usize,
+    expr: ExprId,
+    support: Option<SupportId>,
+    /// The row that it is the cotangent of, and that cotangent, if the use is `x[i]`.
+    row: Option<(usize, ExprId)>,
+}
+
+/// How often a formula reads the operands of its operation, its result, and the cotangent of that.
+struct Reads {
+    operands: usize,
+    result: usize,
+    cotangent: usize,
+}
+
+/// Cotangents that are found on the way back.
+#[derive(Default)]
+struct Found {
+    /// Of streams that have no name, and so one use.
+    unnamed: FxHashMap<StreamId, ExprId>,
+    /// The parts of those that have.
+    parts: FxHashMap<StreamId, Vec<Contribution>>,
+    /// The equations of what is used more than once.
+    lines: Vec<String>,
+    n_names: usize,
+}
+
+impl Writer<'_> {
+    /// Names for the cotangents of streams that have names, then for what calls give.
+    pub fn name_cotangents(&mut self) {
+        for stream in self.named_streams() {
+            if !self.active.contains(&stream) || self.cotangents.contains_key(&stream) {
+                continue;
+            }
+            let seed = self.seed_of(stream);
+            let result = self.results.iter().find(|(slot, _)| self.local.slot(*slot) == stream);
+            let name = match (seed, result) {
+                (Some(seed), _) if !self.uses.contains_key(&stream) => seed,
+                (_, Some((_, name))) if !self.is_masked(stream) => name.clone(),
+                _ => self.fresh.name(&format!("d{}", self.names[&stream])),
+            };
+            self.cotangents.insert(stream, name);
+        }
+        self.name_results();
+        self.share_results();
+    }
+
+    /// Whether the outermost node gives the cotangent of an input only where `bp` holds.
+    fn is_masked(&self, stream: StreamId) -> bool {
+        self.is_root() && self.support(stream).is_some_and(|support| support != Supports::GIVEN)
+    }
+
+    /// The backward equations.
+    pub fn backward_lines(&mut self) -> Vec<String> {
+        let copies = match self.known.form {
+            Form::Sparse(_) => self.returned_support_lines(),
+            Form::Dense => Vec::new(),
+        };
+        let mut lines = self.shared_lines();
+        let mut found = Found::default();
+        for number in (0..self.local.steps.len()).rev() {
+            let is_active =
+                self.local.steps[number].results.iter().any(|result| self.active.contains(result));
+            if is_active {
+                self.step(number, &mut found);
+            }
+        }
+        lines.append(&mut found.lines);
+        lines.extend(self.sums(found.parts));
+        lines.extend(self.interface_lines());
+        lines.extend(copies);
+        if let Some(always) = self.always.clone() {
+            lines.push(format!("{always} = true;"));
+        }
+        lines
+    }
+
+    /// One step backwards.
+    fn step(&mut self, number: usize, found: &mut Found) {
+        let uses = self.uses_of(number);
+        if let Some((treatment, callee)) = self.treatment(number) {
+            return self.call(number, treatment, callee, &uses, found);
+        }
+        if uses.is_empty() {
+            return;
+        }
+        if self.registers.contains(&number) {
+            let expr = self.text.var(&self.returned[&(number, 1)].clone());
+            return self.contribute(number, 1, expr, None, found);
+        }
+        let result = self.local.steps[number].results[0];
+        let mut cotangent = match self.cotangents.get(&result).cloned() {
+            Some(name) => self.text.var(&name),
+            None => found.unnamed[&result],
+        };
+        if !self.text.is_atom(cotangent) && self.is_read_often(number, &uses) {
+            found.n_names += 1;
+            let name = self.fresh.name(&format!("g{}", found.n_names));
+            found.lines.push(self.text.equation(std::slice::from_ref(&name), cotangent));
+            cotangent = self.text.var(&name);
+        }
+        if let Some(expr) = self.square(number, cotangent, &uses) {
+            return self.contribute(number, uses[0], expr, None, found);
+        }
+        for position in uses {
+            let expr = self.transposed(number, position, cotangent);
+            let row = match self.local.steps[number].action {
+                Action::Apply(Op::Index(row)) => Some((row, cotangent)),
+                _ => None,
+            };
+            self.contribute(number, position, expr, row, found);
+        }
+    }
+
+    /// The operands of a step that cotangents pass to.
+    fn uses_of(&self, number: usize) -> Vec<usize> {
+        let operands = self.local.steps[number].operands.iter().enumerate();
+        operands
+            .filter(|(position, operand)| self.is_use(**operand, number, *position))
+            .map(|(p, _)| p)
+            .collect()
+    }
+
+    /// What calls give was named before; custom derivatives are called here.
+    fn call(
+        &mut self,
+        number: usize,
+        treatment: Treatment,
+        callee: usize,
+        uses: &[usize],
+        found: &mut Found,
+    ) {
+        if treatment == Treatment::Custom {
+            let line = self.custom_line(number, callee);
+            found.lines.push(line);
+        }
+        for position in uses {
+            let mut expr = self.text.var(&self.returned[&(number, *position)].clone());
+            if treatment == Treatment::Replaced {
+                let always = self.always_name();
+                let (always, zero) = (self.text.var(&always), self.text.number(0.0));
+                expr = self.text.merge(always, expr, zero);
+            }
+            self.contribute(number, *position, expr, None, found);
+        }
+    }
+
+    fn contribute(
+        &mut self,
+        step: usize,
+        position: usize,
+        expr: ExprId,
+        row: Option<(usize, ExprId)>,
+        found: &mut Found,
+    ) {
+        let operand = self.local.steps[step].operands[position];
+        let support = self.support_of_use(step, position);
+        if self.cotangents.contains_key(&operand) {
+            let part = Contribution { step, position, expr, support, row };
+            found.parts.entry(operand).or_default().push(part);
+        } else {
+            found.unnamed.insert(operand, expr);
+        }
+    }
+
+    /// Whether the cotangent of a step would be written more than once, or inside of a `merge` that pads it.
+    fn is_read_often(&mut self, number: usize, uses: &[usize]) -> bool {
+        let is_moved = self.support_of_results(number).is_some()
+            && uses
+                .iter()
+                .any(|position| self.support_of_use(number, *position) != self.support_of_results(number));
+        is_moved
+            || uses.iter().map(|position| self.reads(number, *position).cotangent.max(1)).sum::<usize>() > 1
+    }
+
+    /// `x * x` has the derivative `2.0 * x`.
+    fn square(&mut self, number: usize, cotangent: ExprId, uses: &[usize]) -> Option<ExprId> {
+        let step = &self.local.steps[number];
+        let is_square = step.action == Action::Apply(Op::Mul) && step.operands[0] == step.operands[1];
+        if !is_square || uses.len() != 2 {
+            return None;
+        }
+        let (operand, support) = (step.operands[0], self.support(step.results[0]));
+        let (two, primal) = (self.text.number(2.0), self.primal(operand, support));
+        let slope = self.text.binary(BinaryOp::Mul, two, primal);
+        Some(self.text.binary(BinaryOp::Mul, slope, cotangent))
+    }
+
+    /// What a cotangent of the result contributes to an operand: the table of section 9.5.
+    fn transposed(&mut self, number: usize, position: usize, cotangent: ExprId) -> ExprId {
+        let step = &self.local.steps[number];
+        let support = self.support(step.results[0]);
+        let to = self.support_of_use(number, position);
+        let operands = step.operands.clone();
+        match step.action.clone() {
+            Action::Apply(op) => self.formula(number, &op, position, cotangent),
+            Action::When(polarity) => {
+                let (condition, zero) = (self.written(operands[1]), self.text.number(0.0));
+                let dense = self.padded(cotangent, support);
+                let moved = self.text.padded(condition, polarity, dense, zero);
+                self.sampled(moved, to)
+            }
+            Action::Merge => {
+                let condition = self.written(operands[0]);
+                let dense = self.padded(cotangent, support);
+                let polarity = if position == 1 { Polarity::On } else { Polarity::OnNot };
+                let moved = self.text.when(dense, condition, polarity);
+                self.sampled(moved, to)
+            }
+            Action::Fby(direction) if position == 0 => {
+                let (yes, no, zero) = (self.text.truth(true), self.text.truth(false), self.text.number(0.0));
+                let edge = self.text.fby(direction, yes, no);
+                let edge = self.sampled(edge, support);
+                self.text.conditional(edge, cotangent, zero)
+            }
+            Action::Fby(Direction::Forward) => {
+                let dense = self.padded(cotangent, support);
+                let moved = match self.ends() {
+                    Ends::Open => self.text.unary(UnaryOp::Post, dense),
+                    Ends::Finite => {
+                        let zero = self.text.number(0.0);
+                        self.text.fby(Direction::Back, zero, dense)
+                    }
+                };
+                self.sampled(moved, to)
+            }
+            Action::Fby(Direction::Back) | Action::Post => {
+                let (dense, zero) = (self.padded(cotangent, support), self.text.number(0.0));
+                let moved = self.text.fby(Direction::Forward, zero, dense);
+                self.sampled(moved, to)
+            }
+            Action::Param | Action::Call(_) => unreachable!("no formula is asked for"),
+        }
+    }
+
+    /// The formula of the operation table.
+    fn formula(&mut self, number: usize, op: &Op, position: usize, cotangent: ExprId) -> ExprId {
+        let step = &self.local.steps[number];
+        let (operands, result) = (step.operands.clone(), step.results[0]);
+        let support = self.support(result);
+        let shapes: Vec<Shape> = operands.iter().map(|operand| self.shape(*operand)).collect();
+        // What a formula does not read is not written: it may be long.
+        let reads = self.reads(number, position);
+        let unread = self.text.truth(true);
+        let mut formulas = Vec::new();
+        for (operand, shape) in operands.iter().zip(&shapes) {
+            let expr = if reads.operands > 0 { self.primal(*operand, support) } else { unread };
+            formulas.push(Formula { expr, shape: shape.clone(), part: Part::Primal });
+        }
+        let shared = self.shared_results.get(&result).cloned();
+        let expr = match shared {
+            Some(name) => self.text.var(&name),
+            None if reads.result > 0 => self.primal(result, support),
+            None => unread,
+        };
+        let result_shape = self.shape(result);
+        let of_result = Formula { expr, shape: result_shape.clone(), part: Part::Result };
+        let g = Formula { expr: cotangent, shape: result_shape.clone(), part: Part::Cotangent };
+        let site =
+            Site { operands: &formulas, result: &of_result, shapes: &shapes, result_shape: &result_shape };
+        let mut algebra = Formulas {
+            text: &mut self.text,
+            dimensions: &self.dimensions,
+            n_operands: 0,
+            n_results: 0,
+            n_cotangents: 0,
+        };
+        let formula =
+            op.vjp(position, &site, &g, &mut algebra).expect("derivatives pass through this operand");
+        formula.expr
+    }
+
+    /// How often a formula reads what.
+    fn reads(&mut self, number: usize, position: usize) -> Reads {
+        let step = &self.local.steps[number];
+        let Action::Apply(op) = step.action.clone() else {
+            return Reads { operands: 0, result: 0, cotangent: 1 };
+        };
+        let shapes: Vec<Shape> = step.operands.iter().map(|operand| self.shape(*operand)).collect();
+        let result_shape = self.shape(step.results[0]);
+        let expr = self.text.truth(true);
+        let part = |part: Part, shape: &Shape| Formula { expr, shape: shape.clone(), part };
+        let operands: Vec<Formula> = shapes.iter().map(|shape| part(Part::Operand, shape)).collect();
+        let (result, g) = (part(Part::Result, &result_shape), part(Part::Cotangent, &result_shape));
+        let site =
+            Site { operands: &operands, result: &result, shapes: &shapes, result_shape: &result_shape };
+        let mut algebra = Formulas {
+            text: &mut self.text,
+            dimensions: &self.dimensions,
+            n_operands: 0,
+            n_results: 0,
+            n_cotangents: 0,
+        };
+        op.vjp(position, &site, &g, &mut algebra);
+        Reads { operands: algebra.n_operands, result: algebra.n_results, cotangent: algebra.n_cotangents }
+    }
+
+    pub fn shape(&self, stream: StreamId) -> Shape {
+        self.local.ty(stream).shape.clone()
+    }
+
+    /// Results that a formula reads twice get a name: `u5 = tanh(c_next) when bp`.
+    fn share_results(&mut self) {
+        let mut n_shared = 0;
+        for number in 0..self.local.steps.len() {
+            let result = self.local.steps[number].results[0];
+            let is_name = self.names.contains_key(&result) && self.supports.is_none();
+            let uses = self.uses_of(number);
+            if !is_name && uses.iter().any(|position| self.reads(number, *position).result > 1) {
+                n_shared += 1;
+                let name = self.fresh.name(&format!("u{n_shared}"));
+                self.shared_results.insert(result, name);
+            }
+        }
+    }
+
+    fn shared_lines(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for number in 0..self.local.steps.len() {
+            let result = self.local.steps[number].results[0];
+            if let Some(name) = self.shared_results.get(&result).cloned() {
+                let value = self.primal(result, self.support(result));
+                lines.push(self.text.equation(&[name], value));
+            }
+        }
+        lines
+    }
+
+    /// A sum for each stream with a name: seeded ones first, then in the order of their first uses.
+    fn sums(&mut self, mut parts: FxHashMap<StreamId, Vec<Contribution>>) -> Vec<String> {
+        let seeded = |stream: &StreamId| self.seeds.iter().position(|(seeded, _)| seeded == stream);
+        let mut order: Vec<(usize, (usize, usize), StreamId)> = Vec::new();
+        for (stream, parts) in &mut parts {
+            parts.sort_by_key(|part| (part.step, part.position));
+            let first = (parts[0].step, parts[0].position);
+            order.push((seeded(stream).unwrap_or(usize::MAX), first, *stream));
+        }
+        order.sort_unstable();
+        let mut lines = Vec::new();
+        for (_, _, stream) in order {
+            let parts = parts.remove(&stream).expect("each is summed once");
+            if parts.len() == 1
+                && self.returned.get(&(parts[0].step, parts[0].position)) == self.cotangents.get(&stream)
+            {
+                continue; // the call that gives it defines it
+            }
+            let value = self.sum(stream, &parts);
+            let name = self.cotangents[&stream].clone();
+            lines.push(self.text.equation(&[name], value));
+        }
+        lines
+    }
+
+    fn sum(&mut self, stream: StreamId, parts: &[Contribution]) -> ExprId {
+        let seed = self.seed_of(stream);
+        let whole = self.support(stream);
+        if seed.is_none()
+            && let Some(rows) = self.rows(stream, parts)
+        {
+            return rows;
+        }
+        let mut terms: Vec<(ExprId, Option<SupportId>)> = Vec::new();
+        if let Some(seed) = seed {
+            terms.push((self.text.var(&seed), whole.map(|_| Supports::GIVEN)));
+        }
+        terms.extend(parts.iter().map(|part| (part.expr, part.support)));
+        if terms.iter().all(|(_, support)| *support == whole) {
+            return self.added(terms.iter().map(|(term, _)| *term));
+        }
+        let mut padded = Vec::new();
+        for (term, support) in terms {
+            padded.push(self.padded(term, support));
+        }
+        let sum = self.added(padded);
+        self.sampled(sum, whole)
+    }
+
+    fn added(&mut self, terms: impl IntoIterator<Item = ExprId>) -> ExprId {
+        let mut terms = terms.into_iter();
+        let first = terms.next().expect("an active stream has a use");
+        terms.fold(first, |sum, term| self.text.sum(sum, term))
+    }
+
+    /// If every row is used by itself, the cotangents of the rows, stacked: `[d0,d1,..]`.
+    fn rows(&mut self, stream: StreamId, parts: &[Contribution]) -> Option<ExprId> {
+        let n_rows = *self.shape(stream).first()?;
+        let whole = self.support(stream);
+        let mut rows: Vec<Vec<ExprId>> = vec![Vec::new(); n_rows];
+        for part in parts {
+            let (row, cotangent) = part.row.filter(|_| part.support == whole)?;
+            rows[row].push(cotangent);
+        }
+        if rows.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let mut items = Vec::new();
+        for row in rows {
+            items.push(self.added(row));
+        }
+        Some(self.text.list(&items))
+    }
+
+    /// What the interface needs besides: masks, zeros for inputs that nothing depends on, and the types of cotangents that nothing
+    /// reads.
+    fn interface_lines(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let given = self.supports.as_ref().map(|_| Supports::GIVEN);
+        for (slot, name) in self.results.clone() {
+            let stream = self.local.slot(slot);
+            let value = if !self.active.contains(&stream) {
+                let zeros = self.zeros(stream);
+                self.sampled(zeros, given)
+            } else if self.is_masked(stream) {
+                let cotangent = self.text.var(&self.cotangents[&stream].clone());
+                let dense = self.padded(cotangent, self.support(stream));
+                self.sampled(dense, given)
+            } else {
+                continue;
+            };
+            lines.push(self.text.equation(&[name], value));
+        }
+        for (stream, name) in self.seeds.clone() {
+            let is_read = self.active.contains(&stream) && self.seeded.contains(&stream);
+            if !is_read {
+                let (cotangent, zeros) = (self.text.var(&name), self.zeros(stream));
+                let value = match given {
+                    Some(given) => {
+                        let condition = self.support_name(given);
+                        self.text.merge(condition, cotangent, zeros)
+                    }
+                    None => self.text.sum(cotangent, zeros),
+                };
+                lines.push(self.text.equation(&["_".to_string()], value));
+            }
+        }
+        lines
+    }
+
+    /// Zeros in the shape of a stream, which depend on nothing.
+    pub fn zeros(&mut self, stream: StreamId) -> ExprId {
+        let shape = self.shape(stream);
+        let shape = self.dimensions.shape(&shape, &mut self.text);
+        self.text.call("zeros", &[shape])
+    }
+}

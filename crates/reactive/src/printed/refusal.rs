@@ -1,0 +1,58 @@
+//! What has no printed form (section 9.5, limits).
+
+use eddy_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashSet;
+
+use super::link::calls;
+use crate::codes;
+use crate::program::{Base, Callable, NodeId, Program};
+
+/// Nodes and `M_end` have one, if they instantiate nothing else that is synthesised.
+pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Diagnostic>> {
+    if !is_printable(callable) {
+        return Err(vec![synthesised(program, callable, program.span_of(callable))]);
+    }
+    let root = program.origin(callable.base);
+    let mut todo = vec![root];
+    let mut seen: FxHashSet<NodeId> = FxHashSet::from_iter([root]);
+    while let Some(node) = todo.pop() {
+        let module = program.module_of(node);
+        for (callable, expr) in calls(program, node) {
+            if !is_printable(callable) {
+                return Err(vec![synthesised(program, callable, module.tree.exprs.at(expr))]);
+            }
+            let origin = program.origin(callable.base);
+            if let Some(diagnostic) = without_adjoint(program, origin, module.tree.exprs.at(expr)) {
+                return Err(vec![diagnostic]);
+            }
+            if seen.insert(origin) {
+                todo.push(origin);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_printable(callable: &Callable) -> bool {
+    let is_printable = matches!(callable.base, Base::Node(_) | Base::Woven { cut: false, .. });
+    is_printable && callable.modes.is_empty()
+}
+
+fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic {
+    let title = format!("`{}` is synthesised and has no source to differentiate", program.name_of(callable));
+    Diagnostic::error(codes::NOT_PRINTED, span, title)
+        .reason("`eddy diff` prints training code for nodes, and for `M_end`, whose source it writes first")
+        .help("the synthesised node can be run: `eddy run FILE --node NAME`")
+}
+
+/// A derivative that the user wrote is called, so it must be there: the transpose of `tan_M` has no source.
+fn without_adjoint(program: &Program, node: NodeId, span: Span) -> Option<Diagnostic> {
+    let custom = program.customs.get(&node)?;
+    let name = &program.node(node).name;
+    let is_tangent_alone = custom.adjoint.is_none() && custom.tangent.is_some();
+    is_tangent_alone.then(|| {
+        let title =
+            format!("`{name}` has only the custom derivative `tan_{name}`; its transpose is synthesised and has no source");
+        Diagnostic::error(codes::NOT_PRINTED, span, title).help(format!("write `adj_{name}` too"))
+    })
+}

@@ -1,0 +1,299 @@
+//! Printed training code computes what the synthesised node does (P19).
+
+use std::fmt;
+
+use eddy_reactive::cell::Cell;
+use eddy_reactive::check::check_node;
+use eddy_reactive::draft::Draft;
+use eddy_reactive::elaborate::{Given, Interface, interface};
+use eddy_reactive::flow::VarId;
+use eddy_reactive::infer::{Hint, Hints};
+use eddy_reactive::prepare::{Checks, Prepared, prepare};
+use eddy_reactive::printed::{Wish, print};
+use eddy_reactive::program::{NodeId, Program};
+use eddy_reactive::resolve::resolve;
+use eddy_syntax::{Diagnostic, SourceFile, Sources};
+use eddy_tensor::Value;
+use rustc_hash::FxHashMap;
+
+use crate::generated::agreement::waits;
+use crate::generated::case::Ready;
+use crate::generated::compare::{is_below, show};
+use crate::generated::engines::{NoValue, Rows, cells, denote, settled, simulate};
+use crate::generated::generate::{Choices, ProgramText};
+use crate::generated::harness::{Source, Trial, Verdict, law};
+use crate::generated::trace::{Absences, Numbers, Trace, value};
+
+/// A program and decisions about a trace for its training code.
+struct Training {
+    program: ProgramText,
+    /// The node that is differentiated.
+    node: String,
+    trace: Vec<u16>,
+}
+
+impl fmt::Debug for Training {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}-- eddy diff --node {}", self.program.text(), self.node)
+    }
+}
+
+fn plain(source: &mut Source<'_>) -> Training {
+    let program = source.program.program_to_print();
+    Training { node: program.main().name.to_string(), program, trace: source.law.to_vec() }
+}
+
+fn with_resets(source: &mut Source<'_>) -> Training {
+    let program = source.program.program_to_reset();
+    Training { node: format!("{}_end", program.main().name), program, trace: source.law.to_vec() }
+}
+
+/// What the printed text must compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Promise {
+    /// The same cells.
+    Same,
+    /// The same cells, and perhaps more: where `bp` is false, sparse cotangents do not wait for primal values that a dense zero is
+    /// multiplied by (section 15).
+    More,
+    /// Nothing else where both know something. What comes after the end of the trace is unknown.
+    Compatible,
+}
+
+#[test]
+fn p19_dense_training_code_is_the_synthesised_node() {
+    law("P19 dense", 300, plain, |training| {
+        let wish = Wish { dense: true, ..Wish::default() };
+        agrees(training, &wish, Promise::Same)
+    });
+}
+
+#[test]
+fn p19_sparse_training_code_is_the_synthesised_node_on_finite_traces() {
+    law("P19 finite", 300, plain, |training| {
+        let wish = Wish { finite: true, ..Wish::default() };
+        agrees(training, &wish, Promise::More)
+    });
+}
+
+#[test]
+fn p19_sparse_training_code_contradicts_the_synthesised_node_nowhere() {
+    law("P19 open", 300, plain, |training| agrees(training, &Wish::default(), Promise::Compatible));
+}
+
+#[test]
+fn p19_dense_training_code_with_resets() {
+    law("P19 dense resets", 300, with_resets, |training| {
+        let wish = Wish { dense: true, ..Wish::default() };
+        agrees(training, &wish, Promise::Same)
+    });
+}
+
+#[test]
+fn p19_sparse_training_code_with_resets_if_bp_is_constant_on_each_segment() {
+    law("P19 finite resets", 300, with_resets, |training| {
+        let wish = Wish { finite: true, ..Wish::default() };
+        agrees(training, &wish, Promise::More)
+    });
+}
+
+/// Compares printed and synthesised training code on one trace, in both semantics.
+fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
+    let program = resolved(&training.program.text()).map_err(|found| told("the program", &found))?;
+    let name = format!("diff_{}", training.node);
+    let Ok((synthesised, expected)) = prepared(&program, &name, |_| Hints::default()) else {
+        return Ok(Verdict::Skipped("no training code"));
+    };
+    let callable = program.find_named(&training.node).expect("its derivative was found");
+    let text = print(&program, &callable, wish).map_err(|found| told("printing", &found))?;
+    if !wish.dense && text.contains("back_n") {
+        return Ok(Verdict::Skipped("only a dense form"));
+    }
+    if !wish.dense && !training.node.ends_with("_end") && text.contains("_end(") {
+        // Segments of the program's own, on which `bp` is not constant.
+        return Ok(Verdict::Skipped("resets"));
+    }
+    let fail = |what: String| format!("{what}\n{text}");
+    let printed = resolved(&text).map_err(|found| fail(told("the printed text", &found)))?;
+    if checked(&program).is_ok() {
+        checked(&printed).map_err(|found| fail(told("the printed text", &found)))?;
+    }
+    let (printed, found) = prepared(&printed, &name, |draft| like(draft, &synthesised))
+        .map_err(|found| fail(told("the printed text", &found)))?;
+    if ports(&expected) != ports(&found) {
+        return Err(fail(format!("{:?}\n{:?}", ports(&expected), ports(&found))));
+    }
+    let mut choices = Choices::new(&training.trace);
+    let segments = if wish.dense { Segments::Mixed } else { Segments::Whole };
+    let ready = cells!(on_a_trace(synthesised, &mut choices, segments));
+    let other = Ready { prepared: printed, inputs: ready.inputs.clone(), n_cycles: ready.n_cycles };
+    for (semantics, run) in [("A", denote as fn(&Ready) -> Result<Rows, NoValue>), ("B", simulate)] {
+        let (left, right) = (cells!(run(&ready)), cells!(run(&other)));
+        if !left.iter().flatten().all(is_finite) {
+            return Ok(Verdict::Skipped("not finite"));
+        }
+        // Where something waits for itself within a cycle, A does not learn that it is absent (P1).
+        let promise = if semantics == "A" && waits(other.flow()) { Promise::Compatible } else { promise };
+        compare((&ready, settled(&left)), (&other, settled(&right)), promise)
+            .map_err(|broken| fail(format!("{semantics}: {broken}\n{}", ready.bench(&name))))?;
+    }
+    Ok(Verdict::Holds)
+}
+
+fn resolved(text: &str) -> Result<Program, Vec<Diagnostic>> {
+    resolve(&mut Sources::alone(SourceFile::new("law.eddy", text)))
+}
+
+/// What `eddy check` does.
+fn checked(program: &Program) -> Result<(), Vec<Diagnostic>> {
+    let nodes = (0..program.nodes.len()).map(NodeId);
+    for node in nodes.filter(|node| program.node(*node).module == Program::MAIN) {
+        check_node(program, &node.into(), false)?;
+    }
+    Ok(())
+}
+
+fn prepared(
+    program: &Program,
+    name: &str,
+    hints: impl FnOnce(&Draft) -> Hints,
+) -> Result<(Prepared, Interface), Vec<Diagnostic>> {
+    let callable = program.find_named(name).map_err(|found| vec![*found])?;
+    let interface = interface(program, &callable, &FxHashMap::default())?;
+    let prepared = prepare(program, &callable, &Given::default(), hints, Checks::On)?;
+    Ok((prepared, interface))
+}
+
+/// The data have the shapes that the synthesised node asks for.
+fn like(draft: &Draft, synthesised: &Prepared) -> Hints {
+    let shapes = synthesised.flow.inputs.iter().map(|input| synthesised.flow.var(*input).ty.shape.clone());
+    let hint = |(input, says): (&VarId, eddy_tensor::Shape)| Hint {
+        input: *input,
+        says,
+        span: draft.vars[input.index()].span,
+    };
+    Hints { shapes: draft.inputs.iter().zip(shapes).map(hint).collect(), ..Hints::default() }
+}
+
+fn told(what: &str, found: &[Diagnostic]) -> String {
+    let titles: Vec<&str> = found.iter().map(|diagnostic| diagnostic.title.as_str()).collect();
+    format!("{what} is refused: {}", titles.join("; "))
+}
+
+fn ports(interface: &Interface) -> [Vec<&str>; 2] {
+    [&interface.inputs, &interface.outputs].map(|ports| ports.iter().map(|port| port.name.as_str()).collect())
+}
+
+/// A trace for training code.
+fn on_a_trace(prepared: Prepared, choices: &mut Choices<'_>, segments: Segments) -> Result<Ready, NoValue> {
+    let n_cycles = choices.below(9);
+    // Where nothing that matters ties `bp` to the inputs, the synthesised node leaves it free; the printed one need not.
+    let base = (0..n_cycles).map(|_| if choices.once_in(4) { Cell::Absent } else { Cell::Present });
+    let base: Vec<Cell> = base.collect();
+    let like = Some(vec![base; prepared.flow.inputs.len()]);
+    let trace =
+        Trace { flow: &prepared.flow, clocks: &prepared.clocks, n_cycles, like, numbers: Numbers::Round };
+    let mut inputs = trace.rows(choices, Absences::Some)?;
+    if segments == Segments::Whole {
+        make_constant(&prepared, &mut inputs);
+        // Where `bp` has changed, so have the cotangents.
+        let is_root = |input: &VarId| prepared.clocks.is_root(prepared.clocks.of(*input));
+        let is_sampled: Vec<bool> = prepared.flow.inputs.iter().map(|input| !is_root(input)).collect();
+        let values: Vec<Vec<Cell>> = prepared
+            .flow
+            .inputs
+            .iter()
+            .map(|input| (0..n_cycles).map(|_| Cell::Value(value(&prepared.flow, *input, choices))).collect())
+            .collect();
+        for (row, _) in inputs.iter_mut().zip(&is_sampled).filter(|(_, is_sampled)| **is_sampled) {
+            row.fill(Cell::Unknown);
+        }
+        let cell = |input: usize, cycle: usize, is_active: bool| {
+            if is_active { values[input][cycle].clone() } else { Cell::Absent }
+        };
+        trace.fill(cell, &is_sampled, &mut inputs)?;
+    }
+    Ok(Ready { prepared, inputs, n_cycles })
+}
+
+/// What a trace does to segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Segments {
+    /// `bp` changes when it likes.
+    Mixed,
+    /// It is the same at all cycles of a segment.
+    Whole,
+}
+
+fn make_constant(prepared: &Prepared, inputs: &mut Rows) {
+    let find = |name: &str| {
+        let is_named = |input: &VarId| prepared.flow.var(*input).name.as_deref() == Some(name);
+        prepared.flow.inputs.iter().position(is_named)
+    };
+    let (Some(end), Some(bp)) = (find("end"), find("bp")) else { return };
+    let mut current: Option<Cell> = None;
+    for cycle in 0..inputs[bp].len() {
+        if !inputs[bp][cycle].is_present() {
+            continue;
+        }
+        let first = current.get_or_insert_with(|| inputs[bp][cycle].clone()).clone();
+        inputs[bp][cycle] = first;
+        if inputs[end][cycle] == Cell::Value(Value::Bool(true)) {
+            current = None;
+        }
+    }
+}
+
+fn is_finite(cell: &Cell) -> bool {
+    let text = cell.to_string();
+    !text.contains("nan") && !text.contains("inf")
+}
+
+/// The outputs of both, in order.
+fn compare(
+    (left, left_rows): (&Ready, Rows),
+    (right, right_rows): (&Ready, Rows),
+    promise: Promise,
+) -> Result<(), String> {
+    for (one, other) in left.flow().outputs.iter().zip(&right.flow().outputs) {
+        let (expected, found) = (&left_rows[one.index()], &right_rows[other.index()]);
+        let fits = |(expected, found): (&Cell, &Cell)| match promise {
+            _ if is_close(expected, found) => true,
+            Promise::Same => false,
+            Promise::More => is_below(expected, found),
+            Promise::Compatible => is_below(expected, found) || is_below(found, expected),
+        };
+        if !expected.iter().zip(found).all(fits) {
+            let name = left.flow().var(*one).name.as_deref().unwrap_or("?");
+            return Err(format!(
+                "`{name}`\n  synthesised: {}\n  printed:     {}",
+                show(expected),
+                show(found)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Sums may be taken in another order.
+fn is_close(left: &Cell, right: &Cell) -> bool {
+    let numbers = |cell: &Cell| match cell {
+        Cell::Value(value) => Some(value.clone()),
+        _ => None,
+    };
+    match (numbers(left), numbers(right)) {
+        (Some(left), Some(right)) => left == right || are_near(&left, &right),
+        _ => left == right,
+    }
+}
+
+fn are_near(left: &Value, right: &Value) -> bool {
+    let parse = |value: &Value| -> Vec<f64> {
+        let text = value.to_string();
+        text.split(|c: char| "[],".contains(c)).filter_map(|word| word.parse().ok()).collect()
+    };
+    let (left, right) = (parse(left), parse(right));
+    let is_near =
+        |(left, right): (&f64, &f64)| (left - right).abs() <= 1e-9 * (1.0 + left.abs().max(right.abs()));
+    left.len() == right.len() && left.iter().zip(&right).all(is_near)
+}
