@@ -260,30 +260,38 @@ impl Terms {
         end
     }
 
-    /// Makes two clocks one, if they can be.
+    /// Makes two clocks one, if they can be; otherwise both stay as they were. Clocks that are sampled alike become one only when
+    /// what they sample has: a merge that is left behind by a failure could make a clock that is sampled from itself.
     fn unify(&mut self, left: u32, right: u32) -> bool {
+        let mut sampled_alike = Vec::new();
         let (mut left, mut right) = (left, right);
-        loop {
+        let is_one = loop {
             (left, right) = (self.find_short(left), self.find_short(right));
             if left == right {
-                return true;
+                break true;
             }
             match (self.terms[left as usize], self.terms[right as usize]) {
-                (Term::Free, _) => return self.bind(left, right),
-                (_, Term::Free) => return self.bind(right, left),
+                (Term::Free, _) => break self.bind(left, right),
+                (_, Term::Free) => break self.bind(right, left),
                 (
                     Term::On { of: a, condition: c, polarity: p },
                     Term::On { of: b, condition: d, polarity: q },
                 ) => {
                     if (c, p) != (d, q) {
-                        return false;
+                        break false;
                     }
-                    self.terms[left as usize] = Term::Same(right);
+                    sampled_alike.push((left, right));
                     (left, right) = (a, b);
                 }
                 _ => unreachable!("`find` ends at a clock"),
             }
+        };
+        if is_one {
+            for (left, right) in sampled_alike {
+                self.terms[left as usize] = Term::Same(right);
+            }
         }
+        is_one
     }
 
     /// A root is another clock, unless that is sampled from the root itself.

@@ -10,7 +10,7 @@
 //!   the same; [`naive`](naive): the operational rules without a schedule.
 //! * the laws: [`semantics`](semantics) (P1, P8), [`order`](order) (P2, P3), [`horizon`](horizon) (P4, P5),
 //!   [`knowledge`](knowledge) (P6), [`delays`](delays) (P7), [`instances`](instances) (P12), [`lists`](lists) (P15),
-//!   [`streaming`](streaming), [`text`](text), and what the programs are like, [`distribution`](distribution).
+//!   [`streaming`](streaming), [`text`](text), [`refusals`](refusals), and what the programs are like, [`distribution`](distribution).
 
 mod generate;
 
@@ -28,6 +28,7 @@ mod instances;
 mod knowledge;
 mod lists;
 mod order;
+mod refusals;
 mod semantics;
 mod streaming;
 mod text;
