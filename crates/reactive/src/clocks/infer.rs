@@ -236,6 +236,11 @@ impl Terms {
         number
     }
 
+    /// What a stream is a copy or a negation of.
+    pub fn source(&self, var: VarId) -> VarId {
+        self.sources[var.index()].0
+    }
+
     /// The condition that two clocks sample one clock by, with opposite values; and which value the left one takes.
     pub fn complements(&self, left: u32, right: u32) -> Option<(VarId, Polarity)> {
         match (self.terms[self.find(left) as usize], self.terms[self.find(right) as usize]) {
@@ -344,5 +349,24 @@ fn sources(flow: &Flow) -> Vec<(VarId, bool)> {
             sources[copy.index()] = Some((source, is_negated));
         }
     }
-    sources.into_iter().map(|source| source.expect("each stream has a source")).collect()
+    let sources = sources.into_iter().map(|source| source.expect("each stream has a source")).collect();
+    with_names(flow, sources)
+}
+
+/// A source without a name gives way to the first stream with one that is a copy or a negation of it: messages then say
+/// `on not n` where `n = not (x > 0.0)`, and not the whole expression.
+fn with_names(flow: &Flow, mut sources: Vec<(VarId, bool)>) -> Vec<(VarId, bool)> {
+    let mut named: FxHashMap<VarId, (VarId, bool)> = FxHashMap::default();
+    for var in flow.var_ids().filter(|var| flow.var(*var).name.is_some()) {
+        let (source, is_negated) = sources[var.index()];
+        if flow.var(source).name.is_none() {
+            named.entry(source).or_insert((var, is_negated));
+        }
+    }
+    for (source, is_negated) in &mut sources {
+        if let Some((name, negates)) = named.get(source) {
+            (*source, *is_negated) = (*name, *is_negated ^ negates);
+        }
+    }
+    sources
 }
