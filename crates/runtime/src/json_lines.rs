@@ -51,6 +51,8 @@ impl<R: Read> JsonLines<R> {
                 return Err(failed(self.line, "is not UTF-8".to_string()));
             };
             let text = text.trim_end_matches(['\n', '\r']);
+            // Some programs begin their files with a byte order mark.
+            let text = if self.line == 1 { text.trim_start_matches('\u{FEFF}') } else { text };
             if !text.trim().is_empty() {
                 return Ok(Some(Place { line: self.line, text: text.to_string() }));
             }

@@ -80,10 +80,7 @@ impl Stopped {
             Stopped::Data { file, bad } => {
                 let line = u32::try_from(bad.place.line).unwrap_or(u32::MAX).max(1);
                 let span = match sources.add_excerpt(&file, &bad.place.text, line) {
-                    Ok(excerpt) => {
-                        let offset = |at: usize| excerpt.base() + u32::try_from(at).unwrap_or(0);
-                        Span::new(offset(bad.bytes.start), offset(bad.bytes.end))
-                    }
+                    Ok(excerpt) => excerpt.span_around(bad.bytes),
                     Err(_) => Span::default(),
                 };
                 vec![Diagnostic::error(codes::DATA, span, bad.message)]
