@@ -1,13 +1,10 @@
 //! The command `fmt`: rewrites programs in the one format, without ever losing one.
 //!
-//! A file is replaced in one step: the new text goes to a temporary file beside it, reaches the disk, takes
-//! over the permissions, and is renamed over the old one. Whatever happens before the rename, a full disk, a
-//! crash, leaves the old file whole. A program that does not parse is reported and left alone, and the
+//! A file is replaced in one step ([`Replacement`]). A program that does not parse is reported and left alone, and the
 //! other files are still formatted.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use eddy_language::{Language, Status};
 use eddy_syntax::SourceFile;
@@ -16,6 +13,7 @@ use crate::answers::Answers;
 use crate::args::{FmtArgs, is_standard_input};
 use crate::input;
 use crate::json;
+use crate::replacement::Replacement;
 use crate::report::Form;
 use crate::stop::{Stop, reason};
 
@@ -35,7 +33,7 @@ pub fn fmt(args: &FmtArgs) -> Result<Status, Stop> {
         Form::Json => answers.write(&json::result("fmt", tally.word(), &tally.output))?,
         _ => answers.write(&tally.output)?,
     }
-    answers.finish()?;
+    answers.finish(Status::Answered)?;
     Ok(if tally.refused || tally.unformatted { Status::Refused } else { Status::Answered })
 }
 
@@ -93,43 +91,7 @@ fn rewrite(path: &Path, file: &SourceFile, formatted: &str) -> io::Result<()> {
         file.invalid_utf8().is_none(),
         "a language refuses bytes that are not UTF-8, which writing would lose"
     );
-    replace(path, formatted)
-}
-
-/// Gives the file at `path` a new text, in one step.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // Through a symbolic link, the file that it points to is rewritten and the link stays.
-    let path = fs::canonicalize(path)?;
-    let metadata = fs::metadata(&path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    // A rename asks only the folder for permission, but a file that is read-only is meant to stay as it is.
-    if metadata.permissions().readonly() {
-        return Err(io::Error::other("it is read-only"));
-    }
-    let (temporary, file) = create_beside(&path)?;
-    let replaced = fill(file, text)
-        .and_then(|()| fs::set_permissions(&temporary, metadata.permissions()))
-        .and_then(|()| fs::rename(&temporary, &path));
-    if replaced.is_err() {
-        // The first failure is the one to tell.
-        let _ = fs::remove_file(&temporary);
-    }
-    replaced
-}
-
-fn fill(mut file: File, text: &str) -> io::Result<()> {
-    file.write_all(text.as_bytes())?;
-    // Some file systems report a full disk only now, and a rename before the data would not survive a crash.
-    file.sync_all()
-}
-
-/// A new file in the same folder, hence on the same disk, where a rename is one step.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.eddy-{}", std::process::id()));
-    // `create_new` never follows or overwrites what somebody else put there.
-    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    Ok((temporary, file))
+    let mut replacement = Replacement::new(path)?;
+    replacement.write_all(formatted.as_bytes())?;
+    replacement.finish()
 }

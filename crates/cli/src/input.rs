@@ -52,12 +52,23 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
+/// The file of data, as they are named on the command line.
+pub fn path_of(named: &str) -> &str {
+    input_and_path(named).1
+}
+
+/// The input that data are for, if they are for one, and their file.
+fn input_and_path(named: &str) -> (Option<&str>, &str) {
+    match named.split_once('=') {
+        Some((input, path)) if !Path::new(named).exists() => (Some(input), path),
+        _ => (None, named),
+    }
+}
+
 /// Opens data, as they are named on the command line; otherwise the file's name and why it cannot be opened.
 pub fn data(named: &str) -> Result<Data, (String, String)> {
-    let (input, path) = match named.split_once('=') {
-        Some((input, path)) if !Path::new(named).exists() => (Some(input.to_string()), path),
-        _ => (None, named),
-    };
+    let (input, path) = input_and_path(named);
+    let input = input.map(str::to_string);
     let format = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Format::Csv,
         Some("npy") => Format::Npy,

@@ -9,6 +9,7 @@
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
 //! * [`answers`]: results, on standard output.
+//! * [`replacement`]: a file that takes the place of another, in one step.
 //! * [`report`]: diagnostics, counters and failures, on standard error.
 //! * [`json`]: the machine forms of both.
 //! * [`stop`]: the two ways in which a command ends early.
@@ -29,6 +30,7 @@ mod format;
 
 mod answers;
 mod json;
+mod replacement;
 mod report;
 mod stop;
 
@@ -72,6 +74,6 @@ fn completions(shell: clap_complete::Shell) -> Result<Status, Stop> {
     clap_complete::generate(shell, &mut Cli::command(), "eddy", &mut script);
     let mut answers = Answers::to_stdout();
     answers.write(&String::from_utf8_lossy(&script))?;
-    answers.finish()?;
+    answers.finish(Status::Answered)?;
     Ok(Status::Answered)
 }
