@@ -60,3 +60,14 @@ fn an_answer_never_replaces_what_it_is_made_of() {
     assert_eq!((folder.read("a.eddy"), folder.read("x.jsonl")), (SUM.to_string(), "{\"x\":1}\n".to_string()));
     folder.eddy(&["run", "a.eddy", "--out", "d"]).fails(1, &["d: cannot write the file: it is a directory"]);
 }
+
+#[test]
+fn a_stream_that_nothing_needs_keeps_no_cycle_open() {
+    let dead = "node f(x, c)->(s) s = x + (0.0 fby s); u = merge c (x when c) ((post u) when not c);";
+    let folder = Folder::new("dead").with("a.eddy", dead);
+    let lines = "{\"x\":1,\"c\":false}\n".repeat(4) + "{\"x\":1,\"c\":true}\n";
+    let run = ["run", "a.eddy", "--node", "f", "--in", "-", "--max-window", "2"];
+    folder.eddy_with_input(&run, &lines).is(0, "{\"s\":1}\n{\"s\":2}\n{\"s\":3}\n{\"s\":4}\n{\"s\":5}\n");
+    let shown = [&run[..], &["--show", "u"]].concat();
+    folder.eddy_with_input(&shown, &lines).fails(1, &["2 cycles", "'u'"]);
+}

@@ -337,7 +337,11 @@ impl<'a> Player<'a> {
             seed: options.seed.unwrap_or(0),
             max_window: options.max_window,
         };
-        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options);
+        // What nobody will see is computed while its cycle is open, and keeps none open.
+        let needed: Vec<VarId> =
+            prepared.flow.outputs.iter().copied().chain(shown.iter().map(|(_, var)| *var)).collect();
+        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options)
+            .needing(&prepared.clocks, &needed);
         Player { prepared, simulation, shown, n_printed: 0, is_checked: !options.unchecked }
     }
 
