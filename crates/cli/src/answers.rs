@@ -79,6 +79,11 @@ impl Sink for Answers {
             self.failure.get_or_insert(failure);
         }
     }
+
+    fn remark(&mut self, text: &str) {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "note: {text}");
+    }
 }
 
 impl fmt::Write for Answers {

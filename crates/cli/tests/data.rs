@@ -3,6 +3,11 @@
 mod folder;
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use folder::Folder;
 
@@ -70,4 +75,44 @@ fn a_stream_that_nothing_needs_keeps_no_cycle_open() {
     folder.eddy_with_input(&run, &lines).is(0, "{\"s\":1}\n{\"s\":2}\n{\"s\":3}\n{\"s\":4}\n{\"s\":5}\n");
     let shown = [&run[..], &["--show", "u"]].concat();
     folder.eddy_with_input(&shown, &lines).fails(1, &["2 cycles", "'u'"]);
+}
+
+/// The first line that comes out after these lines went in, while more may follow; `stream` is what is listened to.
+fn first_line(folder: &Folder, arguments: &[&str], lines: &str, stream: &str) -> String {
+    let mut command = folder.command(arguments);
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("eddy can be started");
+    let mut stdin = child.stdin.take().expect("the input is piped");
+    stdin.write_all(lines.as_bytes()).expect("eddy reads");
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let from: Box<dyn std::io::Read + Send> = match stream {
+        "stdout" => Box::new(stdout.expect("the output is piped")),
+        _ => Box::new(stderr.expect("the messages are piped")),
+    };
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        let _ = BufReader::new(from).read_line(&mut line);
+        let _ = send.send(line);
+    });
+    let line = receive.recv_timeout(Duration::from_secs(20));
+    drop(stdin);
+    child.wait().expect("eddy ends");
+    line.expect("a line comes while the input is open")
+}
+
+#[test]
+fn output_does_not_wait_for_an_input_whose_type_is_known() {
+    let program = "node f(x:num [], c)->(o, p) o = x + 1.0; p = 2.0 when c;";
+    let folder = Folder::new("known").with("a.eddy", program);
+    let run = ["run", "a.eddy", "--node", "f", "--in", "-"];
+    assert_eq!(first_line(&folder, &run, "{\"x\":1}\n", "stdout"), "{\"o\":2}\n");
+}
+
+#[test]
+fn whoever_waits_for_output_is_told_for_what() {
+    let folder = Folder::new("awaited").with("a.eddy", "node f(x, y)->(o, p) o = x; p = y;");
+    let run = ["run", "a.eddy", "--node", "f", "--in", "-"];
+    let note = first_line(&folder, &run, &"{\"x\":1}\n".repeat(10), "stderr");
+    assert!(note.starts_with("note: there is no output before the first value of `y`"), "{note}");
 }

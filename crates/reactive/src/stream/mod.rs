@@ -2,9 +2,10 @@
 //!
 //! Each cycle is printed as soon as it and all before it are decided, and forgotten when everything in it is known; so an
 //! endless pipe runs in the memory of its window. Types may depend on the first values of the inputs, which are therefore read
-//! before the program is prepared.
+//! before the program is prepared ([`peek`]).
 
 mod columns;
+mod peek;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,14 +13,12 @@ use std::fmt;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use eddy_tensor::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Cell;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface, interface};
 use crate::flow::{Flow, VarId};
-use crate::infer::{Hint, Hints};
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
@@ -29,9 +28,7 @@ use crate::static_value::constant_expression;
 use crate::tree::Semantics;
 use crate::{codes, errors, parse};
 use columns::Columns;
-
-/// So many rows are read, at most, in search of the first values of inputs without a written type.
-const MAX_PEEKED: usize = 10_000;
+use peek::Peek;
 
 /// Runs a node on data.
 pub fn run(
@@ -45,7 +42,7 @@ pub fn run(
         Ok(stream) => stream,
         Err(stopped) => return Ok(Verdict::refused(stopped.diagnostics(sources))),
     };
-    let prepared = match stream.prepare() {
+    let prepared = match stream.prepare(out) {
         Ok(prepared) => prepared,
         Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
     };
@@ -137,10 +134,11 @@ impl<'a> Stream<'a> {
         })
     }
 
-    fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
+    fn prepare(&mut self, out: Out<'_>) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
         let (columns, peeked) = (&mut self.columns, &mut self.peeked);
-        prepare(self.program, &self.callable, &self.given, |draft| hints(draft, columns, peeked), checks)
+        let hints = |draft: &Draft| Peek { draft, columns, peeked, out, is_explained: false }.hints();
+        prepare(self.program, &self.callable, &self.given, hints, checks)
     }
 
     /// The streams to print.
@@ -270,38 +268,6 @@ impl<'a> Stream<'a> {
         };
         unused.iter().map(warn).collect()
     }
-}
-
-/// Reads ahead until each input without a written type has shown a value.
-fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut VecDeque<Result<Row, Stopped>>) -> Hints {
-    let has_shape =
-        |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
-    let mut open: Vec<usize> =
-        (0..draft.inputs.len()).filter(|index| !has_shape(draft.inputs[*index])).collect();
-    let mut hints = Hints::default();
-    while !open.is_empty() && peeked.len() < MAX_PEEKED {
-        let row = match columns.peek_row() {
-            Ok(Some(row)) => row,
-            Ok(None) => break,
-            // What is wrong with the data is told when the program gets there.
-            Err(stopped) => {
-                peeked.push_back(Err(stopped));
-                break;
-            }
-        };
-        open.retain(|index| {
-            let raw = &row.cells[*index];
-            if raw.is_value() {
-                let input = draft.inputs[*index];
-                let span = draft.vars[input.index()].span;
-                hints.shapes.push(Hint { input, says: raw.outline().0, span });
-                hints.scalars.extend(raw.is_bool().then_some(Hint { input, says: Scalar::Bool, span }));
-            }
-            !raw.is_value()
-        });
-        peeked.push_back(Ok(row));
-    }
-    hints
 }
 
 fn constant(sources: &mut Sources, input: &str, text: &str) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
