@@ -116,3 +116,66 @@ fn whoever_waits_for_output_is_told_for_what() {
     let note = first_line(&folder, &run, &"{\"x\":1}\n".repeat(10), "stderr");
     assert!(note.starts_with("note: there is no output before the first value of `y`"), "{note}");
 }
+
+/// A run of `acc` on these data is refused with these words.
+#[track_caller]
+fn refused(folder: &Folder, options: &[&str], words: &[&str]) {
+    let arguments = [&["run", "--short", "a.eddy", "--node", "acc"], options].concat();
+    folder.eddy(&arguments).fails(1, words);
+}
+
+#[test]
+fn data_that_contradict_each_other_are_refused() {
+    let folder = Folder::new("contradictions")
+        .with("a.eddy", SUM)
+        .with("a.jsonl", "{\"x\":1}\n")
+        .with("b.jsonl", "{\"x\":2}\n")
+        .with("twice.jsonl", "{\"x\":1,\"x\":2}\n")
+        .with("twice.csv", "x,x\n1,2\n")
+        .with("quote.csv", "x,t\n1,\"2\n")
+        .with("short.csv", "x,t\n1\n");
+    refused(
+        &folder,
+        &["--in", "a.jsonl", "--in", "b.jsonl"],
+        &["b.jsonl:1:2", "`x` is given here and in `a.jsonl`"],
+    );
+    refused(&folder, &["--in", "a.jsonl", "--in", "a.jsonl"], &["a.jsonl", "this file is read already"]);
+    refused(&folder, &["--in", "x=a.jsonl", "--in", "x=b.jsonl"], &["`x` is read from `a.jsonl` already"]);
+    refused(&folder, &["--in", "twice.jsonl"], &["twice.jsonl:1:2", "`x` is given twice"]);
+    refused(&folder, &["--in", "twice.csv"], &["twice.csv:1:1", "the header names `x` twice"]);
+    refused(&folder, &["--in", "quote.csv"], &["quote.csv:2:1", "a quote is opened here"]);
+    refused(&folder, &["--in", "short.csv"], &["short.csv:2:1", "the row has 1 cell, but the header has 2"]);
+    refused(
+        &folder,
+        &["--in", "a.jsonl", "--const", "x=3"],
+        &["a.jsonl:1:2", "`x` is given by the data and by `--const`"],
+    );
+    refused(&folder, &["--in", "a.jsonl", "--show", "s,s"], &["`--show` names `s` twice"]);
+}
+
+#[test]
+fn an_input_without_data_is_named() {
+    let folder = Folder::new("without").with("a.eddy", SUM).with("a.csv", "X\n1\n");
+    let ended = folder.eddy(&["run", "--short", "a.eddy", "--node", "acc", "--in", "a.csv"]);
+    assert_eq!((ended.code, &*ended.stdout), (Some(0), "{}\n"));
+    assert!(ended.stderr.contains("the data have nothing for the input `x` of `acc`"), "{}", ended.stderr);
+    refused(&folder, &[], &["the node `acc` has inputs, and there are no data"]);
+}
+
+#[test]
+fn a_value_of_another_type_is_shown() {
+    let program = "node f(n:int [], p:bool [], v:num [2])->(o) o = n;";
+    let folder = Folder::new("types").with("a.eddy", program);
+    let says = |line: &str, words: &str| {
+        let run = ["run", "--short", "a.eddy", "--node", "f", "--in", "-"];
+        folder.eddy_with_input(&run, line).fails(1, &[words]);
+    };
+    says("{\"n\":1.0}", "`n` must be int, not the number 1.0, at cycle 0: its type is int []");
+    says(
+        "{\"n\":9223372036854775808}",
+        "`n` must be int, not 9.223372036854776e18, which is no integer of 64 bits",
+    );
+    says("{\"p\":1}", "`p` must be bool, not the number 1");
+    says("{\"v\":[1,null]}", "`v` has an element that is not there");
+    says("{\"v\":[1,1e400]}", "number out of range");
+}

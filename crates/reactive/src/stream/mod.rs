@@ -119,8 +119,25 @@ impl<'a> Stream<'a> {
             let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
             return Err(Stopped::Program(vec![diagnostic]));
         }
+        if let Some(shown) = twice(&options.show) {
+            let title = format!("`--show` names `{shown}` twice");
+            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
+            return Err(Stopped::Program(vec![diagnostic]));
+        }
         let inputs = interface.inputs.iter().map(|port| port.name.clone());
         let inputs: Vec<String> = inputs.filter(|name| !constants.contains_key(name)).collect();
+        if data.is_empty() && options.cycles.is_none() {
+            let has = if inputs.is_empty() { "no inputs" } else { "inputs" };
+            let help = if inputs.is_empty() {
+                "say how many cycles to run: `--cycles N`"
+            } else {
+                "give them data, `--in FILE`, or say how many cycles to run without: `--cycles N`"
+            };
+            let title =
+                format!("the node `{name}` has {has}, and there are no data that say how long it runs");
+            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title).help(help);
+            return Err(Stopped::Program(vec![diagnostic]));
+        }
         let columns = Columns::new(data, inputs)?;
         let shown: FxHashSet<String> = options.show.iter().cloned().collect();
         Ok(Stream {
@@ -173,6 +190,11 @@ impl<'a> Stream<'a> {
                 Ok(None) => break,
                 Err(stopped) => return Ok(Some(stopped)),
             };
+            if n_cycles == 0
+                && let Some(stopped) = self.constant_in_data(&row)
+            {
+                return Ok(Some(stopped));
+            }
             match self.cells(player.flow(), &row, n_cycles) {
                 Ok(cells) => {
                     if let Err(diagnostic) = player.open(&cells) {
@@ -250,7 +272,8 @@ impl<'a> Stream<'a> {
                     Err(mismatch) => {
                         let var = flow.var(*input);
                         let name = var.name.as_deref().expect("inputs have names");
-                        let message = format!("`{name}` {mismatch} at cycle {cycle}: it is {}", var.ty);
+                        let message =
+                            format!("`{name}` {mismatch}, at cycle {cycle}: its type is {}", var.ty);
                         return Err(self.columns.bad(row, name, message));
                     }
                 },
@@ -259,6 +282,15 @@ impl<'a> Stream<'a> {
         Ok(cells)
     }
 
+    /// What is said about data for an input that is a constant of this run.
+    fn constant_in_data(&self, row: &Row) -> Option<Stopped> {
+        let mut names = self.options.constants.iter().map(|(name, _)| name);
+        let name = names.find(|name| self.columns.has_unused(name))?;
+        let message = format!("`{name}` is given by the data and by `--const`");
+        Some(self.columns.bad(row, name, message))
+    }
+
+    /// Names in the data that are no inputs, and inputs that are not in the data.
     fn warnings(&self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
         let unused = self.columns.unused();
@@ -266,7 +298,14 @@ impl<'a> Stream<'a> {
             let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
             Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
         };
-        unused.iter().map(warn).collect()
+        let mut warnings: Vec<Diagnostic> = unused.iter().map(warn).collect();
+        if self.columns.has_data() {
+            warnings.extend(self.columns.missing().into_iter().map(|name| {
+                let title = format!("the data have nothing for the input `{name}` of `{node}`");
+                Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
+            }));
+        }
+        warnings
     }
 }
 
@@ -285,6 +324,11 @@ fn constant(sources: &mut Sources, input: &str, text: &str) -> Result<eddy_tenso
         }
         crate::tree::RowValue::Cells(_) => unreachable!("a constant was written"),
     }
+}
+
+/// The first name that stands twice.
+fn twice(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
 /// A simulation and what of it was printed.
