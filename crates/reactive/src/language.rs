@@ -4,9 +4,10 @@ use eddy_language::{Command, Data, Language, OptionName, Options, Out, Verdict};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
-use crate::check::{check_node, without_repetitions};
+use crate::check::{check_node, earliest, without_repetitions};
 use crate::chronogram::{Chart, svg};
 use crate::elaborate::Given;
+use crate::extent::too_large;
 use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
@@ -66,6 +67,10 @@ impl Language for Reactive {
             Ok(program) => program,
             Err(diagnostics) => return Ok(Verdict::refused(without_repetitions(diagnostics))),
         };
+        let too_large = too_large(&program);
+        if !too_large.is_empty() {
+            return Ok(Verdict::refused(without_repetitions(too_large)));
+        }
         if command == Command::Run && options.node.is_some() {
             return stream::run(&program, sources, options, data, out);
         }
@@ -82,7 +87,7 @@ impl Language for Reactive {
                 let diagnostics = warnings(&program, command, sources.main().end());
                 Ok(Verdict { diagnostics, ..Verdict::answered() })
             }
-            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
+            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(earliest(diagnostics)))),
         }
     }
 
@@ -169,19 +174,30 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
             declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect()
         }
     };
-    let mut text = String::new();
+    let (mut text, mut diagnostics) = (String::new(), Vec::new());
     for node in nodes {
-        let prepared = prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On)?;
+        let prepared = match prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On) {
+            Ok(prepared) => prepared,
+            Err(mut found) => {
+                diagnostics.append(&mut found);
+                continue;
+            }
+        };
         let name = program.name_of(&node);
         text.extend(["-- ", name.as_str(), "\n"]);
         let (flow, clocks) = (&prepared.flow, &prepared.clocks);
         text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));
     }
-    Ok(text)
+    if diagnostics.is_empty() { Ok(text) } else { Err(diagnostics) }
 }
 
 /// What all test benches print.
 fn run(program: &Program, wishes: &Wishes) -> Result<String, Vec<Diagnostic>> {
-    let runs = program.modules[Program::MAIN].tree.runs();
-    runs.map(|run| runs::execute(program, run, wishes)).collect()
+    let runs = || program.modules[Program::MAIN].tree.runs();
+    let printed: Result<String, _> = runs().map(|run| runs::execute(program, run, wishes)).collect();
+    printed.map_err(|mut diagnostics| {
+        // Another test bench may be wrong before anything runs, which is told first.
+        diagnostics.extend(runs().filter_map(|run| runs::check(program, run).err()).flatten());
+        diagnostics
+    })
 }

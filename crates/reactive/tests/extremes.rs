@@ -4,6 +4,7 @@
 
 mod text_laws;
 
+use eddy_reactive::extent::too_large;
 use eddy_reactive::format::format;
 use eddy_reactive::parse::parse;
 use eddy_reactive::resolve::resolve;
@@ -175,6 +176,20 @@ fn ten_megabytes() {
         }
     });
     accepted(format!("node f(x)->(o)\n{}", line.repeat(1_000_000 / line.len())));
+}
+
+/// One message, and not one for each of two thousand callers.
+#[test]
+fn nodes_that_are_nested_too_deep() {
+    let caller = |level: usize| format!("node f{level}(x)->(o) o = f{}(x);\n", level - 1);
+    let callers: String = (1..3000).map(caller).collect();
+    in_thread(move || {
+        let text = format!("node f0(x)->(o) o = x + 1.0;\n{callers}");
+        let mut sources = Sources::alone(SourceFile::new("deep.eddy", text));
+        let program = resolve(&mut sources).expect("names and arguments are right");
+        let titles: Vec<String> = too_large(&program).into_iter().map(|found| found.title).collect();
+        assert_eq!(titles, ["instances are nested more than 1000 deep"]);
+    });
 }
 
 /// A test bench keeps all of its cycles: nothing may look at all of them at each.
