@@ -225,8 +225,8 @@ pub struct Evaluation {
     #[arg(long, requires = "node")]
     unchecked: bool,
     /// Stop when more than N cycles are open at once
-    #[arg(long, value_name = "N")]
-    max_window: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    max_window: Option<u64>,
     /// Draw chronograms into this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out")]
     pub svg: Option<PathBuf>,
@@ -259,7 +259,7 @@ impl Evaluation {
             show: self.show.clone(),
             chrono: self.chrono,
             unchecked: self.unchecked,
-            max_window: self.max_window,
+            max_window: self.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,

@@ -3,7 +3,7 @@
 //! Reading can fail in many ways, and all of them end as one diagnostic of the program's language at 1:1, so
 //! that a script sees a missing file in the same form as a wrong one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
     match bytes(path) {
         Ok(bytes) => {
             let main = SourceFile::from_bytes(name, bytes);
-            Ok(Sources::new(main, Box::new(|path| self::bytes(Path::new(path)))))
+            Ok(Sources::new(main, Box::new(|path| imported(Path::new(path)))))
         }
         Err(reason) => {
             let title = format!("cannot read the file: {reason}");
@@ -34,6 +34,18 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
             Err(Box::new(Unreadable { sources, diagnostic }))
         }
     }
+}
+
+/// An import is a file: a pipe would be waited for, and could be read only once.
+fn imported(path: &Path) -> Result<Vec<u8>, String> {
+    let kind = fs::metadata(path).map_err(|error| reason(&error))?.file_type();
+    if kind.is_dir() {
+        return Err("it is a directory".to_string());
+    }
+    if !kind.is_file() {
+        return Err("it is not a regular file".to_string());
+    }
+    bytes(path)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {

@@ -179,3 +179,16 @@ fn a_value_of_another_type_is_shown() {
     says("{\"v\":[1,null]}", "`v` has an element that is not there");
     says("{\"v\":[1,1e400]}", "number out of range");
 }
+
+#[test]
+fn what_is_wrong_on_the_command_line_is_shown_as_it_was_typed() {
+    let folder = Folder::new("typed").with("a.eddy", SUM);
+    let run = ["run", "a.eddy", "--node", "acc", "--cycles", "1", "--const", "x=abc"];
+    let ended = folder.eddy(&run);
+    assert!(
+        ended.stderr.contains("--> --const x:1:1") && ended.stderr.contains("1 | abc"),
+        "{}",
+        ended.stderr
+    );
+    folder.eddy(&["run", "a.eddy", "--max-window", "0"]).fails(2, &["--max-window"]);
+}

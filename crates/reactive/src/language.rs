@@ -13,7 +13,7 @@ use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
-use crate::tree::Semantics;
+use crate::tree::{RowValue, Run, RunOption, RunOptionKind, Semantics};
 use crate::{codes, format, resolve, runs, stream};
 
 /// The language of `.eddy` files.
@@ -105,6 +105,18 @@ fn warnings(program: &Program, command: Command, end: Span) -> Vec<Diagnostic> {
         let warning = Diagnostic::warning(codes::NOTHING_TO_RUN, end, title)
             .help("add one, `run NODE { x: 1 2 3; }`, or name a node: `eddy run FILE --node NAME --in DATA`");
         warnings.push(warning);
+    }
+    if matches!(command, Command::Run | Command::Trace) {
+        let has_length = |run: &&Run| {
+            let is_for = |option: &RunOption| matches!(option.kind, RunOptionKind::For(_));
+            run.options.iter().any(is_for)
+                || run.rows.iter().any(|row| matches!(row.value, RowValue::Cells(_)))
+        };
+        warnings.extend(tree.runs().filter(|run| !has_length(run)).map(|run| {
+            let title = "nothing to run: this test bench has no cycles";
+            Diagnostic::warning(codes::NOTHING_TO_RUN, run.node.span, title)
+                .help("give it a row of cells, or say how many cycles it has: `for 3`")
+        }));
     }
     warnings
 }

@@ -179,7 +179,7 @@ fn without_detours(path: &str) -> String {
             _ => parts.push(part),
         }
     }
-    parts.join("/")
+    if parts.is_empty() { ".".to_string() } else { parts.join("/") }
 }
 
 /// How the files of a program are read: from a path to its bytes, or why that failed.

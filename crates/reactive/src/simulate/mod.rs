@@ -221,7 +221,7 @@ impl<'a> Simulation<'a> {
     /// Joins something into a cell, and schedules whoever mentions it.
     fn join(&mut self, cycle: u64, var: VarId, cell: &Cell) {
         if self.window.join(cycle, var, cell) {
-            if self.is_output[var.index()] {
+            if self.is_output[var.index()] && self.window.cell(cycle, var).is_final() {
                 self.look_ahead = self.look_ahead.max(self.window.end() - 1 - cycle);
             }
             for equation in self.tables.uses(var) {

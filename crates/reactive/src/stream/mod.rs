@@ -311,8 +311,9 @@ impl<'a> Stream<'a> {
 
 fn constant(sources: &mut Sources, input: &str, text: &str) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
     // The parser knows whole programs, so the value is read as part of one.
-    let program = format!("run f {{ {input} = {text}; }}");
-    let file = sources.add(&format!("--const {input}"), &program).expect("a constant is short");
+    // The value is on a line of its own, the one that a message shows.
+    let program = format!("run f {{ {input} =\n{text}\n; }}");
+    let file = sources.add_excerpt(&format!("--const {input}"), &program, 0).expect("a constant is short");
     let parsed = parse::parse(file);
     if !parsed.diagnostics.is_empty() {
         return Err(parsed.diagnostics);
