@@ -64,7 +64,7 @@ fn line(name: &str, interface: &Interface, flow: &Flow, clocks: &Clocks, verdict
 pub fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     // The hundreds of a code are its phase; shapes come after types.
     let phase = |diagnostic: &Diagnostic| match diagnostic.code {
-        codes::SHAPE => &codes::SHAPE[..],
+        codes::SHAPE => codes::SHAPE,
         code => &code[..3],
     };
     let first = diagnostics.iter().map(phase).min().map(str::to_string);

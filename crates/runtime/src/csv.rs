@@ -18,10 +18,11 @@ pub struct Csv<R> {
     unused: Vec<String>,
 }
 
-/// Counts quotes: where they are not closed, all that follows is one cell, and nothing else would tell.
+/// Watches quotes: where one is not closed, all that follows is one cell, and nothing else would tell.
 struct Quotes<R> {
     from: R,
-    n_quotes: usize,
+    /// Whether there was an odd number of them.
+    is_open: bool,
     is_ended: bool,
 }
 
@@ -29,7 +30,9 @@ impl<R: Read> Read for Quotes<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let n_read = self.from.read(bytes)?;
         self.is_ended |= n_read == 0;
-        self.n_quotes += bytes[..n_read].iter().filter(|byte| **byte == b'"').count();
+        for _ in bytes[..n_read].iter().filter(|byte| **byte == b'"') {
+            self.is_open = !self.is_open;
+        }
         Ok(n_read)
     }
 }
@@ -40,7 +43,7 @@ impl<R: Read> Csv<R> {
         // Rows of any length are read here and judged below, where their text is known.
         let reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(Quotes {
             from,
-            n_quotes: 0,
+            is_open: false,
             is_ended: false,
         });
         Csv { reader, names, columns: None, n_columns: 0, unused: Vec::new() }
@@ -90,7 +93,7 @@ impl<R: Read> Rows for Csv<R> {
         }
         // Only the end of the file ends such a cell.
         let quotes = self.reader.get_ref();
-        if quotes.is_ended && quotes.n_quotes % 2 == 1 {
+        if quotes.is_ended && quotes.is_open {
             let text = place.text.lines().next().unwrap_or_default().to_string();
             let message = "a quote is opened here or before, and never closed".to_string();
             return Err(BadData { place: Place { text, ..place }, bytes: 0..0, message });

@@ -48,11 +48,13 @@ impl Parser<'_> {
 
     /// A bench has one length, one seed and one semantics; a word such as `chrono` may be repeated.
     fn complain_about_repetition(&mut self, options: &[RunOption], option: &RunOption) {
-        let is_alike = |other: &&RunOption| match (&other.kind, &option.kind) {
-            (RunOptionKind::For(_), RunOptionKind::For(_))
-            | (RunOptionKind::Seed(_), RunOptionKind::Seed(_))
-            | (RunOptionKind::Semantics(_), RunOptionKind::Semantics(_)) => true,
-            _ => false,
+        let is_alike = |other: &&RunOption| {
+            matches!(
+                (&other.kind, &option.kind),
+                (RunOptionKind::For(_), RunOptionKind::For(_))
+                    | (RunOptionKind::Seed(_), RunOptionKind::Seed(_))
+                    | (RunOptionKind::Semantics(_), RunOptionKind::Semantics(_))
+            )
         };
         if let Some(other) = options.iter().find(is_alike) {
             let text = |span| self.file.slice(span).to_string();
