@@ -1,19 +1,28 @@
-//! Results, on standard output.
+//! Results, on standard output or in a file.
 //!
 //! Languages write to a [`std::fmt::Write`], whose errors carry nothing; [`Answers`] remembers what really
 //! happened, so that a closed pipe and a full disk can be told apart at the end.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use eddy_language::Sink;
+use eddy_language::{Sink, Status};
 
-/// Standard output as the languages see it.
+use crate::replacement::Replacement;
+
+/// Where answers go, as the languages see it.
 pub struct Answers {
-    to: Box<dyn Write>,
+    to: To,
     failure: Option<io::Error>,
+}
+
+enum To {
+    /// Somewhere that takes what comes.
+    Stream(Box<dyn Write>),
+    /// A file that is whole at the end, or stays as it was.
+    File(Replacement),
 }
 
 impl Answers {
@@ -25,34 +34,55 @@ impl Answers {
         } else {
             Box::new(BufWriter::with_capacity(1 << 16, stdout))
         };
-        Answers { to, failure: None }
+        Answers { to: To::Stream(to), failure: None }
     }
 
-    /// To a new file, or in place of what is in it.
+    /// To a new file, or in place of what is in it; a device or a pipe takes what comes.
     pub fn to_file(path: &Path) -> io::Result<Self> {
-        let file = BufWriter::with_capacity(1 << 16, File::create(path)?);
-        Ok(Answers { to: Box::new(file), failure: None })
+        let is_other = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+        let to = if is_other {
+            To::Stream(Box::new(BufWriter::with_capacity(1 << 16, File::create(path)?)))
+        } else {
+            To::File(Replacement::new(path)?)
+        };
+        Ok(Answers { to, failure: None })
     }
 
     /// Writes a whole result.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
-        self.to.write_all(text.as_bytes())
+        self.writer().write_all(text.as_bytes())
     }
 
-    /// Everything reached the reader, or why not.
-    pub fn finish(mut self) -> io::Result<()> {
-        match self.failure.take() {
-            Some(failure) => Err(failure),
-            None => self.to.flush(),
+    fn writer(&mut self) -> &mut dyn Write {
+        match &mut self.to {
+            To::Stream(stream) => stream,
+            To::File(replacement) => replacement,
+        }
+    }
+
+    /// Everything reached the reader, or why not. The answer about a program that is refused replaces no file.
+    pub fn finish(mut self, status: Status) -> io::Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match self.to {
+            To::Stream(mut stream) => stream.flush(),
+            To::File(_) if status == Status::Refused => Ok(()),
+            To::File(replacement) => replacement.finish(),
         }
     }
 }
 
 impl Sink for Answers {
     fn flush(&mut self) {
-        if let Err(failure) = self.to.flush() {
+        if let Err(failure) = self.writer().flush() {
             self.failure.get_or_insert(failure);
         }
+    }
+
+    fn remark(&mut self, text: &str) {
+        // Where standard error is closed there is nobody to tell.
+        let _ = writeln!(io::stderr(), "note: {text}");
     }
 }
 
@@ -84,8 +114,9 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_failed_write_is_kept_for_the_end() {
-        let mut answers = Answers { to: Box::new(Closed), failure: None };
+        let mut answers = Answers { to: To::Stream(Box::new(Closed)), failure: None };
         assert!(writeln!(answers, "a line").is_err());
-        assert_eq!(answers.finish().map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
+        let ended = answers.finish(Status::Answered);
+        assert_eq!(ended.map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
     }
 }

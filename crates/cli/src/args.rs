@@ -52,7 +52,7 @@ pub enum Command {
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
     /// Run a program and print how it came to its value
-    #[command(after_help = "Example:\n  eddy trace descent.rd")]
+    #[command(after_help = "Example:\n  eddy trace descent.rd", mut_args(shown_for_trace))]
     Trace(RunArgs),
     /// Compare the derivatives of a node with finite differences
     #[command(after_help = "Example:\n  eddy gradcheck cell.eddy --node cell --const units=3 --shape x=[2]")]
@@ -346,8 +346,8 @@ pub struct Evaluation {
     #[arg(long, requires = "node")]
     unchecked: bool,
     /// Stop when more than N cycles are open at once
-    #[arg(long, value_name = "N")]
-    max_window: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    max_window: Option<u64>,
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
     pub params: Option<PathBuf>,
@@ -383,7 +383,7 @@ impl Evaluation {
             show: self.show.clone(),
             chrono: self.chrono,
             unchecked: self.unchecked,
-            max_window: self.max_window,
+            max_window: self.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,
@@ -477,6 +477,19 @@ fn known_engine(engine: &str, language: &str, engines: &[&str]) -> Result<(), St
     Err(format!("the language {language} has no engine `{engine}`\n\n  its engines: {known}{tip}"))
 }
 
+/// `run` and `trace` share their arguments; the help of `trace` shows those that it understands in some language.
+fn shown_for_trace(argument: clap::Arg) -> clap::Arg {
+    let is_evaluation = argument.get_help_heading().is_some_and(|heading| heading.starts_with("Evaluation"));
+    let flag = format!("--{}", argument.get_long().unwrap_or_default());
+    let understands = |language: &&dyn Language| {
+        let options = language.options(Evaluates::Trace).unwrap_or_default();
+        options.iter().any(|option| option.flag() == flag)
+    };
+    // The file of the answer is no business of a language.
+    let is_shown = !is_evaluation || flag == "--out" || LANGUAGES.iter().any(understands);
+    argument.hide(!is_shown)
+}
+
 fn language_names() -> impl TypedValueParser<Value = &'static dyn Language> {
     let names = LANGUAGES.iter().map(|language| language.name());
     PossibleValuesParser::new(names)
@@ -538,6 +551,14 @@ mod tests {
 
               its options: --fuel, --literal"]]
         .assert_eq(&check("--rules").expect_err("it is not in the list"));
+    }
+
+    #[test]
+    fn the_help_of_trace_shows_what_it_understands() {
+        let mut cli = Cli::command();
+        let help = cli.find_subcommand_mut("trace").expect("it is a command").render_help().to_string();
+        assert!(help.contains("--rules") && help.contains("--svg") && help.contains("--out"), "{help}");
+        assert!(!help.contains("--node") && !help.contains("--seed"), "{help}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::{fs, io};
 
 use eddy_language::{Command, Data, Language, OptionName, Options, Sink, Status, Verdict};
 use eddy_runtime::Saved;
@@ -14,7 +15,7 @@ use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{
-    CheckArgs, DiffArgs, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input,
+    CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input,
 };
 use crate::input::{self, Unreadable};
 use crate::json;
@@ -88,6 +89,7 @@ pub fn run(args: &RunArgs) -> Result<Status, Stop> {
     if is_standard_input(&args.program.file) && args.evaluation.data.iter().any(is_read) {
         return Err(misuse("run", "the program and its data cannot both be read from standard input"));
     }
+    session.check_output(args.evaluation.out.as_deref(), &args.evaluation)?;
     let Some(data) = session.data(&args.evaluation.data) else { return Ok(Status::Refused) };
     session.conclude(args.evaluation.out.as_deref(), |sources, answers| match session.form {
         Form::Json => session.answer_whole(sources, &options, data, answers),
@@ -97,7 +99,7 @@ pub fn run(args: &RunArgs) -> Result<Status, Stop> {
 
 /// The values of a file of parameters.
 fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
+    let bytes = fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
     let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
     Ok(saved.values)
 }
@@ -106,8 +108,9 @@ fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
 pub fn trace(args: &RunArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Trace, &args.program, &args.reporting, args.stats)?;
     let options = args.evaluation.options(session.language, Command::Trace)?;
-    let Some(data) = session.data(&args.evaluation.data) else { return Ok(Status::Refused) };
     let to = args.evaluation.svg.as_deref().or(args.evaluation.out.as_deref());
+    session.check_output(to, &args.evaluation)?;
+    let Some(data) = session.data(&args.evaluation.data) else { return Ok(Status::Refused) };
     session.conclude(to, |sources, answers| match session.form {
         Form::Json => {
             let mut lines = json::Lines::new(Command::Trace.name(), answers);
@@ -161,26 +164,44 @@ impl<'a> Session<'a> {
                 return Ok(Status::Refused);
             }
         };
-        let mut answers = match to {
-            None => Answers::to_stdout(),
-            Some(path) => match Answers::to_file(path) {
-                Ok(answers) => answers,
-                Err(error) => {
-                    let name = path.display().to_string();
-                    self.form.failure(&name, &format!("cannot write the file: {}", reason(&error)));
-                    return Ok(Status::Refused);
-                }
-            },
+        let mut answers = match to.map_or_else(|| Ok(Answers::to_stdout()), Answers::to_file) {
+            Ok(answers) => answers,
+            Err(error) => return Ok(self.cannot_write(to, &error)),
         };
         let answered = answer(&mut sources, &mut answers);
+        let status = answered.as_ref().map_or(Status::Refused, |verdict| verdict.status);
         // The answer first: on a terminal, what follows on standard error then stands below it.
-        answers.finish()?;
+        match (answers.finish(status), to) {
+            (Err(error), Some(_)) => return Ok(self.cannot_write(to, &error)),
+            (finished, _) => finished?,
+        }
         let verdict = answered.expect("a language fails to write only when its answer does");
         self.form.diagnostics(&sources, &verdict.diagnostics);
         if self.stats {
             self.form.stats(&verdict.stats);
         }
         Ok(verdict.status)
+    }
+
+    fn cannot_write(&self, to: Option<&Path>, error: &io::Error) -> Status {
+        let name = to.map_or_else(String::new, |path| path.display().to_string());
+        self.form.failure(&name, &format!("cannot write the file: {}", reason(error)));
+        Status::Refused
+    }
+
+    /// The answer must not take the place of what it is made of.
+    fn check_output(&self, to: Option<&Path>, evaluation: &Evaluation) -> Result<(), Stop> {
+        let Some(to) = to.filter(|to| to.exists()) else { return Ok(()) };
+        let is_same = |path: &Path| same_file(path, to);
+        let what = if is_same(&self.program.file) {
+            "the program itself"
+        } else if evaluation.data.iter().any(|named| is_same(Path::new(input::path_of(named)))) {
+            "a file that the program reads"
+        } else {
+            return Ok(());
+        };
+        let message = format!("the answer cannot be written to `{}`: it is {what}", to.display());
+        Err(misuse(self.command.name(), &message))
     }
 
     /// The answer as it comes.
@@ -213,4 +234,9 @@ impl<'a> Session<'a> {
         }
         Ok(verdict)
     }
+}
+
+/// Whether two paths lead to one file, by whatever way.
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }

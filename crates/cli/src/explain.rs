@@ -28,7 +28,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Stop> {
     };
     let mut answers = Answers::to_stdout();
     answers.write(&text)?;
-    answers.finish()?;
+    answers.finish(Status::Answered)?;
     Ok(Status::Answered)
 }
 

@@ -1,8 +1,6 @@
 //! The command `fmt`: rewrites programs in the one format, without ever losing one.
 //!
-//! A file is replaced in one step: the new text goes to a temporary file beside it, reaches the disk, takes
-//! over the permissions, and is renamed over the old one. Whatever happens before the rename, a full disk, a
-//! crash, leaves the old file whole. A program that does not parse is reported and left alone, and the
+//! A file is replaced in one step ([`Replacement`]). A program that does not parse is reported and left alone, and the
 //! other files are still formatted.
 
 use std::io;
@@ -13,9 +11,9 @@ use eddy_syntax::SourceFile;
 
 use crate::answers::Answers;
 use crate::args::{FmtArgs, is_standard_input};
-use crate::files;
 use crate::input;
 use crate::json;
+use crate::replacement::replace;
 use crate::report::Form;
 use crate::stop::{Stop, reason};
 
@@ -35,7 +33,7 @@ pub fn fmt(args: &FmtArgs) -> Result<Status, Stop> {
         Form::Json => answers.write(&json::result("fmt", tally.word(), &tally.output))?,
         _ => answers.write(&tally.output)?,
     }
-    answers.finish()?;
+    answers.finish(Status::Answered)?;
     Ok(if tally.refused || tally.unformatted { Status::Refused } else { Status::Answered })
 }
 
@@ -93,5 +91,5 @@ fn rewrite(path: &Path, file: &SourceFile, formatted: &str) -> io::Result<()> {
         file.invalid_utf8().is_none(),
         "a language refuses bytes that are not UTF-8, which writing would lose"
     );
-    files::replace(path, formatted.as_bytes())
+    replace(path, formatted.as_bytes())
 }

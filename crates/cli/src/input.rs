@@ -3,7 +3,7 @@
 //! Reading can fail in many ways, and all of them end as one diagnostic of the program's language at 1:1, so
 //! that a script sees a missing file in the same form as a wrong one.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
     match bytes(path) {
         Ok(bytes) => {
             let main = SourceFile::from_bytes(name, bytes);
-            Ok(Sources::new(main, Box::new(|path| self::bytes(Path::new(path)))))
+            Ok(Sources::new(main, Box::new(|path| imported(Path::new(path)))))
         }
         Err(reason) => {
             let title = format!("cannot read the file: {reason}");
@@ -34,6 +34,18 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
             Err(Box::new(Unreadable { sources, diagnostic }))
         }
     }
+}
+
+/// An import is a file: a pipe would be waited for, and could be read only once.
+fn imported(path: &Path) -> Result<Vec<u8>, String> {
+    let kind = fs::metadata(path).map_err(|error| reason(&error))?.file_type();
+    if kind.is_dir() {
+        return Err("it is a directory".to_string());
+    }
+    if !kind.is_file() {
+        return Err("it is not a regular file".to_string());
+    }
+    bytes(path)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
@@ -52,12 +64,23 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
+/// The file of data, as they are named on the command line.
+pub fn path_of(named: &str) -> &str {
+    input_and_path(named).1
+}
+
+/// The input that data are for, if they are for one, and their file.
+fn input_and_path(named: &str) -> (Option<&str>, &str) {
+    match named.split_once('=') {
+        Some((input, path)) if !Path::new(named).exists() => (Some(input), path),
+        _ => (None, named),
+    }
+}
+
 /// Opens data, as they are named on the command line; otherwise the file's name and why it cannot be opened.
 pub fn data(named: &str) -> Result<Data, (String, String)> {
-    let (input, path) = match named.split_once('=') {
-        Some((input, path)) if !Path::new(named).exists() => (Some(input.to_string()), path),
-        _ => (None, named),
-    };
+    let (input, path) = input_and_path(named);
+    let input = input.map(str::to_string);
     let format = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some("csv") => Format::Csv,
         Some("npy") => Format::Npy,

@@ -7,10 +7,10 @@
 //! * [`input`]: a program's text, from a file or from standard input.
 //! * [`evaluate`]: the commands `check`, `run` and `trace`.
 //! * [`train`](mod@train): the command `train`, with its run folder.
-//! * [`files`]: files that are written in one step.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
 //! * [`answers`]: results, on standard output.
+//! * [`replacement`]: a file that takes the place of another, in one step.
 //! * [`report`]: diagnostics, counters and failures, on standard error.
 //! * [`json`]: the machine forms of both.
 //! * [`stop`]: the two ways in which a command ends early.
@@ -27,12 +27,12 @@ mod input;
 
 mod evaluate;
 mod explain;
-mod files;
 mod format;
 mod train;
 
 mod answers;
 mod json;
+mod replacement;
 mod report;
 mod stop;
 
@@ -79,6 +79,6 @@ fn completions(shell: clap_complete::Shell) -> Result<Status, Stop> {
     clap_complete::generate(shell, &mut Cli::command(), "eddy", &mut script);
     let mut answers = Answers::to_stdout();
     answers.write(&String::from_utf8_lossy(&script))?;
-    answers.finish()?;
+    answers.finish(Status::Answered)?;
     Ok(Status::Answered)
 }

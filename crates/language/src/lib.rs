@@ -252,6 +252,9 @@ pub struct Options {
 pub trait Sink: Write {
     /// What was written should reach its reader now: the next line may be long in coming.
     fn flush(&mut self) {}
+
+    /// A remark for whoever wonders why there is no answer yet; it is not part of the answer.
+    fn remark(&mut self, _text: &str) {}
 }
 
 impl Sink for String {}

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causality::{Verdict, causality};
 use crate::clocks::Clocks;
+use crate::codes;
 use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
@@ -61,6 +62,17 @@ fn line(name: &str, interface: &Interface, flow: &Flow, clocks: &Clocks, verdict
     let inputs: Vec<String> = interface.inputs.iter().zip(&flow.inputs).map(show).collect();
     let outputs: Vec<String> = interface.outputs.iter().zip(&flow.outputs).map(show).collect();
     format!("{name}: ({}) -> ({}) | {verdict}\n", inputs.join(", "), outputs.join(", "))
+}
+
+/// What is wrong in the earliest phase: what later phases say of other nodes comes when that is right.
+pub fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // The hundreds of a code are its phase; shapes come after types.
+    let phase = |diagnostic: &Diagnostic| match diagnostic.code {
+        codes::SHAPE => codes::SHAPE,
+        code => &code[..3],
+    };
+    let first = diagnostics.iter().map(phase).min().map(str::to_string);
+    diagnostics.into_iter().filter(|diagnostic| first.as_deref() == Some(phase(diagnostic))).collect()
 }
 
 /// The same mistake of one place is told once, however many instances have it.

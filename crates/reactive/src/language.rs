@@ -4,9 +4,10 @@ use eddy_language::{Command, Data, Language, OptionName, Options, Out, TrainOpti
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
-use crate::check::{check_node, without_repetitions};
+use crate::check::{check_node, earliest, without_repetitions};
 use crate::chronogram::{Chart, svg};
 use crate::elaborate::{Given, interface};
+use crate::extent::too_large;
 use crate::flow::text::print;
 use crate::infer::Hints;
 use crate::prepare::{Checks, prepare};
@@ -15,7 +16,7 @@ use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::static_value::shape;
 use crate::stream::constant;
-use crate::tree::Semantics;
+use crate::tree::{RowValue, Run, RunOption, RunOptionKind, Semantics};
 use crate::{codes, format, gradcheck, printed, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
@@ -79,6 +80,10 @@ impl Language for Reactive {
             Ok(program) => program,
             Err(diagnostics) => return Ok(Verdict::refused(without_repetitions(diagnostics))),
         };
+        let too_large = too_large(&program);
+        if !too_large.is_empty() {
+            return Ok(Verdict::refused(without_repetitions(too_large)));
+        }
         if command == Command::Run && options.node.is_some() {
             return stream::run(&program, sources, options, data, out);
         }
@@ -99,7 +104,7 @@ impl Language for Reactive {
                 let diagnostics = without_repetitions(found);
                 Ok(Verdict { diagnostics, ..Verdict::answered() })
             }
-            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(diagnostics))),
+            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(earliest(diagnostics)))),
         }
     }
 
@@ -130,6 +135,18 @@ fn warnings(program: &Program, command: Command, end: Span) -> Vec<Diagnostic> {
         let warning = Diagnostic::warning(codes::NOTHING_TO_RUN, end, title)
             .help("add one, `run NODE { x: 1 2 3; }`, or name a node: `eddy run FILE --node NAME --in DATA`");
         warnings.push(warning);
+    }
+    if matches!(command, Command::Run | Command::Trace) {
+        let has_length = |run: &&Run| {
+            let is_for = |option: &RunOption| matches!(option.kind, RunOptionKind::For(_));
+            run.options.iter().any(is_for)
+                || run.rows.iter().any(|row| matches!(row.value, RowValue::Cells(_)))
+        };
+        warnings.extend(tree.runs().filter(|run| !has_length(run)).map(|run| {
+            let title = "nothing to run: this test bench has no cycles";
+            Diagnostic::warning(codes::NOTHING_TO_RUN, run.node.span, title)
+                .help("give it a row of cells, or say how many cycles it has: `for 3`")
+        }));
     }
     warnings
 }
@@ -202,15 +219,21 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
             declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect()
         }
     };
-    let mut text = String::new();
+    let (mut text, mut diagnostics) = (String::new(), Vec::new());
     for node in nodes {
-        let prepared = prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On)?;
+        let prepared = match prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On) {
+            Ok(prepared) => prepared,
+            Err(mut found) => {
+                diagnostics.append(&mut found);
+                continue;
+            }
+        };
         let name = program.name_of(&node);
         text.extend(["-- ", name.as_str(), "\n"]);
         let (flow, clocks) = (&prepared.flow, &prepared.clocks);
         text.push_str(&print(flow, |var, name| Some(clocks.show(flow, clocks.of(var), &name))));
     }
-    Ok(text)
+    if diagnostics.is_empty() { Ok(text) } else { Err(diagnostics) }
 }
 
 /// The training code of a node.
@@ -242,6 +265,11 @@ fn diff(program: &Program, sources: &mut Sources, options: &Options) -> Result<S
 
 /// What all test benches print.
 fn run(program: &Program, wishes: &Wishes) -> Result<String, Vec<Diagnostic>> {
-    let runs = program.modules[Program::MAIN].tree.runs();
-    runs.map(|run| runs::execute(program, run, wishes)).collect()
+    let runs = || program.modules[Program::MAIN].tree.runs();
+    let printed: Result<String, _> = runs().map(|run| runs::execute(program, run, wishes)).collect();
+    printed.map_err(|mut diagnostics| {
+        // Another test bench may be wrong before anything runs, which is told first.
+        diagnostics.extend(runs().filter_map(|run| runs::check(program, run).err()).flatten());
+        diagnostics
+    })
 }

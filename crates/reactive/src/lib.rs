@@ -21,7 +21,7 @@
 //! * Text to tree: [`parse`] makes the [`tree`], with [`names`]; [`format`](mod@format) is the way back.
 //! * Tree to program: [`resolve`](mod@resolve) finds out what each name stands for, which gives a [`program`].
 //! * Program to equations: [`elaborate`](mod@elaborate) inlines and flattens, with [`static_value`]s; the result
-//!   is a [`draft`], and with types [`flow`].
+//!   is a [`draft`], and with types [`flow`]. [`extent`] finds what would be too large.
 //! * Checks: [`infer`](mod@infer) finds types and shapes, [`clocks`] when streams are there, [`causality`](mod@causality) how far
 //!   they look ahead; [`prepare`](mod@prepare) is all of them in order, with differentiation between types and clocks (`eddy-autodiff`; [`custom`] is what
 //!   that asks for). [`check`] and [`memory`] say what was found.
@@ -42,6 +42,7 @@ pub mod resolve;
 
 pub mod draft;
 pub mod elaborate;
+pub mod extent;
 pub mod static_value;
 
 pub mod causality;

@@ -1,11 +1,12 @@
 //! How much a program keeps: `eddy check --memory`.
 //!
-//! For each output, how far it looks ahead, which is also how many cycles are open at once; and for the whole node the
-//! *state*, the values that `fby` keeps from one activation to the next.
+//! For each output, how far it looks ahead, and how many cycles are open at once so that it can: those of the stream that looks
+//! furthest among all that the output is made of. For the whole node the *state*, the values that `fby` keeps from one
+//! activation to the next.
 //!
 //! ```text
 //! f: (x: num [] @ base) -> (y: num [] @ base) | look-ahead 1
-//!   y: look-ahead 1, at most 2 cycles of 24 B are open
+//!   y: look-ahead 1, at most 2 activations of 24 B open
 //!   state: 8 B in 1 value
 //! ```
 //!
@@ -16,7 +17,7 @@ use std::fmt::Write;
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Scalar, Type};
 
-use crate::causality::{Verdict, causality_of};
+use crate::causality::{Verdict, causality_of, needed};
 use crate::clocks::Clocks;
 use crate::flow::{Flow, Kind, VarId};
 
@@ -27,15 +28,16 @@ pub fn report(flow: &Flow, clocks: &Clocks) -> Result<String, Box<Diagnostic>> {
     for output in &flow.outputs {
         let name = flow.var(*output).name.as_deref().unwrap_or("_");
         let verdict = causality_of(flow, clocks, &[*output])?;
-        let window = match &verdict {
-            Verdict::LookAhead(z) => {
-                let cycles = if *z == 0 { "1 cycle".to_string() } else { format!("{} cycles", z + 1) };
-                format!("at most {cycles} of {} open", size(row))
-            }
+        // An output may look less far than what it is made of: `0.0 fby post post x` waits for one cycle, `post post x` for two.
+        let is_needed = needed(flow, clocks, &[*output]);
+        let needed: Vec<VarId> = flow.var_ids().filter(|var| is_needed[var.index()]).collect();
+        let window = match causality_of(flow, clocks, &needed)? {
+            Verdict::LookAhead(0) => format!("at most 1 cycle of {} open", size(row)),
+            Verdict::LookAhead(z) => format!("at most {} activations of {} open", z + 1, size(row)),
             Verdict::NextActivation => "the cycles up to the next activation stay open".to_string(),
             Verdict::Guarded { conditions, end_of_trace } => {
-                let mut guards = conditions.clone();
-                if *end_of_trace {
+                let mut guards = conditions;
+                if end_of_trace {
                     guards.push("the end of the trace".to_string());
                 }
                 if guards.is_empty() {
@@ -46,19 +48,13 @@ pub fn report(flow: &Flow, clocks: &Clocks) -> Result<String, Box<Diagnostic>> {
         };
         writeln!(text, "  {name}: {verdict}, {window}").expect("a string takes all that is written");
     }
-    let all: Vec<VarId> = flow.var_ids().collect();
-    let whole = causality_of(flow, clocks, &all)?;
-    if whole != causality_of(flow, clocks, &flow.outputs)? {
-        // Every stream is computed, also one that no output needs, and keeps its cycles open.
-        writeln!(text, "  streams that no output needs: {whole}")
-            .expect("a string takes all that is written");
-    }
     let kept = flow.equations.iter().filter(|equation| matches!(equation.kind, Kind::Fby { .. }));
     let kept: Vec<u64> = kept.map(|equation| bytes(&flow.var(equation.out).ty)).collect();
     let values = if kept.len() == 1 { "1 value".to_string() } else { format!("{} values", kept.len()) };
     writeln!(text, "  state: {} in {values}", size(kept.iter().sum()))
         .expect("a string takes all that is written");
-    text.push_str(&backward(flow, &whole));
+    let all: Vec<VarId> = flow.var_ids().collect();
+    text.push_str(&backward(flow, &causality_of(flow, clocks, &all)?));
     Ok(text)
 }
 

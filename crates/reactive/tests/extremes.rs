@@ -4,9 +4,12 @@
 
 mod text_laws;
 
+use eddy_reactive::extent::too_large;
 use eddy_reactive::format::format;
 use eddy_reactive::parse::parse;
-use eddy_syntax::SourceFile;
+use eddy_reactive::resolve::resolve;
+use eddy_reactive::runs;
+use eddy_syntax::{SourceFile, Sources};
 
 use text_laws::words;
 
@@ -173,4 +176,42 @@ fn ten_megabytes() {
         }
     });
     accepted(format!("node f(x)->(o)\n{}", line.repeat(1_000_000 / line.len())));
+}
+
+/// One message, and not one for each of two thousand callers.
+#[test]
+fn nodes_that_are_nested_too_deep() {
+    let caller = |level: usize| format!("node f{level}(x)->(o) o = f{}(x);\n", level - 1);
+    let callers: String = (1..3000).map(caller).collect();
+    in_thread(move || {
+        let text = format!("node f0(x)->(o) o = x + 1.0;\n{callers}");
+        let mut sources = Sources::alone(SourceFile::new("deep.eddy", text));
+        let program = resolve(&mut sources).expect("names and arguments are right");
+        let titles: Vec<String> = too_large(&program).into_iter().map(|found| found.title).collect();
+        assert_eq!(titles, ["instances are nested more than 1000 deep"]);
+    });
+}
+
+/// A test bench keeps all of its cycles: nothing may look at all of them at each.
+#[test]
+fn a_hundred_thousand_cycles() {
+    let bench = |node: &str, rows: &str| format!("{node}\nrun f {{ {rows} }}\n");
+    let ones = "1 ".repeat(DEEP);
+    let never = "f ".repeat(DEEP - 1) + "t";
+    let absent = ". ".repeat(DEEP);
+    in_thread(move || {
+        runs_in(&bench("node f(x)->(o) o = x;", &format!("x: {ones};")), DEEP);
+        runs_in(&bench("node f(x)->(o) o = x + (0.0 fby back o);", &format!("x: {ones};")), DEEP);
+        runs_in(&bench("node f(x)->(o) o = post x;", &format!("x: 1 {absent} 1;")), DEEP + 2);
+        let backfill = "node f(x, c)->(o) o = merge c (x when c) ((post o) when not c);";
+        runs_in(&bench(backfill, &format!("x: {ones}; c: {never};")), DEEP);
+    });
+}
+
+fn runs_in(text: &str, n_lines: usize) {
+    let mut sources = Sources::alone(SourceFile::new("long.eddy", text));
+    let program = resolve(&mut sources).expect("the program is right");
+    let run = program.modules[1].tree.runs().next().expect("one test bench");
+    let printed = runs::execute(&program, run, &runs::Wishes::default()).expect("it runs");
+    assert_eq!(printed.lines().count(), n_lines);
 }

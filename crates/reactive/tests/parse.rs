@@ -155,9 +155,11 @@ fn heads_need_no_blanks_and_take_any() {
 #[test]
 fn runs_and_their_options() {
     check(
-        "run f A B K chrono trace stats strict unchecked for 10 seed 18446744073709551615 show a, b#2/c, d#1 {}",
+        "run f A chrono trace stats strict unchecked for 10 seed 18446744073709551615 show a, b#2/c, d#1 {} run f B {} run f K {}",
         &expect![[r"
-            run f Semantics(Denotational) Semantics(Operational) Semantics(Kahn) Chrono Trace Stats Strict Unchecked For(10) Seed(18446744073709551615) Show(a, b#2/c, d#1)
+            run f Semantics(Denotational) Chrono Trace Stats Strict Unchecked For(10) Seed(18446744073709551615) Show(a, b#2/c, d#1)
+            run f Semantics(Operational)
+            run f Semantics(Kahn)
         "]],
     );
     check(

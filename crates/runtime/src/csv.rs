@@ -3,25 +3,50 @@
 //! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. Where there is only one column, an absent
 //! cell is written as `""`.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use crate::raw::Raw;
 use crate::rows::{BadData, Place, Row, Rows};
 
 /// Reads CSV.
 pub struct Csv<R> {
-    reader: csv::Reader<R>,
+    reader: csv::Reader<Quotes<R>>,
     names: Vec<String>,
     /// The column of each input, once the header was read.
     columns: Option<Vec<Option<usize>>>,
+    n_columns: usize,
     unused: Vec<String>,
+}
+
+/// Watches quotes: where one is not closed, all that follows is one cell, and nothing else would tell.
+struct Quotes<R> {
+    from: R,
+    /// Whether there was an odd number of them.
+    is_open: bool,
+    is_ended: bool,
+}
+
+impl<R: Read> Read for Quotes<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let n_read = self.from.read(bytes)?;
+        self.is_ended |= n_read == 0;
+        for _ in bytes[..n_read].iter().filter(|byte| **byte == b'"') {
+            self.is_open = !self.is_open;
+        }
+        Ok(n_read)
+    }
 }
 
 impl<R: Read> Csv<R> {
     /// Reads cells for these inputs.
     pub fn new(from: R, names: Vec<String>) -> Self {
-        let reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(from);
-        Csv { reader, names, columns: None, unused: Vec::new() }
+        // Rows of any length are read here and judged below, where their text is known.
+        let reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(Quotes {
+            from,
+            is_open: false,
+            is_ended: false,
+        });
+        Csv { reader, names, columns: None, n_columns: 0, unused: Vec::new() }
     }
 
     fn read_header(&mut self) -> Result<(), BadData> {
@@ -31,6 +56,14 @@ impl<R: Read> Csv<R> {
         let header = self.reader.headers().map_err(|error| bad(&error))?;
         // A byte order mark belongs to no name.
         let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{FEFF}')).collect();
+        if let Some(name) =
+            self.names.iter().find(|name| names.iter().filter(|other| other == name).count() > 1)
+        {
+            let place = Place { line: 1, text: names.join(",") };
+            let message = format!("the header names `{name}` twice");
+            return Err(BadData { place, bytes: 0..0, message });
+        }
+        self.n_columns = names.len();
         self.columns =
             Some(self.names.iter().map(|name| names.iter().position(|other| other == name)).collect());
         self.unused = names
@@ -51,13 +84,32 @@ impl<R: Read> Rows for Csv<R> {
         }
         let line = record.position().map_or(0, csv::Position::line);
         let place = Place { line, text: record.iter().collect::<Vec<_>>().join(",") };
+        if record.len() != self.n_columns {
+            let cells = if record.len() == 1 { "cell" } else { "cells" };
+            let message =
+                format!("the row has {} {cells}, but the header has {}", record.len(), self.n_columns);
+            let bytes = 0..place.text.len();
+            return Err(BadData { place, bytes, message });
+        }
+        // Only the end of the file ends such a cell.
+        let quotes = self.reader.get_ref();
+        if quotes.is_ended && quotes.is_open {
+            let text = place.text.lines().next().unwrap_or_default().to_string();
+            let message = "a quote is opened here or before, and never closed".to_string();
+            return Err(BadData { place: Place { text, ..place }, bytes: 0..0, message });
+        }
         let columns = self.columns.as_ref().expect("the header was read");
         let mut cells = Vec::with_capacity(columns.len());
         for (name, column) in self.names.iter().zip(columns) {
             let text = column.and_then(|column| record.get(column)).unwrap_or("");
             cells.push(cell(text).ok_or_else(|| {
                 let start: usize = record.iter().take(column.unwrap_or(0)).map(|cell| cell.len() + 1).sum();
-                let message = format!("`{name}` must be a number or a truth value, not `{text}`");
+                let is_number = text.parse::<f64>().is_ok();
+                let message = if is_number {
+                    format!("`{name}` is the number {text}, which is out of range")
+                } else {
+                    format!("`{name}` must be a number or a truth value, not `{text}`")
+                };
                 BadData { place: place.clone(), bytes: start..start + text.len(), message }
             })?);
         }
@@ -66,6 +118,10 @@ impl<R: Read> Rows for Csv<R> {
 
     fn unused(&self) -> &[String] {
         &self.unused
+    }
+
+    fn mentions(&self, input: usize) -> bool {
+        self.columns.as_ref().is_some_and(|columns| columns[input].is_some())
     }
 }
 
@@ -77,8 +133,11 @@ fn cell(text: &str) -> Option<Raw> {
         "false" => Raw::Bool(false),
         _ => match text.parse::<i64>() {
             Ok(n) => Raw::Int(n),
-            // Rust's floats include `inf`, `-inf` and `nan`.
-            Err(_) => Raw::Num(text.parse().ok()?),
+            // Rust's floats include `inf`, `-inf` and `nan`; a number that is too large would become `inf`, too.
+            Err(_) => match text.parse::<f64>() {
+                Ok(x) if x.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => return None,
+                parsed => Raw::Num(parsed.ok()?),
+            },
         },
     })
 }
@@ -86,11 +145,8 @@ fn cell(text: &str) -> Option<Raw> {
 fn bad(error: &csv::Error) -> BadData {
     let line = error.position().map_or(0, csv::Position::line);
     let message = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("has {len} cells, but the header has {expected_len}")
-        }
-        csv::ErrorKind::Utf8 { .. } => "is not UTF-8".to_string(),
-        csv::ErrorKind::Io(error) => format!("cannot be read: {error}"),
+        csv::ErrorKind::Utf8 { .. } => "the row is not UTF-8".to_string(),
+        csv::ErrorKind::Io(error) => format!("the row cannot be read: {error}"),
         _ => error.to_string(),
     };
     BadData { place: Place { line, text: String::new() }, bytes: 0..0, message }
@@ -143,6 +199,19 @@ mod tests {
             read("x,y\n1,2\n1,two\n")[1],
             Err("line 3: `y` must be a number or a truth value, not `two`".to_string())
         );
-        assert_eq!(read("x,y\n1\n")[0], Err("line 2: has 1 cells, but the header has 2".to_string()));
+        assert_eq!(read("x,y\n1\n")[0], Err("line 2: the row has 1 cell, but the header has 2".to_string()));
+        assert_eq!(
+            read("x,y\n1,2\n1,2,3\n")[1],
+            Err("line 3: the row has 3 cells, but the header has 2".to_string())
+        );
+        assert_eq!(read("x,t,x\n1,2,3\n")[0], Err("line 1: the header names `x` twice".to_string()));
+        assert_eq!(
+            read("x,y\n1,2\n1,\"2\n1,2\n")[1],
+            Err("line 3: a quote is opened here or before, and never closed".to_string())
+        );
+        assert_eq!(
+            read("x,y\n1,-1e400\n")[0],
+            Err("line 2: `y` is the number -1e400, which is out of range".to_string())
+        );
     }
 }

@@ -5,7 +5,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use serde_json::{Map, Value as Json};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value as Json;
 
 use crate::raw::Raw;
 use crate::rows::{BadData, Place, Row, Rows};
@@ -19,12 +20,37 @@ pub struct JsonLines<R> {
     names: Vec<String>,
     line: u64,
     unused: Option<Vec<String>>,
+    is_mentioned: Vec<bool>,
+}
+
+/// An object as it is written, in which a key may stand twice.
+struct Object(Vec<(String, Json)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Object;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Object(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
 }
 
 impl<R: Read> JsonLines<R> {
     /// Reads cells for these inputs.
     pub fn new(from: BufReader<R>, names: Vec<String>) -> Self {
-        JsonLines { from, names, line: 0, unused: None }
+        let is_mentioned = vec![false; names.len()];
+        JsonLines { from, names, line: 0, unused: None, is_mentioned }
     }
 
     /// The next line that is not empty, without its line break.
@@ -34,33 +60,35 @@ impl<R: Read> JsonLines<R> {
             let mut limited = Read::take(&mut self.from, MAX_LINE as u64 + 1);
             let n_read = limited.read_until(b'\n', &mut bytes);
             self.line += 1;
-            let failed = |line: u64, message: String| BadData {
+            let failed = |line: u64, message: &str| BadData {
                 place: Place { line, text: String::new() },
                 bytes: 0..0,
-                message,
+                message: format!("the line {message}"),
             };
             match n_read {
-                Err(error) => return Err(failed(self.line, format!("cannot be read: {error}"))),
+                Err(error) => return Err(failed(self.line, &format!("cannot be read: {error}"))),
                 Ok(0) => return Ok(None),
                 Ok(n) if n > MAX_LINE => {
-                    return Err(failed(self.line, format!("is longer than {} MiB", MAX_LINE >> 20)));
+                    return Err(failed(self.line, &format!("is longer than {} MiB", MAX_LINE >> 20)));
                 }
                 Ok(_) => {}
             }
             let Ok(text) = String::from_utf8(bytes) else {
-                return Err(failed(self.line, "is not UTF-8".to_string()));
+                return Err(failed(self.line, "is not UTF-8"));
             };
             let text = text.trim_end_matches(['\n', '\r']);
+            // Some programs begin their files with a byte order mark.
+            let text = if self.line == 1 { text.trim_start_matches('\u{FEFF}') } else { text };
             if !text.trim().is_empty() {
                 return Ok(Some(Place { line: self.line, text: text.to_string() }));
             }
         }
     }
 
-    fn note_unused(&mut self, object: &Map<String, Json>) {
+    fn note_unused(&mut self, object: &Object) {
         if self.unused.is_none() {
-            let is_unused = |key: &&String| !self.names.contains(key);
-            self.unused = Some(object.keys().filter(is_unused).cloned().collect());
+            let keys = object.0.iter().map(|(key, _)| key);
+            self.unused = Some(keys.filter(|key| !self.names.contains(key)).cloned().collect());
         }
     }
 }
@@ -73,17 +101,20 @@ impl<R: Read> Rows for JsonLines<R> {
     fn next_row(&mut self) -> Result<Option<Row>, BadData> {
         let Some(place) = self.next_line()? else { return Ok(None) };
         let bad = |bytes, message| BadData { place: place.clone(), bytes, message };
-        let object: Map<String, Json> = serde_json::from_str(&place.text).map_err(|error| {
+        let object: Object = serde_json::from_str(&place.text).map_err(|error| {
             let at = error.column().saturating_sub(1).min(place.text.len());
             bad(at..place.text.len().min(at + 1), format!("expected a JSON object: {}", reason(&error)))
         })?;
         self.note_unused(&object);
         let mut cells = Vec::with_capacity(self.names.len());
-        for name in &self.names {
-            let cell = match object.get(name) {
-                None => Ok(Raw::Absent),
-                Some(json) => raw(json),
-            };
+        for (name, is_mentioned) in self.names.iter().zip(&mut self.is_mentioned) {
+            let mut values = object.0.iter().filter(|(key, _)| key == name).map(|(_, json)| json);
+            let value = values.next();
+            *is_mentioned |= value.is_some();
+            let cell = value.map_or(Ok(Raw::Absent), raw);
+            if values.next().is_some() {
+                return Err(bad(find(&place.text, name), format!("`{name}` is given twice in one object")));
+            }
             cells.push(cell.map_err(|found| {
                 bad(
                     find(&place.text, name),
@@ -96,6 +127,10 @@ impl<R: Read> Rows for JsonLines<R> {
 
     fn unused(&self) -> &[String] {
         self.unused.as_deref().unwrap_or_default()
+    }
+
+    fn mentions(&self, input: usize) -> bool {
+        self.is_mentioned[input]
     }
 }
 
@@ -184,6 +219,14 @@ mod tests {
         );
         assert!(
             read("[1]")[0].as_ref().is_err_and(|error| error.starts_with("line 1: expected a JSON object"))
+        );
+    }
+
+    #[test]
+    fn a_key_stands_once() {
+        assert_eq!(
+            read("{\"x\":1,\"y\":2,\"x\":3}")[0],
+            Err("line 1: `x` is given twice in one object".to_string())
         );
     }
 

@@ -117,6 +117,10 @@ impl<R: Read> Rows for Npy<R> {
         Ok(Some(Row { cells, place: Place { line: 0, text: String::new() } }))
     }
 
+    fn mentions(&self, _input: usize) -> bool {
+        true
+    }
+
     fn unused(&self) -> &[String] {
         &[]
     }

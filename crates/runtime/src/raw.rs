@@ -28,8 +28,10 @@ pub enum Mismatch {
     Shape(Shape),
     /// Its lists are of different lengths, or mixed with numbers.
     Ragged,
-    /// Its elements are not of the type that they must be.
-    Scalar(Scalar),
+    /// Some element is absent or unknown.
+    Hole,
+    /// An element is not of the type that it must be; this is what it is.
+    Scalar(Scalar, String),
     /// It has more elements than a value may have.
     TooLarge,
 }
@@ -39,7 +41,10 @@ impl fmt::Display for Mismatch {
         match self {
             Mismatch::Shape(shape) => write!(f, "has shape {shape}"),
             Mismatch::Ragged => f.write_str("has no shape: its lists are of different lengths"),
-            Mismatch::Scalar(scalar) => write!(f, "must be {scalar}"),
+            Mismatch::Hole => {
+                f.write_str("has an element that is not there: a value is there as a whole, or not at all")
+            }
+            Mismatch::Scalar(scalar, found) => write!(f, "must be {scalar}, not {found}"),
             Mismatch::TooLarge => f.write_str("has a shape with too many elements"),
         }
     }
@@ -76,11 +81,27 @@ impl Raw {
             return Err(Mismatch::TooLarge);
         }
         let elements = self.elements(&shape).ok_or(Mismatch::Ragged)?;
+        if !elements.iter().all(|element| element.is_value()) {
+            return Err(Mismatch::Hole);
+        }
         if shape != ty.shape {
             return Err(Mismatch::Shape(shape));
         }
-        let data = data(&elements, ty.scalar).ok_or(Mismatch::Scalar(ty.scalar))?;
+        let data =
+            data(&elements, ty.scalar).map_err(|found| Mismatch::Scalar(ty.scalar, found.described()))?;
         Ok(Value::new(shape, data).expect("there are as many elements as the shape has"))
+    }
+
+    /// A single cell in a message; a number with its point, which says why it is no integer.
+    fn described(&self) -> String {
+        match self {
+            Raw::Bool(truth) => format!("the truth value {truth}"),
+            Raw::Int(n) => format!("the number {n}"),
+            Raw::Num(x) if x.is_finite() && x.abs() < 1e16 => format!("the number {x:?}"),
+            Raw::Num(x) if x.is_finite() => format!("{x:e}, which is no integer of 64 bits"),
+            Raw::Num(x) => x.to_string().to_lowercase(),
+            Raw::Absent | Raw::Unknown | Raw::List(_) => unreachable!("elements are single values"),
+        }
     }
 
     /// The elements, level by level; none if the lists do not have this shape.
@@ -96,29 +117,29 @@ impl Raw {
             }
             level = next;
         }
-        level.iter().all(|raw| matches!(raw, Raw::Bool(_) | Raw::Int(_) | Raw::Num(_))).then_some(level)
+        (!level.iter().any(|raw| matches!(raw, Raw::List(_)))).then_some(level)
     }
 }
 
-/// The elements as data of a type, if they are of it.
+/// The elements as data of a type, or the first that is not of it.
 #[allow(clippy::cast_precision_loss)] // an integer where a `num` is needed is the nearest number
-fn data(elements: &[&Raw], scalar: Scalar) -> Option<Data> {
+fn data<'a>(elements: &[&'a Raw], scalar: Scalar) -> Result<Data, &'a Raw> {
     match scalar {
         Scalar::Bool => {
-            let truth = |raw: &&Raw| if let Raw::Bool(truth) = raw { Some(*truth) } else { None };
-            elements.iter().map(truth).collect::<Option<_>>().map(Data::Bool)
+            let truth = |raw: &&'a Raw| if let Raw::Bool(truth) = raw { Ok(*truth) } else { Err(*raw) };
+            elements.iter().map(truth).collect::<Result<_, _>>().map(Data::Bool)
         }
         Scalar::Int => {
-            let integer = |raw: &&Raw| if let Raw::Int(n) = raw { Some(*n) } else { None };
-            elements.iter().map(integer).collect::<Option<_>>().map(Data::Int)
+            let integer = |raw: &&'a Raw| if let Raw::Int(n) = raw { Ok(*n) } else { Err(*raw) };
+            elements.iter().map(integer).collect::<Result<_, _>>().map(Data::Int)
         }
         Scalar::Num => {
-            let number = |raw: &&Raw| match raw {
-                Raw::Int(n) => Some(*n as f64),
-                Raw::Num(x) => Some(*x),
-                _ => None,
+            let number = |raw: &&'a Raw| match raw {
+                Raw::Int(n) => Ok(*n as f64),
+                Raw::Num(x) => Ok(*x),
+                _ => Err(*raw),
             };
-            elements.iter().map(number).collect::<Option<_>>().map(Data::Num)
+            elements.iter().map(number).collect::<Result<_, _>>().map(Data::Num)
         }
     }
 }
@@ -143,8 +164,16 @@ mod tests {
             Ok("[1,2]".to_string())
         );
         assert_eq!(cell.to_value(&ty(Scalar::Int, &[2])).map(|value| value.scalar()), Ok(Scalar::Int));
-        assert_eq!(Raw::Num(0.5).to_value(&ty(Scalar::Int, &[])), Err(Mismatch::Scalar(Scalar::Int)));
-        assert_eq!(Raw::Int(1).to_value(&ty(Scalar::Bool, &[])), Err(Mismatch::Scalar(Scalar::Bool)));
+        let message = |raw: Raw, scalar| {
+            raw.to_value(&ty(scalar, &[])).map_err(|mismatch| mismatch.to_string()).expect_err("another type")
+        };
+        assert_eq!(message(Raw::Num(1.0), Scalar::Int), "must be int, not the number 1.0");
+        assert_eq!(
+            message(Raw::Num(9_223_372_036_854_775_808.0), Scalar::Int),
+            "must be int, not 9.223372036854776e18, which is no integer of 64 bits"
+        );
+        assert_eq!(message(Raw::Int(1), Scalar::Bool), "must be bool, not the number 1");
+        assert_eq!(message(Raw::Bool(true), Scalar::Num), "must be num, not the truth value true");
     }
 
     #[test]
@@ -154,7 +183,7 @@ mod tests {
         let mixed = list(&[list(&[Raw::Int(1)]), Raw::Int(1)]);
         assert_eq!(mixed.to_value(&ty(Scalar::Num, &[2, 1])), Err(Mismatch::Ragged));
         let hole = list(&[Raw::Int(1), Raw::Absent]);
-        assert_eq!(hole.to_value(&ty(Scalar::Num, &[2])), Err(Mismatch::Ragged));
+        assert_eq!(hole.to_value(&ty(Scalar::Num, &[2])), Err(Mismatch::Hole));
         assert_eq!(Raw::Int(1).to_value(&ty(Scalar::Num, &[1])), Err(Mismatch::Shape(Shape::scalar())));
     }
 }

@@ -41,6 +41,9 @@ pub trait Rows {
 
     /// Names in the data that are no inputs; known after the first row.
     fn unused(&self) -> &[String];
+
+    /// Whether the data had something to say about an input, if only that it is absent.
+    fn mentions(&self, input: usize) -> bool;
 }
 
 /// Data that cannot be read.

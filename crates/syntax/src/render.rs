@@ -55,7 +55,8 @@ pub fn full(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String 
     let title = level.primary_title(&diagnostic.title).id(diagnostic.code);
     let mut group = if file.text().is_empty() {
         // There is nothing to show of a file that is empty or could not be read.
-        title.element(Origin::path(file.name()).line(1).char_column(1))
+        let line = file.position(diagnostic.primary.span.start).line;
+        title.element(Origin::path(file.name()).line(line as usize).char_column(1))
     } else {
         title.element(snippet)
     };

@@ -117,6 +117,14 @@ impl SourceFile {
         &self.text[(span.start - self.base) as usize..(span.end - self.base) as usize]
     }
 
+    /// Bytes of this file, counted from its start, as a span of whole characters: who found them may have counted otherwise.
+    pub fn span_around(&self, bytes: std::ops::Range<usize>) -> Span {
+        let start = self.text.floor_char_boundary(bytes.start);
+        let end = self.text.ceil_char_boundary(bytes.end.max(start));
+        let offset = |at: usize| self.base + u32::try_from(at).expect("a source file is at most 64 MiB");
+        Span::new(offset(start), offset(end))
+    }
+
     /// Where the first bytes stood that were not UTF-8.
     pub fn invalid_utf8(&self) -> Option<Span> {
         self.invalid_utf8.map(|span| Span::new(span.start + self.base, span.end + self.base))
@@ -139,7 +147,8 @@ impl SourceFile {
     pub fn position(&self, offset: u32) -> Position {
         let offset = offset - self.base;
         let line = self.line_of(offset);
-        let before = &self.text[self.line_starts[line] as usize..offset as usize];
+        let end = self.text.floor_char_boundary(offset as usize);
+        let before = &self.text[self.line_starts[line] as usize..end];
         let number = |n: usize| u32::try_from(n).expect("a source file is at most 64 MiB");
         Position { line: self.first_line + number(line), column: 1 + number(before.chars().count()) }
     }
@@ -170,7 +179,7 @@ fn without_detours(path: &str) -> String {
             _ => parts.push(part),
         }
     }
-    parts.join("/")
+    if parts.is_empty() { ".".to_string() } else { parts.join("/") }
 }
 
 /// How the files of a program are read: from a path to its bytes, or why that failed.
@@ -246,6 +255,16 @@ impl Sources {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_of_whole_characters() {
+        let file = SourceFile::new("data", "aé\u{FEFF}");
+        assert_eq!(file.span_around(2..2), Span::new(1, 3));
+        assert_eq!(file.span_around(4..4), Span::new(3, 6));
+        assert_eq!(file.span_around(0..1), Span::new(0, 1));
+        assert_eq!(file.span_around(9..10), Span::new(6, 6));
+        assert_eq!(file.position(2), Position { line: 1, column: 2 });
+    }
 
     #[test]
     fn a_span_says_which_file_it_is_in() {

@@ -24,7 +24,7 @@ use super::Failure;
 use super::curve;
 use super::metrics::Epoch;
 use crate::args::TrainArgs;
-use crate::files;
+use crate::replacement::replace;
 use crate::stop::reason;
 
 const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -163,7 +163,7 @@ impl Folder {
             let message = format!("cannot write the file: {}", reason(&error));
             Failure::File(path.display().to_string(), message)
         };
-        files::write(&path, bytes).map_err(failed)
+        replace(&path, bytes).map_err(failed)
     }
 }
 

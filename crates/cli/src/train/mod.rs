@@ -48,7 +48,7 @@ pub fn train(args: &TrainArgs) -> Result<Status, Stop> {
         Ok(answer) => {
             let mut answers = Answers::to_stdout();
             answers.write(&answer)?;
-            answers.finish()?;
+            answers.finish(Status::Answered)?;
             Ok(Status::Answered)
         }
         Err(Failure::Told) => Ok(Status::Refused),

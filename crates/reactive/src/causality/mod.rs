@@ -12,6 +12,7 @@
 
 mod errors;
 mod graph;
+mod needed;
 mod weights;
 
 use std::collections::BTreeSet;
@@ -22,12 +23,13 @@ use crate::clocks::Clocks;
 use crate::flow::components::components;
 use crate::flow::{Flow, VarId};
 use graph::{Edge, Graph, Guard};
+pub use needed::needed;
 use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
 
 /// How far into the future the outputs look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// At most so many cycles.
+    /// At most so many activations of its clock, which is as fast as the inputs.
     LookAhead(usize),
     /// To the next activation of a sampled stream, however far that is.
     NextActivation,

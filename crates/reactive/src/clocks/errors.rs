@@ -97,8 +97,8 @@ fn way_out(
     let found = clock_of(var);
     let not = |polarity: Polarity| if polarity == Polarity::On { "" } else { "not " };
     match situation {
-        Situation::Operands(other) => {
-            let other = labels.operand(other);
+        Situation::Operands(other_var) => {
+            let other = labels.operand(other_var);
             if let Some((condition, polarity)) = terms.complements(found, clock) {
                 let (named, condition) = with_name(flow, labels, condition);
                 let (yes, no) = if polarity == Polarity::On { (name, other) } else { (other, name) };
@@ -106,12 +106,20 @@ fn way_out(
                     "{named}they are never there together: `merge {condition} {yes} {no}` takes whichever is there"
                 ));
             }
-            let (faster, (condition, polarity)) = match one_slower(found, clock) {
-                Some(sampling) => (other, sampling),
-                None => (name, one_slower(clock, found)?),
+            let (faster, slower, (condition, polarity)) = match one_slower(found, clock) {
+                Some(sampling) => ((other_var, other), name, sampling),
+                None => ((var, name), other, one_slower(clock, found)?),
             };
-            let (named, condition) = with_name(flow, labels, condition);
             let not = not(polarity);
+            // `c when c` is always true, and nobody means it.
+            if terms.source(faster.0) == condition {
+                let condition = labels.operand(condition);
+                return Some(format!(
+                    "hold the slower one: `merge {condition} …` gives it a value also where `{slower}` is not there"
+                ));
+            }
+            let (named, condition) = with_name(flow, labels, condition);
+            let faster = faster.1;
             Some(format!(
                 "{named}sample the faster one, `{faster} when {not}{condition}`, or hold the slower one with `merge {condition} …`"
             ))

@@ -236,6 +236,11 @@ impl Terms {
         number
     }
 
+    /// What a stream is a copy or a negation of.
+    pub fn source(&self, var: VarId) -> VarId {
+        self.sources[var.index()].0
+    }
+
     /// The condition that two clocks sample one clock by, with opposite values; and which value the left one takes.
     pub fn complements(&self, left: u32, right: u32) -> Option<(VarId, Polarity)> {
         match (self.terms[self.find(left) as usize], self.terms[self.find(right) as usize]) {
@@ -260,30 +265,38 @@ impl Terms {
         end
     }
 
-    /// Makes two clocks one, if they can be.
+    /// Makes two clocks one, if they can be; otherwise both stay as they were. Clocks that are sampled alike become one only when
+    /// what they sample has: a merge that is left behind by a failure could make a clock that is sampled from itself.
     fn unify(&mut self, left: u32, right: u32) -> bool {
+        let mut sampled_alike = Vec::new();
         let (mut left, mut right) = (left, right);
-        loop {
+        let is_one = loop {
             (left, right) = (self.find_short(left), self.find_short(right));
             if left == right {
-                return true;
+                break true;
             }
             match (self.terms[left as usize], self.terms[right as usize]) {
-                (Term::Free, _) => return self.bind(left, right),
-                (_, Term::Free) => return self.bind(right, left),
+                (Term::Free, _) => break self.bind(left, right),
+                (_, Term::Free) => break self.bind(right, left),
                 (
                     Term::On { of: a, condition: c, polarity: p },
                     Term::On { of: b, condition: d, polarity: q },
                 ) => {
                     if (c, p) != (d, q) {
-                        return false;
+                        break false;
                     }
-                    self.terms[left as usize] = Term::Same(right);
+                    sampled_alike.push((left, right));
                     (left, right) = (a, b);
                 }
                 _ => unreachable!("`find` ends at a clock"),
             }
+        };
+        if is_one {
+            for (left, right) in sampled_alike {
+                self.terms[left as usize] = Term::Same(right);
+            }
         }
+        is_one
     }
 
     /// A root is another clock, unless that is sampled from the root itself.
@@ -336,5 +349,24 @@ fn sources(flow: &Flow) -> Vec<(VarId, bool)> {
             sources[copy.index()] = Some((source, is_negated));
         }
     }
-    sources.into_iter().map(|source| source.expect("each stream has a source")).collect()
+    let sources = sources.into_iter().map(|source| source.expect("each stream has a source")).collect();
+    with_names(flow, sources)
+}
+
+/// A source without a name gives way to the first stream with one that is a copy or a negation of it: messages then say
+/// `on not n` where `n = not (x > 0.0)`, and not the whole expression.
+fn with_names(flow: &Flow, mut sources: Vec<(VarId, bool)>) -> Vec<(VarId, bool)> {
+    let mut named: FxHashMap<VarId, (VarId, bool)> = FxHashMap::default();
+    for var in flow.var_ids().filter(|var| flow.var(*var).name.is_some()) {
+        let (source, is_negated) = sources[var.index()];
+        if flow.var(source).name.is_none() {
+            named.entry(source).or_insert((var, is_negated));
+        }
+    }
+    for (source, is_negated) in &mut sources {
+        if let Some((name, negates)) = named.get(source) {
+            (*source, *is_negated) = (*name, *is_negated ^ negates);
+        }
+    }
+    sources
 }

@@ -62,6 +62,16 @@ pub fn scalars_of(draft: &Draft) -> Result<Vec<Scalar>, Vec<Diagnostic>> {
     scalars::infer(draft, &Hints::default(), &labels)
 }
 
+/// The inputs of which the program does not say what they are, so that data decide it: whether they carry truth values, or
+/// which shape they have. Nothing if the program is wrong whatever they are.
+pub fn open_inputs(draft: &Draft, hints: &Hints) -> Vec<VarId> {
+    let names = draft.vars.iter().map(|var| var.name.as_deref());
+    let labels = Labels::new(names, &draft.equations);
+    let (types, shapes) =
+        (scalars::open_inputs(draft, hints, &labels), shapes::open_inputs(draft, hints, &labels));
+    draft.inputs.iter().copied().filter(|input| types.contains(input) || shapes.contains(input)).collect()
+}
+
 /// Finds the types of all streams.
 pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
     let names = draft.vars.iter().map(|var| var.name.as_deref());

@@ -49,6 +49,21 @@ pub(super) fn infer(
     hints: &Hints,
     labels: &Labels<'_>,
 ) -> Result<Vec<Scalar>, Vec<Diagnostic>> {
+    let inference = unified(draft, hints, labels);
+    if inference.diagnostics.is_empty() { Ok(inference.finish(draft)) } else { Err(inference.diagnostics) }
+}
+
+/// The inputs about whose types nothing is known.
+pub(super) fn open_inputs(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> Vec<VarId> {
+    let mut inference = unified(draft, hints, labels);
+    if !inference.diagnostics.is_empty() {
+        return Vec::new();
+    }
+    draft.inputs.iter().copied().filter(|input| inference.classes.get(*input).is_none()).collect()
+}
+
+/// What follows from the equations.
+fn unified<'a>(draft: &'a Draft, hints: &Hints, labels: &'a Labels<'a>) -> Inference<'a> {
     let mut inference = Inference {
         errors: TypeErrors { draft, labels },
         classes: Classes::new(draft.vars.len()),
@@ -74,7 +89,7 @@ pub(super) fn infer(
     for alike in &draft.alike {
         inference.alike(alike);
     }
-    if inference.diagnostics.is_empty() { Ok(inference.finish(draft)) } else { Err(inference.diagnostics) }
+    inference
 }
 
 struct Inference<'a> {

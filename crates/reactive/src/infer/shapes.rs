@@ -42,6 +42,14 @@ pub(super) fn infer(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> Result
     first.or_else(|failure| attempt(draft, hints, labels, Assumption::AllOperands).map_err(|_| failure))
 }
 
+/// The inputs whose shapes do not follow from the equations.
+pub(super) fn open_inputs(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> Vec<VarId> {
+    let mut inference = Inference::new(draft, labels, Assumption::FirstOperand);
+    // What is wrong is told by [`infer`].
+    let _ = inference.given(hints).and_then(|()| inference.solve());
+    inference.defaulted
+}
+
 /// What the shape of a recurrence is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Assumption {

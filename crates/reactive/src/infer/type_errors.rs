@@ -99,6 +99,11 @@ impl<'a> TypeErrors<'a> {
                 let operand = self.labels.operand(var);
                 diagnostic.help(format!("a number is no truth value: compare it, `{operand} != 0`"))
             }
+            _ if found.0 == Known::Is(Scalar::Int) && self.operation(number) == "`/`" => {
+                diagnostic.help(format!(
+                    "nothing converts by itself: write `num({label})`, or divide whole numbers with `div`"
+                ))
+            }
             _ => with_conversion(diagnostic, found.0, needed.0, &label),
         };
         self.with_origins(diagnostic, [found])

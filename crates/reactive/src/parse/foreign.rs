@@ -94,6 +94,14 @@ impl Parser<'_> {
                 "absent and unknown values are written only in the rows of a `run`".to_string()
             }
             "{" => "braces only hold the rows of a `run`; group with parentheses".to_string(),
+            // `merge(c, x, y)` was read as a merge whose condition is a tuple.
+            ";" if in_merge && self.file.slice(self.previous().span) == ")" => {
+                "`merge` takes its arguments without commas: `merge c x y`, each in parentheses if it is more than a name"
+                    .to_string()
+            }
+            "fby" | ";" if text == "fby" || self.file.slice(self.previous().span) == "fby" => {
+                "`fby` has the first value on its left, and what is delayed on its right: `0.0 fby x`".to_string()
+            }
             "when" => "`when` follows the value that it samples: `x when c`".to_string(),
             _ if self.token().kind == TokenKind::String => {
                 "strings are only for the path of an `import`".to_string()
@@ -134,8 +142,12 @@ impl Parser<'_> {
         Some(match text {
             "->" | "→" => "`a -> pre b` of Lustre is `a fby b`".to_string(),
             "^" | "**" => "write `pow(x, y)`".to_string(),
-            "." if previous.kind == TokenKind::Number => {
+            "." if previous.kind == TokenKind::Number && !last_word.contains(['.', 'e', 'E']) => {
                 format!("write a digit behind the point: `{}.0`", self.file.slice(previous.span))
+            }
+            "." if previous.kind == TokenKind::Name => {
+                "streams have no parts: a node gives several outputs, `a, b = f(x);`, and `x[0]` is a row of a tensor"
+                    .to_string()
             }
             "every" => "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`"
                 .to_string(),
@@ -260,6 +272,10 @@ impl Parser<'_> {
             "run" | "train" => return Some(format!("`{first}` is followed by the name of a node")),
             "function" | "fun" | "fn" | "def" | "kernel" => {
                 return Some("a function of streams is a `node`".to_string());
+            }
+            "const" | "let" | "var" | "local" if next == TokenKind::Name => {
+                let name = self.text();
+                return Some(format!("a constant is an equation without `{first}`: `{name} = …;`"));
             }
             _ => {}
         }

@@ -191,7 +191,12 @@ impl Parser<'_> {
                     equations.extend(self.equation());
                 }
                 _ => {
-                    self.complain("an equation");
+                    let is_if = self.text() == "if";
+                    let complaint = self.complain("an equation");
+                    if is_if {
+                        complaint
+                            .help("`if` is an expression: `o = if c then x else y;`, with both branches");
+                    }
                     self.advance();
                     self.skip(Place::Node);
                 }

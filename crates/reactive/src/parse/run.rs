@@ -27,7 +27,10 @@ impl Parser<'_> {
         let mut has_rows = true;
         while has_rows && !self.sees("{") {
             match self.option() {
-                Some(option) => options.push(option),
+                Some(option) => {
+                    self.complain_about_repetition(&options, &option);
+                    options.push(option);
+                }
                 // The brace is missing, and the mistake was reported.
                 None if self.begins_row() => {
                     self.skip_rows();
@@ -41,6 +44,25 @@ impl Parser<'_> {
         let rows = if has_rows { self.rows(open) } else { Vec::new() };
         let (rows_span, span) = (self.since(open), self.since(start));
         self.program.items.push(Item::Run(Run { node, options, rows, rows_span, span }));
+    }
+
+    /// A bench has one length, one seed and one semantics; a word such as `chrono` may be repeated.
+    fn complain_about_repetition(&mut self, options: &[RunOption], option: &RunOption) {
+        let is_alike = |other: &&RunOption| {
+            matches!(
+                (&other.kind, &option.kind),
+                (RunOptionKind::For(_), RunOptionKind::For(_))
+                    | (RunOptionKind::Seed(_), RunOptionKind::Seed(_))
+                    | (RunOptionKind::Semantics(_), RunOptionKind::Semantics(_))
+            )
+        };
+        if let Some(other) = options.iter().find(is_alike) {
+            let text = |span| self.file.slice(span).to_string();
+            let title =
+                format!("expected one of `{}` and `{}`, found both", text(other.span), text(option.span));
+            let diagnostic = Diagnostic::error(codes::SYNTAX, option.span, title);
+            self.diagnostics.push(diagnostic.cause(other.span, "first here"));
+        }
     }
 
     fn option(&mut self) -> Option<RunOption> {

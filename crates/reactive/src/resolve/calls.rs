@@ -6,7 +6,7 @@ use crate::codes;
 use crate::program::{Base, Callee, NodeId, Program, Reference};
 
 /// What a node instantiates, and where.
-fn callees(program: &Program, node: NodeId) -> Vec<(NodeId, Span)> {
+pub(crate) fn callees(program: &Program, node: NodeId) -> Vec<(NodeId, Span)> {
     let module = program.module_of(node);
     let exprs = &module.tree.exprs;
     let mut found = Vec::new();
@@ -33,7 +33,7 @@ fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
 }
 
 /// All nodes, callees before callers; none if some node instantiates itself.
-pub(super) fn callees_first(program: &Program, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<NodeId>> {
+pub(crate) fn callees_first(program: &Program, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<NodeId>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

@@ -24,6 +24,8 @@ use eddy_syntax::{Diagnostic, Sources};
 
 use crate::program::Program;
 
+pub(crate) use calls::{callees, callees_first};
+
 /// Reads and resolves a program.
 pub fn resolve(sources: &mut Sources) -> Result<Program, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
@@ -37,7 +39,7 @@ pub fn resolve(sources: &mut Sources) -> Result<Program, Vec<Diagnostic>> {
     trains::resolve_trains(&mut program, &scopes, &mut diagnostics);
     trains::find_customs(&mut program, &scopes);
     if diagnostics.is_empty()
-        && let Some(order) = calls::callees_first(&program, &mut diagnostics)
+        && let Some(order) = callees_first(&program, &mut diagnostics)
     {
         statics::mark_statics(&mut program, &order, &mut diagnostics);
     }

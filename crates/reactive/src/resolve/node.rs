@@ -442,6 +442,9 @@ fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<Name, SlotI
     let text = module.names.text(ident.name);
     let diagnostic =
         Diagnostic::error(codes::UNKNOWN_VARIABLE, ident.span, format!("unknown variable `{text}`"));
+    if let "True" | "TRUE" | "False" | "FALSE" = text {
+        return diagnostic.suggest(ident.span, &text.to_lowercase());
+    }
     // Sorted, so that a tie does not depend on the order of a hash table.
     let mut known: Vec<&str> = slots.keys().map(|name| module.names.text(*name)).collect();
     known.sort_unstable();

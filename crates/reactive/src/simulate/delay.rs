@@ -6,8 +6,8 @@
 //! again when the delay runs at that cycle. A search never turns back, and no two searches of one delay stop at the same cycle,
 //! so each absent cycle is walked over once.
 
-use super::Simulation;
 use super::window::{Knowledge, NOTHING};
+use super::{Past, Simulation};
 use crate::cell::Cell;
 use crate::flow::{Kind, VarId};
 
@@ -25,8 +25,9 @@ impl Simulation<'_> {
             if at <= self.window.first() {
                 // o is □ at all earlier cycles that are kept: the past, or else the value of i.
                 break match &self.past[delay] {
-                    Some(value) => Cell::Value(value.clone()),
-                    None => self.cell(cycle, init).clone(),
+                    Past::Value(value) => Cell::Value(value.clone()),
+                    Past::None => self.cell(cycle, init).clone(),
+                    Past::Forgotten => Cell::Unknown,
                 };
             }
             match self.cell(at - 1, out) {
@@ -135,6 +136,7 @@ impl Simulation<'_> {
         for (number, equation) in self.flow.equations.iter().enumerate() {
             if let Kind::FbyBack { .. } = equation.kind
                 && let Some(waiter) = self.frontier[self.tables.delay(number)]
+                && waiter >= self.window.first()
             {
                 let number = u32::try_from(number).expect("elaboration stops before 2^32 equations");
                 self.window.schedule(waiter, number);
@@ -145,10 +147,12 @@ impl Simulation<'_> {
     /// Keeps what `fby` will ask of a cycle that is released.
     pub(super) fn remember(&mut self, cycle: u64) {
         for (number, equation) in self.flow.equations.iter().enumerate() {
-            if let Kind::Fby { next, .. } = equation.kind
-                && let Cell::Value(value) = self.cell(cycle, next)
-            {
-                self.past[self.tables.delay(number)] = Some(value.clone());
+            if let Kind::Fby { next, .. } = equation.kind {
+                self.past[self.tables.delay(number)] = match self.cell(cycle, next) {
+                    Cell::Value(value) => Past::Value(value.clone()),
+                    Cell::Absent => continue,
+                    Cell::Unknown | Cell::Present | Cell::Error => Past::Forgotten,
+                };
             }
         }
     }

@@ -9,8 +9,9 @@
 //! neighbouring activation of its stream searches for it once and then waits at the cell where the search stopped
 //! ([`delay`]), so that nothing is scanned twice.
 //!
-//! Cycles in which everything is known are released, oldest first. Of them only the last value of each `fby` is kept, so the
-//! memory in use is the window between the oldest cycle that is not complete and the newest one.
+//! Cycles in which everything that is needed is known are released, oldest first. Of them only the last value of each `fby` is
+//! kept, so the memory in use is the window between the oldest cycle that is not complete and the newest one. What is
+//! needed is everything, or what certain streams are made of; the others are computed while their cycle is open.
 //!
 //! * [`update`]: the rules for one equation at one cycle (Definitions 5 to 8).
 //! * [`delay`]: `fby`, `fby back` and `post` (Definitions 9 and 10).
@@ -23,6 +24,7 @@ mod window;
 
 use eddy_tensor::{EvalError, Value};
 
+use crate::causality::needed;
 use crate::cell::Cell;
 use crate::clocks::{Clock, Clocks, Root};
 use crate::flow::{Flow, Kind, VarId};
@@ -79,6 +81,17 @@ pub struct Contradiction {
     pub equation: usize,
 }
 
+/// What a delay knows of the cycles that were released.
+#[derive(Clone, Debug)]
+enum Past {
+    /// Its stream was absent in all of them.
+    None,
+    /// The value of its operand at the last activation.
+    Value(Value),
+    /// Nothing: it is not needed, and the last activation was not known when its cycle was released.
+    Forgotten,
+}
+
 /// A program that is being simulated.
 pub struct Simulation<'a> {
     flow: &'a Flow,
@@ -89,7 +102,7 @@ pub struct Simulation<'a> {
     /// there.
     demands: Vec<(VarId, Vec<usize>)>,
     /// For each delay the value of its operand at the last released activation.
-    past: Vec<Option<Value>>,
+    past: Vec<Past>,
     /// For each delay that looks ahead the cycle that waits for the next one to be opened.
     frontier: Vec<Option<u64>>,
     is_ended: bool,
@@ -125,7 +138,7 @@ impl<'a> Simulation<'a> {
             tables,
             options,
             demands,
-            past: vec![None; n_delays],
+            past: vec![Past::None; n_delays],
             frontier: vec![None; n_delays],
             is_ended: false,
             n_firings: 0,
@@ -137,11 +150,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Before the first cycle: a cycle is complete when these streams and all that they are made of are known there.
+    #[must_use]
+    pub fn needing(mut self, clocks: &Clocks, streams: &[VarId]) -> Self {
+        self.window.need(needed(self.flow, clocks, streams));
+        self
+    }
+
     /// Puts a value into a `fby`, as if that had been the last value of its operand.
     pub fn restore(&mut self, var: VarId, value: Value) {
         if let Some((number, _)) = self.fby_of(var) {
             let delay = self.tables.delay(number);
-            self.past[delay] = Some(value);
+            self.past[delay] = Past::Value(value);
         }
     }
 
@@ -150,7 +170,11 @@ impl<'a> Simulation<'a> {
         let (number, next) = self.fby_of(var)?;
         let open = (self.window.first()..self.window.end()).rev();
         let last = open.map(|cycle| self.cell(cycle, next)).find_map(Cell::value);
-        last.or(self.past[self.tables.delay(number)].as_ref())
+        let past = match &self.past[self.tables.delay(number)] {
+            Past::Value(value) => Some(value),
+            Past::None | Past::Forgotten => None,
+        };
+        last.or(past)
     }
 
     fn fby_of(&self, var: VarId) -> Option<(usize, VarId)> {
@@ -225,7 +249,7 @@ impl<'a> Simulation<'a> {
     /// Joins something into a cell, and schedules whoever mentions it.
     fn join(&mut self, cycle: u64, var: VarId, cell: &Cell) {
         if self.window.join(cycle, var, cell) {
-            if self.is_output[var.index()] {
+            if self.is_output[var.index()] && self.window.cell(cycle, var).is_final() {
                 self.look_ahead = self.look_ahead.max(self.window.end() - 1 - cycle);
             }
             for equation in self.tables.uses(var) {
@@ -286,12 +310,12 @@ impl<'a> Simulation<'a> {
         self.window.cell(cycle, var)
     }
 
-    /// Whether everything is known at a cycle that was not released.
+    /// Whether everything that is needed is known at a cycle that was not released.
     pub fn is_complete(&self, cycle: u64) -> bool {
         self.window.is_complete(cycle)
     }
 
-    /// Forgets the first cycle, in which everything is known.
+    /// Forgets the first cycle, in which everything that is needed is known.
     pub fn release(&mut self) {
         let cycle = self.window.first();
         debug_assert!(self.window.is_complete(cycle), "only complete cycles are released");
@@ -301,7 +325,7 @@ impl<'a> Simulation<'a> {
 
     /// The lowest cycle with a contradiction, and the first equation whose stream has it there.
     pub fn first_error(&self) -> Option<(u64, usize)> {
-        let cycle = (self.window.first()..self.window.end()).find(|cycle| self.window.has_error(*cycle))?;
+        let cycle = self.window.first_wrong()?;
         let mut equations = self.flow.equations.iter();
         let equation = equations.position(|equation| *self.cell(cycle, equation.out) == Cell::Error);
         Some((cycle, equation.expect("an input in error has put its equations in error")))
@@ -309,7 +333,8 @@ impl<'a> Simulation<'a> {
 
     fn oldest_unknown(&self) -> (u64, VarId) {
         let cycles = self.window.first()..self.window.end();
-        let unknown = |cycle: u64| self.flow.var_ids().find(|var| !self.cell(cycle, *var).is_final());
+        let is_open = |cycle, var| self.window.is_needed(var) && !self.cell(cycle, var).is_final();
+        let unknown = |cycle: u64| self.flow.var_ids().find(|var| is_open(cycle, *var));
         let mut found = cycles.filter_map(|cycle| Some((cycle, unknown(cycle)?)));
         found.next().unwrap_or((self.window.first(), VarId::new(0)))
     }

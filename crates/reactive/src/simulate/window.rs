@@ -1,7 +1,7 @@
 //! The open cycles: their cells, and the equations that are scheduled in each.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 use crate::cell::Cell;
 use crate::flow::VarId;
@@ -46,7 +46,7 @@ struct Row {
     /// The first word of `scheduled` that may have a bit.
     first_word: usize,
     n_scheduled: usize,
-    /// How many cells are not final.
+    /// How many cells of needed streams are not final.
     n_open: usize,
     has_error: bool,
 }
@@ -57,9 +57,13 @@ pub(super) struct Window {
     first: u64,
     /// Cycles with scheduled equations; some are there more than once, or have none left.
     queue: BinaryHeap<Reverse<u64>>,
+    /// Cycles with a contradiction: to look for them in all rows at each cycle would take quadratic time.
+    wrong: BTreeSet<u64>,
     /// Rows that were released, to be used again.
     spare: Vec<Row>,
-    n_vars: usize,
+    /// The streams that hold a cycle open.
+    is_needed: Vec<bool>,
+    n_needed: usize,
     n_words: usize,
     n_delays: usize,
     /// How many cells have changed.
@@ -72,12 +76,24 @@ impl Window {
             rows: VecDeque::new(),
             first: 0,
             queue: BinaryHeap::new(),
+            wrong: BTreeSet::new(),
             spare: Vec::new(),
-            n_vars,
+            is_needed: vec![true; n_vars],
+            n_needed: n_vars,
             n_words: n_equations.div_ceil(64),
             n_delays,
             n_changes: 0,
         }
+    }
+
+    /// From now on, before the first cycle, only these streams hold a cycle open.
+    pub fn need(&mut self, is_needed: Vec<bool>) {
+        self.n_needed = is_needed.iter().filter(|is_needed| **is_needed).count();
+        self.is_needed = is_needed;
+    }
+
+    pub fn is_needed(&self, var: VarId) -> bool {
+        self.is_needed[var.index()]
     }
 
     /// The oldest open cycle.
@@ -98,17 +114,17 @@ impl Window {
     pub fn open(&mut self) -> u64 {
         let cycle = self.end();
         let mut row = self.spare.pop().unwrap_or_else(|| Row {
-            cells: vec![Cell::Unknown; self.n_vars],
+            cells: vec![Cell::Unknown; self.is_needed.len()],
             searches: vec![Search { waiter: None, seen: NOTHING, at: 0 }; self.n_delays],
             scheduled: vec![0; self.n_words],
             first_word: self.n_words,
             n_scheduled: 0,
-            n_open: self.n_vars,
+            n_open: self.n_needed,
             has_error: false,
         });
         row.cells.fill(Cell::Unknown);
         row.searches.fill(Search { waiter: None, seen: NOTHING, at: cycle });
-        row.n_open = self.n_vars;
+        row.n_open = self.n_needed;
         row.has_error = false;
         self.rows.push_back(row);
         cycle
@@ -118,6 +134,9 @@ impl Window {
     pub fn release(&mut self) {
         let row = self.rows.pop_front().expect("there is a cycle to release");
         debug_assert_eq!(row.n_scheduled, 0, "nothing is left to do in a complete cycle");
+        if row.has_error {
+            self.wrong.remove(&self.first);
+        }
         self.first += 1;
         self.spare.push(row);
     }
@@ -140,16 +159,19 @@ impl Window {
     /// Joins something into a cell; whether that is news.
     #[inline]
     pub fn join(&mut self, cycle: u64, var: VarId, cell: &Cell) -> bool {
-        let row = self.row_mut(cycle);
+        let row = &mut self.rows[usize::try_from(cycle - self.first).expect("a window fits in memory")];
         let into = &mut row.cells[var.index()];
         let was_final = into.is_final();
         if !into.join(cell) {
             return false;
         }
-        if !was_final && into.is_final() {
+        if !was_final && into.is_final() && self.is_needed[var.index()] {
             row.n_open -= 1;
         }
-        row.has_error |= matches!(row.cells[var.index()], Cell::Error);
+        if *into == Cell::Error && !row.has_error {
+            row.has_error = true;
+            self.wrong.insert(cycle);
+        }
         self.n_changes += 1;
         true
     }
@@ -160,6 +182,11 @@ impl Window {
 
     pub fn has_error(&self, cycle: u64) -> bool {
         self.row(cycle).has_error
+    }
+
+    /// The lowest cycle with a contradiction.
+    pub fn first_wrong(&self) -> Option<u64> {
+        self.wrong.first().copied()
     }
 
     pub fn search(&mut self, cycle: u64, delay: usize) -> &mut Search {

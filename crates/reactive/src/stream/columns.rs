@@ -1,7 +1,8 @@
 //! Several data files as one source of rows: each gives some of the inputs.
 
 use eddy_language::{Data, Format};
-use eddy_runtime::{BadData, Csv, JsonLines, Npy, Row, Rows, json_lines};
+use eddy_runtime::rows::Place;
+use eddy_runtime::{BadData, Csv, JsonLines, Npy, Raw, Row, Rows, json_lines};
 
 use super::Stopped;
 
@@ -9,6 +10,8 @@ use super::Stopped;
 struct Source {
     file: String,
     rows: Box<dyn Rows>,
+    /// The input that it is named for.
+    of_input: Option<usize>,
     /// For each of its columns the number of the input.
     inputs: Vec<usize>,
     /// Whether the reader may be waiting for more.
@@ -23,7 +26,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     pub fn new(data: Vec<Data>, inputs: Vec<String>) -> Result<Self, Stopped> {
-        let mut sources = Vec::new();
+        let mut sources: Vec<Source> = Vec::new();
         for Data { name, input, format, reader } in data {
             let of_input = match input {
                 None => None,
@@ -36,6 +39,17 @@ impl Columns {
                 Some(number) => vec![number],
                 None => (0..inputs.len()).collect(),
             };
+            let is_again =
+                |other: &&Source| other.of_input == of_input && (of_input.is_some() || other.file == name);
+            if let Some(other) = sources.iter().find(is_again) {
+                let message = match of_input {
+                    Some(number) => {
+                        format!("the input `{}` is read from `{}` already", inputs[number], other.file)
+                    }
+                    None => "this file is read already".to_string(),
+                };
+                return Err(refused(&name, message));
+            }
             let names: Vec<String> = numbers.iter().map(|number| inputs[*number].clone()).collect();
             let rows: Box<dyn Rows> = match format {
                 Format::JsonLines => Box::new(JsonLines::new(reader, names)),
@@ -51,7 +65,7 @@ impl Columns {
                     ));
                 }
             };
-            sources.push(Source { file: name, rows, inputs: numbers, is_ended: false });
+            sources.push(Source { file: name, rows, of_input, inputs: numbers, is_ended: false });
         }
         Ok(Columns { sources, inputs })
     }
@@ -67,16 +81,32 @@ impl Columns {
             return Ok(is_bounded.then(|| self.empty_row()));
         }
         let mut row = self.empty_row();
+        let mut given_by: Vec<Option<usize>> = vec![None; self.inputs.len()];
         let mut has_some = false;
-        for source in &mut self.sources {
-            let Some(part) = source.next_row()? else { continue };
+        for number in 0..self.sources.len() {
+            let Some(part) = self.sources[number].next_row()? else { continue };
             has_some = true;
-            for (input, cell) in source.inputs.iter().zip(part.cells) {
+            for (input, cell) in self.sources[number].inputs.iter().zip(part.cells) {
+                if cell == Raw::Absent {
+                    continue;
+                }
+                if let Some(other) = given_by[*input].replace(number) {
+                    return Err(self.twice(*input, other, number, part.place));
+                }
                 row.cells[*input] = cell;
             }
             row.place = part.place;
         }
         Ok(has_some.then_some(row))
+    }
+
+    /// Two files give one input at one cycle.
+    fn twice(&self, input: usize, first: usize, second: usize, place: Place) -> Stopped {
+        let (name, first, file) =
+            (&self.inputs[input], &self.sources[first].file, &self.sources[second].file);
+        let message = format!("`{name}` is given here and in `{first}` at the same cycle");
+        let bytes = json_lines::find(&place.text, name);
+        Stopped::Data { file: file.clone(), bad: BadData { place, bytes, message } }
     }
 
     /// The next row, to look at before the program runs.
@@ -95,11 +125,35 @@ impl Columns {
         whole.flat_map(|source| source.rows.unused().to_vec()).collect()
     }
 
+    /// Whether there are any data.
+    pub fn has_data(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// The inputs that no file has a column or a key for.
+    pub fn missing(&self) -> Vec<&str> {
+        let is_missing = |input: usize| {
+            !self.sources.iter().any(|source| {
+                let mut columns = source.inputs.iter().enumerate();
+                columns.any(|(column, number)| *number == input && source.rows.mentions(column))
+            })
+        };
+        (0..self.inputs.len()).filter(|input| is_missing(*input)).map(|input| &*self.inputs[input]).collect()
+    }
+
+    /// Whether the data have a column of this name that is read for no input.
+    pub fn has_unused(&self, name: &str) -> bool {
+        self.unused().iter().any(|unused| unused == name)
+    }
+
     /// What is said about a cell of the wrong type.
     pub fn bad(&self, row: &Row, name: &str, message: String) -> Stopped {
         let number = self.inputs.iter().position(|input| input == name);
-        let source =
-            self.sources.iter().find(|source| number.is_some_and(|number| source.inputs.contains(&number)));
+        let has_it = |source: &&Source| match number {
+            Some(number) => source.inputs.contains(&number),
+            None => source.rows.unused().iter().any(|unused| unused == name),
+        };
+        let source = self.sources.iter().find(has_it);
         let bytes = json_lines::find(&row.place.text, name);
         let file = source.map_or_else(|| "<data>".to_string(), |source| source.file.clone());
         Stopped::Data { file, bad: BadData { place: row.place.clone(), bytes, message } }

@@ -2,9 +2,10 @@
 //!
 //! Each cycle is printed as soon as it and all before it are decided, and forgotten when everything in it is known; so an
 //! endless pipe runs in the memory of its window. Types may depend on the first values of the inputs, which are therefore read
-//! before the program is prepared.
+//! before the program is prepared ([`peek`]).
 
 mod columns;
+mod peek;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,14 +13,13 @@ use std::fmt;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use eddy_tensor::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Cell;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface, interface};
 use crate::flow::{Flow, VarId};
-use crate::infer::{Hint, Hints};
+use crate::infer::Hints;
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
@@ -29,9 +29,7 @@ use crate::static_value::constant_expression;
 use crate::tree::Semantics;
 use crate::{codes, errors, parameters, parse};
 pub(crate) use columns::Columns;
-
-/// So many rows are read, at most, in search of the first values of inputs without a written type.
-const MAX_PEEKED: usize = 10_000;
+use peek::Peek;
 
 /// Runs a node on data.
 pub fn run(
@@ -45,7 +43,7 @@ pub fn run(
         Ok(stream) => stream,
         Err(stopped) => return Ok(Verdict::refused(stopped.diagnostics(sources))),
     };
-    let prepared = match stream.prepare() {
+    let prepared = match stream.prepare(out) {
         Ok(prepared) => prepared,
         Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
     };
@@ -80,10 +78,7 @@ impl Stopped {
             Stopped::Data { file, bad } => {
                 let line = u32::try_from(bad.place.line).unwrap_or(u32::MAX).max(1);
                 let span = match sources.add_excerpt(&file, &bad.place.text, line) {
-                    Ok(excerpt) => {
-                        let offset = |at: usize| excerpt.base() + u32::try_from(at).unwrap_or(0);
-                        Span::new(offset(bad.bytes.start), offset(bad.bytes.end))
-                    }
+                    Ok(excerpt) => excerpt.span_around(bad.bytes),
                     Err(_) => Span::default(),
                 };
                 vec![Diagnostic::error(codes::DATA, span, bad.message)]
@@ -128,8 +123,25 @@ impl<'a> Stream<'a> {
             let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
             return Err(Stopped::Program(vec![diagnostic]));
         }
+        if let Some(shown) = twice(&options.show) {
+            let title = format!("`--show` names `{shown}` twice");
+            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
+            return Err(Stopped::Program(vec![diagnostic]));
+        }
         let inputs = interface.inputs.iter().map(|port| port.name.clone());
         let inputs: Vec<String> = inputs.filter(|name| !constants.contains_key(name)).collect();
+        if data.is_empty() && options.cycles.is_none() {
+            let has = if inputs.is_empty() { "no inputs" } else { "inputs" };
+            let help = if inputs.is_empty() {
+                "say how many cycles to run: `--cycles N`"
+            } else {
+                "give them data, `--in FILE`, or say how many cycles to run without: `--cycles N`"
+            };
+            let title =
+                format!("the node `{name}` has {has}, and there are no data that say how long it runs");
+            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title).help(help);
+            return Err(Stopped::Program(vec![diagnostic]));
+        }
         let columns = Columns::new(data, inputs)?;
         let shown: FxHashSet<String> = options.show.iter().cloned().collect();
         Ok(Stream {
@@ -143,16 +155,11 @@ impl<'a> Stream<'a> {
         })
     }
 
-    fn prepare(&mut self) -> Result<Prepared, Vec<Diagnostic>> {
+    fn prepare(&mut self, out: Out<'_>) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
         let (columns, peeked) = (&mut self.columns, &mut self.peeked);
-        let mut prepared = prepare(
-            self.program,
-            &self.callable,
-            &self.given,
-            |draft| hints(draft, columns, peeked),
-            checks,
-        )?;
+        let hints = |draft: &Draft| Peek { draft, columns, peeked, out, is_explained: false }.hints();
+        let mut prepared = prepare(self.program, &self.callable, &self.given, hints, checks)?;
         if let Some((file, values)) = &self.options.parameters {
             parameters::give(&mut prepared.flow, values, file, self.program.span_of(&self.callable))?;
         }
@@ -191,6 +198,11 @@ impl<'a> Stream<'a> {
                 Ok(None) => break,
                 Err(stopped) => return Ok(Some(stopped)),
             };
+            if n_cycles == 0
+                && let Some(stopped) = self.constant_in_data(&row)
+            {
+                return Ok(Some(stopped));
+            }
             match cells_of(&self.columns, player.flow(), &row, n_cycles) {
                 Ok(cells) => {
                     if let Err(diagnostic) = player.open(&cells) {
@@ -257,6 +269,15 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// What is said about data for an input that is a constant of this run.
+    fn constant_in_data(&self, row: &Row) -> Option<Stopped> {
+        let mut names = self.options.constants.iter().map(|(name, _)| name);
+        let name = names.find(|name| self.columns.has_unused(name))?;
+        let message = format!("`{name}` is given by the data and by `--const`");
+        Some(self.columns.bad(row, name, message))
+    }
+
+    /// Names in the data that are no inputs, and inputs that are not in the data.
     fn warnings(&self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
         let unused = self.columns.unused();
@@ -264,7 +285,14 @@ impl<'a> Stream<'a> {
             let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
             Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
         };
-        unused.iter().map(warn).collect()
+        let mut warnings: Vec<Diagnostic> = unused.iter().map(warn).collect();
+        if self.columns.has_data() {
+            warnings.extend(self.columns.missing().into_iter().map(|name| {
+                let title = format!("the data have nothing for the input `{name}` of `{node}`");
+                Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
+            }));
+        }
+        warnings
     }
 }
 
@@ -280,7 +308,7 @@ pub(crate) fn cells_of(columns: &Columns, flow: &Flow, row: &Row, cycle: u64) ->
                 Err(mismatch) => {
                     let var = flow.var(*input);
                     let name = var.name.as_deref().expect("inputs have names");
-                    let message = format!("`{name}` {mismatch} at cycle {cycle}: it is {}", var.ty);
+                    let message = format!("`{name}` {mismatch}, at cycle {cycle}: its type is {}", var.ty);
                     return Err(columns.bad(row, name, message));
                 }
             },
@@ -289,36 +317,9 @@ pub(crate) fn cells_of(columns: &Columns, flow: &Flow, row: &Row, cycle: u64) ->
     Ok(cells)
 }
 
-/// Reads ahead until each input without a written type has shown a value.
+/// What the first values say about inputs, for data that are all there.
 pub(crate) fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut Peeked) -> Hints {
-    let has_shape =
-        |var: VarId| draft.types.iter().any(|written| written.var == var && written.shape.is_some());
-    let mut open: Vec<usize> =
-        (0..draft.inputs.len()).filter(|index| !has_shape(draft.inputs[*index])).collect();
-    let mut hints = Hints::default();
-    while !open.is_empty() && peeked.len() < MAX_PEEKED {
-        let row = match columns.peek_row() {
-            Ok(Some(row)) => row,
-            Ok(None) => break,
-            // What is wrong with the data is told when the program gets there.
-            Err(stopped) => {
-                peeked.push_back(Err(stopped));
-                break;
-            }
-        };
-        open.retain(|index| {
-            let raw = &row.cells[*index];
-            if raw.is_value() {
-                let input = draft.inputs[*index];
-                let span = draft.vars[input.index()].span;
-                hints.shapes.push(Hint { input, says: raw.outline().0, span });
-                hints.scalars.extend(raw.is_bool().then_some(Hint { input, says: Scalar::Bool, span }));
-            }
-            !raw.is_value()
-        });
-        peeked.push_back(Ok(row));
-    }
-    hints
+    Peek { draft, columns, peeked, out: &mut String::new(), is_explained: true }.hints()
 }
 
 /// A compile-time constant that the command line gives to an input.
@@ -329,8 +330,9 @@ pub(crate) fn constant(
     text: &str,
 ) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
     // The parser knows whole programs, so the value is read as part of one.
-    let program = format!("run f {{ {input} = {text}; }}");
-    let file = sources.add(&format!("{flag} {input}"), &program).expect("a constant is short");
+    // The value is on a line of its own, the one that a message shows.
+    let program = format!("run f {{ {input} =\n{text}\n; }}");
+    let file = sources.add_excerpt(&format!("{flag} {input}"), &program, 0).expect("a constant is short");
     let parsed = parse::parse(file);
     if !parsed.diagnostics.is_empty() {
         return Err(parsed.diagnostics);
@@ -342,6 +344,11 @@ pub(crate) fn constant(
         }
         crate::tree::RowValue::Cells(_) => unreachable!("a constant was written"),
     }
+}
+
+/// The first name that stands twice.
+fn twice(names: &[String]) -> Option<&String> {
+    names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
 /// A simulation and what of it was printed.
@@ -360,7 +367,11 @@ impl<'a> Player<'a> {
             seed: options.seed.unwrap_or(0),
             max_window: options.max_window,
         };
-        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options);
+        // What nobody will see is computed while its cycle is open, and keeps none open.
+        let needed: Vec<VarId> =
+            prepared.flow.outputs.iter().copied().chain(shown.iter().map(|(_, var)| *var)).collect();
+        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options)
+            .needing(&prepared.clocks, &needed);
         Player { prepared, simulation, shown, n_printed: 0, is_checked: !options.unchecked }
     }
 

@@ -176,7 +176,7 @@ fn options_are_known() {
           |            ^^^^^^^^^^^^^^^^^^^^ too large
     "]],
     );
-    accepted("run f A B K chrono trace stats strict unchecked for 0 seed 1 show a#1/b {}");
+    accepted("run f K chrono trace stats strict unchecked for 0 seed 1 show a#1/b {}");
 }
 
 #[test]

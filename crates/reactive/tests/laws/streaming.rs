@@ -4,6 +4,7 @@ use std::io::BufReader;
 
 use eddy_language::{Command, Data, Format, Language, Options, Status};
 use eddy_reactive::Reactive;
+use eddy_reactive::causality::needed;
 use eddy_reactive::cell::Cell;
 use eddy_reactive::flow::VarId;
 use eddy_reactive::runs::json_line;
@@ -11,52 +12,63 @@ use eddy_reactive::simulate::Simulation;
 use eddy_syntax::{SourceFile, Sources};
 
 use crate::generated::case::{Case, Ready};
-use crate::generated::compare::{label, show};
+use crate::generated::compare::{below, label, same, show};
 use crate::generated::engines::{Rows, SEED, cells, options, simulate};
-use crate::generated::harness::{Verdict, law_of_programs};
+use crate::generated::harness::{Source, Verdict, law_of_programs};
 
 #[test]
 fn releasing_complete_cycles_changes_no_cell() {
-    law_of_programs(
-        "release",
-        400,
-        |source| Case::sample(source).changed(Ready::with_unknown_cycles),
-        |_, ready| {
-            let whole = cells!(simulate(ready));
-            let mut simulation = Simulation::new(ready.flow(), ready.clocks(), options());
-            let mut seen: Rows = vec![Vec::new(); ready.flow().vars.len()];
-            let collect = |simulation: &Simulation<'_>, seen: &mut Rows| {
-                for var in ready.flow().var_ids() {
-                    seen[var.index()].push(simulation.cell(simulation.first_cycle(), var).clone());
-                }
-            };
-            for cycle in 0..ready.n_cycles {
-                if simulation.open(&ready.cycle(cycle)).is_err() {
-                    return Ok(Verdict::Skipped("no value"));
-                }
-                while simulation.n_open() > 0 && simulation.is_complete(simulation.first_cycle()) {
-                    collect(&simulation, &mut seen);
-                    simulation.release();
-                }
+    let sample = |source: &mut Source<'_>| Case::sample(source).changed(Ready::with_unknown_cycles);
+    law_of_programs("release", 400, sample, |_, ready| {
+        let whole = cells!(simulate(ready));
+        let simulation = Simulation::new(ready.flow(), ready.clocks(), options());
+        let Some(seen) = released(simulation, ready) else { return Ok(Verdict::Skipped("no value")) };
+        same(ready.flow(), ("kept", &whole), ("released", &seen))?;
+        Ok(Verdict::Holds)
+    });
+}
+
+#[test]
+fn releasing_cycles_whose_outputs_are_complete_changes_no_output() {
+    let sample = |source: &mut Source<'_>| Case::sample(source).changed(Ready::with_unknown_cycles);
+    law_of_programs("release of what is not needed", 400, sample, |_, ready| {
+        let (flow, clocks) = (ready.flow(), ready.clocks());
+        let whole = cells!(simulate(ready));
+        // Half of the outputs, so that there is something that nobody needs.
+        let outputs = &flow.outputs[flow.outputs.len() / 2..];
+        let simulation = Simulation::new(flow, clocks, options()).needing(clocks, outputs);
+        let Some(seen) = released(simulation, ready) else { return Ok(Verdict::Skipped("no value")) };
+        below(flow, ("released", &seen), ("kept", &whole))?;
+        let is_needed = needed(flow, clocks, outputs);
+        for var in flow.var_ids().filter(|var| is_needed[var.index()]) {
+            let (seen, whole) = (&seen[var.index()], &whole[var.index()]);
+            if seen != whole {
+                let (label, seen, whole) = (label(flow, var), show(seen), show(whole));
+                return Err(format!("`{label}`\n  released: {seen}\n  kept: {whole}"));
             }
-            if simulation.end().is_err() {
-                return Ok(Verdict::Skipped("no value"));
-            }
+        }
+        Ok(Verdict::Holds)
+    });
+}
+
+/// The cells of a simulation that releases each cycle when it is complete, as they were then.
+fn released(mut simulation: Simulation<'_>, ready: &Ready) -> Option<Rows> {
+    let mut seen: Rows = vec![Vec::new(); ready.flow().vars.len()];
+    for cycle in 0..ready.n_cycles {
+        simulation.open(&ready.cycle(cycle)).ok()?;
+        while simulation.n_open() > 0 && simulation.is_complete(simulation.first_cycle()) {
             for var in ready.flow().var_ids() {
-                let open = simulation.first_cycle()..simulation.n_cycles();
-                let rest = open.map(|cycle| simulation.cell(cycle, var).clone());
-                let row: Vec<Cell> = seen[var.index()].iter().cloned().chain(rest).collect();
-                if row != whole[var.index()] {
-                    let (label, row) = (label(ready.flow(), var), show(&row));
-                    return Err(format!(
-                        "`{label}`\n  released: {row}\n  kept: {}",
-                        show(&whole[var.index()])
-                    ));
-                }
+                seen[var.index()].push(simulation.cell(simulation.first_cycle(), var).clone());
             }
-            Ok(Verdict::Holds)
-        },
-    );
+            simulation.release();
+        }
+    }
+    simulation.end().ok()?;
+    for var in ready.flow().var_ids() {
+        let open = simulation.first_cycle()..simulation.n_cycles();
+        seen[var.index()].extend(open.map(|cycle| simulation.cell(cycle, var).clone()));
+    }
+    Some(seen)
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! A file that takes the place of another in one step, or not at all.
+//!
+//! The new text goes to a temporary file beside the old one, reaches the disk, takes over the permissions, and is renamed over
+//! it. Whatever happens before the rename, a full disk, a crash, a program that turns out to be wrong, leaves the old file whole.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The new text of a file, as it is being written. Unless it is finished, it leaves nothing behind.
+pub struct Replacement {
+    path: PathBuf,
+    temporary: PathBuf,
+    to: BufWriter<File>,
+    /// Those of the file that it replaces.
+    permissions: Option<fs::Permissions>,
+}
+
+impl Replacement {
+    /// Begins the new text of a file, which need not be there yet.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        // Through a symbolic link, the file that it points to is rewritten and the link stays.
+        let (path, permissions) = match fs::canonicalize(path) {
+            Ok(path) => {
+                let permissions = permissions(&path)?;
+                (path, Some(permissions))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => (path.to_owned(), None),
+            Err(error) => return Err(error),
+        };
+        let (temporary, file) = create_beside(&path)?;
+        Ok(Replacement { path, temporary, to: BufWriter::with_capacity(1 << 16, file), permissions })
+    }
+
+    /// Puts the new text in the place of the old one.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.to.flush()?;
+        // Some file systems report a full disk only now, and a rename before the data would not survive a crash.
+        self.to.get_ref().sync_all()?;
+        if let Some(permissions) = self.permissions.take() {
+            fs::set_permissions(&self.temporary, permissions)?;
+        }
+        fs::rename(&self.temporary, &self.path)
+    }
+}
+
+/// Gives a file, new or not, these contents.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut replacement = Replacement::new(path)?;
+    replacement.write_all(bytes)?;
+    replacement.finish()
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        // After the rename there is none; before it, the failure that is told is the first one.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+fn permissions(path: &Path) -> io::Result<fs::Permissions> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    // A rename asks only the folder for permission, but a file that is read-only is meant to stay as it is.
+    if metadata.permissions().readonly() {
+        return Err(io::Error::other("it is read-only"));
+    }
+    Ok(metadata.permissions())
+}
+
+/// A new file in the same folder, hence on the same disk, where a rename is one step.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.eddy-{}", std::process::id()));
+    // `create_new` never follows or overwrites what somebody else put there.
+    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    Ok((temporary, file))
+}
