@@ -1,6 +1,6 @@
 //! The command `fmt`: rewrites programs in the one format, without ever losing one.
 //!
-//! A file is replaced in one step ([`Replacement`]). A program that does not parse is reported and left alone, and the
+//! A file is replaced in one step ([`replace`]). A program that does not parse is reported and left alone, and the
 //! other files are still formatted.
 
 use std::io;

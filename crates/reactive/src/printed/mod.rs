@@ -4,7 +4,7 @@
 //! derived from the text of the nodes rather than from flow: one printed node per node, forward equations as they were, and backward
 //! equations in the user's names. Both compute the same cells.
 //!
-//! * [`link`]: the nodes that N needs, in one file; [`weave`]: with resets, where `M_end` is asked for.
+//! * [`mod@link`]: the nodes that N needs, in one file; [`weave`]: with resets, where `M_end` is asked for.
 //! * [`local`]: one instance as steps between its own streams; [`activity`]: which of them carry cotangents; [`supports`]: where these
 //!   can be different from zero.
 //! * [`node`]: the text of one node, from [`forward`] equations, names of supports ([`beside`]), [`calls`] and [`cotangent`]s, whose

@@ -4,7 +4,7 @@
 //! epoch; everything else, such as the state of a recurrent network, starts anew.
 //!
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
-//! * [`trainer`]: epochs and validation.
+//! * [`mod@trainer`]: epochs and validation.
 //! * [`divergence`]: where the first number that is none came from.
 
 mod dataset;
