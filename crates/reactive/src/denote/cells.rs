@@ -53,12 +53,19 @@ impl<'a> Evaluator<'a> {
         let mut activity = match root {
             Root::Always => Activity::On,
             Root::Input(owner) => {
-                let known = self.on_root[&owner].iter().find_map(|input| match rows[input.index()][cycle] {
-                    Cell::Absent => Some(Activity::Off),
-                    Cell::Unknown => None,
-                    Cell::Present | Cell::Value(_) | Cell::Error => Some(Activity::On),
-                });
-                known.unwrap_or(Activity::Unknown)
+                // One input that is there is enough, also where others break the clock by being absent.
+                let mut activity = Activity::Unknown;
+                for input in &self.on_root[&owner] {
+                    match rows[input.index()][cycle] {
+                        Cell::Unknown => {}
+                        Cell::Absent => activity = Activity::Off,
+                        Cell::Present | Cell::Value(_) | Cell::Error => {
+                            activity = Activity::On;
+                            break;
+                        }
+                    }
+                }
+                activity
             }
         };
         for (condition, polarity) in conditions.into_iter().rev() {
