@@ -54,21 +54,44 @@ impl Renaming {
         }
     }
 
-    /// The stream that stands for this one.
-    pub fn resolve(&self, mut var: VarId) -> VarId {
-        while let Some(next) = self.instead.get(&var) {
-            var = *next;
+    /// The stream that stands for this one. What was passed on the way leads there directly from now on, since chains may be long.
+    fn resolve(&mut self, var: VarId) -> VarId {
+        let mut end = var;
+        while let Some(next) = self.instead.get(&end) {
+            end = *next;
         }
-        var
+        let mut at = var;
+        while at != end {
+            at = self.instead.insert(at, end).expect("it was passed on the way");
+        }
+        end
     }
 
-    /// Renames in all that was written since.
-    pub fn finish(&self, writer: &mut Writer) {
-        for equation in &mut writer.body.equations[self.first_equation..] {
-            *equation = equation.renamed(&|var| self.resolve(var));
+    /// Renames in all that was written since; gives the stream that stands for each.
+    pub fn finish(mut self, writer: &mut Writer) -> Renamed {
+        let renamed: Vec<VarId> = self.instead.keys().copied().collect();
+        for var in renamed {
+            self.resolve(var);
+        }
+        let Renaming { instead, first_equation, .. } = self;
+        let renamed = Renamed(instead);
+        let resolve = |var: VarId| renamed.stream(var);
+        for equation in &mut writer.body.equations[first_equation..] {
+            *equation = equation.renamed(&resolve);
         }
         for placed in &mut writer.body.instances {
-            placed.instance.rename(&|var| self.resolve(var));
+            placed.instance.rename(&resolve);
         }
+        renamed
+    }
+}
+
+/// Which streams stand for which, once and for all.
+pub(crate) struct Renamed(FxHashMap<VarId, VarId>);
+
+impl Renamed {
+    /// The stream that stands for this one.
+    pub fn stream(&self, var: VarId) -> VarId {
+        self.0.get(&var).copied().unwrap_or(var)
     }
 }

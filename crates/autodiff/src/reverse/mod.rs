@@ -146,7 +146,7 @@ impl Reverse<'_> {
             self.writer.at_stream(*var);
             renaming.define_sum(self.cotangents[var], &parts, self.writer);
         }
-        renaming.finish(self.writer);
-        self.cotangents.into_iter().map(|(var, cotangent)| (var, renaming.resolve(cotangent))).collect()
+        let renamed = renaming.finish(self.writer);
+        self.cotangents.into_iter().map(|(var, cotangent)| (var, renamed.stream(cotangent))).collect()
     }
 }
