@@ -192,6 +192,15 @@ fn files_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn results_have_a_machine_form() {
+    let folder = Folder::new("json").with("p.eddy", LINE).with("data.csv", line_data(8));
+    let output = folder.eddy("train p.eddy --in data.csv --epochs 2 --run run --json");
+    let answer = String::from_utf8(output.stdout).expect("answers are UTF-8");
+    assert!(answer.starts_with("{\"version\":1,\"command\":\"train\",\"status\":\"answered\""), "{answer}");
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
 fn what_cannot_be_trained_says_so() {
     let folder = Folder::new("nothing")
         .with("none.eddy", "node f(x)->(y) y = x;\n")

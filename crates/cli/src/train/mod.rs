@@ -10,6 +10,7 @@ mod metrics;
 mod progress;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -20,6 +21,7 @@ use eddy_syntax::Sources;
 use crate::answers::Answers;
 use crate::args::TrainArgs;
 use crate::input::{self, Unreadable};
+use crate::json;
 use crate::report::Form;
 use crate::stop::{Stop, misuse, reason};
 use folder::{Checkpoint, Folder};
@@ -47,7 +49,12 @@ pub fn train(args: &TrainArgs) -> Result<Status, Stop> {
     match run.execute() {
         Ok(answer) => {
             let mut answers = Answers::to_stdout();
-            answers.write(&answer)?;
+            match form {
+                Form::Json => {
+                    answers.write(&json::result("train", json::status(Status::Answered), &answer))?
+                }
+                _ => answers.write(&answer)?,
+            }
             answers.finish(Status::Answered)?;
             Ok(Status::Answered)
         }
@@ -114,12 +121,12 @@ impl Run<'_> {
         let place = self.args.run.as_deref().unwrap_or(&default);
         let mut folder = Folder::open(place, self.args.resume)?;
         let mut checkpoint = self.begin(&mut folder)?;
-        progress::begin(&plan, &folder, checkpoint.epochs.len());
+        self.tell(&progress::begin(&plan, &folder, checkpoint.epochs.len()));
         folder.describe(self.args, &plan, self.sources.main().text())?;
         while checkpoint.epochs.len() < self.args.epochs {
             self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
             if self.args.patience.is_some_and(|patience| checkpoint.is_stuck(patience)) {
-                progress::stopped(&checkpoint);
+                self.tell(&progress::stopped(&checkpoint));
                 break;
             }
         }
@@ -157,9 +164,17 @@ impl Run<'_> {
         let loss = trained.map_err(|diagnostics| self.told(&diagnostics))?;
         let validation = self.trainer.validate().map_err(|diagnostics| self.told(&diagnostics))?;
         let epoch = Epoch { loss, validation, seconds: started.elapsed().as_secs_f64() };
-        progress::epoch(number, &epoch);
+        self.tell(&progress::epoch(number, &epoch));
         let is_best = checkpoint.add(epoch);
         folder.save(checkpoint, self.trainer.memory(), is_best.then(|| self.trainer.parameters()))
+    }
+
+    /// Tells how far it is. Programs that read JSON look into the run folder instead.
+    fn tell(&self, text: &str) {
+        if !matches!(self.form, Form::Json) {
+            // Where standard error is closed there is nobody to tell.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
     }
 
     fn told(&self, diagnostics: &[eddy_syntax::Diagnostic]) -> Failure {

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,7 +46,7 @@ impl Bar {
 }
 
 /// What is about to happen.
-pub fn begin(plan: &Plan, folder: &Folder, n_done: usize) {
+pub fn begin(plan: &Plan, folder: &Folder, n_done: usize) -> String {
     let mut text = format!(
         "training `{}`: {} with {}, on {}",
         plan.node,
@@ -68,20 +67,21 @@ pub fn begin(plan: &Plan, folder: &Folder, n_done: usize) {
     for note in &plan.notes {
         let _ = writeln!(text, "note: {note}");
     }
-    tell(&text);
+    text
 }
 
 /// An epoch that is done.
-pub fn epoch(number: usize, epoch: &Epoch) {
+pub fn epoch(number: usize, epoch: &Epoch) -> String {
     let mut text = format!("epoch {number}: {}", losses(epoch));
     let _ = writeln!(text, " ({:.1} s)", epoch.seconds);
-    tell(&text);
+    text
 }
 
 /// Training stops early.
-pub fn stopped(checkpoint: &Checkpoint) {
-    if let Some(best) = checkpoint.best {
-        tell(&format!("stopped: nothing was better than epoch {best}\n"));
+pub fn stopped(checkpoint: &Checkpoint) -> String {
+    match checkpoint.best {
+        Some(best) => format!("stopped: nothing was better than epoch {best}\n"),
+        None => String::new(),
     }
 }
 
@@ -111,9 +111,4 @@ fn losses(epoch: &Epoch) -> String {
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-/// Where standard error is closed there is nobody to tell.
-fn tell(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
 }
