@@ -51,7 +51,7 @@ pub fn train(args: &TrainArgs) -> Result<Status, Stop> {
             let mut answers = Answers::to_stdout();
             match form {
                 Form::Json => {
-                    answers.write(&json::result("train", json::status(Status::Answered), &answer))?
+                    answers.write(&json::result("train", json::status(Status::Answered), &answer))?;
                 }
                 _ => answers.write(&answer)?,
             }
