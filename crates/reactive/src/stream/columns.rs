@@ -11,6 +11,8 @@ struct Source {
     rows: Box<dyn Rows>,
     /// For each of its columns the number of the input.
     inputs: Vec<usize>,
+    /// Whether the file is named for one input.
+    is_for_one: bool,
     /// Whether the reader may be waiting for more.
     is_ended: bool,
 }
@@ -51,7 +53,8 @@ impl Columns {
                     ));
                 }
             };
-            sources.push(Source { file: name, rows, inputs: numbers, is_ended: false });
+            let is_for_one = of_input.is_some();
+            sources.push(Source { file: name, rows, inputs: numbers, is_for_one, is_ended: false });
         }
         Ok(Columns { sources, inputs })
     }
@@ -91,7 +94,7 @@ impl Columns {
     /// The names of columns that no input has.
     pub fn unused(&self) -> Vec<String> {
         // A file that is named for one input is asked about no other.
-        let whole = self.sources.iter().filter(|source| source.inputs.len() == self.inputs.len());
+        let whole = self.sources.iter().filter(|source| !source.is_for_one);
         whole.flat_map(|source| source.rows.unused().to_vec()).collect()
     }
 
