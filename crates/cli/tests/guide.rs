@@ -12,6 +12,8 @@ fn documented_commands_print_what_the_documents_say() {
     // The commands run where this process is; there is no other test in it that could mind.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::env::set_current_dir(root).expect("the repository is where it was built");
+    // Run folders of the documents; one that is there would not be written over.
+    let _ = std::fs::remove_dir_all("target/guide");
     trycmd::TestCases::new()
         .register_bin("eddy", Path::new(env!("CARGO_BIN_EXE_eddy")))
         .env("NO_COLOR", "1")

@@ -191,6 +191,26 @@ fn files_that_do_not_fit_are_refused() {
     assert!(message.contains("cannot make the folder"), "{message}");
 }
 
+/// Parameters move once per sequence, if `bp` holds at its first row; who expects otherwise is told.
+#[test]
+fn sequences_that_are_not_learnt_from_are_told() {
+    let row = |row: i32, bp: bool| format!("{row},{bp},{},{}\n", if bp { "1" } else { "" }, row % 3 == 2);
+    let late: String = (0..9).map(|n| row(n, n % 3 == 2)).collect();
+    let early: String = (0..9).map(|n| row(n, n % 3 == 0 || n == 8)).collect();
+    let folder = Folder::new("unmoved")
+        .with("p.eddy", RECURRENT)
+        .with("late.csv", format!("x,bp,gt,end\n{late}"))
+        .with("early.csv", format!("x,bp,gt,end\n{early}"));
+    let messages = |data: &str| {
+        let output = folder.eddy(&format!("train p.eddy --in {data} --epochs 1"));
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("messages are UTF-8")
+    };
+    let told = messages("late.csv");
+    assert!(told.contains("`bp` is false at the first row of 3 of 3 sequences"), "{told}");
+    assert!(!messages("early.csv").contains("`bp` is false"));
+}
+
 #[test]
 fn results_have_a_machine_form() {
     let folder = Folder::new("json").with("p.eddy", LINE).with("data.csv", line_data(8));

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use crate::codes;
 use crate::flow::{Constant, Flow, Kind};
 
-/// Puts values in the place of a program's parameters. Each parameter must have one, of its type.
+/// Puts values in the place of a program's parameters. Each parameter must have one, of its type. Values of a node may also
+/// be given to another node with one instance of it: `kernel` is then the value of `network#1/kernel`.
 pub fn give(
     flow: &mut Flow,
     values: &[(String, Value)],
@@ -19,9 +20,10 @@ pub fn give(
         values.iter().map(|(name, value)| (name.as_str(), value)).collect();
     let definitions = flow.definitions();
     let mut diagnostics = Vec::new();
+    let instance = instance(flow, &by_name);
     for parameter in &flow.parameters {
         let var = flow.var(parameter.var);
-        let Some(value) = by_name.get(parameter.name.as_str()) else {
+        let Some(value) = by_name.get(&parameter.name[instance.len()..]) else {
             diagnostics.push(missing(&parameter.name, &by_name, file, var.span));
             continue;
         };
@@ -39,7 +41,8 @@ pub fn give(
             flow.equations[number].kind = Kind::Const(Constant::Given(value));
         }
     }
-    let is_known = |name: &str| flow.parameters.iter().any(|parameter| parameter.name == name);
+    let is_known =
+        |name: &str| flow.parameters.iter().any(|parameter| parameter.name[instance.len()..] == *name);
     if flow.parameters.is_empty() {
         let title = format!("the node has no parameters that `{file}` could give values to");
         diagnostics.push(Diagnostic::error(codes::PARAMETERS, span, title));
@@ -50,6 +53,17 @@ pub fn give(
         diagnostics.push(Diagnostic::error(codes::PARAMETERS, span, title));
     }
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+/// The path of the instance that the values belong to, `""` for the node itself.
+fn instance(flow: &Flow, values: &FxHashMap<&str, &Value>) -> String {
+    let Some(first) = flow.parameters.first() else { return String::new() };
+    let fits = |path: &&str| {
+        let within = |name: &str| name.strip_prefix(path).is_some_and(|name| values.contains_key(name));
+        flow.parameters.iter().all(|parameter| within(&parameter.name))
+    };
+    let paths = std::iter::once(0).chain(first.name.match_indices('/').map(|(at, _)| at + 1));
+    paths.map(|end| &first.name[..end]).find(fits).unwrap_or_default().to_string()
 }
 
 fn missing(name: &str, values: &FxHashMap<&str, &Value>, file: &str, span: Span) -> Diagnostic {

@@ -121,7 +121,7 @@ impl Columns {
     /// The names of columns that no input has.
     pub fn unused(&self) -> Vec<String> {
         // A file that is named for one input is asked about no other.
-        let whole = self.sources.iter().filter(|source| source.inputs.len() == self.inputs.len());
+        let whole = self.sources.iter().filter(|source| source.of_input.is_none());
         whole.flat_map(|source| source.rows.unused().to_vec()).collect()
     }
 

@@ -113,6 +113,9 @@ impl Dataset {
             Unit::Whole => std::iter::once(0..n_rows).collect(),
             Unit::Sequence => sequences(&rows, signals.end.expect("sequences have ends")),
         };
+        if let (Unit::Sequence, Some(bp), None) = (unit, signals.bp, signals.cut) {
+            notes.extend(unmoved(&rows, &units, bp));
+        }
         Dataset { rows, units, notes }
     }
 
@@ -142,6 +145,20 @@ impl Dataset {
         }
         order
     }
+}
+
+/// What is said about sequences with something to learn in them whose first row says that nothing is to be learnt.
+fn unmoved(rows: &[Vec<Cell>], units: &[Range<usize>], bp: usize) -> Option<String> {
+    let holds = |row: &Vec<Cell>| row[bp] == Cell::Value(Value::Bool(true));
+    let is_unmoved = |unit: &&Range<usize>| {
+        let rows = &rows[(*unit).clone()];
+        rows.first().is_some_and(|first| !holds(first)) && rows.iter().any(holds)
+    };
+    let n = units.iter().filter(is_unmoved).count();
+    (n > 0).then(|| {
+        let of = units.len();
+        format!("`bp` is false at the first row of {n} of {of} sequences, so nothing is learnt from them; to judge only some rows, let the loss weigh them")
+    })
 }
 
 /// The rows of each sequence, its end included.

@@ -83,7 +83,7 @@ impl NodeTrainer {
         };
         let trainer = NodeTrainer {
             name,
-            model: program.node(program.origin(callable.base)).name.clone(),
+            model: model(&program, &callable),
             span,
             loss,
             data,
@@ -353,6 +353,15 @@ impl<'a> Pass<'a> {
     #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
     fn mean(&self) -> Option<f64> {
         (self.n_losses > 0).then(|| self.sum / self.n_losses as f64)
+    }
+}
+
+/// The node to run with what was learnt: restarted by `end`, if it was trained a sequence at a time.
+fn model(program: &Program, callable: &Callable) -> String {
+    let name = &program.node(program.origin(callable.base)).name;
+    match callable.base {
+        Base::Train(train) if program.train(train).segment => format!("{name}_end"),
+        _ => name.clone(),
     }
 }
 
