@@ -4,6 +4,8 @@
 //! What depends on the language of the file, which engines and options it has, cannot be known before the
 //! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
 
+mod learning;
+
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,7 @@ use eddy_syntax::suggest::nearest;
 
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
+pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 
 /// Check, run, trace and format programs that differentiate
 #[derive(Parser)]
@@ -106,29 +109,6 @@ pub struct FlowArgs {
 }
 
 #[derive(Args)]
-pub struct DiffArgs {
-    #[command(flatten)]
-    pub program: Program,
-    /// Differentiate this node; `M_end` is the node `M` with resets
-    #[arg(long, value_name = "NAME")]
-    pub node: String,
-    /// Give an input of the node a compile-time constant
-    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
-    pub constants: Vec<(String, String)>,
-    /// Give an input of the node a shape; others are scalars
-    #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape)]
-    pub shapes: Vec<(String, String)>,
-    /// Print cotangents at every cycle, not only where they can be different from zero
-    #[arg(long)]
-    pub dense: bool,
-    /// Take cotangents from after the end of the trace as 0, not as unknown
-    #[arg(long)]
-    pub finite: bool,
-    #[command(flatten)]
-    pub reporting: Reporting,
-}
-
-#[derive(Args)]
 pub struct RunArgs {
     #[command(flatten)]
     pub program: Program,
@@ -139,85 +119,6 @@ pub struct RunArgs {
     /// Print counters on standard error
     #[arg(long)]
     pub stats: bool,
-}
-
-#[derive(Args)]
-pub struct GradcheckArgs {
-    #[command(flatten)]
-    pub program: Program,
-    /// The node whose derivatives are checked
-    #[arg(long, value_name = "NAME")]
-    pub node: String,
-    /// Check at these inputs: .jsonl, .csv or .npy; otherwise they are made up
-    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
-    pub data: Vec<String>,
-    /// Give an input of the node a compile-time constant
-    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
-    pub constants: Vec<(String, String)>,
-    /// Give an input whose shape is not written a shape
-    #[arg(long = "shape", value_name = "NAME=SHAPE", value_parser = named_constant)]
-    pub shapes: Vec<(String, String)>,
-    /// Make up so many cycles
-    #[arg(long, value_name = "N")]
-    pub cycles: Option<u64>,
-    /// The seed of what is made up, and of initial values
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// How far both may be apart, relative to the larger one and to 1
-    #[arg(long, value_name = "X")]
-    pub tolerance: Option<f64>,
-    #[command(flatten)]
-    pub reporting: Reporting,
-}
-
-#[derive(Args)]
-pub struct TrainArgs {
-    #[command(flatten)]
-    pub program: Program,
-    /// The node to train; it need not be named if the file declares one only
-    #[arg(long, value_name = "NAME")]
-    pub node: Option<String>,
-    /// The data to learn from: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for one input
-    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required = true)]
-    pub data: Vec<String>,
-    /// Data to measure the loss on after each epoch
-    #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
-    pub validate: Vec<String>,
-    /// How many times to go through the data
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub epochs: usize,
-    /// Stop when so many epochs brought nothing better
-    #[arg(long, value_name = "N")]
-    pub patience: Option<usize>,
-    /// The seed of initial values and of the order of samples
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-    /// Keep the order of the data
-    #[arg(long)]
-    pub no_shuffle: bool,
-    /// A sequence ends every N rows, where the data do not say it in a column `end`
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub sequence: Option<usize>,
-    /// The gradient is cut every N rows, where the data do not say it in a column `cut`
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub cut: Option<usize>,
-    /// Give an input of the node a compile-time constant
-    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
-    pub constants: Vec<(String, String)>,
-    /// Start from these parameters
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "resume")]
-    pub params: Option<PathBuf>,
-    /// The folder of the run; otherwise a new one in `runs`
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    pub run: Option<PathBuf>,
-    /// Go on where the run in this folder ended
-    #[arg(long, requires = "run")]
-    pub resume: bool,
-    /// Stop when more than N cycles are open at once
-    #[arg(long, value_name = "N")]
-    pub max_window: Option<usize>,
-    #[command(flatten)]
-    pub reporting: Reporting,
 }
 
 #[derive(Args)]
@@ -428,14 +329,6 @@ fn terminal_width() -> Option<usize> {
         return None;
     }
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
-}
-
-fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("it is at least 1".to_string()),
-        Ok(n) => Ok(n),
-        Err(_) => Err("it is a whole number".to_string()),
-    }
 }
 
 fn named_constant(text: &str) -> Result<(String, String), String> {
