@@ -1,9 +1,9 @@
 //! `train N as M …` (9.7): the gradient of the loss, and an optimiser in the place of each parameter.
 
 use eddy_flow::components::components;
-use eddy_flow::{Kind, VarId};
+use eddy_flow::{Constant, Kind, VarId};
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Algebra, Op};
+use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::activity::{active, passages};
@@ -33,7 +33,8 @@ pub(crate) fn train(
         return Err(vec![recurrence(&wish.node, span, &circle, writer)]);
     }
     writer.at_stream(wish.loss);
-    let one = writer.constant(1.0);
+    // A loss with several entries counts as their sum.
+    let one = writer.write(Kind::Const(Constant::Num(1.0)), writer.ty(wish.loss).clone());
     let of_parameters = parameters.iter().zip(&wish.parameters);
     let pinned: Vec<Pair> = of_parameters
         .clone()

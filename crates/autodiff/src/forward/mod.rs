@@ -143,6 +143,7 @@ impl Forward<'_> {
         for (output, result) in instance.differentiable().zip(results) {
             if let Some(target) = self.tangents.get(&output).copied() {
                 let result = self.writer.beside(result, output);
+                self.writer.synchronise(Pair { primal: output, derivative: result });
                 self.renaming.define_copy(target, result, self.writer);
             }
         }

@@ -5,7 +5,7 @@ use eddy_syntax::Diagnostic;
 
 use super::Reverse;
 use crate::custom;
-use crate::section::{Argument, Instance, Mode};
+use crate::section::{Argument, Instance, Mode, Pair};
 
 impl Reverse<'_> {
     pub(super) fn instance(&mut self, instance: &Instance, is_training: bool) -> Result<(), Vec<Diagnostic>> {
@@ -39,6 +39,7 @@ impl Reverse<'_> {
                 && self.cotangents.contains_key(&var)
             {
                 let contribution = self.writer.beside(contribution, var);
+                self.writer.synchronise(Pair { primal: var, derivative: contribution });
                 self.contribute(var, contribution);
             }
         }

@@ -52,7 +52,7 @@ pub struct GradcheckArgs {
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// How far both may be apart, relative to the larger one and to 1
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = positive)]
     pub tolerance: Option<f64>,
     #[command(flatten)]
     pub reporting: Reporting,
@@ -72,10 +72,10 @@ pub struct TrainArgs {
     #[arg(long, value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
     pub validate: Vec<String>,
     /// How many times to go through the data
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one)]
     pub epochs: usize,
     /// Stop when so many epochs brought nothing better
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub patience: Option<usize>,
     /// The seed of initial values and of the order of samples
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -113,5 +113,12 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) => Err("it is at least 1".to_string()),
         Ok(n) => Ok(n),
         Err(_) => Err("it is a whole number".to_string()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("it is a number larger than 0".to_string()),
     }
 }

@@ -2,12 +2,13 @@
 
 use eddy_autodiff::section::{Train, Trained, Wish};
 use eddy_syntax::Span;
-use eddy_tensor::Op;
+use eddy_tensor::{Op, Scalar};
 
 use super::instance::Binding;
 use super::interface::Interface;
 use super::synthesis::Place;
 use super::{Elaborator, Operand, Work};
+use crate::draft::TypeAnnotation;
 use crate::flow::{Constant, Kind, Named, Polarity, VarId};
 use crate::program::{Base, Callable, TrainId};
 
@@ -110,6 +111,10 @@ impl Elaborator<'_> {
             }
             Stage::Loss(signals, output) => {
                 let loss = self.pop();
+                let span = self.program.train(train).span;
+                let annotation =
+                    TypeAnnotation { var: loss, scalar: Scalar::Num, shape: None, span, formal: None };
+                self.draft.types.push(annotation);
                 if !signals.is_learning {
                     self.operands.extend([output, loss].map(Operand::Stream));
                     return;

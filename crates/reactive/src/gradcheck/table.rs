@@ -19,7 +19,7 @@ pub(super) fn answer(
 ) -> Result<String, Vec<Diagnostic>> {
     let mut worst: Vec<&Entry> = entries.measured.iter().collect();
     worst.sort_by(|a, b| b.error().total_cmp(&a.error()));
-    if worst.is_empty() {
+    if worst.is_empty() || entries.n_cycles == 0 {
         let title = format!("`{node}` has no number that could be varied");
         return Err(vec![Diagnostic::error(codes::GRADIENT, span, title)]);
     }

@@ -343,11 +343,11 @@ impl<'a> Pass<'a> {
     }
 
     fn add(&mut self, loss: Value) {
-        if let Value::Num(loss) = loss {
-            self.is_diverged |= !loss.is_finite();
-            self.sum += loss;
-            self.n_losses += 1;
-        }
+        let entries = loss.elements().map(|entry| if let Value::Num(entry) = entry { entry } else { 0.0 });
+        let loss: f64 = entries.sum();
+        self.is_diverged |= !loss.is_finite();
+        self.sum += loss;
+        self.n_losses += 1;
     }
 
     #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
