@@ -154,6 +154,18 @@ fn a_run_that_is_killed_loses_nothing() {
 }
 
 #[test]
+fn a_run_that_is_resumed_with_something_else_says_so() {
+    let folder = Folder::new("changed").with("p.eddy", LINE).with("data.csv", line_data(8));
+    folder.answer("train p.eddy --in data.csv --epochs 1 --run run");
+    let output = folder.eddy("train p.eddy --in data.csv --epochs 2 --seed 7 --run run --resume");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("note: the seed changed since the run began") && !told.contains("the data"),
+        "{told}"
+    );
+}
+
+#[test]
 fn early_stopping_keeps_the_best_parameters() {
     let folder = Folder::new("patience").with("p.eddy", LINE).with("data.csv", line_data(40));
     let answer = folder.answer("train p.eddy --in data.csv --epochs 500 --patience 3 --run run");

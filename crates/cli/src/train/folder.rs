@@ -123,6 +123,22 @@ impl Folder {
         Ok(Some((Checkpoint { epochs, best: count("best") }, saved.values)))
     }
 
+    /// What is not as it was when the run began: a run that is resumed then goes on otherwise than it would have.
+    pub fn changes(&self, args: &TrainArgs, source: &str) -> Vec<&'static str> {
+        let before = fs::read_to_string(self.file("run.json")).ok();
+        let Some(before) = before.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+        else {
+            return Vec::new();
+        };
+        let now = [
+            ("source_hash", json!(blake3::hash(source.as_bytes()).to_hex().to_string()), "the program"),
+            ("seed", json!(args.seed), "the seed"),
+            ("data", json!(args.data), "the data"),
+        ];
+        let is_changed = |key: &str, now: &serde_json::Value| before.get(key).is_some_and(|then| then != now);
+        now.iter().filter(|(key, now, _)| is_changed(key, now)).map(|(_, _, what)| *what).collect()
+    }
+
     /// Writes what was run.
     pub fn describe(&self, args: &TrainArgs, plan: &Plan, source: &str) -> Result<(), Failure> {
         let description = json!({

@@ -122,6 +122,9 @@ impl Run<'_> {
         let mut folder = Folder::open(place, self.args.resume)?;
         let mut checkpoint = self.begin(&mut folder)?;
         self.tell(&progress::begin(&plan, &folder, checkpoint.epochs.len()));
+        for what in folder.changes(self.args, self.sources.main().text()) {
+            self.tell(&format!("note: {what} changed since the run began\n"));
+        }
         folder.describe(self.args, &plan, self.sources.main().text())?;
         while checkpoint.epochs.len() < self.args.epochs {
             self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
