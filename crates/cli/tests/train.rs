@@ -1,10 +1,13 @@
 //! `eddy train` as a user meets it: what it learns, what it keeps, and that nothing is lost.
 
+mod folder;
+
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use folder::{Ended, Folder};
 
 const LINE: &str = "node line(x)->(y)
   k = param(0.0);
@@ -18,49 +21,39 @@ const RECURRENT: &str = "node rnn(x)->(y)
 train rnn as learn loss mse optim sgd(0.1) segment;
 ";
 
-/// A folder of one test, empty at its start.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(test: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train").join(test);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("the folder can be made");
-        Folder(path)
-    }
-
-    fn with(self, name: &str, text: impl AsRef<[u8]>) -> Self {
-        fs::write(self.0.join(name), text).expect("the file can be written");
-        self
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        fs::read(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_eddy"));
-        command.args(arguments.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
-        command
-    }
-
-    fn eddy(&self, arguments: &str) -> Output {
-        self.command(arguments).output().expect("eddy can be started")
-    }
+/// Calls `eddy` with the words of a line.
+trait Calls {
+    fn call(&self, line: &str) -> Ended;
 
     /// The standard output of a command that succeeds.
-    fn answer(&self, arguments: &str) -> String {
-        let output = self.eddy(arguments);
-        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("answers are UTF-8")
+    #[track_caller]
+    fn answer(&self, line: &str) -> String {
+        let ended = self.call(line);
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.stderr);
+        ended.stdout
     }
 
     /// The messages of a command that is refused.
-    fn refusal(&self, arguments: &str) -> String {
-        let output = self.eddy(arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments}: {}", String::from_utf8_lossy(&output.stdout));
-        String::from_utf8(output.stderr).expect("messages are UTF-8")
+    #[track_caller]
+    fn refusal(&self, line: &str) -> String {
+        let ended = self.call(line);
+        assert_eq!(ended.code, Some(1), "{line}: {}", ended.stdout);
+        ended.stderr
     }
+}
+
+impl Calls for Folder {
+    fn call(&self, line: &str) -> Ended {
+        self.eddy(&words(line))
+    }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Rows of a line with slope 2 and offset -3.
@@ -84,7 +77,8 @@ fn sequences(n: i32) -> String {
 }
 
 fn last_loss(folder: &Folder, run: &str) -> f64 {
-    let metrics = String::from_utf8(folder.read(&format!("{run}/metrics.jsonl"))).expect("metrics are UTF-8");
+    let metrics =
+        String::from_utf8(bytes(folder, &format!("{run}/metrics.jsonl"))).expect("metrics are UTF-8");
     let line = metrics.lines().last().expect("there is an epoch");
     let number = line.split("\"loss\":").nth(1).and_then(|rest| rest.split([',', '}']).next());
     number.expect("a line has a loss").parse().expect("a loss is a number")
@@ -103,8 +97,8 @@ fn a_line_is_learnt_and_used() {
         .map(|line| line.trim_start_matches("{\"y\":").trim_end_matches('}').parse().expect("a number"))
         .collect();
     assert!((values[0] + 1.0).abs() < 0.05 && (values[1] + 5.0).abs() < 0.05, "{answer}");
-    assert!(String::from_utf8_lossy(&folder.read("run/loss.svg")).starts_with("<svg"));
-    assert!(String::from_utf8_lossy(&folder.read("run/run.json")).contains("\"source_hash\""));
+    assert!(String::from_utf8_lossy(&bytes(&folder, "run/loss.svg")).starts_with("<svg"));
+    assert!(String::from_utf8_lossy(&bytes(&folder, "run/run.json")).contains("\"source_hash\""));
 }
 
 #[test]
@@ -116,8 +110,8 @@ fn a_run_that_is_resumed_goes_on_bit_for_bit() {
         folder.answer("train p.eddy --in data.csv --epochs 7 --seed 5 --run parts --resume");
         for file in ["checkpoint.safetensors", "parameters.safetensors"] {
             assert_eq!(
-                folder.read(&format!("whole/{file}")),
-                folder.read(&format!("parts/{file}")),
+                bytes(&folder, &format!("whole/{file}")),
+                bytes(&folder, &format!("parts/{file}")),
                 "{name}: {file}"
             );
         }
@@ -131,7 +125,8 @@ fn a_run_that_is_killed_loses_nothing() {
     folder.answer("train p.eddy --in data.csv --epochs 12 --run whole");
     for milliseconds in [30, 60, 120, 240] {
         let run = format!("killed-{milliseconds}");
-        let mut command = folder.command(&format!("train p.eddy --in data.csv --epochs 12 --run {run}"));
+        let mut command =
+            folder.command(&words(&format!("train p.eddy --in data.csv --epochs 12 --run {run}")));
         let mut child =
             command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("eddy can be started");
         let started = Instant::now();
@@ -146,8 +141,8 @@ fn a_run_that_is_killed_loses_nothing() {
         let _ = child.wait();
         folder.answer(&format!("train p.eddy --in data.csv --epochs 12 --run {run} --resume"));
         assert_eq!(
-            folder.read("whole/checkpoint.safetensors"),
-            folder.read(&format!("{run}/checkpoint.safetensors")),
+            bytes(&folder, "whole/checkpoint.safetensors"),
+            bytes(&folder, &format!("{run}/checkpoint.safetensors")),
             "killed after {milliseconds} ms"
         );
     }
@@ -157,8 +152,7 @@ fn a_run_that_is_killed_loses_nothing() {
 fn a_run_that_is_resumed_with_something_else_says_so() {
     let folder = Folder::new("changed").with("p.eddy", LINE).with("data.csv", line_data(8));
     folder.answer("train p.eddy --in data.csv --epochs 1 --run run");
-    let output = folder.eddy("train p.eddy --in data.csv --epochs 2 --seed 7 --run run --resume");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = folder.call("train p.eddy --in data.csv --epochs 2 --seed 7 --run run --resume").stderr;
     assert!(
         told.contains("note: the seed changed since the run began") && !told.contains("the data"),
         "{told}"
@@ -169,7 +163,7 @@ fn a_run_that_is_resumed_with_something_else_says_so() {
 fn early_stopping_keeps_the_best_parameters() {
     let folder = Folder::new("patience").with("p.eddy", LINE).with("data.csv", line_data(40));
     let answer = folder.answer("train p.eddy --in data.csv --epochs 500 --patience 3 --run run");
-    let metrics = String::from_utf8(folder.read("run/metrics.jsonl")).expect("metrics are UTF-8");
+    let metrics = String::from_utf8(bytes(&folder, "run/metrics.jsonl")).expect("metrics are UTF-8");
     assert!(metrics.lines().count() < 500, "{answer}");
 }
 
@@ -197,6 +191,11 @@ fn files_that_do_not_fit_are_refused() {
     assert!(message.contains("does not fit"), "{message}");
     let message = folder.refusal("train p.eddy --in data.csv --run nowhere --resume");
     assert!(message.contains("no checkpoint to resume from"), "{message}");
+    let folder = folder.with("x.csv", "x\n1\n");
+    let message = folder.refusal("train p.eddy --in x.csv");
+    assert!(message.contains("the data have nothing for the input `gt`"), "{message}");
+    let message = folder.refusal("train p.eddy --in data.csv --const units=3");
+    assert!(message.contains("has no input `units` for `--const`"), "{message}");
     let message = folder.refusal("train p.eddy --in missing.csv");
     assert!(message.contains("there is no such file"), "{message}");
     let message = folder.refusal("train p.eddy --in data.csv --run p.eddy/run");
@@ -214,9 +213,9 @@ fn sequences_that_are_not_learnt_from_are_told() {
         .with("late.csv", format!("x,bp,gt,end\n{late}"))
         .with("early.csv", format!("x,bp,gt,end\n{early}"));
     let messages = |data: &str| {
-        let output = folder.eddy(&format!("train p.eddy --in {data} --epochs 1"));
-        assert!(output.status.success());
-        String::from_utf8(output.stderr).expect("messages are UTF-8")
+        let ended = folder.call(&format!("train p.eddy --in {data} --epochs 1"));
+        assert_eq!(ended.code, Some(0));
+        ended.stderr
     };
     let told = messages("late.csv");
     assert!(told.contains("`bp` is false at the first row of 3 of 3 sequences"), "{told}");
@@ -226,10 +225,10 @@ fn sequences_that_are_not_learnt_from_are_told() {
 #[test]
 fn results_have_a_machine_form() {
     let folder = Folder::new("json").with("p.eddy", LINE).with("data.csv", line_data(8));
-    let output = folder.eddy("train p.eddy --in data.csv --epochs 2 --run run --json");
-    let answer = String::from_utf8(output.stdout).expect("answers are UTF-8");
+    let Ended { stdout: answer, stderr, .. } =
+        folder.call("train p.eddy --in data.csv --epochs 2 --run run --json");
     assert!(answer.starts_with("{\"version\":1,\"command\":\"train\",\"status\":\"answered\""), "{answer}");
-    assert!(output.stderr.is_empty());
+    assert!(stderr.is_empty());
 }
 
 #[test]

@@ -6,7 +6,8 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::check::{check_node, earliest, without_repetitions};
 use crate::chronogram::{Chart, svg};
-use crate::elaborate::{Given, interface};
+use crate::command_line::Told;
+use crate::elaborate::Given;
 use crate::extent::too_large;
 use crate::flow::text::print;
 use crate::infer::Hints;
@@ -14,8 +15,6 @@ use crate::prepare::{Checks, prepare};
 use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
-use crate::static_value::shape;
-use crate::stream::constant;
 use crate::tree::{RowValue, Run, RunOption, RunOptionKind, Semantics};
 use crate::{codes, format, gradcheck, printed, resolve, runs, stream, training};
 
@@ -240,26 +239,9 @@ fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>>
 fn diff(program: &Program, sources: &mut Sources, options: &Options) -> Result<String, Vec<Diagnostic>> {
     let name = options.node.as_deref().expect("a node is named");
     let callable = program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?;
-    let mut wish = Wish { dense: options.dense, finite: options.finite, ..Wish::default() };
-    for (input, text) in &options.constants {
-        wish.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
-    }
-    for (input, text) in &options.shapes {
-        let sizes = constant(sources, "--shape", input, text)?;
-        let Some(shape) = shape(&sizes) else {
-            let title = format!("a shape is a compile-time list of sizes, such as `[2,3]`, not `{text}`");
-            return Err(vec![Diagnostic::error(codes::COMPILE_TIME, program.span_of(&callable), title)]);
-        };
-        wish.shapes.push((input.clone(), shape));
-    }
-    let interface = interface(program, &callable, &wish.constants)?;
-    let given = options.constants.iter().map(|(input, _)| ("--const", input));
-    for (flag, input) in given.chain(options.shapes.iter().map(|(input, _)| ("--shape", input))) {
-        if !interface.inputs.iter().any(|port| port.name == *input) {
-            let title = format!("the node `{name}` has no input `{input}` for `{flag}`");
-            return Err(vec![Diagnostic::error(codes::DATA, program.span_of(&callable), title)]);
-        }
-    }
+    let told = Told::read(program, &callable, sources, &options.constants, &options.shapes)?;
+    let (constants, shapes) = (told.constants, told.shapes);
+    let wish = Wish { constants, shapes, dense: options.dense, finite: options.finite };
     printed::print(program, &callable, &wish)
 }
 

@@ -14,17 +14,14 @@ mod trace;
 
 use eddy_autodiff::section::Mode;
 use eddy_language::{Data, Options};
-use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_syntax::{Diagnostic, Sources};
 
 use crate::cell::Cell;
-use crate::codes;
+use crate::command_line::{Told, shape_hints};
 use crate::draft::Draft;
 use crate::elaborate::Given;
-use crate::infer::{Hint, Hints};
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::Program;
-use crate::stream::constant;
-use eddy_tensor::{Shape, Static};
 use measure::Measure;
 use trace::Sign;
 
@@ -46,11 +43,9 @@ pub fn check(
     let mut adjoint = node.clone();
     adjoint.modes.push(Mode::Adjoint);
     let span = program.span_of(&node);
-    let mut given = Given::default();
-    for (input, text) in &options.constants {
-        given.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
-    }
-    let shapes = shapes(sources, options)?;
+    let Told { constants, shapes, .. } =
+        Told::read(program, &node, sources, &options.constants, &options.shapes)?;
+    let given = Given { constants, ..Given::default() };
     let hints = |draft: &Draft| shape_hints(draft, &shapes);
     let primal = prepare(program, &node, &given, hints, Checks::On)?;
     let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
@@ -96,37 +91,4 @@ fn read(
             row.push(cell);
         }
     }
-}
-
-/// What `--shape x=[3]` says.
-fn shapes(sources: &mut Sources, options: &Options) -> Result<Vec<(String, Shape)>, Vec<Diagnostic>> {
-    let mut shapes = Vec::new();
-    for (input, text) in &options.shapes {
-        match constant(sources, "--shape", input, text)? {
-            Static::List(sizes) => {
-                let sizes: Option<Vec<usize>> =
-                    sizes.iter().map(|size| usize::try_from(*size).ok()).collect();
-                shapes.push((input.clone(), Shape::new(&sizes.unwrap_or_default())));
-            }
-            _ => {
-                let title = format!("a shape is a list of sizes: `--shape {input}=[3]`");
-                return Err(vec![Diagnostic::error(codes::SHAPE, Span::default(), title)]);
-            }
-        }
-    }
-    Ok(shapes)
-}
-
-fn shape_hints(draft: &Draft, shapes: &[(String, Shape)]) -> Hints {
-    let mut hints = Hints::default();
-    for input in &draft.inputs {
-        let var = &draft.vars[input.index()];
-        let given = shapes.iter().find(|(name, _)| var.name.as_deref() == Some(name));
-        hints.shapes.extend(given.map(|(_, shape)| Hint {
-            input: *input,
-            says: shape.clone(),
-            span: var.span,
-        }));
-    }
-    hints
 }

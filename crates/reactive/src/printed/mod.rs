@@ -36,10 +36,10 @@ use eddy_tensor::{Scalar, Shape, Static, Type};
 use rustc_hash::FxHashMap;
 
 use crate::clocks::Clocks;
-use crate::draft::Draft;
+use crate::command_line::shape_hints;
 use crate::elaborate::{Given, elaborate_recorded, interface};
 use crate::flow::{Flow, VarId};
-use crate::infer::{Hint, Hints, infer};
+use crate::infer::infer;
 use crate::prepare::{Checks, prepare};
 use crate::program::{Callable, Program};
 use crate::resolve::resolve;
@@ -105,7 +105,7 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     // What has no synthesised training code has no printed one.
     let given = Given { constants: wish.constants.clone(), ..Given::default() };
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
-    prepare(program, &diff, &given, |draft| hints(draft, wish), Checks::On)?;
+    prepare(program, &diff, &given, |draft| shape_hints(draft, &wish.shapes), Checks::On)?;
     let original = typed(program, callable, wish)?;
     let wish = &with_all_shapes(wish, &original);
     let locals = locals(&original);
@@ -163,24 +163,10 @@ fn typed<'a>(program: &'a Program, callable: &Callable, wish: &Wish) -> Result<T
     let given = Given { constants: wish.constants.clone(), ..Given::default() };
     let (mut draft, record) = elaborate_recorded(program, callable, &given)?;
     draft.marks.clear();
-    let hints = hints(&draft, wish);
+    let hints = shape_hints(&draft, &wish.shapes);
     let flow = infer(draft, &hints).map_err(|failure| failure.diagnostics)?;
     let definitions = flow.definitions();
     Ok(Typed { program, flow, definitions, record })
-}
-
-fn hints(draft: &Draft, wish: &Wish) -> Hints {
-    let named = |name: &str| {
-        let is_named = |var: &&VarId| draft.vars[var.index()].name.as_deref() == Some(name);
-        draft.inputs.iter().find(is_named).copied()
-    };
-    let hint = |input: VarId, shape: &Shape| Hint {
-        input,
-        says: shape.clone(),
-        span: draft.vars[input.index()].span,
-    };
-    let shapes = wish.shapes.iter().filter_map(|(name, shape)| Some(hint(named(name)?, shape)));
-    Hints { shapes: shapes.collect(), ..Hints::default() }
 }
 
 fn locals(typed: &Typed<'_>) -> Vec<Local> {

@@ -13,11 +13,12 @@ use std::fmt;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::cell::Cell;
+use crate::command_line::Told;
 use crate::draft::Draft;
-use crate::elaborate::{Given, Interface, interface};
+use crate::elaborate::{Given, Interface};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
@@ -25,9 +26,8 @@ use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
 use crate::runs::{RunOptions, execute_cells, json_line};
 use crate::simulate::{self, Simulation};
-use crate::static_value::constant_expression;
 use crate::tree::Semantics;
-use crate::{codes, errors, parameters, parse};
+use crate::{codes, errors, parameters};
 pub(crate) use columns::Columns;
 use peek::Peek;
 
@@ -111,18 +111,8 @@ impl<'a> Stream<'a> {
     ) -> Result<Self, Stopped> {
         let name = options.node.as_deref().expect("a node is named");
         let callable = program.find_named(name).map_err(|diagnostic| Stopped::Program(vec![*diagnostic]))?;
-        let mut constants = FxHashMap::default();
-        for (input, text) in &options.constants {
-            let value = constant(sources, "--const", input, text).map_err(Stopped::Program)?;
-            constants.insert(input.clone(), value);
-        }
-        let interface = interface(program, &callable, &constants).map_err(Stopped::Program)?;
-        let is_input = |name: &str| interface.inputs.iter().any(|port| port.name == name);
-        if let Some((input, _)) = options.constants.iter().find(|(input, _)| !is_input(input)) {
-            let title = format!("the node `{name}` has no input `{input}` for `--const`");
-            let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
-            return Err(Stopped::Program(vec![diagnostic]));
-        }
+        let told = Told::read(program, &callable, sources, &options.constants, &[]);
+        let Told { constants, interface, .. } = told.map_err(Stopped::Program)?;
         if let Some(shown) = twice(&options.show) {
             let title = format!("`--show` names `{shown}` twice");
             let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title);
@@ -320,30 +310,6 @@ pub(crate) fn cells_of(columns: &Columns, flow: &Flow, row: &Row, cycle: u64) ->
 /// What the first values say about inputs, for data that are all there.
 pub(crate) fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut Peeked) -> Hints {
     Peek { draft, columns, peeked, out: &mut String::new(), is_explained: true }.hints()
-}
-
-/// A compile-time constant that the command line gives to an input.
-pub(crate) fn constant(
-    sources: &mut Sources,
-    flag: &str,
-    input: &str,
-    text: &str,
-) -> Result<eddy_tensor::Static, Vec<Diagnostic>> {
-    // The parser knows whole programs, so the value is read as part of one.
-    // The value is on a line of its own, the one that a message shows.
-    let program = format!("run f {{ {input} =\n{text}\n; }}");
-    let file = sources.add_excerpt(&format!("{flag} {input}"), &program, 0).expect("a constant is short");
-    let parsed = parse::parse(file);
-    if !parsed.diagnostics.is_empty() {
-        return Err(parsed.diagnostics);
-    }
-    let run = parsed.program.runs().next().expect("one run was written");
-    match &run.rows[0].value {
-        crate::tree::RowValue::Constant(expr) => {
-            constant_expression(&parsed.program.exprs, *expr).map_err(|diagnostic| vec![*diagnostic])
-        }
-        crate::tree::RowValue::Cells(_) => unreachable!("a constant was written"),
-    }
 }
 
 /// The first name that stands twice.

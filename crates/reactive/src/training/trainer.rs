@@ -9,14 +9,15 @@ use super::dataset::{Dataset, Signals, Unit};
 use super::divergence;
 use crate::cell::Cell;
 use crate::codes;
-use crate::elaborate::{Given, Interface, elaborate, interface};
+use crate::command_line::Told;
+use crate::elaborate::{Given, Interface, elaborate};
 use crate::errors;
 use crate::flow::{Flow, Kind, VarId};
 use crate::parameters;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Base, Callable, Program};
 use crate::simulate::{self, Simulation};
-use crate::stream::{Columns, Peeked, constant, hints};
+use crate::stream::{Columns, Peeked, hints};
 
 /// A node that is being trained.
 pub struct NodeTrainer {
@@ -53,15 +54,14 @@ impl NodeTrainer {
         validation: Vec<Data>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let (name, span) = (program.name_of(&callable), program.span_of(&callable));
-        let mut given = Given::default();
-        for (input, text) in &options.constants {
-            given.constants.insert(input.clone(), constant(sources, "--const", input, text)?);
-        }
-        let interface = interface(&program, &callable, &given.constants)?;
-        let signals = signals(&callable, &interface, &given);
+        let Told { constants, interface, .. } =
+            Told::read(&program, &callable, sources, &options.constants, &[])?;
+        let given = Given { constants, ..Given::default() };
+        let signals = signals(&program, &callable, &given);
         let unit = unit(&program, &callable, signals, &given)?;
         let (prepared, rows) = read(&program, &callable, &given, &interface, sources, data)?;
         let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
+        all_given(&rows, signals, &prepared.flow, span)?;
         let data = Dataset::new(rows, signals, unit, options);
         if data.n_rows() == 0 {
             let title = "there are no data to learn from";
@@ -385,16 +385,31 @@ fn read(
     Ok((prepared, rows))
 }
 
-/// Which inputs of a training node are `end`, `cut` and `bp`: they follow the inputs of its node.
-fn signals(callable: &Callable, interface: &Interface, given: &Given) -> Signals {
-    if !matches!(callable.base, Base::Train(_) | Base::Test(_)) {
-        return Signals::default();
+/// Each input has data, apart from those that are filled in.
+fn all_given(rows: &[Vec<Cell>], signals: Signals, flow: &Flow, span: Span) -> Result<(), Vec<Diagnostic>> {
+    let is_filled = |input: usize| [signals.end, signals.cut, signals.bp].contains(&Some(input));
+    let is_silent = |input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
+    let silent = (0..flow.inputs.len()).find(|input| !is_filled(*input) && is_silent(*input));
+    match silent.filter(|_| !rows.is_empty()) {
+        None => Ok(()),
+        Some(input) => {
+            let name = flow.var(flow.inputs[input]).name.as_deref().unwrap_or_default();
+            let title = format!("the data have nothing for the input `{name}`");
+            let help = format!("give them a column, or a key, of the name `{name}`");
+            Err(vec![Diagnostic::error(codes::DATA, span, title).help(help)])
+        }
     }
-    let streams = interface.inputs.iter().filter(|port| !given.constants.contains_key(&port.name));
-    let names: Vec<&str> = streams.map(|port| port.name.trim_end_matches('\'')).collect();
-    // From the back, since the node itself may have inputs of these names.
-    let find = |name: &str| names.iter().rposition(|other| *other == name);
-    Signals { end: find("end"), cut: find("cut"), bp: find("bp") }
+}
+
+/// Which inputs of a training node are `end`, `cut` and `bp`: they follow those of its node, in this order.
+fn signals(program: &Program, callable: &Callable, given: &Given) -> Signals {
+    let (Base::Train(train) | Base::Test(train)) = callable.base else { return Signals::default() };
+    let declared = program.train(train);
+    let inputs = program.node(declared.node).inputs().iter();
+    let mut next = inputs.filter(|slot| !given.constants.contains_key(&slot.name)).count()..;
+    let end = if declared.segment { next.next() } else { None };
+    let cut = if declared.truncate { next.next() } else { None };
+    Signals { end, cut, bp: next.next() }
 }
 
 /// What may be shuffled: sequences if they have ends, rows if the node has no memory of its own.
