@@ -15,8 +15,10 @@
 //! * [`text`]: flow as text that parses back.
 //! * [`verify`](mod@verify): what makes a list of equations a flow.
 //! * [`components`](mod@components): cycles among streams.
+//! * [`clocks`]: when streams are there, as inference found it.
 
 mod call;
+pub mod clocks;
 pub mod components;
 pub mod constant;
 mod label;

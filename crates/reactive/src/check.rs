@@ -4,7 +4,7 @@ use eddy_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causality::{Verdict, causality};
-use crate::clocks::Clocks;
+use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, VarId};
@@ -42,7 +42,7 @@ pub fn check_node(
             return Ok(generic(names.map(|(_, name)| name).collect()));
         }
     };
-    let clocks = Clocks::infer(&flow)?;
+    let clocks = clocks::infer(&flow)?;
     let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
     let mut text = line(&name, &interface, &flow, &clocks, &verdict);
     if memory {

@@ -6,7 +6,7 @@ use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
 use rustc_hash::FxHashMap;
 
-use crate::clocks::Clocks;
+use crate::clocks;
 use crate::codes;
 use crate::draft::TypeAnnotation;
 use crate::elaborate::{Given, elaborate};
@@ -146,7 +146,7 @@ impl Host for Customs<'_> {
         flow: &Flow,
         asked: &dyn Fn(&Equation) -> bool,
     ) -> Result<Option<(usize, String)>, Vec<Diagnostic>> {
-        let clocks = Clocks::infer(flow)?;
+        let clocks = clocks::infer(flow)?;
         let is_sampled = |equation: &Equation| !clocks.is_root(clocks.of(equation.out));
         let found = flow.equations.iter().position(|equation| asked(equation) && is_sampled(equation));
         let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_deref()), &flow.equations);

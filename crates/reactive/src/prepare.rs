@@ -4,7 +4,7 @@ use eddy_autodiff::expand;
 use eddy_syntax::Diagnostic;
 
 use crate::causality::{Verdict, causality};
-use crate::clocks::Clocks;
+use crate::clocks::{self, Clocks};
 use crate::custom::Customs;
 use crate::draft::Draft;
 use crate::elaborate::{Given, elaborate};
@@ -44,10 +44,10 @@ pub fn prepare(
 ) -> Result<Prepared, Vec<Diagnostic>> {
     let (flow, warnings) = typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
     if checks == Checks::Off {
-        let clocks = Clocks::guess(&flow);
+        let clocks = clocks::guess(&flow);
         return Ok(Prepared { flow, clocks, verdict: None, warnings });
     }
-    let clocks = Clocks::infer(&flow)?;
+    let clocks = clocks::infer(&flow)?;
     let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
     Ok(Prepared { flow, clocks, verdict: Some(verdict), warnings })
 }

@@ -4,6 +4,7 @@ use eddy_syntax::{Diagnostic, Span};
 
 use super::infer::{Term, Terms, clock_of};
 use crate::codes;
+use crate::flow::clocks::letters;
 use crate::flow::{Flow, Labels, Polarity, VarId};
 
 /// Where two clocks met.
@@ -171,7 +172,7 @@ fn show(flow: &Flow, terms: &Terms, labels: &Labels<'_>, clock: u32) -> String {
     }
     let mut text = match roots.iter().position(|root| *root == at) {
         None | Some(0) => "base".to_string(),
-        Some(number) => super::letters(number - 1),
+        Some(number) => letters(number - 1),
     };
     text.extend(conditions.into_iter().rev());
     text

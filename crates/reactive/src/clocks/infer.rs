@@ -162,7 +162,7 @@ impl<'a> Inference<'a> {
                 && seen.insert(root)
         };
         let demanded = flow.var_ids().filter(|var| is_demanded(var)).collect();
-        Clocks { clocks: finished.clocks, of_var, demanded }
+        Clocks::new(finished.clocks, of_var, demanded)
     }
 }
 
@@ -199,7 +199,7 @@ impl Finished {
                 },
             };
             // Two terms may be one clock without having met, such as `base on c` of two separate samplings.
-            let next = ClockId(u32::try_from(self.clocks.len()).expect("fewer clocks than streams"));
+            let next = ClockId::new(self.clocks.len());
             let number = *self.known.entry(clock).or_insert(next);
             if number == next {
                 self.clocks.push(clock);

@@ -35,7 +35,7 @@ use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
 use eddy_tensor::{Scalar, Shape, Static, Type};
 use rustc_hash::FxHashMap;
 
-use crate::clocks::Clocks;
+use crate::clocks;
 use crate::command_line::shape_hints;
 use crate::elaborate::{Given, elaborate_recorded, interface};
 use crate::flow::{Flow, VarId};
@@ -185,7 +185,7 @@ fn derive(
     for instance in (0..locals.len()).rev() {
         summaries[instance] = Some(Summary::new(typed, instance, &locals[instance], &summaries));
     }
-    let clocks = Clocks::infer(&typed.flow)?;
+    let clocks = clocks::infer(&typed.flow)?;
     let known = |form: Form| {
         let n_outputs = |instance: usize| typed.node(instance).outputs.len();
         let seeded = (0..locals.len()).map(|instance| vec![true; n_outputs(instance)]).collect();

@@ -1,6 +1,6 @@
 //! Flow as text that reads back.
 
-use eddy_reactive::clocks::Clocks;
+use eddy_reactive::clocks;
 use eddy_reactive::flow::text::{parse, print};
 use eddy_reactive::flow::{Flow, Kind, VarId, verify};
 
@@ -24,7 +24,7 @@ pub fn reads_back(ready: &Ready) -> Trial {
             return Err(format!("not stable\n{printed}"));
         }
         let clocks =
-            Clocks::infer(&again).map_err(|errors| format!("read back: {}\n{text}", errors[0].title))?;
+            clocks::infer(&again).map_err(|errors| format!("read back: {}\n{text}", errors[0].title))?;
         let b = cells!(simulate_flow(&again, &clocks, ready));
         let a = cells!(denote_flow(&again, &clocks, ready));
         let renamed = |rows: &Rows| renaming.iter().map(|var| rows[var.index()].clone()).collect::<Rows>();

@@ -1,0 +1,202 @@
+//! What a plan is: loops over time, with everything decided that a printer of code would otherwise have to find out.
+//!
+//! A plan says, for each root of the clocks, one of three things ([`Schedule`]): one forward loop in which each equation has a
+//! lag ([`Lagged`]); windows of time, each run by a few sweeps ([`Windows`]); or that there is no plan, and why.
+//!
+//! Streams keep their numbers, so a plan is read beside its flow: `flow.equations` says *what* is computed, the plan says
+//! when, how often, and where the result is kept.
+//!
+//! * [`code`]: instructions, and where they read and write.
+//! * [`window`]: windows, zones, sweeps, units.
+//! * [`closing`]: the predicate that ends a window where no single condition does.
+
+pub mod closing;
+pub mod code;
+pub mod window;
+
+use eddy_flow::clocks::ClockId;
+use eddy_flow::{Polarity, VarId};
+
+pub use closing::{Bit, Closing, Pending, Required};
+pub use code::{
+    Body, BufferId, Condition, Immediate, Instruction, Place, Read, Right, ScalarId, SlotId, Store,
+};
+pub use window::{
+    Alternative, Arrival, Buffer, BufferRole, Carried, Claim, Cut, Direction, Held, Latch, Mode, OpenEntry,
+    Region, Retimed, Scalar, Source, Step, Sweep, Tracker, Unit, Version, Windows, Zone, ZoneEnd, ZoneId,
+};
+
+/// How a program runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// One plan for each root that has something to compute or to show. Roots never mix.
+    pub roots: Vec<RootPlan>,
+    /// What does not depend on time: computed once, in this order, before the first cycle. Parameters come first.
+    pub invariants: Vec<VarId>,
+}
+
+/// How the streams of one root run. All cycles are activations of the root: where it is silent, nothing happens.
+#[derive(Clone, Debug)]
+pub struct RootPlan {
+    /// The root.
+    pub clock: ClockId,
+    /// The inputs of the program that are read.
+    pub inputs: Vec<VarId>,
+    /// The outputs on this root or on clocks below it, in the order of the program, without repetitions.
+    pub outputs: Vec<VarId>,
+    /// The loops.
+    pub schedule: Schedule,
+    /// Conditions that do not cut time into windows, and why.
+    pub rejected: Vec<Rejected>,
+    /// Streams that are unknown where they would need what comes after the end of the trace: those that are made of a `post`.
+    /// All others have no need of an "unknown" bit.
+    pub may_be_unknown: Vec<VarId>,
+    /// How much is kept.
+    pub memory: Memory,
+}
+
+/// The kinds of plan (section 2).
+#[derive(Clone, Debug)]
+pub enum Schedule {
+    /// `forward` and `lag z`: one forward loop.
+    Forward(Lagged),
+    /// `window G`, `window derived`, `whole trace`, `window G, B constant`.
+    Windows(Box<Windows>),
+    /// No static plan: the event-driven simulator runs it.
+    EventDriven(NoPlan),
+}
+
+/// A forward loop in which equations are late (section 3): in iteration `t` the stream `v` is computed at activation
+/// `t - lag(v)`, and skipped where that is no activation.
+///
+/// An operand `x` of `o` is read `lag(o) - lag(x) - d` iterations after it was computed, with `d` -1 for the past and 1 for the
+/// future ([`Lagged::age`]): 0 is this iteration. Rings are long enough for that.
+#[derive(Clone, Debug, Default)]
+pub struct Lagged {
+    /// The equations, in the order of the loop body.
+    pub body: Vec<Late>,
+    /// The lag of each input that is read; they arrive at iteration 0, so it is 0, but rings may keep them.
+    pub rings: Vec<Ring>,
+    /// `fby`s that are registers: written at the end of an iteration if their operand is there. Those on sampled clocks, and those
+    /// that are as late as their operand. The others read the ring of their operand.
+    pub registers: Vec<VarId>,
+    /// The largest lag of all streams: so many iterations are left to run after the last input.
+    pub max_lag: usize,
+    /// The largest lag of an output, the look-ahead that users are told. All outputs of a cycle are shown when it has passed, and
+    /// rings keep them until then.
+    pub look_ahead: usize,
+}
+
+/// An equation and how late it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late {
+    /// The stream that it defines.
+    pub var: VarId,
+    /// Its lag.
+    pub lag: usize,
+    /// The branch that is left of an `if` or a `merge` whose condition does not change: the result is a copy of it.
+    pub only: Option<VarId>,
+}
+
+/// Keeps a stream for some iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// The stream.
+    pub var: VarId,
+    /// How many values there are, the newest one included; at least 2.
+    pub slots: usize,
+}
+
+impl Lagged {
+    /// The lag of a stream; inputs and what does not depend on time have none.
+    pub fn lag(&self, var: VarId) -> usize {
+        self.body.iter().find(|late| late.var == var).map_or(0, |late| late.lag)
+    }
+
+    /// How many iterations ago an operand was computed that a stream reads now, at its own activation (`ahead` 0), at the one before
+    /// (-1) or at the one after (1).
+    pub fn age(&self, out: VarId, operand: VarId, ahead: isize) -> usize {
+        let age = self.lag(out).cast_signed() - self.lag(operand).cast_signed() - ahead;
+        usize::try_from(age).expect("lags leave no operand in the future")
+    }
+
+    /// The number of slots in which a stream is kept.
+    pub fn slots(&self, var: VarId) -> usize {
+        self.rings.iter().find(|ring| ring.var == var).map_or(1, |ring| ring.slots)
+    }
+}
+
+/// Why there is no static plan (section 11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPlan {
+    /// The streams of a cycle that no window cuts, in the order of dependence.
+    pub cycle: Vec<VarId>,
+    /// Those of them that look into the past.
+    pub past: Vec<VarId>,
+    /// Those of them that look into the future.
+    pub future: Vec<VarId>,
+}
+
+/// A condition that was tried as the end of windows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// The condition.
+    pub guard: VarId,
+    /// The value of it that would have ended a window.
+    pub polarity: Polarity,
+    /// Why it does not.
+    pub reason: Reason,
+}
+
+/// Why a condition does not cut time into windows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// This stream still needs the next cycle where the window ends.
+    Beyond(VarId),
+    /// It is computed from what it would have to cut.
+    Inside,
+    /// It looks ahead itself and is not known at the end of the trace.
+    Unknown,
+    /// Inside a window, these streams depend on each other in both directions.
+    Cycle(NoPlan),
+    /// A window inside may still be open where this one ends: that of this condition.
+    Open(VarId),
+    /// Another condition needs fewer units, loops or buffers.
+    Worse,
+}
+
+/// The memory of a plan, in bytes: `carried + scalars + rings + W * (buffers + inputs)` for windows of at most `W` cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// State that is carried from window to window, or from cycle to cycle.
+    pub carried: u64,
+    /// Single values inside a window.
+    pub scalars: u64,
+    /// Rings of delayed values.
+    pub rings: u64,
+    /// Per cycle of a window: what sweeps hand to each other, after recomputation and sharing.
+    pub buffers: u64,
+    /// Per cycle of a window: inputs, and results of the loop that runs before the window.
+    pub inputs: u64,
+    /// Per cycle of a window: outputs that wait for their turn.
+    pub outputs: u64,
+    /// Per cycle of a window: what sweeps would hand to each other if nothing were computed twice.
+    pub buffers_before_recomputation: u64,
+}
+
+impl Memory {
+    /// The bytes that are there whatever happens.
+    pub fn fixed(&self) -> u64 {
+        self.carried + self.scalars + self.rings
+    }
+
+    /// The bytes of each cycle of a window.
+    pub fn per_cycle(&self) -> u64 {
+        self.buffers + self.inputs + self.outputs
+    }
+
+    /// The bytes if windows have at most so many cycles.
+    pub fn bound(&self, window: u64) -> u64 {
+        self.fixed().saturating_add(window.saturating_mul(self.per_cycle()))
+    }
+}
