@@ -6,6 +6,9 @@
 //!
 //! * [`plan`]: what a plan is.
 
+mod known;
 pub mod plan;
+mod retime;
+mod system;
 
 pub use plan::Plan;

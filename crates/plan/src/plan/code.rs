@@ -69,6 +69,24 @@ pub enum Right {
         /// Whether a tracker of this step knows of activations in this window.
         is_tracked: bool,
     },
+    /// `fby` in a loop whose equations are late: its register ([`Register`](super::Register)), the carried value if that was not written
+    /// yet, or else the initial value.
+    Register {
+        /// Where the value is kept between windows; only in units.
+        slot: Option<SlotId>,
+        /// The initial value.
+        init: Read,
+    },
+    /// `fby` in a loop whose equations are late: its operand at the activation before. At the first one, the carried or the initial
+    /// value.
+    Previous {
+        /// Where the value is kept between windows; only in units.
+        slot: Option<SlotId>,
+        /// The initial value.
+        init: Read,
+        /// The operand.
+        next: Read,
+    },
     /// `post` and `fby back` at a cycle that may be the last of the trace: the operand at the next cycle of the window; if there
     /// is none, the initial value of `fby back` if the trace ends here, and otherwise unknown.
     Ahead {
@@ -88,7 +106,10 @@ impl Right {
     /// The operands that are read.
     pub fn reads(&self) -> impl Iterator<Item = &Read> {
         let (few, many): ([Option<&Read>; 3], &[Read]) = match self {
-            Right::Copy(read) | Right::Carried { init: read, .. } => ([Some(read), None, None], &[]),
+            Right::Copy(read) | Right::Carried { init: read, .. } | Right::Register { init: read, .. } => {
+                ([Some(read), None, None], &[])
+            }
+            Right::Previous { init, next, .. } => ([Some(init), Some(next), None], &[]),
             Right::Apply(reads) => ([None; 3], reads),
             Right::Choice { condition, yes, no } => ([Some(condition), Some(yes), Some(no)], &[]),
             Right::Ahead { next, init } => ([next.as_ref(), init.as_ref(), None], &[]),
@@ -141,6 +162,8 @@ pub enum Place {
     Local,
     /// In the register of the iteration before this one, in the direction of the sweep.
     Neighbour,
+    /// In the ring of a loop whose equations are late: it was computed so many iterations ago.
+    Ring(usize),
     /// In a window buffer, at the index of its cycle.
     Buffer(BufferId),
     /// In a single variable.

@@ -32,7 +32,7 @@ pub struct Plan {
     /// One plan for each root that has something to compute or to show. Roots never mix.
     pub roots: Vec<RootPlan>,
     /// What does not depend on time: computed once, in this order, before the first cycle. Parameters come first.
-    pub invariants: Vec<VarId>,
+    pub invariants: Vec<Instruction>,
 }
 
 /// How the streams of one root run. All cycles are activations of the root: where it is silent, nothing happens.
@@ -69,33 +69,33 @@ pub enum Schedule {
 /// A forward loop in which equations are late (section 3): in iteration `t` the stream `v` is computed at activation
 /// `t - lag(v)`, and skipped where that is no activation.
 ///
-/// An operand `x` of `o` is read `lag(o) - lag(x) - d` iterations after it was computed, with `d` -1 for the past and 1 for the
-/// future ([`Lagged::age`]): 0 is this iteration. Rings are long enough for that.
+/// Operands are read at [`Place::Ring`], which says how many iterations ago they were computed; 0 is this iteration. Inputs arrive
+/// with lag 0, before the body runs.
 #[derive(Clone, Debug, Default)]
 pub struct Lagged {
     /// The equations, in the order of the loop body.
     pub body: Vec<Late>,
-    /// The lag of each input that is read; they arrive at iteration 0, so it is 0, but rings may keep them.
+    /// Streams, inputs among them, that are kept for more than the iteration that computes them.
     pub rings: Vec<Ring>,
-    /// `fby`s that are registers: written at the end of an iteration if their operand is there. Those on sampled clocks, and those
-    /// that are as late as their operand. The others read the ring of their operand.
-    pub registers: Vec<VarId>,
+    /// `fby`s that are registers ([`Right::Register`]): those on sampled clocks, and those that are as late as their operand. The others
+    /// read the ring of their operand ([`Right::Previous`]).
+    pub registers: Vec<Register>,
     /// The largest lag of all streams: so many iterations are left to run after the last input.
     pub max_lag: usize,
-    /// The largest lag of an output, the look-ahead that users are told. All outputs of a cycle are shown when it has passed, and
-    /// rings keep them until then.
+    /// The largest lag of an output, the look-ahead that users are told. All outputs of an activation are shown when it has
+    /// passed, and rings keep them until then.
     pub look_ahead: usize,
+    /// What is shown of activation `t - look_ahead` at the end of iteration `t`; empty in preludes and units.
+    pub emit: Body,
 }
 
 /// An equation and how late it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Late {
-    /// The stream that it defines.
-    pub var: VarId,
-    /// Its lag.
+    /// The lag of the stream.
     pub lag: usize,
-    /// The branch that is left of an `if` or a `merge` whose condition does not change: the result is a copy of it.
-    pub only: Option<VarId>,
+    /// How it is computed.
+    pub instruction: Instruction,
 }
 
 /// Keeps a stream for some iterations.
@@ -107,17 +107,19 @@ pub struct Ring {
     pub slots: usize,
 }
 
+/// The memory of a `fby`: at the end of an iteration in which the `fby` is there, it takes the value of its operand.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// The `fby`.
+    pub fby: VarId,
+    /// Its operand, at the same activation.
+    pub next: Read,
+}
+
 impl Lagged {
     /// The lag of a stream; inputs and what does not depend on time have none.
     pub fn lag(&self, var: VarId) -> usize {
-        self.body.iter().find(|late| late.var == var).map_or(0, |late| late.lag)
-    }
-
-    /// How many iterations ago an operand was computed that a stream reads now, at its own activation (`ahead` 0), at the one before
-    /// (-1) or at the one after (1).
-    pub fn age(&self, out: VarId, operand: VarId, ahead: isize) -> usize {
-        let age = self.lag(out).cast_signed() - self.lag(operand).cast_signed() - ahead;
-        usize::try_from(age).expect("lags leave no operand in the future")
+        self.body.iter().find(|late| late.instruction.var == var).map_or(0, |late| late.lag)
     }
 
     /// The number of slots in which a stream is kept.

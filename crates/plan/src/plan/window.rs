@@ -189,9 +189,7 @@ pub struct Retimed {
     pub lagged: Lagged,
     /// Where results go that are read elsewhere: all cells of the stream.
     pub stores: Vec<(VarId, BufferId)>,
-    /// Where operands from outside are.
-    pub reads: Vec<(VarId, Place)>,
-    /// The `fby`s whose value at the first activation of the window comes from the window before.
+    /// The slots of the plan that are written when the window was run and is closed.
     pub slots: Vec<SlotId>,
 }
 

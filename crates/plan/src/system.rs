@@ -1,0 +1,355 @@
+//! The equations as planning sees them (section 1): live, with constants removed and conditions of clocks written out.
+//!
+//! What never changes is no stream to be computed: constants, parameters, and what is made of them are *known*, and operands
+//! that are known cost nothing. An `if` or `merge` whose condition is known is a copy of one branch, so training code that never
+//! trains is its model. A `when` is a copy, too: whether it is there is said by its clock.
+
+use eddy_flow::clocks::{Clock, ClockId, Clocks};
+use eddy_flow::{Flow, Kind, Polarity, VarId};
+use eddy_tensor::Op;
+use rustc_hash::FxHashMap;
+
+use crate::known::{Abstract, Known, evaluate_everywhere};
+
+/// What a stream is.
+#[derive(Clone, Debug)]
+pub enum Def {
+    /// Given by the environment.
+    Input,
+    /// The same at all cycles.
+    Known(Known),
+    /// Never there.
+    Absent,
+    /// Another stream, where this one is there: copies, `param`, `when`, and what is left of an `if`.
+    Copy(VarId),
+    /// An operation.
+    Apply(Op, Box<[VarId]>),
+    /// `if` and `merge`.
+    Choice {
+        /// The condition.
+        condition: VarId,
+        /// If it is true.
+        yes: VarId,
+        /// If it is false.
+        no: VarId,
+    },
+    /// `i fby x`.
+    Fby {
+        /// i.
+        init: VarId,
+        /// x.
+        next: VarId,
+    },
+    /// `post x`, or `i fby back x` with an initial value.
+    Ahead {
+        /// i.
+        init: Option<VarId>,
+        /// x.
+        next: VarId,
+    },
+}
+
+/// A clock without the conditions that always hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClockNo(u32);
+
+#[derive(Clone, Debug)]
+struct ClockInfo {
+    /// The clock that it samples, and by which value of which condition.
+    sampled: Option<(ClockNo, VarId, bool)>,
+    depth: usize,
+    root: ClockId,
+    /// A clock of the flow that it is.
+    origin: ClockId,
+}
+
+/// How an operand is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// At the same activation.
+    Now,
+    /// At the same activation, to know whether the stream is there.
+    Clock,
+    /// At the same activation, as an initial value.
+    Init,
+    /// At the activation before.
+    Past,
+    /// At the next activation.
+    Future,
+}
+
+/// The equations of a program, ready to be planned.
+pub struct System<'a> {
+    /// The program.
+    pub flow: &'a Flow,
+    /// What each stream is.
+    pub defs: Vec<Def>,
+    /// The streams that outputs are made of, and that are not known.
+    pub live: Vec<bool>,
+    /// The streams that may be unknown at the end of the trace.
+    pub may_be_unknown: Vec<bool>,
+    /// For each stream the live ones that need it in any way.
+    pub users: Vec<Vec<VarId>>,
+    clock_of: Vec<ClockNo>,
+    clocks: Vec<ClockInfo>,
+}
+
+impl<'a> System<'a> {
+    /// Makes a program ready to be planned; `seed` is that of random initialisers.
+    pub fn new(flow: &'a Flow, clocks: &Clocks, seed: u64) -> Self {
+        let mut system = System {
+            flow,
+            defs: definitions(flow, seed),
+            live: vec![true; flow.vars.len()],
+            may_be_unknown: Vec::new(),
+            users: Vec::new(),
+            clock_of: Vec::new(),
+            clocks: Vec::new(),
+        };
+        system.set_clocks(clocks, |_| None);
+        system.index();
+        let known = evaluate_everywhere(&system);
+        system.simplify(known);
+        let truth = |defs: &[Def], var: VarId| match &defs[var.index()] {
+            Def::Known(known) => known.truth(),
+            _ => None,
+        };
+        let defs = std::mem::take(&mut system.defs);
+        system.set_clocks(clocks, |var| truth(&defs, var));
+        system.defs = defs;
+        system.find_live();
+        system.index();
+        system
+    }
+
+    /// Puts in what is known of each stream.
+    fn simplify(&mut self, known: Vec<Abstract>) {
+        let truth = |var: VarId| match &known[var.index()] {
+            Abstract::Known(known) => known.truth(),
+            _ => None,
+        };
+        for (def, value) in self.defs.iter_mut().zip(&known) {
+            match (value, &*def) {
+                (Abstract::Known(known), _) => *def = Def::Known(known.clone()),
+                // A stream of which nothing is found waits for itself for ever, or is never there.
+                (Abstract::Absent, _) => *def = Def::Absent,
+                (_, Def::Choice { condition, yes, no }) => {
+                    if let Some(truth) = truth(*condition) {
+                        *def = Def::Copy(if truth { *yes } else { *no });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The clock of each stream, without conditions that `truth` knows to hold.
+    fn set_clocks(&mut self, clocks: &Clocks, truth: impl Fn(VarId) -> Option<bool>) {
+        self.clocks.clear();
+        let mut numbers: FxHashMap<(ClockNo, VarId, bool), ClockNo> = FxHashMap::default();
+        let mut of_clock: Vec<ClockNo> = Vec::new();
+        for (index, clock) in clocks.all().iter().enumerate() {
+            let origin = ClockId::new(index);
+            let number = match clock {
+                Clock::Root(_) => self.new_clock(ClockInfo { sampled: None, depth: 0, root: origin, origin }),
+                Clock::On { of, condition, polarity } => {
+                    let of = of_clock[of.index()];
+                    let polarity = *polarity == Polarity::On;
+                    if truth(*condition) == Some(polarity) {
+                        of
+                    } else if let Some(known) = numbers.get(&(of, *condition, polarity)) {
+                        *known
+                    } else {
+                        let depth = self.info(of).depth + 1;
+                        let root = self.info(of).root;
+                        let sampled = Some((of, *condition, polarity));
+                        let number = self.new_clock(ClockInfo { sampled, depth, root, origin });
+                        numbers.insert((of, *condition, polarity), number);
+                        number
+                    }
+                }
+            };
+            of_clock.push(number);
+        }
+        self.clock_of = self.flow.var_ids().map(|var| of_clock[clocks.of(var).index()]).collect();
+    }
+
+    fn new_clock(&mut self, info: ClockInfo) -> ClockNo {
+        self.clocks.push(info);
+        ClockNo(u32::try_from(self.clocks.len() - 1).expect("fewer clocks than streams"))
+    }
+
+    fn info(&self, clock: ClockNo) -> &ClockInfo {
+        &self.clocks[clock.0 as usize]
+    }
+
+    /// Only what outputs reach, through operands and clock conditions, is planned.
+    fn find_live(&mut self) {
+        let mut live = vec![false; self.defs.len()];
+        let mut todo = self.flow.outputs.clone();
+        while let Some(var) = todo.pop() {
+            if !self.is_stream(var) || std::mem::replace(&mut live[var.index()], true) {
+                continue;
+            }
+            todo.extend(self.needs(var).map(|(operand, _)| operand));
+        }
+        // An output that is known is there where its clock says so.
+        for output in &self.flow.outputs {
+            todo.extend(self.conditions(self.clock(*output)).map(|(condition, _)| condition));
+        }
+        while let Some(var) = todo.pop() {
+            if self.is_stream(var) && !std::mem::replace(&mut live[var.index()], true) {
+                todo.extend(self.needs(var).map(|(operand, _)| operand));
+            }
+        }
+        self.live = live;
+    }
+
+    fn index(&mut self) {
+        let mut users = vec![Vec::new(); self.defs.len()];
+        for var in self.flow.var_ids().filter(|var| self.live[var.index()]) {
+            for (operand, _) in self.needs(var) {
+                if users[operand.index()].last() != Some(&var) {
+                    users[operand.index()].push(var);
+                }
+            }
+        }
+        self.users = users;
+        // Whatever is made of a `post` is unknown at the end of the trace.
+        let mut may_be_unknown = vec![false; self.defs.len()];
+        let is_post = |var: &VarId| matches!(self.defs[var.index()], Def::Ahead { init: None, .. });
+        let mut todo: Vec<VarId> =
+            self.flow.var_ids().filter(|var| self.live[var.index()]).filter(is_post).collect();
+        while let Some(var) = todo.pop() {
+            if !std::mem::replace(&mut may_be_unknown[var.index()], true) {
+                todo.extend(&self.users[var.index()]);
+            }
+        }
+        self.may_be_unknown = may_be_unknown;
+    }
+
+    /// What a stream is.
+    pub fn def(&self, var: VarId) -> &Def {
+        &self.defs[var.index()]
+    }
+
+    /// Whether there is something to compute or to read: it is neither known nor absent.
+    pub fn is_stream(&self, var: VarId) -> bool {
+        !matches!(self.def(var), Def::Known(_) | Def::Absent)
+    }
+
+    /// Whether it is an input.
+    pub fn is_input(&self, var: VarId) -> bool {
+        matches!(self.def(var), Def::Input)
+    }
+
+    /// The live streams of a root.
+    pub fn streams_of(&self, root: ClockId) -> impl Iterator<Item = VarId> + '_ {
+        self.flow.var_ids().filter(move |var| self.live[var.index()] && self.root(*var) == root)
+    }
+
+    /// What a stream needs, and how; known operands too.
+    pub fn needs(&self, var: VarId) -> impl Iterator<Item = (VarId, Need)> + '_ {
+        let (few, many): ([Option<(VarId, Need)>; 3], &[VarId]) = match self.def(var) {
+            Def::Input | Def::Known(_) | Def::Absent => ([None; 3], &[]),
+            Def::Copy(operand) => ([Some((*operand, Need::Now)), None, None], &[]),
+            Def::Apply(_, operands) => ([None; 3], operands),
+            Def::Choice { condition, yes, no } => {
+                ([condition, yes, no].map(|operand| Some((*operand, Need::Now))), &[])
+            }
+            Def::Fby { init, next } => ([Some((*init, Need::Init)), Some((*next, Need::Past)), None], &[]),
+            Def::Ahead { init, next } => {
+                ([init.map(|init| (init, Need::Init)), Some((*next, Need::Future)), None], &[])
+            }
+        };
+        let conditions = self.conditions(self.clock(var)).map(|(condition, _)| (condition, Need::Clock));
+        few.into_iter()
+            .flatten()
+            .chain(many.iter().map(|operand| (*operand, Need::Now)))
+            .chain(conditions)
+    }
+
+    /// The clock of a stream.
+    pub fn clock(&self, var: VarId) -> ClockNo {
+        self.clock_of[var.index()]
+    }
+
+    /// The root of a stream.
+    pub fn root(&self, var: VarId) -> ClockId {
+        self.info(self.clock(var)).root
+    }
+
+    /// A clock as the flow knows it.
+    pub fn origin(&self, clock: ClockNo) -> ClockId {
+        self.info(clock).origin
+    }
+
+    /// The root as a clock.
+    pub fn root_clock(&self, root: ClockId) -> ClockNo {
+        let is_root = |info: &ClockInfo| info.sampled.is_none() && info.root == root;
+        let index = self.clocks.iter().position(is_root).expect("each root is a clock");
+        ClockNo(u32::try_from(index).expect("fewer clocks than streams"))
+    }
+
+    /// Whether a clock is a root.
+    pub fn is_root(&self, clock: ClockNo) -> bool {
+        self.info(clock).sampled.is_none()
+    }
+
+    /// The conditions of a clock and their values, inner ones first.
+    pub fn conditions(&self, clock: ClockNo) -> impl Iterator<Item = (VarId, bool)> + '_ {
+        let mut at = clock;
+        std::iter::from_fn(move || {
+            let (of, condition, polarity) = self.info(at).sampled?;
+            at = of;
+            Some((condition, polarity))
+        })
+    }
+
+    /// The conditions of a clock below another one, outer ones first.
+    pub fn conditions_below(&self, clock: ClockNo, above: ClockNo) -> Vec<(VarId, bool)> {
+        let n = self.info(clock).depth - self.info(above).depth;
+        let mut conditions: Vec<_> = self.conditions(clock).take(n).collect();
+        conditions.reverse();
+        conditions
+    }
+
+    /// Whether a clock is another one or sampled from it.
+    pub fn is_at_or_below(&self, clock: ClockNo, above: ClockNo) -> bool {
+        let mut at = clock;
+        loop {
+            if at == above {
+                return true;
+            }
+            match self.info(at).sampled {
+                Some((of, ..)) if self.info(at).depth > self.info(above).depth => at = of,
+                _ => return false,
+            }
+        }
+    }
+}
+
+fn definitions(flow: &Flow, seed: u64) -> Vec<Def> {
+    let mut defs = vec![Def::Input; flow.vars.len()];
+    for equation in &flow.equations {
+        defs[equation.out.index()] = match &equation.kind {
+            Kind::Const(constant) => {
+                Def::Known(Known::constant(constant, &flow.var(equation.out).ty, seed))
+            }
+            Kind::Apply(Op::Copy, operands) => Def::Copy(operands[0]),
+            Kind::Apply(Op::If, operands) => {
+                Def::Choice { condition: operands[0], yes: operands[1], no: operands[2] }
+            }
+            Kind::Apply(op, operands) => Def::Apply(op.clone(), operands.clone()),
+            Kind::When { value, .. } => Def::Copy(*value),
+            Kind::Merge { condition, yes, no } => {
+                Def::Choice { condition: *condition, yes: *yes, no: *no }
+            }
+            Kind::Fby { init, next } => Def::Fby { init: *init, next: *next },
+            Kind::FbyBack { init, next } => Def::Ahead { init: Some(*init), next: *next },
+            Kind::Post(operand) => Def::Ahead { init: None, next: *operand },
+            Kind::Param(operand) => Def::Copy(*operand),
+        };
+    }
+    defs
+}
