@@ -135,7 +135,7 @@ pub fn evaluate(
 ) -> Abstract {
     match system.def(var) {
         Def::Input => Abstract::Top,
-        Def::Known(known) => Abstract::Known(known.clone()),
+        Def::Known(known) | Def::Spelled(known) => Abstract::Known(known.clone()),
         Def::Absent => Abstract::Absent,
         Def::Copy(operand) => get(*operand),
         Def::Choice { condition, yes, no } => match get(*condition) {
@@ -209,10 +209,6 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
     for equation in &system.flow.equations {
         is_parameter[equation.out.index()] = matches!(equation.kind, Kind::Param(_));
     }
-    let mut is_memory = vec![false; n];
-    for memory in &system.flow.memory {
-        is_memory[memory.var.index()] = true;
-    }
     let mut values = vec![Abstract::Unset; n];
     let mut queue: VecDeque<VarId> = system.flow.var_ids().collect();
     let mut is_queued = vec![true; n];
@@ -221,7 +217,7 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
         let get = |operand: VarId| values[operand.index()].clone();
         let found = match presence(system.conditions(system.clock(var)), get) {
             Abstract::Top => match system.def(var) {
-                Def::Fby { .. } if is_memory[var.index()] => Abstract::Top,
+                _ if system.is_opaque[var.index()] || system.is_memory[var.index()] => Abstract::Top,
                 Def::Fby { init, next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: Some(init), next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: None, .. } => Abstract::Top,

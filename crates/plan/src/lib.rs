@@ -6,9 +6,16 @@
 //!
 //! * [`plan`]: what a plan is.
 
+mod cells;
+mod graph;
+mod held;
 mod known;
 pub mod plan;
+mod region;
 mod retime;
+mod sweeps;
 mod system;
+mod units;
+mod zones;
 
 pub use plan::Plan;

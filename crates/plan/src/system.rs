@@ -7,9 +7,11 @@
 use eddy_flow::clocks::{Clock, ClockId, Clocks};
 use eddy_flow::{Flow, Kind, Polarity, VarId};
 use eddy_tensor::Op;
-use rustc_hash::FxHashMap;
+use eddy_flow::components::components;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::{Abstract, Known, evaluate_everywhere};
+use crate::retime::retime;
 
 /// What a stream is.
 #[derive(Clone, Debug)]
@@ -18,6 +20,8 @@ pub enum Def {
     Input,
     /// The same at all cycles.
     Known(Known),
+    /// The same wherever it is there, and it matters where that is: the operand of a delay on a sampled clock.
+    Spelled(Known),
     /// Never there.
     Absent,
     /// Another stream, where this one is there: copies, `param`, `when`, and what is left of an `if`.
@@ -90,6 +94,10 @@ pub struct System<'a> {
     pub may_be_unknown: Vec<bool>,
     /// For each stream the live ones that need it in any way.
     pub users: Vec<Vec<VarId>>,
+    /// Streams about which nothing is concluded, since they may wait for themselves: see [`System::find_opaque`].
+    pub is_opaque: Vec<bool>,
+    /// `fby`s whose state outlives the data, so that their first value is not the initial one.
+    pub is_memory: Vec<bool>,
     clock_of: Vec<ClockNo>,
     clocks: Vec<ClockInfo>,
 }
@@ -103,9 +111,14 @@ impl<'a> System<'a> {
             live: vec![true; flow.vars.len()],
             may_be_unknown: Vec::new(),
             users: Vec::new(),
+            is_opaque: Vec::new(),
+            is_memory: vec![false; flow.vars.len()],
             clock_of: Vec::new(),
             clocks: Vec::new(),
         };
+        for memory in &flow.memory {
+            system.is_memory[memory.var.index()] = true;
+        }
         system.set_clocks(clocks, |_| None);
         system.index();
         let known = evaluate_everywhere(&system);
@@ -117,6 +130,7 @@ impl<'a> System<'a> {
         let defs = std::mem::take(&mut system.defs);
         system.set_clocks(clocks, |var| truth(&defs, var));
         system.defs = defs;
+        system.spell();
         system.find_live();
         system.index();
         system
@@ -139,6 +153,16 @@ impl<'a> System<'a> {
                     }
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Operands of delays on sampled clocks are written down even if they are known.
+    fn spell(&mut self) {
+        for var in self.flow.var_ids() {
+            let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *self.def(var) else { continue };
+            if let (Def::Known(known), false) = (self.def(next), self.is_root(self.clock(var))) {
+                self.defs[next.index()] = Def::Spelled(known.clone());
             }
         }
     }
@@ -226,6 +250,68 @@ impl<'a> System<'a> {
             }
         }
         self.may_be_unknown = may_be_unknown;
+        self.find_opaque();
+    }
+
+    /// A stream that waits for itself has no value, and none must be concluded from the assumption that it has one. That may
+    /// happen on a cycle within one activation, which only conditions break; and on cycles that go to the past and to the
+    /// future and do not come out in the past. There, nothing is concluded through delays.
+    ///
+    /// ```text
+    /// v = 1.0 fby back w;  w = v * (1.0 fby v)        v needs w at the next activation, which needs v at this one
+    /// ```
+    fn find_opaque(&mut self) {
+        let live: Vec<VarId> = self.flow.var_ids().filter(|var| self.live[var.index()]).collect();
+        let all = self.components(&live, |_| true);
+        let instantaneous =
+            self.components(&live, |need| !matches!(need, Need::Past | Need::Future));
+        let mut is_opaque = vec![false; self.defs.len()];
+        for members in instantaneous.iter().filter(|members| self.is_cycle(members, |need| !matches!(need, Need::Past | Need::Future))) {
+            for var in members {
+                is_opaque[var.index()] = true;
+            }
+        }
+        for members in all.iter().filter(|members| self.is_two_way(members)) {
+            for var in members {
+                is_opaque[var.index()] |= matches!(self.def(*var), Def::Fby { .. } | Def::Ahead { .. });
+            }
+        }
+        self.is_opaque = is_opaque;
+    }
+
+    /// Streams that depend on each other in ways that are asked for, components that others need first.
+    pub fn components(&self, vars: &[VarId], is_asked: impl Fn(Need) -> bool) -> Vec<Vec<VarId>> {
+        const OUTSIDE: usize = usize::MAX;
+        let mut position = vec![OUTSIDE; self.defs.len()];
+        for (index, var) in vars.iter().enumerate() {
+            position[var.index()] = index;
+        }
+        let component = components(vars.len(), |vertex| {
+            let needs = self.needs(vars[vertex]).filter(|(_, need)| is_asked(*need));
+            needs.map(|(operand, _)| position[operand.index()]).filter(|to| *to != OUTSIDE).collect()
+        });
+        let mut members = vec![Vec::new(); component.iter().max().map_or(0, |last| last + 1)];
+        for (vertex, component) in component.iter().enumerate() {
+            members[*component].push(vars[vertex]);
+        }
+        members
+    }
+
+    /// Whether a component has a cycle at all.
+    fn is_cycle(&self, members: &[VarId], is_asked: impl Fn(Need) -> bool) -> bool {
+        members.len() > 1
+            || self.needs(members[0]).any(|(operand, need)| operand == members[0] && is_asked(need))
+    }
+
+    /// Whether cycles of a component go both ways, and no lags make a forward loop of it.
+    fn is_two_way(&self, members: &[VarId]) -> bool {
+        let inside: FxHashSet<VarId> = members.iter().copied().collect();
+        let (mut past, mut future) = (false, false);
+        for (operand, need) in members.iter().flat_map(|var| self.needs(*var)) {
+            past |= need == Need::Past && inside.contains(&operand);
+            future |= need == Need::Future && inside.contains(&operand);
+        }
+        past && future && retime(self, members, self.clock(members[0])).is_err()
     }
 
     /// What a stream is.
@@ -251,7 +337,7 @@ impl<'a> System<'a> {
     /// What a stream needs, and how; known operands too.
     pub fn needs(&self, var: VarId) -> impl Iterator<Item = (VarId, Need)> + '_ {
         let (few, many): ([Option<(VarId, Need)>; 3], &[VarId]) = match self.def(var) {
-            Def::Input | Def::Known(_) | Def::Absent => ([None; 3], &[]),
+            Def::Input | Def::Known(_) | Def::Spelled(_) | Def::Absent => ([None; 3], &[]),
             Def::Copy(operand) => ([Some((*operand, Need::Now)), None, None], &[]),
             Def::Apply(_, operands) => ([None; 3], operands),
             Def::Choice { condition, yes, no } => {

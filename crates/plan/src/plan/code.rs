@@ -87,9 +87,12 @@ pub enum Right {
         /// The operand.
         next: Read,
     },
-    /// `post` and `fby back` at a cycle that may be the last of the trace: the operand at the next cycle of the window; if there
-    /// is none, the initial value of `fby back` if the trace ends here, and otherwise unknown.
+    /// `post` and `fby back` at a cycle that may be the last of the trace: the operand at the next cycle of the window. If there
+    /// is none, the carried value, in units that go backwards; if there is none either, the initial value of `fby back` if the trace
+    /// ends here, and otherwise unknown.
     Ahead {
+        /// Where the value is kept between windows.
+        slot: Option<SlotId>,
         /// The operand, at the next cycle; none where that is always beyond the window.
         next: Option<Read>,
         /// The initial value of `fby back`.
@@ -97,6 +100,8 @@ pub enum Right {
     },
     /// `post` and `fby back` on a sampled clock: the register of the tracker, and as [`Right::Ahead`] if there is no later activation.
     Tracked {
+        /// Where the value is kept between windows.
+        slot: Option<SlotId>,
         /// The initial value of `fby back`.
         init: Option<Read>,
     },
@@ -112,8 +117,8 @@ impl Right {
             Right::Previous { init, next, .. } => ([Some(init), Some(next), None], &[]),
             Right::Apply(reads) => ([None; 3], reads),
             Right::Choice { condition, yes, no } => ([Some(condition), Some(yes), Some(no)], &[]),
-            Right::Ahead { next, init } => ([next.as_ref(), init.as_ref(), None], &[]),
-            Right::Tracked { init } => ([init.as_ref(), None, None], &[]),
+            Right::Ahead { next, init, .. } => ([next.as_ref(), init.as_ref(), None], &[]),
+            Right::Tracked { init, .. } => ([init.as_ref(), None, None], &[]),
         };
         few.into_iter().flatten().chain(many)
     }

@@ -99,8 +99,8 @@ pub struct Region {
     pub claims: Vec<Claim>,
     /// Cells that are the same at all inner cycles.
     pub held: Vec<Held>,
-    /// The slots of the plan that are written when a window of this region was run and is closed.
-    pub slots: Vec<SlotId>,
+    /// The slots that are written when a window of this region was run and is closed; in units that go backwards, also if it is open.
+    pub slots: Vec<(SlotId, Source)>,
 }
 
 /// A zone of a region, by its position in the list of zones.
@@ -158,8 +158,8 @@ pub struct Sweep {
 pub struct Tracker {
     /// The delay.
     pub shift: VarId,
-    /// Its operand in each zone: an instruction without a store, so that it is known when the operand is there.
-    pub next: Vec<Instruction>,
+    /// Its operand in each zone.
+    pub next: Vec<Read>,
 }
 
 /// The value of a stream at the last cycle of the zone I at which it is there, kept when the sweep is over.
@@ -189,8 +189,9 @@ pub struct Retimed {
     pub lagged: Lagged,
     /// Where results go that are read elsewhere: all cells of the stream.
     pub stores: Vec<(VarId, BufferId)>,
-    /// The slots of the plan that are written when the window was run and is closed.
-    pub slots: Vec<SlotId>,
+    /// The slots that are written when the window was run and is closed: with the operand at the last activation, which is in a ring
+    /// at the end of the loop, or in a buffer. They stay as they were if there was no activation.
+    pub slots: Vec<(SlotId, Read)>,
 }
 
 /// An input or a result of the prelude, as it comes.
@@ -213,6 +214,8 @@ pub struct Buffer {
     pub vars: Vec<VarId>,
     /// What it is for.
     pub role: BufferRole,
+    /// Whether a step reads what another one wrote.
+    pub is_between_steps: bool,
 }
 
 /// What a buffer is for.
@@ -236,21 +239,20 @@ pub struct Scalar {
 }
 
 /// State that crosses windows: the value of a `fby` at its first activation in the next window.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// The `fby`, or in units that go backwards the `post` or `fby back`.
+    /// The `fby`, or in units that go backwards the `post` or `fby back`. Slots of the latter are cleared when their unit starts.
     pub shift: VarId,
     /// Its operand.
     pub next: VarId,
-    /// For each version, what the slot becomes when a window is closed.
-    pub sources: Vec<Source>,
 }
 
-/// Where the value of a slot is when all steps have run. The first of these whose cell is there; the slot stays as it was if
-/// none is.
+/// Where the value of a slot is when all steps have run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// For each zone of the region the places to look at, for the cycle of that zone, the last cycle first. I stands for the latch.
+    /// The places to look at, one for each zone that the window has, in this order; the first cell that is there is taken. The slot
+    /// stays as it was if none is. For the zone I, a scalar is the latch, and in a buffer the cells from the last one to the first
+    /// are looked at (from the first one to the last in units that go backwards).
     pub places: Vec<(ZoneId, Place)>,
 }
 

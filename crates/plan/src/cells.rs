@@ -1,0 +1,238 @@
+//! Cells of a window, what each of them needs, and which of them matter (section 4).
+//!
+//! A cell is a stream in a zone. What it needs is less than its equation says: nothing if its value is known there, one branch of an
+//! `if` whose condition is known. The past of the first cycle is *carried* over from the window before; the future of the last
+//! cycle is *beyond* the window, and if such a cell matters, the window is no window.
+
+use eddy_flow::VarId;
+
+use crate::known::Abstract;
+use crate::plan::{Direction, Mode};
+use crate::system::{Def, System};
+use crate::zones::{Evaluation, FIRST, INNER, Shape, Zones};
+
+/// A stream in a zone.
+pub type Cell = (VarId, usize);
+
+/// Where a cell that is needed lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pull {
+    /// At the same cycle.
+    Here,
+    /// At the cycle before, or further back.
+    Past,
+    /// At the cycle after, or further ahead.
+    Future,
+}
+
+/// What a cell needs.
+#[derive(Clone, Debug, Default)]
+pub struct Deps {
+    /// Other cells that have to be computed or read.
+    pub cells: Vec<(Cell, Pull)>,
+    /// Whether it needs a value from another window that was run before.
+    pub is_carried: bool,
+    /// Whether it may need a value from a window that is run later.
+    pub is_beyond: bool,
+}
+
+/// The equations of a region, and what is known of them.
+pub struct Cells<'a> {
+    /// The program.
+    pub system: &'a System<'a>,
+    /// What windows are like.
+    pub shape: &'a Shape,
+    /// Their zones.
+    pub zones: &'a Zones,
+    /// What is known in them.
+    pub evaluation: &'a Evaluation,
+    /// In which order windows are run.
+    pub order: Direction,
+    /// The streams that the region computes.
+    pub is_inside: &'a [bool],
+}
+
+impl Cells<'_> {
+    /// Whether a delay counts cycles of the window; otherwise it is sampled.
+    pub fn is_on_clock(&self, var: VarId) -> bool {
+        self.system.clock(var) == self.shape.clock
+    }
+
+    /// Whether windows know what was before their first cycle.
+    fn has_before(&self, fby: VarId) -> bool {
+        self.shape.mode != Mode::Trace || self.system.is_memory[fby.index()]
+    }
+
+    /// The conditions of a stream that are not known in a zone, outer ones first.
+    pub fn conditions(&self, var: VarId, zone: usize) -> Vec<(VarId, bool)> {
+        let mut conditions = self.system.conditions_below(self.system.clock(var), self.shape.clock);
+        conditions.retain(|(condition, _)| self.evaluation.is_open(*condition, zone));
+        conditions
+    }
+
+    /// The branch that is left of a choice.
+    pub fn branch(&self, condition: VarId, yes: VarId, no: VarId, zone: usize) -> Option<VarId> {
+        let truth = self.evaluation.get(condition, zone).truth()?;
+        Some(if truth { yes } else { no })
+    }
+
+    /// What a cell needs. Known and absent ones need nothing, but for its clock if the cell is written down nevertheless.
+    pub fn deps(&self, var: VarId, zone: usize) -> Deps {
+        let mut deps = Deps::default();
+        if *self.evaluation.get(var, zone) == Abstract::Absent {
+            return deps;
+        }
+        for (condition, _) in self.conditions(var, zone) {
+            deps.cells.push(((condition, zone), Pull::Here));
+        }
+        if !self.evaluation.is_open(var, zone) {
+            return deps;
+        }
+        match self.system.def(var) {
+            Def::Input | Def::Known(_) | Def::Spelled(_) | Def::Absent => {}
+            Def::Copy(operand) => deps.cells.push(((*operand, zone), Pull::Here)),
+            Def::Apply(_, operands) => {
+                deps.cells.extend(operands.iter().map(|operand| ((*operand, zone), Pull::Here)));
+            }
+            Def::Choice { condition, yes, no } => match self.branch(*condition, *yes, *no, zone) {
+                Some(branch) => deps.cells.push(((branch, zone), Pull::Here)),
+                None => deps.cells.extend([condition, yes, no].map(|operand| ((*operand, zone), Pull::Here))),
+            },
+            Def::Fby { init, next } => self.fby(var, zone, *init, *next, &mut deps),
+            Def::Ahead { init, next } => self.ahead(var, zone, *init, *next, &mut deps),
+        }
+        // Whether the operand of a sampled delay is there matters even where its value is known.
+        let is_sampled = matches!(self.system.def(var), Def::Fby { .. } | Def::Ahead { .. }) && !self.is_on_clock(var);
+        deps.cells.retain(|((operand, zone), pull)| match self.evaluation.get(*operand, *zone) {
+            Abstract::Top | Abstract::Unset => true,
+            Abstract::Known(_) => is_sampled && *pull != Pull::Here,
+            Abstract::Absent => false,
+        });
+        deps
+    }
+
+    fn fby(&self, var: VarId, zone: usize, init: VarId, next: VarId, deps: &mut Deps) {
+        let is_start = self.zones.is_start(zone);
+        let is_sampled = !self.is_on_clock(var);
+        if self.order == Direction::Backward && (is_start || is_sampled) {
+            deps.is_beyond = true;
+        }
+        if is_start || is_sampled {
+            deps.cells.push(((init, zone), Pull::Here));
+            deps.is_carried = self.order == Direction::Forward && self.has_before(var);
+        }
+        if !is_start {
+            deps.cells.extend([FIRST, INNER].map(|zone| ((next, zone), Pull::Past)));
+        }
+    }
+
+    fn ahead(&self, var: VarId, zone: usize, init: Option<VarId>, next: VarId, deps: &mut Deps) {
+        let is_end = self.zones.is_end(zone);
+        let is_sampled = !self.is_on_clock(var);
+        if is_end || is_sampled {
+            match (self.order, self.shape.mode) {
+                (_, Mode::Trace) => {}
+                (Direction::Forward, _) => deps.is_beyond = true,
+                (Direction::Backward, _) => deps.is_carried = true,
+            }
+        }
+        if let Some(init) = init
+            && (is_end || is_sampled || self.shape.mode != Mode::Trace)
+        {
+            deps.cells.push(((init, zone), Pull::Here));
+        }
+        if !is_end {
+            let zones = [INNER].into_iter().chain(self.zones.last());
+            deps.cells.extend(zones.map(|zone| ((next, zone), Pull::Future)));
+        }
+    }
+
+    /// The zones in which the operand of a carried delay is needed, to be carried.
+    pub fn carried_zones(&self, shift: VarId) -> Vec<usize> {
+        if !self.is_on_clock(shift) {
+            return (0..self.zones.len()).collect();
+        }
+        match self.order {
+            Direction::Forward => self.zones.ends().collect(),
+            Direction::Backward => [FIRST].into_iter().chain(self.zones.only()).collect(),
+        }
+    }
+}
+
+/// The cells that matter.
+#[derive(Clone, Debug)]
+pub struct Liveness {
+    live: Vec<bool>,
+    n_zones: usize,
+    /// The cells of the region that matter.
+    pub cells: Vec<Cell>,
+    /// Cells of other streams that are read.
+    pub outside: Vec<Cell>,
+    /// Delays that read across windows.
+    pub carried: Vec<VarId>,
+    /// Cells whose value is known but which are written down nevertheless, since it matters whether they are there.
+    pub spelled: Vec<Cell>,
+}
+
+impl Liveness {
+    /// Whether a cell matters.
+    pub fn is_live(&self, var: VarId, zone: usize) -> bool {
+        self.live[var.index() * self.n_zones + zone]
+    }
+}
+
+/// Finds what is needed for some cells. A delay that needs what is beyond the window is a reason not to have such windows.
+pub fn live_cells(cells: &Cells<'_>, wanted: &[Cell]) -> Result<Liveness, VarId> {
+    let n_zones = cells.zones.len();
+    let mut liveness = Liveness {
+        live: vec![false; cells.system.defs.len() * n_zones],
+        n_zones,
+        cells: Vec::new(),
+        outside: Vec::new(),
+        carried: Vec::new(),
+        spelled: Vec::new(),
+    };
+    let mut is_carried = vec![false; cells.system.defs.len()];
+    // Outputs whose value is known are not computed.
+    let mut is_spelled = vec![false; cells.system.defs.len() * n_zones];
+    let mut todo: Vec<(Cell, bool)> = wanted.iter().map(|cell| (*cell, false)).collect();
+    while let Some(((var, zone), is_needed)) = todo.pop() {
+        if is_needed
+            && cells.is_inside[var.index()]
+            && cells.evaluation.get(var, zone).known().is_some()
+            && !std::mem::replace(&mut is_spelled[var.index() * n_zones + zone], true)
+        {
+            liveness.spelled.push((var, zone));
+        }
+        if *cells.evaluation.get(var, zone) == Abstract::Absent
+            || !cells.system.is_stream(var)
+            || std::mem::replace(&mut liveness.live[var.index() * n_zones + zone], true)
+        {
+            continue;
+        }
+        if !cells.is_inside[var.index()] {
+            liveness.outside.push((var, zone));
+            continue;
+        }
+        liveness.cells.push((var, zone));
+        let deps = cells.deps(var, zone);
+        if deps.is_beyond && cells.shape.mode == Mode::Guard {
+            return Err(var);
+        }
+        todo.extend(deps.cells.into_iter().map(|(cell, _)| (cell, true)));
+        if deps.is_carried && !std::mem::replace(&mut is_carried[var.index()], true) {
+            liveness.carried.push(var);
+            let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = cells.system.def(var) else {
+                unreachable!("only delays are carried")
+            };
+            let zones = cells.carried_zones(var).into_iter();
+            let is_needed =
+                |(next, zone): &Cell| cells.evaluation.is_open(*next, *zone) || !cells.is_on_clock(var);
+            todo.extend(zones.map(|zone| (*next, zone)).filter(is_needed).map(|cell| (cell, true)));
+        }
+    }
+    liveness.cells.sort_unstable();
+    liveness.spelled.sort_unstable();
+    liveness.carried.sort_unstable();
+    Ok(liveness)
+}

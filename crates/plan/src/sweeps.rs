@@ -1,0 +1,297 @@
+//! Sweeps: components are put into few loops over the window, forwards and backwards (section 5).
+//!
+//! A step takes every component whose dependencies were computed in earlier steps, or are computed in this step before they are
+//! needed: at the same cycle, or at a neighbouring one that the loop has come by. Several strategies are tried.
+
+use eddy_flow::VarId;
+
+use crate::cells::Pull;
+use crate::graph::{Graph, NodeNo};
+use crate::plan::Direction;
+use crate::zones::INNER;
+
+/// What a component is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It goes with any sweep.
+    Neutral,
+    /// It needs a sweep of this direction.
+    Directed(Direction),
+    /// It is a step of its own; the number of the unit.
+    Unit(usize),
+}
+
+/// A set of cells that are computed together.
+#[derive(Clone, Debug)]
+pub struct Component {
+    /// What it is.
+    pub way: Way,
+    /// Its cells.
+    pub nodes: Vec<NodeNo>,
+    /// Components that it needs, as positions; they come before it.
+    pub needs: Vec<(usize, Pull)>,
+}
+
+/// What happens in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A sweep.
+    Sweep(Direction),
+    /// A unit, by its number.
+    Unit(usize),
+}
+
+/// The steps, and the step of each node.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// The steps, in order.
+    pub steps: Vec<StepKind>,
+    /// For each node its step.
+    pub step_of: Vec<usize>,
+}
+
+/// Facts about cells that a schedule has to respect.
+pub struct Frame<'a> {
+    /// The cells.
+    pub graph: &'a Graph,
+    /// Whether the inner cell of a stream only writes down what is known or held.
+    pub is_spelled: &'a dyn Fn(NodeNo) -> bool,
+    /// Whether a cell is a sampled delay that follows its operand through the window.
+    pub is_tracked: &'a dyn Fn(NodeNo) -> bool,
+    /// Whether a stream is shown, so that its cells are kept anyway.
+    pub is_output: &'a dyn Fn(VarId) -> bool,
+}
+
+/// The best schedule that was found: fewest loops, then fewest buffers, then fewest backward sweeps.
+pub fn schedule(frame: &Frame<'_>, components: &[Component]) -> Schedule {
+    let strategies =
+        [Strategy::Alternate(Direction::Forward), Strategy::Alternate(Direction::Backward), Strategy::Greedy];
+    let schedules = strategies.into_iter().map(|strategy| {
+        let mut schedule = place(frame.graph, components, strategy);
+        settle(frame, components, &mut schedule);
+        schedule
+    });
+    schedules.min_by_key(|schedule| cost(frame, schedule)).expect("there are strategies")
+}
+
+fn cost(frame: &Frame<'_>, schedule: &Schedule) -> (usize, usize, usize) {
+    let is_back = |step: &&StepKind| **step == StepKind::Sweep(Direction::Backward);
+    let n_back = schedule.steps.iter().filter(is_back).count();
+    (n_loops(frame, schedule), n_buffers(frame.graph, schedule), n_back)
+}
+
+/// How many steps are loops.
+pub fn n_loops(frame: &Frame<'_>, schedule: &Schedule) -> usize {
+    let is_loop = loops(frame, schedule);
+    schedule.steps.iter().zip(is_loop).filter(|(step, is_loop)| matches!(step, StepKind::Sweep(_)) && *is_loop).count()
+}
+
+/// Whether each step has something to do at inner cycles.
+pub fn loops(frame: &Frame<'_>, schedule: &Schedule) -> Vec<bool> {
+    let mut is_loop = vec![false; schedule.steps.len()];
+    for (node, step) in schedule.step_of.iter().enumerate() {
+        let is_inner = frame.graph.nodes[node].1 == INNER && !(frame.is_spelled)(node);
+        is_loop[*step] |= is_inner || (frame.is_tracked)(node);
+    }
+    is_loop
+}
+
+/// How many inner cells are read by other steps than their own.
+pub fn n_buffers(graph: &Graph, schedule: &Schedule) -> usize {
+    let is_buffered = |node: &NodeNo| {
+        graph.nodes[*node].1 == INNER && graph.users[*node].iter().any(|(user, _)| schedule.step_of[*user] != schedule.step_of[*node])
+    };
+    (0..graph.nodes.len()).filter(is_buffered).count()
+}
+
+#[derive(Clone, Copy)]
+enum Strategy {
+    /// Forwards and backwards in turn, from a direction.
+    Alternate(Direction),
+    /// The direction that takes more cells.
+    Greedy,
+}
+
+fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Forward => Direction::Backward,
+        Direction::Backward => Direction::Forward,
+    }
+}
+
+/// Whether a sweep comes by what is needed before it is needed.
+fn in_time(pull: Pull, direction: Direction) -> bool {
+    match pull {
+        Pull::Here => true,
+        Pull::Past => direction == Direction::Forward,
+        Pull::Future => direction == Direction::Backward,
+    }
+}
+
+const OPEN: usize = usize::MAX;
+
+fn place(graph: &Graph, components: &[Component], strategy: Strategy) -> Schedule {
+    let mut step_of = vec![OPEN; components.len()];
+    let mut steps = Vec::new();
+    let mut next = match strategy {
+        Strategy::Alternate(direction) => direction,
+        Strategy::Greedy => Direction::Forward,
+    };
+    let mut open: Vec<usize> = (0..components.len()).collect();
+    while !open.is_empty() {
+        // Units that are ready come first, each as a step of its own.
+        let is_ready = |component: &usize| {
+            matches!(components[*component].way, Way::Unit(_))
+                && components[*component].needs.iter().all(|(need, _)| step_of[*need] != OPEN)
+        };
+        if let Some(unit) = open.iter().copied().find(is_ready) {
+            let Way::Unit(number) = components[unit].way else { unreachable!("it is a unit") };
+            step_of[unit] = steps.len();
+            steps.push(StepKind::Unit(number));
+        } else {
+            let mut direction = next;
+            let mut taken = take(components, &open, &step_of, steps.len(), direction);
+            let other = take(components, &open, &step_of, steps.len(), opposite(direction));
+            let n_cells = |taken: &[usize]| -> usize { taken.iter().map(|c| components[*c].nodes.len()).sum() };
+            let is_better = match strategy {
+                Strategy::Alternate(_) => taken.is_empty(),
+                Strategy::Greedy => {
+                    let is_forward = direction == Direction::Forward;
+                    let (ours, theirs) = (n_cells(&taken), n_cells(&other));
+                    if is_forward { theirs > ours } else { theirs >= ours }
+                }
+            };
+            if is_better {
+                (direction, taken) = (opposite(direction), other);
+            }
+            assert!(!taken.is_empty(), "components have an order, so one of them is next");
+            for component in taken {
+                step_of[component] = steps.len();
+            }
+            steps.push(StepKind::Sweep(direction));
+            next = opposite(direction);
+        }
+        open.retain(|component| step_of[*component] == OPEN);
+    }
+    let mut of_node = vec![0; graph.nodes.len()];
+    for (component, step) in components.iter().zip(&step_of) {
+        for node in &component.nodes {
+            of_node[*node] = *step;
+        }
+    }
+    Schedule { steps, step_of: of_node }
+}
+
+/// The components that a sweep in this direction can take now.
+fn take(
+    components: &[Component],
+    open: &[usize],
+    step_of: &[usize],
+    step: usize,
+    direction: Direction,
+) -> Vec<usize> {
+    let mut is_taken = vec![false; components.len()];
+    let mut taken = Vec::new();
+    debug_assert!(step_of.iter().all(|other| *other == OPEN || *other < step), "steps are filled in order");
+    for component in open {
+        let is_fitting = match components[*component].way {
+            Way::Neutral => true,
+            Way::Directed(own) => own == direction,
+            Way::Unit(_) => false,
+        };
+        let is_met = |(need, pull): &(usize, Pull)| {
+            step_of[*need] != OPEN || (is_taken[*need] && in_time(*pull, direction))
+        };
+        if is_fitting && components[*component].needs.iter().all(is_met) {
+            is_taken[*component] = true;
+            taken.push(*component);
+        }
+    }
+    taken
+}
+
+/// Moves neutral cells to where they cost less.
+fn settle(frame: &Frame<'_>, components: &[Component], schedule: &mut Schedule) {
+    // Users come before what they use, so that both can move.
+    let neutral: Vec<NodeNo> = components
+        .iter()
+        .rev()
+        .filter(|component| component.way == Way::Neutral)
+        .map(|component| component.nodes[0])
+        .collect();
+    cohere(frame, &neutral, schedule);
+    sink(frame, &neutral, schedule);
+    cohere(frame, &neutral, schedule);
+    without_empty_steps(schedule);
+}
+
+/// Whether a cell may be computed in a later step.
+fn may_move(graph: &Graph, schedule: &Schedule, node: NodeNo, step: usize) -> bool {
+    let StepKind::Sweep(direction) = schedule.steps[step] else { return false };
+    let is_late_enough = |(user, pull): &(NodeNo, Pull)| {
+        let of_user = schedule.step_of[*user];
+        of_user > step || (of_user == step && in_time(*pull, direction))
+    };
+    step > schedule.step_of[node] && graph.users[node].iter().all(is_late_enough)
+}
+
+/// Cohesion: a cell at an end of the window goes to the sweep of the inner cells of its stream.
+fn cohere(frame: &Frame<'_>, neutral: &[NodeNo], schedule: &mut Schedule) {
+    for node in neutral {
+        let (var, zone) = frame.graph.nodes[*node];
+        if zone == INNER || (frame.is_tracked)(*node) {
+            continue;
+        }
+        if let Some(inner) = frame.graph.number(var, INNER) {
+            let step = schedule.step_of[inner];
+            if may_move(frame.graph, schedule, *node, step) {
+                schedule.step_of[*node] = step;
+            }
+        }
+    }
+}
+
+/// Sinking: an inner cell whose operands are in buffers anyway goes to the only sweep that reads it.
+fn sink(frame: &Frame<'_>, neutral: &[NodeNo], schedule: &mut Schedule) {
+    let graph = frame.graph;
+    for node in neutral {
+        let (var, zone) = graph.nodes[*node];
+        if zone != INNER || (frame.is_output)(var) || (frame.is_tracked)(*node) {
+            continue;
+        }
+        let own = schedule.step_of[*node];
+        let mut steps = graph.users[*node].iter().map(|(user, _)| schedule.step_of[*user]);
+        let Some(step) = steps.next() else { continue };
+        if step <= own || !steps.all(|other| other == step) {
+            continue;
+        }
+        let is_buffered = |(operand, _): &(NodeNo, Pull)| {
+            let home = schedule.step_of[*operand];
+            graph.nodes[*operand].1 != INNER
+                || graph.users[*operand].iter().any(|(user, _)| user != node && schedule.step_of[*user] != home)
+        };
+        if graph.edges[*node].iter().all(is_buffered) && may_move(graph, schedule, *node, step) {
+            schedule.step_of[*node] = step;
+        }
+    }
+}
+
+fn without_empty_steps(schedule: &mut Schedule) {
+    let mut is_used = vec![false; schedule.steps.len()];
+    for step in &schedule.step_of {
+        is_used[*step] = true;
+    }
+    let mut number = 0;
+    let numbers: Vec<usize> = is_used
+        .iter()
+        .map(|is_used| {
+            number += usize::from(*is_used);
+            number.wrapping_sub(1)
+        })
+        .collect();
+    let mut is_used = is_used.into_iter();
+    schedule.steps.retain(|_| is_used.next().unwrap_or(false));
+    for step in &mut schedule.step_of {
+        *step = numbers[*step];
+    }
+}

@@ -1,0 +1,331 @@
+//! Zones of a window, and what is known in each of them (section 4).
+//!
+//! A window ends where its guard holds. So at its first and inner cycles the guard does not hold, and at its last cycle it
+//! does: such *facts* reach into the definition of the guard, and from there into everything else. With the guard `end`, the
+//! stream `true fby end` is true in the zone F and false in I and L.
+//!
+//! A guard `a or b` holds because of `a`, or else because of `b`: the last zone is split into alternatives, and which of them a window
+//! is in is found out by looking at its last cycle.
+
+use std::collections::VecDeque;
+
+use eddy_flow::VarId;
+use eddy_tensor::{Op, Value};
+use rustc_hash::FxHashMap;
+
+use crate::known::{Abstract, Known, evaluate, presence};
+use crate::plan::{Alternative, Mode, Zone};
+use crate::system::{ClockNo, Def, System};
+
+/// A guard that is an `or` has at most so many alternatives.
+const MAX_ALTERNATIVES: usize = 4;
+
+/// What windows are like: how they end, and what is assumed inside.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// The clock whose activations are the cycles of a window.
+    pub clock: ClockNo,
+    /// The condition that ends windows, and its value there.
+    pub guard: Option<(VarId, bool)>,
+    /// What is known at the ends.
+    pub mode: Mode,
+    /// A condition that is assumed to have a value at all cycles of the window.
+    pub assumes: Option<(VarId, bool)>,
+}
+
+/// The zones of a window. F and I are the first two.
+#[derive(Clone, Debug)]
+pub struct Zones {
+    /// F, I, the alternatives of L, those of O.
+    pub list: Vec<Zone>,
+    /// How one of the alternatives is chosen; empty if there is one.
+    pub alternatives: Vec<Alternative>,
+    n_last: usize,
+}
+
+/// The zone F.
+pub const FIRST: usize = 0;
+/// The zone I.
+pub const INNER: usize = 1;
+
+impl Zones {
+    /// The positions of the alternatives of L.
+    pub fn last(&self) -> std::ops::Range<usize> {
+        2..2 + self.n_last
+    }
+
+    /// The positions of the alternatives of O.
+    pub fn only(&self) -> std::ops::Range<usize> {
+        2 + self.n_last..2 + 2 * self.n_last
+    }
+
+    /// The positions of the zones of windows of two or more cycles.
+    pub fn long(&self) -> std::ops::Range<usize> {
+        0..2 + self.n_last
+    }
+
+    /// How many zones there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether the first cycle of a window lies there.
+    pub fn is_start(&self, zone: usize) -> bool {
+        zone == FIRST || self.only().contains(&zone)
+    }
+
+    /// Whether the last cycle of a window lies there for sure.
+    pub fn is_end(&self, zone: usize) -> bool {
+        zone >= 2
+    }
+
+    /// The zones where the cycle before the first one of a window may lie.
+    pub fn ends(&self) -> std::ops::Range<usize> {
+        if self.n_last == 0 { 0..2 } else { 2..self.len() }
+    }
+}
+
+/// What is known of each stream in each zone.
+pub struct Evaluation {
+    values: Vec<Abstract>,
+    n_zones: usize,
+}
+
+impl Evaluation {
+    /// What is known of a stream in a zone.
+    pub fn get(&self, var: VarId, zone: usize) -> &Abstract {
+        &self.values[var.index() * self.n_zones + zone]
+    }
+
+    /// Whether a cell has to be computed.
+    pub fn is_open(&self, var: VarId, zone: usize) -> bool {
+        matches!(self.get(var, zone), Abstract::Top | Abstract::Unset)
+    }
+}
+
+/// The zones of windows of this shape.
+pub fn zones(system: &System<'_>, shape: &Shape) -> Zones {
+    let alternatives = match (shape.mode, shape.guard) {
+        (Mode::Guard, Some(guard)) => alternatives(system, guard),
+        _ => Vec::new(),
+    };
+    let n_last = if shape.mode == Mode::Cut { 0 } else { alternatives.len().max(1) };
+    let mut list = vec![Zone::First, Zone::Inner];
+    list.extend((0..n_last).map(Zone::Last));
+    list.extend((0..n_last).map(Zone::Only));
+    Zones { list, alternatives, n_last }
+}
+
+/// The ways in which a condition comes to have a value, if there are several: each with what does not hold before it.
+fn alternatives(system: &System<'_>, guard: (VarId, bool)) -> Vec<Alternative> {
+    let mut disjuncts = vec![guard];
+    while disjuncts.len() < MAX_ALTERNATIVES {
+        let Some((index, parts)) = disjuncts
+            .iter()
+            .enumerate()
+            .find_map(|(index, disjunct)| Some((index, split(system, *disjunct)?)))
+        else {
+            break;
+        };
+        disjuncts.splice(index..=index, parts);
+    }
+    if disjuncts.len() == 1 {
+        return Vec::new();
+    }
+    let alternative = |index: usize| {
+        let before = disjuncts[..index].iter().map(|(var, truth)| (*var, !truth));
+        Alternative { conditions: before.chain([disjuncts[index]]).collect() }
+    };
+    (0..disjuncts.len()).map(alternative).collect()
+}
+
+/// The two operands of a disjunction, one of which must hold.
+fn split(system: &System<'_>, (var, truth): (VarId, bool)) -> Option<[(VarId, bool); 2]> {
+    let (mut at, mut truth) = (var, truth);
+    // A cycle of copies is no flow; its length bounds the walk.
+    for _ in 0..system.defs.len() {
+        match (system.def(at), truth) {
+            (Def::Copy(operand), _) if system.clock(*operand) == system.clock(at) => at = *operand,
+            (Def::Apply(Op::Not, operands), _) => (at, truth) = (operands[0], !truth),
+            (Def::Apply(Op::Or, operands), true) | (Def::Apply(Op::And, operands), false) => {
+                let parts = [(operands[0], truth), (operands[1], truth)];
+                return parts.iter().all(|(part, _)| system.is_stream(*part)).then_some(parts);
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+type Facts = FxHashMap<(VarId, usize), bool>;
+
+fn facts(system: &System<'_>, shape: &Shape, zones: &Zones) -> Facts {
+    let mut facts = Facts::default();
+    for zone in 0..zones.len() {
+        let mut todo: Vec<(VarId, bool)> = shape.assumes.into_iter().collect();
+        if let (Some((guard, truth)), Mode::Guard) = (shape.guard, shape.mode) {
+            todo.push((guard, truth == zones.is_end(zone)));
+            if let (Zone::Last(number) | Zone::Only(number), false) =
+                (zones.list[zone], zones.alternatives.is_empty())
+            {
+                todo.extend(&zones.alternatives[number].conditions);
+            }
+        }
+        while let Some((var, truth)) = todo.pop() {
+            if !system.is_stream(var) || facts.insert((var, zone), truth).is_some() {
+                continue;
+            }
+            match (system.def(var), truth) {
+                (Def::Copy(operand), _) if system.clock(*operand) == system.clock(var) => {
+                    todo.push((*operand, truth));
+                }
+                (Def::Apply(Op::Not, operands), _) => todo.push((operands[0], !truth)),
+                (Def::Apply(Op::And, operands), true) | (Def::Apply(Op::Or, operands), false) => {
+                    todo.extend(operands.iter().map(|operand| (*operand, truth)));
+                }
+                _ => {}
+            }
+        }
+    }
+    facts
+}
+
+/// Evaluates all of these streams in all zones. `before` is what is known of other windows, where that is less than what is known
+/// of this one: what is carried into a window comes from any of them.
+pub fn evaluate_zones(
+    system: &System<'_>,
+    shape: &Shape,
+    zones: &Zones,
+    vars: &[VarId],
+    before: Option<&Evaluation>,
+) -> Evaluation {
+    let facts = facts(system, shape, zones);
+    let n_zones = zones.len();
+    let mut values = vec![Abstract::Unset; system.defs.len() * n_zones];
+    for var in system.flow.var_ids() {
+        let fixed = match system.def(var) {
+            Def::Known(known) => Abstract::Known(known.clone()),
+            Def::Absent => Abstract::Absent,
+            _ => continue,
+        };
+        values[var.index() * n_zones..(var.index() + 1) * n_zones].fill(fixed);
+    }
+    let mut evaluation = Evaluation { values, n_zones };
+    let mut queue: VecDeque<VarId> = vars.iter().copied().collect();
+    let mut is_queued = vec![false; system.defs.len()];
+    for var in vars {
+        is_queued[var.index()] = true;
+    }
+    let rules = Rules { system, shape, zones, facts: &facts, before };
+    while let Some(var) = queue.pop_front() {
+        is_queued[var.index()] = false;
+        let mut has_changed = false;
+        for zone in 0..n_zones {
+            let found = rules.value(&evaluation, var, zone);
+            let into = &mut evaluation.values[var.index() * n_zones + zone];
+            if *into != found {
+                *into = found;
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            for user in &system.users[var.index()] {
+                if !std::mem::replace(&mut is_queued[user.index()], true) {
+                    queue.push_back(*user);
+                }
+            }
+        }
+    }
+    evaluation
+}
+
+struct Rules<'a> {
+    system: &'a System<'a>,
+    shape: &'a Shape,
+    zones: &'a Zones,
+    facts: &'a Facts,
+    before: Option<&'a Evaluation>,
+}
+
+impl Rules<'_> {
+    fn value(&self, evaluation: &Evaluation, var: VarId, zone: usize) -> Abstract {
+        let Rules { system, shape, .. } = *self;
+        let clock = system.clock(var);
+        if !system.is_at_or_below(clock, shape.clock) {
+            return Abstract::Top;
+        }
+        if let Some(truth) = self.facts.get(&(var, zone)) {
+            return Abstract::Known(Known::Value(Value::Bool(*truth)));
+        }
+        let get = |operand: VarId| evaluation.get(operand, zone).clone();
+        let conditions = system.conditions_below(clock, shape.clock);
+        match presence(conditions.into_iter(), get) {
+            Abstract::Top => {}
+            other => return other,
+        }
+        if system.is_opaque[var.index()] {
+            return Abstract::Top;
+        }
+        match system.def(var) {
+            Def::Fby { init, next } => self.fby(evaluation, var, zone, *init, *next),
+            Def::Ahead { init: None, .. } => Abstract::Top,
+            Def::Ahead { init: Some(init), next } => self.fby_back(evaluation, var, zone, *init, *next),
+            _ => evaluate(system, var, get, || Abstract::Top),
+        }
+    }
+
+    fn join(
+        evaluation: &Evaluation,
+        var: VarId,
+        zones: impl Iterator<Item = usize>,
+        first: Abstract,
+    ) -> Abstract {
+        zones.fold(first, |found, zone| found.join(evaluation.get(var, zone)))
+    }
+
+    fn fby(&self, evaluation: &Evaluation, var: VarId, zone: usize, init: VarId, next: VarId) -> Abstract {
+        let zones = self.zones;
+        let first = evaluation.get(init, zone).clone();
+        if self.system.clock(var) != self.shape.clock {
+            let first = if self.system.is_memory[var.index()] { Abstract::Top } else { first };
+            let inside = Self::join(evaluation, next, 0..zones.len(), first);
+            return match self.before {
+                Some(before) => Self::join(before, next, 0..zones.len(), inside),
+                None => inside,
+            };
+        }
+        if !zones.is_start(zone) {
+            return Self::join(evaluation, next, FIRST..=INNER, Abstract::Unset);
+        }
+        if self.system.is_memory[var.index()] {
+            return Abstract::Top;
+        }
+        match self.shape.mode {
+            Mode::Trace => first,
+            Mode::Guard | Mode::Cut => Self::join(self.before.unwrap_or(evaluation), next, zones.ends(), first),
+        }
+    }
+
+    fn fby_back(
+        &self,
+        evaluation: &Evaluation,
+        var: VarId,
+        zone: usize,
+        init: VarId,
+        next: VarId,
+    ) -> Abstract {
+        let zones = self.zones;
+        let last = evaluation.get(init, zone).clone();
+        if self.system.clock(var) == self.shape.clock && self.shape.mode == Mode::Trace {
+            if zones.is_end(zone) {
+                return last;
+            }
+            return Self::join(evaluation, next, [INNER].into_iter().chain(zones.last()), Abstract::Unset);
+        }
+        let inside = Self::join(evaluation, next, 0..zones.len(), last);
+        match self.before {
+            Some(before) => Self::join(before, next, 0..zones.len(), inside),
+            None => inside,
+        }
+    }
+}
