@@ -32,7 +32,11 @@ pub(crate) fn diff(
     for pair in &wish.inputs {
         writer.at_stream(pair.primal);
         let dense = cotangents.get(&pair.primal).copied();
-        let dense = dense.unwrap_or_else(|| writer.zero_like(pair.primal));
+        let dense = dense.unwrap_or_else(|| {
+            let zero = writer.derivative("d'", pair.primal);
+            writer.define_zero(zero, pair.primal);
+            zero
+        });
         writer
             .define(pair.derivative, Kind::When { value: dense, condition: wish.bp, polarity: Polarity::On });
     }

@@ -202,6 +202,60 @@ fn files_that_do_not_fit_are_refused() {
     assert!(message.contains("cannot make the folder"), "{message}");
 }
 
+#[test]
+fn data_that_teach_nothing_are_refused() {
+    let folder = Folder::new("silent")
+        .with("p.eddy", LINE)
+        .with("data.csv", line_data(4))
+        .with("header.csv", "x,gt\n")
+        .with("nan.csv", "x,gt\n1,2\nnan,3\n")
+        .with("off.csv", "x,gt,bp\n1,2,false\n2,3,false\n");
+    for (line, expected) in [
+        ("--in header.csv", "the data have no rows"),
+        ("--in nan.csv", "row 2 of the data has a number for `x` that is not finite"),
+        ("--in off.csv", "the data give no loss at any row"),
+        ("--in data.csv --validate off.csv", "the data for validation give no loss at any row"),
+        (
+            "--in data.csv --sequence 2",
+            "`--sequence` says where sequences end, but nothing here asks for that",
+        ),
+        ("--in data.csv --cut 2", "`--cut` says where gradients are cut, but nothing here asks for that"),
+        ("--in data.csv --run p.eddy", "is a file; a run needs a folder"),
+    ] {
+        let message = folder.refusal(&format!("train p.eddy {line}"));
+        assert!(message.contains(expected), "{line}: {message}");
+    }
+}
+
+/// A table has something to compare with in each row, and `bp` says which rows are learnt from.
+#[test]
+fn rows_to_learn_from_are_chosen_by_bp() {
+    let folder = Folder::new("chosen").with("p.eddy", LINE);
+    let folder = folder.with("all.csv", "x,gt,bp\n1,2,true\n5,900,false\n2,3,true\n");
+    let folder = folder.with("some.csv", "x,gt,bp\n1,2,true\n5,,false\n2,3,true\n");
+    folder.answer("train p.eddy --in all.csv --epochs 2 --run all");
+    folder.answer("train p.eddy --in some.csv --epochs 2 --run some");
+    let [all, some] = ["all", "some"].map(|run| bytes(&folder, &format!("{run}/parameters.safetensors")));
+    assert_eq!(all, some);
+}
+
+/// The checkpoint alone says how far a run is; what else is lost or left over is made anew.
+#[test]
+fn a_checkpoint_is_enough_to_go_on() {
+    let folder = Folder::new("enough").with("p.eddy", LINE).with("data.csv", line_data(8));
+    folder.answer("train p.eddy --in data.csv --epochs 3 --run run");
+    let losses = |folder: &Folder| -> Vec<String> {
+        let metrics = String::from_utf8(bytes(folder, "run/metrics.jsonl")).expect("metrics are UTF-8");
+        metrics.lines().map(|line| line.split(",\"seconds\"").next().expect("a line").to_string()).collect()
+    };
+    let before = losses(&folder);
+    fs::write(folder.0.join("run/metrics.jsonl"), "garbage\n").expect("it can be written");
+    fs::write(folder.0.join("run/.loss.svg.eddy-1"), "half").expect("it can be written");
+    folder.answer("train p.eddy --in data.csv --epochs 4 --run run --resume");
+    assert_eq!(losses(&folder)[..3], before);
+    assert!(!folder.0.join("run/.loss.svg.eddy-1").exists());
+}
+
 /// Parameters move once per sequence, if `bp` holds at its first row; who expects otherwise is told.
 #[test]
 fn sequences_that_are_not_learnt_from_are_told() {

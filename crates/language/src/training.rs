@@ -64,7 +64,7 @@ pub trait Trainer {
     fn warnings(&self) -> Vec<Diagnostic>;
 
     /// Goes once through all data; `watch` is told about progress. Gives the mean loss.
-    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>>;
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>>;
 
     /// The mean loss on the data for validation, at the parameters as they are; none without such data.
     fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>>;

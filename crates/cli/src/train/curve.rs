@@ -36,14 +36,13 @@ impl Scale {
 }
 
 fn all_losses(epochs: &[Epoch]) -> Vec<f64> {
-    let both = epochs.iter().flat_map(|epoch| [epoch.loss, epoch.validation]);
+    let both = epochs.iter().flat_map(|epoch| [Some(epoch.loss), epoch.validation]);
     both.flatten().filter(|loss| loss.is_finite()).collect()
 }
 
 /// The losses as dots, eight to a character; nothing if there are fewer than two.
 pub fn text(epochs: &[Epoch]) -> String {
-    let losses: Vec<f64> =
-        epochs.iter().filter_map(|epoch| epoch.loss).filter(|loss| loss.is_finite()).collect();
+    let losses: Vec<f64> = epochs.iter().map(|epoch| epoch.loss).filter(|loss| loss.is_finite()).collect();
     let Some(scale) = Scale::new(&losses) else { return String::new() };
     let mut canvas = Canvas::new();
     let (width, height) = (2 * COLUMNS - 1, 4 * ROWS - 1);
@@ -141,7 +140,7 @@ pub fn svg(epochs: &[Epoch]) -> String {
             bottom + 18.0,
             epochs.len()
         );
-        let training = epochs.iter().map(|epoch| epoch.loss).collect::<Vec<_>>();
+        let training = epochs.iter().map(|epoch| Some(epoch.loss)).collect::<Vec<_>>();
         let validation = epochs.iter().map(|epoch| epoch.validation).collect::<Vec<_>>();
         let curves = [("training", "#1f6feb", training), ("validation", "#d1495b", validation)];
         for (index, (name, colour, losses)) in curves.into_iter().enumerate() {
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
 
     fn epochs(losses: &[f64]) -> Vec<Epoch> {
-        let epoch = |loss: &f64| Epoch { loss: Some(*loss), validation: None, seconds: 0.0 };
+        let epoch = |loss: &f64| Epoch { loss: *loss, validation: None, seconds: 0.0 };
         losses.iter().map(epoch).collect()
     }
 

@@ -8,8 +8,8 @@
 //! checkpoint.safetensors   all that the next epoch depends on, for `--resume`
 //! ```
 //!
-//! The checkpoint is written last, and says how many epochs it has seen. So a run that is killed at any moment goes on from the last
-//! epoch that was complete, and the lines of metrics beyond it are written again.
+//! The checkpoint is written last, and knows the epochs that it has seen. So a run that is killed at any moment goes on from the last
+//! epoch that was complete, and all other files are written again from there.
 
 use std::fs;
 use std::io;
@@ -30,6 +30,9 @@ use crate::stop::reason;
 const CHECKPOINT: &str = "checkpoint.safetensors";
 const PARAMETERS: &str = "parameters.safetensors";
 const METRICS: &str = "metrics.jsonl";
+const CURVE: &str = "loss.svg";
+const DESCRIPTION: &str = "run.json";
+const FILES: [&str; 5] = [DESCRIPTION, METRICS, CURVE, PARAMETERS, CHECKPOINT];
 
 /// A run folder.
 pub struct Folder {
@@ -52,11 +55,7 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Adds an epoch; says whether it is the best so far.
     pub fn add(&mut self, epoch: Epoch) -> bool {
-        let best = self.best.and_then(|best| self.epochs[best - 1].score());
-        let is_best = match (epoch.score(), best) {
-            (Some(score), Some(best)) => score < best,
-            _ => true,
-        };
+        let is_best = self.best.is_none_or(|best| epoch.score() < self.epochs[best - 1].score());
         self.epochs.push(epoch);
         if is_best {
             self.best = Some(self.epochs.len());
@@ -73,6 +72,10 @@ impl Checkpoint {
 impl Folder {
     /// The folder of a new run, or of one that goes on.
     pub fn open(place: &Path, is_resumed: bool) -> Result<Folder, Failure> {
+        if place.exists() && !place.is_dir() {
+            let message = "is a file; a run needs a folder".to_string();
+            return Err(Failure::File(place.display().to_string(), message));
+        }
         let path = if is_resumed { place.to_path_buf() } else { unused(place) };
         let folder = Folder { path, is_resumed };
         if is_resumed && !folder.path.join(CHECKPOINT).exists() {
@@ -83,7 +86,21 @@ impl Folder {
             let message = format!("cannot make the folder: {}", reason(&error));
             Failure::File(folder.path.display().to_string(), message)
         })?;
+        folder.sweep();
         Ok(folder)
+    }
+
+    /// Removes what a run that was killed had begun to write.
+    fn sweep(&self) {
+        let Ok(entries) = fs::read_dir(&self.path) else { return };
+        for entry in entries.flatten() {
+            let is_ours =
+                |name: &&str| entry.file_name().to_string_lossy().starts_with(&format!(".{name}.eddy-"));
+            if FILES.iter().any(is_ours) {
+                // What cannot be removed is in nobody's way.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// Where a file of the folder is.
@@ -112,20 +129,23 @@ impl Folder {
         let saved = Saved::decode(&bytes).map_err(|error| failed(format!("is no checkpoint: {error}")))?;
         let note: serde_json::Value =
             serde_json::from_str(&saved.note).map_err(|_| failed("is no checkpoint of a run".to_string()))?;
-        let count = |key: &str| {
-            note.get(key).and_then(serde_json::Value::as_u64).and_then(|n| usize::try_from(n).ok())
-        };
-        let n_epochs = count("epochs").ok_or_else(|| failed("does not say how far it is".to_string()))?;
+        let damaged = || failed("does not say what the run has done so far".to_string());
+        let epochs = note.get("epochs").and_then(serde_json::Value::as_array).ok_or_else(damaged)?;
         let metrics = fs::read_to_string(self.file(METRICS)).unwrap_or_default();
-        let mut epochs: Vec<Epoch> = metrics.lines().filter_map(Epoch::parse).take(n_epochs).collect();
-        // Lines that were lost are replaced: only what the checkpoint has seen counts.
-        epochs.resize(n_epochs, Epoch { loss: None, validation: None, seconds: 0.0 });
-        Ok(Some((Checkpoint { epochs, best: count("best") }, saved.values)))
+        // How long epochs took is told, no more: nothing is lost with it.
+        let seconds = metrics.lines().map(|line| Epoch::seconds_of(line).unwrap_or(0.0));
+        let epochs = epochs.iter().zip(seconds.chain(std::iter::repeat(0.0)));
+        let epochs: Option<Vec<Epoch>> =
+            epochs.map(|(result, seconds)| Epoch::from_result(result, seconds)).collect();
+        let epochs = epochs.ok_or_else(damaged)?;
+        let best = note.get("best").and_then(serde_json::Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        let best = best.filter(|best| (1..=epochs.len()).contains(best)).ok_or_else(damaged)?;
+        Ok(Some((Checkpoint { epochs, best: Some(best) }, saved.values)))
     }
 
     /// What is not as it was when the run began: a run that is resumed then goes on otherwise than it would have.
     pub fn changes(&self, args: &TrainArgs, source: &str) -> Vec<&'static str> {
-        let before = fs::read_to_string(self.file("run.json")).ok();
+        let before = fs::read_to_string(self.file(DESCRIPTION)).ok();
         let Some(before) = before.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
         else {
             return Vec::new();
@@ -158,18 +178,19 @@ impl Folder {
             "constants": args.constants.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>(),
         });
         let text = serde_json::to_string_pretty(&description).expect("it has no maps with odd keys") + "\n";
-        self.write("run.json", text.as_bytes())
+        self.write(DESCRIPTION, text.as_bytes())
     }
 
     /// Keeps an epoch: metrics, picture, parameters if they are the best, and last the checkpoint.
     pub fn save(&self, checkpoint: &Checkpoint, memory: Memory, best: Option<Memory>) -> Result<(), Failure> {
         let lines = checkpoint.epochs.iter().enumerate().map(|(index, epoch)| epoch.line(index + 1));
         self.write(METRICS, lines.collect::<String>().as_bytes())?;
-        self.write("loss.svg", curve::svg(&checkpoint.epochs).as_bytes())?;
+        self.write(CURVE, curve::svg(&checkpoint.epochs).as_bytes())?;
         if let Some(values) = best {
             self.write(PARAMETERS, &encode(values, String::new()))?;
         }
-        let note = json!({ "epochs": checkpoint.epochs.len(), "best": checkpoint.best }).to_string();
+        let epochs: Vec<_> = checkpoint.epochs.iter().map(Epoch::result).collect();
+        let note = json!({ "epochs": epochs, "best": checkpoint.best }).to_string();
         self.write(CHECKPOINT, &encode(memory, note))
     }
 

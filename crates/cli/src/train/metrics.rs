@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Epoch {
     /// The mean loss, while the parameters moved.
-    pub loss: Option<f64>,
+    pub loss: f64,
     /// The mean loss on the data for validation, afterwards.
     pub validation: Option<f64>,
     /// How long it took.
@@ -15,8 +15,8 @@ pub struct Epoch {
 
 impl Epoch {
     /// What early stopping and the choice of parameters go by.
-    pub fn score(&self) -> Option<f64> {
-        self.validation.or(self.loss)
+    pub fn score(&self) -> f64 {
+        self.validation.unwrap_or(self.loss)
     }
 
     /// One line of `metrics.jsonl`.
@@ -29,14 +29,19 @@ impl Epoch {
         line.to_string() + "\n"
     }
 
-    /// Reads such a line.
-    pub fn parse(line: &str) -> Option<Epoch> {
-        let value: Value = serde_json::from_str(line).ok()?;
-        let number = |key: &str| value.get(key).and_then(Value::as_f64);
-        Some(Epoch {
-            loss: number("loss"),
-            validation: number("validation"),
-            seconds: number("seconds").unwrap_or(0.0),
-        })
+    /// How long the epoch of such a line took.
+    pub fn seconds_of(line: &str) -> Option<f64> {
+        serde_json::from_str::<Value>(line).ok()?.get("seconds")?.as_f64()
+    }
+
+    /// What a checkpoint keeps of it: what is the same whenever the same is run.
+    pub fn result(&self) -> Value {
+        json!([self.loss, self.validation])
+    }
+
+    /// Reads what a checkpoint kept.
+    pub fn from_result(result: &Value, seconds: f64) -> Option<Epoch> {
+        let [loss, validation] = result.as_array()?.as_slice() else { return None };
+        Some(Epoch { loss: loss.as_f64()?, validation: validation.as_f64(), seconds })
     }
 }

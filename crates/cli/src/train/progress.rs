@@ -102,10 +102,10 @@ pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &
 }
 
 fn losses(epoch: &Epoch) -> String {
-    let number = |loss: Option<f64>| loss.map_or("none".to_string(), |loss| format!("{loss:.6}"));
+    let loss = epoch.loss;
     match epoch.validation {
-        Some(_) => format!("loss {}, validation {}", number(epoch.loss), number(epoch.validation)),
-        None => format!("loss {}", number(epoch.loss)),
+        Some(validation) => format!("loss {loss:.6}, validation {validation:.6}"),
+        None => format!("loss {loss:.6}"),
     }
 }
 

@@ -4,7 +4,7 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::init::SplitMix64;
 use eddy_tensor::{Data, Scalar, Value};
 
-use super::trace::{Sign, run, run_flow, value};
+use super::trace::{Sign, Trace, run, run_flow, value};
 use crate::cell::Cell;
 use crate::flow::{Flow, Kind, VarId};
 use crate::parameters;
@@ -12,6 +12,12 @@ use crate::prepare::Prepared;
 
 /// At most so many entries are measured; more are sampled.
 const MAX_ENTRIES: usize = 2000;
+
+/// At least so many are, also where a run is long.
+const MIN_ENTRIES: usize = 20;
+
+/// About so many equations are computed in all.
+const MAX_WORK: usize = 1 << 28;
 
 /// The step of finite differences, relative to the entry: rounding and curvature are both small then.
 const STEP: f64 = 1e-6;
@@ -30,6 +36,8 @@ pub(super) struct Entry {
     pub adjoint: f64,
     /// What finite differences say.
     pub difference: f64,
+    /// Whether the slopes to the left and to the right are different here, and the adjoint is between them.
+    pub is_kink: bool,
 }
 
 impl Entry {
@@ -54,7 +62,7 @@ pub(super) struct Entries {
 pub(super) struct Measure<'a> {
     primal: &'a Prepared,
     derived: &'a Prepared,
-    inputs: Vec<Vec<Cell>>,
+    trace: Trace,
     seed: u64,
     span: Span,
     parameters: Vec<(String, Value)>,
@@ -75,24 +83,20 @@ impl<'a> Measure<'a> {
     pub fn new(
         primal: &'a Prepared,
         derived: &'a Prepared,
-        inputs: Vec<Vec<Cell>>,
+        trace: Trace,
         seed: u64,
         span: Span,
     ) -> Result<Self, Vec<Diagnostic>> {
         let parameters = initial_parameters(&primal.flow, seed);
-        let mut measure = Measure { primal, derived, inputs, seed, span, parameters, weights: Vec::new() };
+        let mut measure = Measure { primal, derived, trace, seed, span, parameters, weights: Vec::new() };
         measure.weights = measure.weights()?;
         Ok(measure)
-    }
-
-    fn n_cycles(&self) -> usize {
-        self.inputs.first().map_or(0, Vec::len)
     }
 
     /// Random weights where outputs are known numbers.
     fn weights(&self) -> Result<Weights, Vec<Diagnostic>> {
         let flow = &self.primal.flow;
-        let simulation = run(self.primal, &self.inputs, self.seed)?;
+        let simulation = run(self.primal, &self.trace, self.seed)?;
         let mut weights = Vec::new();
         for output in flow.outputs.iter().filter(|output| flow.var(**output).ty.scalar == Scalar::Num) {
             let name = flow.var(*output).name.as_deref().unwrap_or_default();
@@ -101,16 +105,16 @@ impl<'a> Measure<'a> {
                 let random = SplitMix64::new(&format!("weight {name} {cycle}"), self.seed);
                 Some(value(&flow.var(*output).ty, Sign::Both, random))
             };
-            weights.push((*output, (0..self.n_cycles()).map(weight).collect()));
+            weights.push((*output, (0..self.trace.n_cycles).map(weight).collect()));
         }
         Ok(weights)
     }
 
     /// The weighted sum of the outputs.
-    fn loss(&self, inputs: &[Vec<Cell>], values: &[(String, Value)]) -> Result<f64, Vec<Diagnostic>> {
+    fn loss(&self, trace: &Trace, values: &[(String, Value)]) -> Result<f64, Vec<Diagnostic>> {
         let mut flow = self.primal.flow.clone();
         give(&mut flow, values, self.span)?;
-        let simulation = run_flow(&flow, &self.primal.clocks, inputs, self.seed)?;
+        let simulation = run_flow(&flow, &self.primal.clocks, trace, self.seed)?;
         let mut sum = 0.0;
         for (output, weights) in &self.weights {
             for (cycle, weight) in weights.iter().enumerate() {
@@ -128,7 +132,7 @@ impl<'a> Measure<'a> {
     pub fn entries(&self) -> Result<Entries, Vec<Diagnostic>> {
         let mut flow = self.derived.flow.clone();
         give(&mut flow, &self.parameters, self.span)?;
-        let simulation = run_flow(&flow, &self.derived.clocks, &self.inputs_of_adjoint(), self.seed)?;
+        let simulation = run_flow(&flow, &self.derived.clocks, &self.trace_of_adjoint(), self.seed)?;
         let mut notes = Vec::new();
         let mut all: Vec<(Place, usize, f64)> = Vec::new();
         let n_outputs = self.primal.flow.outputs.len();
@@ -138,9 +142,9 @@ impl<'a> Measure<'a> {
                 continue;
             }
             let Some(output) = outputs.next() else { break };
-            for cycle in 0..self.n_cycles() {
+            for cycle in 0..self.trace.n_cycles {
                 let adjoint = simulation.cell(cycle as u64, *output);
-                if let (Cell::Value(_), Some(value)) = (&self.inputs[number][cycle], adjoint.value()) {
+                if let (Cell::Value(_), Some(value)) = (&self.trace.rows[number][cycle], adjoint.value()) {
                     let entries = numbers(value).into_iter().enumerate();
                     all.extend(entries.map(|(index, x)| (Place::Input(number, cycle), index, x)));
                 }
@@ -157,7 +161,7 @@ impl<'a> Measure<'a> {
             }
             let n = self.primal.flow.var(parameter.var).ty.shape.iter().product();
             let mut sums = vec![0.0; n];
-            for cycle in 0..self.n_cycles() {
+            for cycle in 0..self.trace.n_cycles {
                 if let Some(value) = simulation.cell(cycle as u64, *output).value() {
                     for (sum, x) in sums.iter_mut().zip(numbers(value)) {
                         *sum += x;
@@ -167,18 +171,30 @@ impl<'a> Measure<'a> {
             all.extend(sums.into_iter().enumerate().map(|(index, x)| (Place::Parameter(number), index, x)));
         }
         let n_all = all.len();
-        let chosen = sample(all, self.seed);
+        let chosen = self.sample(all);
         let measured: Result<Vec<Entry>, _> =
             chosen.into_iter().map(|(place, index, adjoint)| self.entry(place, index, adjoint)).collect();
-        Ok(Entries { measured: measured?, n_all, n_cycles: self.n_cycles(), notes })
+        Ok(Entries { measured: measured?, n_all, n_cycles: self.trace.n_cycles, notes })
+    }
+
+    /// All of them, or some that are spread over them: each takes two runs.
+    fn sample(&self, mut all: Vec<(Place, usize, f64)>) -> Vec<(Place, usize, f64)> {
+        let run = 2 * self.primal.flow.equations.len() * self.trace.n_cycles;
+        let max = (MAX_WORK / run.max(1)).clamp(MIN_ENTRIES, MAX_ENTRIES);
+        let mut random = SplitMix64::new("entries", self.seed);
+        while all.len() > max {
+            let left_out = (u128::from(random.bits()) * all.len() as u128) >> 64;
+            all.swap_remove(usize::try_from(left_out).unwrap_or(0));
+        }
+        all
     }
 
     /// The inputs of `adj_N`: those of N, then the weights.
-    fn inputs_of_adjoint(&self) -> Vec<Vec<Cell>> {
-        let mut inputs = self.inputs.clone();
+    fn trace_of_adjoint(&self) -> Trace {
+        let mut trace = self.trace.clone();
         for (output, weights) in &self.weights {
             let ty = &self.primal.flow.var(*output).ty;
-            let simulation = run(self.primal, &self.inputs, self.seed);
+            let simulation = run(self.primal, &self.trace, self.seed);
             let cell = |(cycle, weight): (usize, &Option<Value>)| match weight {
                 Some(weight) => Cell::Value(weight.clone()),
                 // Where an output is there and not known, it counts for nothing.
@@ -189,9 +205,9 @@ impl<'a> Measure<'a> {
                     _ => Cell::Absent,
                 },
             };
-            inputs.push(weights.iter().enumerate().map(cell).collect());
+            trace.rows.push(weights.iter().enumerate().map(cell).collect());
         }
-        inputs
+        trace
     }
 
     fn entry(&self, place: Place, index: usize, adjoint: f64) -> Result<Entry, Vec<Diagnostic>> {
@@ -200,7 +216,7 @@ impl<'a> Measure<'a> {
             Place::Input(number, cycle) => {
                 let var = flow.inputs[number];
                 let name = flow.var(var).name.as_deref().unwrap_or_default().to_string();
-                (name, var, Some(cycle), self.inputs[number][cycle].value().expect("it is there").clone())
+                (name, var, Some(cycle), self.trace.rows[number][cycle].value().expect("it is there").clone())
             }
             Place::Parameter(number) => {
                 let parameter = &flow.parameters[number];
@@ -211,6 +227,8 @@ impl<'a> Measure<'a> {
         let step = STEP * numbers(&value)[index].abs().max(1.0);
         let up = self.varied(place, &value, index, step)?;
         let down = self.varied(place, &value, index, -step)?;
+        let here = self.loss(&self.trace, &self.parameters)?;
+        let (left, right) = ((here - down) / step, (up - here) / step);
         Ok(Entry {
             name,
             span: flow.var(var).span,
@@ -219,6 +237,7 @@ impl<'a> Measure<'a> {
             shape: value.shape().clone(),
             adjoint,
             difference: (up - down) / (2.0 * step),
+            is_kink: is_kink(left, right, adjoint),
         })
     }
 
@@ -227,9 +246,9 @@ impl<'a> Measure<'a> {
         let mut elements = numbers(value);
         elements[index] += by;
         let changed = Value::new(value.shape().clone(), Data::Num(elements)).expect("the shape is the same");
-        let (mut inputs, mut parameters) = (self.inputs.clone(), self.parameters.clone());
+        let (mut trace, mut parameters) = (self.trace.clone(), self.parameters.clone());
         match place {
-            Place::Input(number, cycle) => inputs[number][cycle] = Cell::Value(changed),
+            Place::Input(number, cycle) => trace.rows[number][cycle] = Cell::Value(changed),
             Place::Parameter(number) => {
                 let name = &self.primal.flow.parameters[number].name;
                 for (other, value) in &mut parameters {
@@ -239,7 +258,7 @@ impl<'a> Measure<'a> {
                 }
             }
         }
-        self.loss(&inputs, &parameters)
+        self.loss(&trace, &parameters)
     }
 }
 
@@ -265,14 +284,15 @@ fn give(flow: &mut Flow, values: &[(String, Value)], span: Span) -> Result<(), V
     result
 }
 
-/// All of them, or some that are spread over them.
-fn sample(mut all: Vec<(Place, usize, f64)>, seed: u64) -> Vec<(Place, usize, f64)> {
-    let mut random = SplitMix64::new("entries", seed);
-    while all.len() > MAX_ENTRIES {
-        let left_out = (u128::from(random.bits()) * all.len() as u128) >> 64;
-        all.swap_remove(usize::try_from(left_out).unwrap_or(0));
-    }
-    all
+/// Slopes to both sides that differ by more than curvature and rounding can explain, and an adjoint that is one of those that a kink
+/// allows. Where there is a jump they are huge, and that is told.
+fn is_kink(left: f64, right: f64, adjoint: f64) -> bool {
+    const CURVATURE: f64 = 1e-3;
+    const JUMP: f64 = 1e4;
+    let size = left.abs().max(right.abs()).max(1.0);
+    let slack = CURVATURE * size;
+    let is_between = adjoint >= left.min(right) - slack && adjoint <= left.max(right) + slack;
+    (left - right).abs() > slack && size < JUMP && is_between
 }
 
 fn numbers(value: &Value) -> Vec<f64> {

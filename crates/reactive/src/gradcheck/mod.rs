@@ -15,15 +15,16 @@ mod trace;
 use eddy_autodiff::section::Mode;
 use eddy_language::{Data, Options};
 use eddy_syntax::{Diagnostic, Sources};
+use eddy_tensor::Scalar;
 
-use crate::cell::Cell;
+use crate::codes;
 use crate::command_line::{Told, shape_hints};
 use crate::draft::Draft;
 use crate::elaborate::Given;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::Program;
 use measure::Measure;
-use trace::Sign;
+use trace::{Sign, Trace};
 
 /// So many cycles are made up if there are no data.
 const CYCLES: usize = 6;
@@ -49,9 +50,14 @@ pub fn check(
     let hints = |draft: &Draft| shape_hints(draft, &shapes);
     let primal = prepare(program, &node, &given, hints, Checks::On)?;
     let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
+    let outputs = primal.flow.outputs.iter().map(|output| primal.flow.var(*output).ty.scalar);
+    if !outputs.into_iter().any(|scalar| scalar == Scalar::Num) {
+        let title = format!("`{name}` has no output of type `num`, so it has no derivative");
+        return Err(vec![Diagnostic::error(codes::GRADIENT, span, title)]);
+    }
     let seed = options.seed.unwrap_or(0);
     let tolerance = options.tolerance.unwrap_or(TOLERANCE);
-    let measure = |inputs: Vec<Vec<Cell>>| Measure::new(&primal, &derived, inputs, seed, span)?.entries();
+    let measure = |trace: Trace| Measure::new(&primal, &derived, trace, seed, span)?.entries();
     let entries = if data.is_empty() {
         let n_cycles = options.cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
         let entries = measure(trace::random(&primal, n_cycles, Sign::Both, seed)?)?;
@@ -67,28 +73,24 @@ pub fn check(
 }
 
 /// Reads all rows of some data, turned into rows of cells for each input.
-fn read(
-    prepared: &Prepared,
-    sources: &mut Sources,
-    data: Vec<Data>,
-) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
+fn read(prepared: &Prepared, sources: &mut Sources, data: Vec<Data>) -> Result<Trace, Vec<Diagnostic>> {
     let flow = &prepared.flow;
     let names =
         flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
     let mut columns =
         crate::stream::Columns::new(data, names.collect()).map_err(|stopped| stopped.diagnostics(sources))?;
-    let mut rows = vec![Vec::new(); flow.inputs.len()];
+    let mut trace = Trace { n_cycles: 0, rows: vec![Vec::new(); flow.inputs.len()] };
     loop {
         let row = match columns.next_row(false) {
             Ok(Some(row)) => row,
-            Ok(None) => return Ok(rows),
+            Ok(None) => return Ok(trace),
             Err(stopped) => return Err(stopped.diagnostics(sources)),
         };
-        let cycle = rows.first().map_or(0, Vec::len) as u64;
-        let cells = crate::stream::cells_of(&columns, flow, &row, cycle);
+        let cells = crate::stream::cells_of(&columns, flow, &row, trace.n_cycles as u64);
         let cells = cells.map_err(|stopped| stopped.diagnostics(sources))?;
-        for (row, cell) in rows.iter_mut().zip(cells) {
+        for (row, cell) in trace.rows.iter_mut().zip(cells) {
             row.push(cell);
         }
+        trace.n_cycles += 1;
     }
 }

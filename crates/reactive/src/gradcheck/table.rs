@@ -17,10 +17,15 @@ pub(super) fn answer(
     tolerance: f64,
     span: Span,
 ) -> Result<String, Vec<Diagnostic>> {
-    let mut worst: Vec<&Entry> = entries.measured.iter().collect();
+    let (kinks, mut worst): (Vec<&Entry>, Vec<&Entry>) =
+        entries.measured.iter().partition(|entry| entry.is_kink);
     worst.sort_by(|a, b| b.error().total_cmp(&a.error()));
     if worst.is_empty() || entries.n_cycles == 0 {
-        let title = format!("`{node}` has no number that could be varied");
+        let title = if kinks.is_empty() {
+            format!("`{node}` has no number that could be varied")
+        } else {
+            format!("all numbers that `{node}` depends on are at kinks; give other data with `--in FILE`")
+        };
         return Err(vec![Diagnostic::error(codes::GRADIENT, span, title)]);
     }
     // NaN is never within the tolerance.
@@ -32,10 +37,10 @@ pub(super) fn answer(
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{node}: {} of {} entries over {} cycles, all within {tolerance:e}",
-        entries.measured.len(),
-        entries.n_all,
-        entries.n_cycles
+        "{node}: {} of {} over {}, all within {tolerance:e}",
+        worst.len(),
+        count(entries.n_all, "entry", "entries"),
+        count(entries.n_cycles, "cycle", "cycles")
     );
     let rows: Vec<[String; 5]> = worst.iter().take(SHOWN).map(|entry| row(entry)).collect();
     let header = ["worst entries", "cycle", "adjoint", "difference", "error"].map(str::to_string);
@@ -55,10 +60,21 @@ pub(super) fn answer(
             .collect();
         let _ = writeln!(text, "  {}", cells.join("  ").trim_end());
     }
+    if !kinks.is_empty() {
+        let n = count(kinks.len(), "entry is", "entries are");
+        let _ = writeln!(
+            text,
+            "note: {n} at a kink, with an adjoint between the slopes to the left and to the right"
+        );
+    }
     for note in &entries.notes {
         let _ = writeln!(text, "note: {note}");
     }
     Ok(text)
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 fn row(entry: &Entry) -> [String; 5] {

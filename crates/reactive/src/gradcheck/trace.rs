@@ -11,7 +11,16 @@ use crate::flow::{Flow, Polarity, VarId};
 use crate::prepare::Prepared;
 use crate::simulate::{self, Simulation};
 
-/// A row of cells for each input.
+/// The cells of all inputs.
+#[derive(Clone)]
+pub(super) struct Trace {
+    /// How many cycles there are, also for a node without inputs.
+    pub n_cycles: usize,
+    /// A row of cells for each input.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A trace that is made up.
 ///
 /// Whether a sampled input is there depends on its conditions, which may depend on other inputs; so the program is run until all of
 /// them are decided.
@@ -20,16 +29,16 @@ pub(super) fn random(
     n_cycles: usize,
     sign: Sign,
     seed: u64,
-) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
+) -> Result<Trace, Vec<Diagnostic>> {
     let (flow, clocks) = (&prepared.flow, &prepared.clocks);
-    let mut rows = vec![vec![Cell::Unknown; n_cycles]; flow.inputs.len()];
+    let mut trace = Trace { n_cycles, rows: vec![vec![Cell::Unknown; n_cycles]; flow.inputs.len()] };
     loop {
-        let simulation = run(prepared, &rows, seed)?;
+        let simulation = run(prepared, &trace, seed)?;
         let mut is_news = false;
         for (number, input) in flow.inputs.iter().enumerate() {
             let name = flow.var(*input).name.as_deref().unwrap_or_default();
             for (cycle, cell) in
-                rows[number].iter_mut().enumerate().filter(|(_, cell)| **cell == Cell::Unknown)
+                trace.rows[number].iter_mut().enumerate().filter(|(_, cell)| **cell == Cell::Unknown)
             {
                 let Some(is_there) = is_active(&simulation, clocks, *input, cycle as u64) else { continue };
                 is_news = true;
@@ -42,7 +51,7 @@ pub(super) fn random(
             }
         }
         if !is_news {
-            return Ok(rows);
+            return Ok(trace);
         }
     }
 }
@@ -65,27 +74,27 @@ fn is_active(simulation: &Simulation<'_>, clocks: &Clocks, var: VarId, cycle: u6
     }
 }
 
-/// Runs a program on rows of cells, one for each input.
+/// Runs a program on a trace.
 pub(super) fn run<'a>(
     prepared: &'a Prepared,
-    rows: &[Vec<Cell>],
+    trace: &Trace,
     seed: u64,
 ) -> Result<Simulation<'a>, Vec<Diagnostic>> {
-    run_flow(&prepared.flow, &prepared.clocks, rows, seed)
+    run_flow(&prepared.flow, &prepared.clocks, trace, seed)
 }
 
 /// As [`run`], for a program whose parameters were changed.
 pub(super) fn run_flow<'a>(
     flow: &'a Flow,
     clocks: &Clocks,
-    rows: &[Vec<Cell>],
+    trace: &Trace,
     seed: u64,
 ) -> Result<Simulation<'a>, Vec<Diagnostic>> {
     let options = simulate::Options { seed, ..simulate::Options::default() };
     let mut simulation = Simulation::new(flow, clocks, options);
     let failed = |failure: simulate::Failure| vec![errors::simulation(flow, &failure)];
-    for cycle in 0..rows.first().map_or(0, Vec::len) {
-        let cells: Vec<Cell> = rows.iter().map(|row| row[cycle].clone()).collect();
+    for cycle in 0..trace.n_cycles {
+        let cells: Vec<Cell> = trace.rows.iter().map(|row| row[cycle].clone()).collect();
         simulation.open(&cells).map_err(failed)?;
     }
     simulation.end().map_err(failed)?;

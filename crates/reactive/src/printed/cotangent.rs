@@ -63,7 +63,7 @@ impl Writer<'_> {
     }
 
     /// Whether the outermost node gives the cotangent of an input only where `bp` holds.
-    fn is_masked(&self, stream: StreamId) -> bool {
+    pub fn is_masked(&self, stream: StreamId) -> bool {
         self.is_root() && self.support(stream).is_some_and(|support| support != Supports::GIVEN)
     }
 
@@ -212,7 +212,7 @@ impl Writer<'_> {
         match step.action.clone() {
             Action::Apply(op) => self.formula(number, &op, position, cotangent),
             Action::When(polarity) => {
-                let (condition, zero) = (self.written(operands[1]), self.text.number(0.0));
+                let (condition, zero) = (self.written(operands[1]), self.zero(operands[0]));
                 let dense = self.padded(cotangent, support);
                 let moved = self.text.padded(condition, polarity, dense, zero);
                 self.sampled(moved, to)
@@ -225,7 +225,8 @@ impl Writer<'_> {
                 self.sampled(moved, to)
             }
             Action::Fby(direction) if position == 0 => {
-                let (yes, no, zero) = (self.text.truth(true), self.text.truth(false), self.text.number(0.0));
+                let (yes, no) = (self.text.truth(true), self.text.truth(false));
+                let zero = self.zero(operands[0]);
                 let edge = self.text.fby(direction, yes, no);
                 let edge = self.sampled(edge, support);
                 self.text.conditional(edge, cotangent, zero)
@@ -235,14 +236,15 @@ impl Writer<'_> {
                 let moved = match self.ends() {
                     Ends::Open => self.text.unary(UnaryOp::Post, dense),
                     Ends::Finite => {
-                        let zero = self.text.number(0.0);
+                        let zero = self.zero(operands[1]);
                         self.text.fby(Direction::Back, zero, dense)
                     }
                 };
                 self.sampled(moved, to)
             }
             Action::Fby(Direction::Back) | Action::Post => {
-                let (dense, zero) = (self.padded(cotangent, support), self.text.number(0.0));
+                let zero = self.zero(operands[position]);
+                let dense = self.padded(cotangent, support);
                 let moved = self.text.fby(Direction::Forward, zero, dense);
                 self.sampled(moved, to)
             }
@@ -278,6 +280,7 @@ impl Writer<'_> {
         let mut algebra = Formulas {
             text: &mut self.text,
             dimensions: &self.dimensions,
+            shapes: self.known.shapes,
             n_operands: 0,
             n_results: 0,
             n_cotangents: 0,
@@ -304,6 +307,7 @@ impl Writer<'_> {
         let mut algebra = Formulas {
             text: &mut self.text,
             dimensions: &self.dimensions,
+            shapes: self.known.shapes,
             n_operands: 0,
             n_results: 0,
             n_cotangents: 0,
@@ -417,40 +421,10 @@ impl Writer<'_> {
         Some(self.text.list(&items))
     }
 
-    /// What the interface needs besides: masks, zeros for inputs that nothing depends on, and the types of cotangents that nothing
-    /// reads.
-    fn interface_lines(&mut self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let given = self.supports.as_ref().map(|_| Supports::GIVEN);
-        for (slot, name) in self.results.clone() {
-            let stream = self.local.slot(slot);
-            let value = if !self.active.contains(&stream) {
-                let zeros = self.zeros(stream);
-                self.sampled(zeros, given)
-            } else if self.is_masked(stream) {
-                let cotangent = self.text.var(&self.cotangents[&stream].clone());
-                let dense = self.padded(cotangent, self.support(stream));
-                self.sampled(dense, given)
-            } else {
-                continue;
-            };
-            lines.push(self.text.equation(&[name], value));
-        }
-        for (stream, name) in self.seeds.clone() {
-            let is_read = self.active.contains(&stream) && self.seeded.contains(&stream);
-            if !is_read {
-                let (cotangent, zeros) = (self.text.var(&name), self.zeros(stream));
-                let value = match given {
-                    Some(given) => {
-                        let condition = self.support_name(given);
-                        self.text.merge(condition, cotangent, zeros)
-                    }
-                    None => self.text.sum(cotangent, zeros),
-                };
-                lines.push(self.text.equation(&["_".to_string()], value));
-            }
-        }
-        lines
+    /// Zero where its shape follows from what it stands beside.
+    fn zero(&mut self, stream: StreamId) -> ExprId {
+        let shape = self.shape(stream);
+        self.dimensions.zero(&shape, self.known.shapes, &mut self.text)
     }
 
     /// Zeros in the shape of a stream, which depend on nothing.

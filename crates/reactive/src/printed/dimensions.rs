@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use eddy_tensor::{Shape, Type};
 use rustc_hash::FxHashMap;
 
+use super::Shapes;
 use super::text::Text;
 use crate::elaborate::Recorded;
 use crate::program::{Module, Node, Program};
@@ -74,6 +75,15 @@ impl Dimensions {
             Some(expr) => *expr,
             None => text.integer(size),
         }
+    }
+
+    /// Zero where a literal takes the shape of its neighbours (section 3), unless shapes are to be written.
+    pub fn zero(&self, shape: &Shape, shapes: Shapes, text: &mut Text) -> ExprId {
+        if shapes == Shapes::Inferred || shape.is_scalar() {
+            return text.number(0.0);
+        }
+        let shape = self.shape(shape, text);
+        text.call("zeros", &[shape])
     }
 
     /// A list of sizes.

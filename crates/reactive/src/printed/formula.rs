@@ -5,6 +5,7 @@
 
 use eddy_tensor::{Algebra, Op, Shape, Static, StaticKind, builtin};
 
+use super::Shapes;
 use super::dimensions::Dimensions;
 use super::text::Text;
 use crate::tree::{BinaryOp, ExprId, UnaryOp};
@@ -36,6 +37,7 @@ pub(super) enum Part {
 pub(super) struct Formulas<'a> {
     pub text: &'a mut Text,
     pub dimensions: &'a Dimensions,
+    pub shapes: Shapes,
     pub n_operands: usize,
     pub n_results: usize,
     pub n_cotangents: usize,
@@ -115,8 +117,8 @@ impl Algebra for Formulas<'_> {
         value.shape.clone()
     }
 
-    /// A branch of an `if`, where a literal takes any shape (section 3).
     fn zeros(&mut self, shape: &Shape) -> Formula {
-        Formula { expr: self.text.number(0.0), shape: shape.clone(), part: Part::Primal }
+        let expr = self.dimensions.zero(shape, self.shapes, self.text);
+        Formula { expr, shape: shape.clone(), part: Part::Primal }
     }
 }

@@ -8,7 +8,7 @@
 //! * [`local`]: one instance as steps between its own streams; [`activity`]: which of them carry cotangents; [`supports`]: where these
 //!   can be different from zero.
 //! * [`node`]: the text of one node, from [`forward`] equations, names of supports ([`beside`]), [`calls`] and [`cotangent`]s, whose
-//!   [`formula`]s come from the operation table.
+//!   [`formula`]s come from the operation table; [`interface`] adds what its inputs and outputs need.
 //! * [`dense`]: the outermost node of the dense form.
 //! * [`text`], [`names`], [`dimensions`], [`nodes`]: expressions, fresh names, sizes, and the nodes that were printed.
 
@@ -20,6 +20,7 @@ mod dense;
 mod dimensions;
 mod formula;
 mod forward;
+mod interface;
 mod link;
 mod local;
 mod names;
@@ -32,15 +33,16 @@ mod weave;
 
 use eddy_autodiff::section::Mode;
 use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
-use eddy_tensor::{Scalar, Shape, Static, Type};
+use eddy_tensor::{Shape, Static, Type};
 use rustc_hash::FxHashMap;
 
 use crate::clocks;
 use crate::command_line::shape_hints;
-use crate::elaborate::{Given, elaborate_recorded, interface};
-use crate::flow::{Flow, VarId};
+use crate::draft::Draft;
+use crate::elaborate::{Given, elaborate_recorded};
+use crate::flow::{Flow, Kind, VarId};
 use crate::infer::infer;
-use crate::prepare::{Checks, prepare};
+use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
 use crate::resolve::resolve;
 use activity::Summary;
@@ -99,13 +101,22 @@ enum Shapes {
     Written,
 }
 
+/// Whether the cotangents that come in are tied to the clocks of their streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ties {
+    /// They are, by what is computed.
+    Inferred,
+    /// They are not, as in `dx = dy;`, so an equation that nobody reads does it.
+    Written,
+}
+
 /// The training code of a node or of an `M_end`.
 pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<String, Vec<Diagnostic>> {
     refusal::check(program, callable)?;
     // What has no synthesised training code has no printed one.
     let given = Given { constants: wish.constants.clone(), ..Given::default() };
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
-    prepare(program, &diff, &given, |draft| shape_hints(draft, &wish.shapes), Checks::On)?;
+    let synthesised = prepare(program, &diff, &given, |draft| shape_hints(draft, &wish.shapes), Checks::On)?;
     let original = typed(program, callable, wish)?;
     let wish = &with_all_shapes(wish, &original);
     let locals = locals(&original);
@@ -116,8 +127,16 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     let program = resolve(&mut Sources::alone(SourceFile::new("linked.eddy", linked.source())))?;
     let root = program.find(&linked.root, Span::default())?;
     let typed = typed(&program, &root, wish)?;
-    let text = derive(&typed, &linked, wish, Shapes::Inferred)?;
-    if has_shapes(&text, &typed, wish) { Ok(text) } else { derive(&typed, &linked, wish, Shapes::Written) }
+    let mut text = String::new();
+    for shapes in [Shapes::Inferred, Shapes::Written] {
+        for ties in [Ties::Inferred, Ties::Written] {
+            text = derive(&typed, &linked, wish, shapes, ties)?;
+            if is_like(&text, &synthesised, &typed, wish) {
+                return Ok(text);
+            }
+        }
+    }
+    Ok(text)
 }
 
 /// With the shapes that inputs turned out to have, so that what is written from here on is read at the same instance.
@@ -139,23 +158,37 @@ fn has_types(linked: &Linked, original: &Typed<'_>, wish: &Wish) -> bool {
     types(&linked.flow) == types(&original.flow)
 }
 
-/// Whether a run finds the shapes of all streams, when its data have those of the inputs and outputs of N.
-fn has_shapes(text: &str, original: &Typed<'_>, wish: &Wish) -> bool {
+/// Whether a run of the printed node finds the types and clocks of the synthesised one, when its data have the shapes of the inputs and
+/// outputs of N.
+fn is_like(text: &str, synthesised: &Prepared, original: &Typed<'_>, wish: &Wish) -> bool {
     let Ok(program) = resolve(&mut Sources::alone(SourceFile::new("printed.eddy", text))) else {
         return false;
     };
     let name = format!("diff_{}", original.node(0).name);
     let Ok(callable) = program.find(&name, Span::default()) else { return false };
-    let Ok(interface) = interface(&program, &callable, &wish.constants) else { return false };
-    let shape = |var: &VarId| original.flow.var(*var).ty.shape.clone();
-    let is_num = |var: &&VarId| original.flow.var(**var).ty.scalar == Scalar::Num;
-    let own = original.flow.inputs.iter().map(shape);
-    let seeds = original.flow.outputs.iter().filter(is_num).map(shape);
-    let shapes = own.chain([Shape::scalar()]).chain(seeds);
-    let inputs = interface.inputs.into_iter().map(|port| port.name);
-    let streams = inputs.filter(|name| !wish.constants.contains_key(name));
-    let data = Wish { shapes: streams.zip(shapes).collect(), ..wish.clone() };
-    typed(&program, &callable, &data).is_ok()
+    let given = Given { constants: wish.constants.clone(), ..Given::default() };
+    let shapes: Vec<(String, Shape)> = synthesised
+        .flow
+        .inputs
+        .iter()
+        .map(|input| synthesised.flow.var(*input))
+        .filter_map(|var| Some((var.name.as_deref()?.to_string(), var.ty.shape.clone())))
+        .collect();
+    let hints = |draft: &Draft| shape_hints(draft, &shapes);
+    prepare(&program, &callable, &given, hints, Checks::On)
+        .is_ok_and(|printed| streams(&printed) == streams(synthesised))
+}
+
+/// The types and clocks of inputs and outputs. A constant is there whenever it is needed, so its clock says nothing.
+fn streams(prepared: &Prepared) -> Vec<(Type, Option<String>)> {
+    let Prepared { flow, clocks, .. } = prepared;
+    let (labels, definitions) = (flow.labels(), flow.definitions());
+    let is_constant = |var: VarId| {
+        definitions[var.index()].is_some_and(|number| matches!(flow.equations[number].kind, Kind::Const(_)))
+    };
+    let clock = |var: VarId| clocks.show(flow, clocks.of(var), &|var| labels.label(var));
+    let streams = flow.inputs.iter().chain(&flow.outputs);
+    streams.map(|var| (flow.var(*var).ty.clone(), (!is_constant(*var)).then(|| clock(*var)))).collect()
 }
 
 /// A node with the types of all its streams.
@@ -179,6 +212,7 @@ fn derive(
     linked: &Linked,
     wish: &Wish,
     shapes: Shapes,
+    ties: Ties,
 ) -> Result<String, Vec<Diagnostic>> {
     let locals = locals(typed);
     let mut summaries: Vec<Option<Summary>> = vec![None; locals.len()];
@@ -197,6 +231,7 @@ fn derive(
             clocks: &clocks,
             form,
             shapes,
+            ties,
             seeded,
             derived,
         }

@@ -14,7 +14,7 @@ use super::names::Fresh;
 use super::nodes::{NodeText, Nodes, Template};
 use super::supports::{NotClosed, Returns, SupportId, Supports};
 use super::text::Text;
-use super::{Ends, Form, Shapes};
+use super::{Ends, Form, Shapes, Ties};
 use crate::clocks::Clocks;
 use crate::elaborate::interface;
 use crate::program::{Base, Callable, Callee, NodeId, Program, Reference, SlotId};
@@ -38,6 +38,7 @@ pub(super) struct Known<'a> {
     pub clocks: &'a Clocks,
     pub form: Form,
     pub shapes: Shapes,
+    pub ties: Ties,
     /// For each instance which of its outputs have cotangents in its caller.
     pub seeded: Vec<Vec<bool>>,
     /// The instances that were printed.

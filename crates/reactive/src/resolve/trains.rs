@@ -33,7 +33,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// Nothing if a part of it is missing, which was reported.
     fn resolve(mut self, module: usize, train: &tree::Train) -> Option<Train> {
-        let node = self.node(train.node);
+        let node = if self.has_the_name_of_its_node(train) { None } else { self.node(train.node) };
         let loss = self.node(train.loss);
         let optimiser = self.node(train.optimiser);
         let arguments = self.arguments(train);
@@ -59,6 +59,12 @@ impl Resolver<'_> {
             segment: train.segment.is_some(),
             truncate: train.truncate.is_some(),
         })
+    }
+
+    /// Then it was told that the name is defined twice.
+    fn has_the_name_of_its_node(&self, train: &tree::Train) -> bool {
+        let is_it = |item: &Item| matches!(item, Item::Node(node) if node.ident.name == train.node.name);
+        train.node.name == train.ident.name && self.module.tree.items.iter().any(is_it)
     }
 
     fn node(&mut self, ident: Ident) -> Option<NodeId> {

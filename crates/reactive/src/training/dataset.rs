@@ -7,6 +7,7 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
 use eddy_tensor::init::SplitMix64;
 
+use super::signals::{Signals, name};
 use crate::cell::Cell;
 use crate::codes;
 use crate::flow::Flow;
@@ -14,14 +15,6 @@ use crate::stream::{Columns, Peeked, cells_of};
 
 /// So many cells of data are kept in memory at most; about a gibibyte.
 const MAX_CELLS: usize = 1 << 26;
-
-/// What inputs of a training node mean; each is the number of an input.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Signals {
-    pub end: Option<usize>,
-    pub cut: Option<usize>,
-    pub bp: Option<usize>,
-}
 
 /// All rows of some data.
 pub(super) struct Dataset {
@@ -73,34 +66,40 @@ impl Dataset {
     }
 
     /// Puts rows into order: what the data do not say about `bp`, `end` and `cut` is filled in.
-    pub fn new(mut rows: Vec<Vec<Cell>>, signals: Signals, unit: Unit, options: &TrainOptions) -> Dataset {
+    pub fn new(
+        mut rows: Vec<Vec<Cell>>,
+        signals: Signals,
+        unit: Unit,
+        options: &TrainOptions,
+        flow: &Flow,
+    ) -> Dataset {
         let mut notes = Vec::new();
         let n_rows = rows.len();
         let is_silent = |rows: &[Vec<Cell>], input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
-        let fill = |rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool| {
-            for (number, row) in rows.iter_mut().enumerate() {
-                // Where there are no data, there is nothing to learn either.
-                if row.iter().any(Cell::is_present) {
-                    row[input] = Cell::Value(Value::Bool(truth(number)));
-                }
-            }
-        };
-        for (signal, every, flag) in
-            [(signals.end, options.sequence, "--sequence"), (signals.cut, options.cut, "--cut")]
-        {
-            let Some(input) = signal.filter(|input| is_silent(&rows, *input)) else { continue };
-            match every {
-                Some(n) => fill(&mut rows, input, &|row| (row + 1) % n == 0 || row + 1 == n_rows),
-                None => {
+        let ends = (signals.end, options.sequence, "where sequences end, so they are one", "--sequence");
+        let cuts = (signals.cut, options.cut, "where gradients are cut, so they are not", "--cut");
+        for (signal, every, what, flag) in [ends, cuts] {
+            let Some(input) = signal else { continue };
+            match (is_silent(&rows, input), every) {
+                (true, Some(n)) => fill(&mut rows, input, &|row| (row + 1) % n == 0 || row + 1 == n_rows),
+                (true, None) => {
+                    let name = name(flow, input);
                     notes.push(format!(
-                        "the data do not say where sequences end, so they are one; `{flag} N` cuts them"
+                        "the data have no `{name}`, which says {what}; `{flag} N` says it too"
                     ));
                     fill(&mut rows, input, &|row| row + 1 == n_rows);
                 }
+                (false, Some(_)) => {
+                    notes.push(format!("the data have `{}`, so `{flag}` is not used", name(flow, input)));
+                }
+                (false, None) => {}
             }
         }
-        if let Some(bp) = signals.bp.filter(|input| is_silent(&rows, *input)) {
-            fill(&mut rows, bp, &|_| true);
+        if let Some(bp) = signals.bp {
+            if is_silent(&rows, bp) {
+                fill(&mut rows, bp, &|_| true);
+            }
+            silence(&mut rows, bp);
         }
         if let (Some(end), Some(last)) = (signals.end, rows.last_mut())
             && last[end] != Cell::Value(Value::Bool(true))
@@ -144,6 +143,22 @@ impl Dataset {
             }
         }
         order
+    }
+}
+
+/// Says something at each row, or nothing where there are no data.
+fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
+    for (number, row) in rows.iter_mut().enumerate() {
+        if row.iter().any(Cell::is_present) {
+            row[input] = Cell::Value(Value::Bool(truth(number)));
+        }
+    }
+}
+
+/// What the loss is compared with is there where `bp` is true; a table has it in each row.
+fn silence(rows: &mut [Vec<Cell>], bp: usize) {
+    for row in rows.iter_mut().filter(|row| row[bp] == Cell::Value(Value::Bool(false))) {
+        row[bp + 1..].fill(Cell::Absent);
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod dataset;
 mod divergence;
+mod signals;
 mod trainer;
 
 use eddy_language::{Data, TrainOptions};

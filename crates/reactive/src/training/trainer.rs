@@ -5,8 +5,9 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
-use super::dataset::{Dataset, Signals, Unit};
+use super::dataset::{Dataset, Unit};
 use super::divergence;
+use super::signals::Signals;
 use crate::cell::Cell;
 use crate::codes;
 use crate::command_line::Told;
@@ -57,23 +58,21 @@ impl NodeTrainer {
         let Told { constants, interface, .. } =
             Told::read(&program, &callable, sources, &options.constants, &[])?;
         let given = Given { constants, ..Given::default() };
-        let signals = signals(&program, &callable, &given);
+        let signals = Signals::of(&program, &callable, &given);
         let unit = unit(&program, &callable, signals, &given)?;
         let (prepared, rows) = read(&program, &callable, &given, &interface, sources, data)?;
         let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
-        all_given(&rows, signals, &prepared.flow, span)?;
-        let data = Dataset::new(rows, signals, unit, options);
-        if data.n_rows() == 0 {
-            let title = "there are no data to learn from";
-            return Err(vec![Diagnostic::error(codes::DATA, span, title).help("name some: `--in FILE`")]);
-        }
+        signals.check_options(options, span)?;
+        signals.check(&rows, "the data", &prepared.flow, span)?;
+        let data = Dataset::new(rows, signals, unit, options, &prepared.flow);
         let validation = match (callable.base, validation.is_empty()) {
             (_, true) => None,
             (Base::Train(train), false) if callable.modes.is_empty() => {
                 let test: Callable = Base::Test(train).into();
                 let (prepared, rows) = read(&program, &test, &given, &interface, sources, validation)?;
                 let loss = loss_of(&test, &interface, &prepared.flow, span)?;
-                let data = Dataset::new(rows, signals, Unit::Whole, options);
+                signals.check(&rows, "the data for validation", &prepared.flow, span)?;
+                let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
                 Some(Validation { prepared, loss, data })
             }
             _ => {
@@ -162,6 +161,12 @@ impl NodeTrainer {
         simulation
     }
 
+    fn without_loss(&self, data: &str) -> Diagnostic {
+        let title = format!("{data} give no loss at any row");
+        Diagnostic::error(codes::NOTHING_TO_TRAIN, self.span, title)
+            .reason("there is a loss where `bp` is true, and the inputs are there")
+    }
+
     /// What the optimisers remember at the end of an epoch.
     fn remember(&mut self, learnt: Vec<(String, Value)>) -> Result<(), Vec<Diagnostic>> {
         if let Some((name, _)) = learnt.iter().find(|(_, value)| !value.is_finite()) {
@@ -196,7 +201,7 @@ impl Trainer for NodeTrainer {
         self.prepared.warnings.clone()
     }
 
-    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Option<f64>, Vec<Diagnostic>> {
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>> {
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
         let mut pass = Pass::new(self.start(), &self.prepared.flow, self.loss);
         for (number, row) in self.data.rows(&order).enumerate() {
@@ -221,7 +226,7 @@ impl Trainer for NodeTrainer {
         let (learnt, mean) = (learnt.collect(), pass.mean());
         drop(pass);
         self.remember(learnt)?;
-        Ok(mean)
+        mean.ok_or_else(|| vec![self.without_loss("the data")])
     }
 
     fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>> {
@@ -234,7 +239,7 @@ impl Trainer for NodeTrainer {
             pass.row(row)?;
         }
         pass.end()?;
-        Ok(pass.mean())
+        pass.mean().map(Some).ok_or_else(|| vec![self.without_loss("the data for validation")])
     }
 
     fn parameters(&self) -> Vec<(String, Value)> {
@@ -383,33 +388,6 @@ fn read(
     let span = program.span_of(callable);
     let rows = Dataset::read(&mut columns, peeked, &prepared.flow, span, sources)?;
     Ok((prepared, rows))
-}
-
-/// Each input has data, apart from those that are filled in.
-fn all_given(rows: &[Vec<Cell>], signals: Signals, flow: &Flow, span: Span) -> Result<(), Vec<Diagnostic>> {
-    let is_filled = |input: usize| [signals.end, signals.cut, signals.bp].contains(&Some(input));
-    let is_silent = |input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
-    let silent = (0..flow.inputs.len()).find(|input| !is_filled(*input) && is_silent(*input));
-    match silent.filter(|_| !rows.is_empty()) {
-        None => Ok(()),
-        Some(input) => {
-            let name = flow.var(flow.inputs[input]).name.as_deref().unwrap_or_default();
-            let title = format!("the data have nothing for the input `{name}`");
-            let help = format!("give them a column, or a key, of the name `{name}`");
-            Err(vec![Diagnostic::error(codes::DATA, span, title).help(help)])
-        }
-    }
-}
-
-/// Which inputs of a training node are `end`, `cut` and `bp`: they follow those of its node, in this order.
-fn signals(program: &Program, callable: &Callable, given: &Given) -> Signals {
-    let (Base::Train(train) | Base::Test(train)) = callable.base else { return Signals::default() };
-    let declared = program.train(train);
-    let inputs = program.node(declared.node).inputs().iter();
-    let mut next = inputs.filter(|slot| !given.constants.contains_key(&slot.name)).count()..;
-    let end = if declared.segment { next.next() } else { None };
-    let cut = if declared.truncate { next.next() } else { None };
-    Signals { end, cut, bp: next.next() }
 }
 
 /// What may be shuffled: sequences if they have ends, rows if the node has no memory of its own.

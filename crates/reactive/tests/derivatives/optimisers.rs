@@ -1,5 +1,6 @@
-//! `train` (9.7): parameters move against the gradient of the loss. P20: `sgd_batch` over k sequences moves them once, by the mean
-//! of the gradients of the sequences.
+//! `train` (9.7): parameters move against the gradient of the loss, that of each cycle, of each piece between two cuts, or of each
+//! sequence. What an optimiser makes of the gradients of sequences is computed beside it (9.6); P20: `sgd_batch` over k of them moves
+//! parameters once, by the mean.
 
 use std::ops::Range;
 
@@ -149,12 +150,125 @@ fn train_moves_parameters_against_the_gradient_of_the_loss() {
     });
 }
 
+/// The same where gradients are cut: parameters are held between two cuts, and move if `bp` is true at the first cycle of a piece.
 #[test]
-fn p20_a_batch_is_one_step_with_the_mean_gradient() {
-    law_of_nodes("P20 sgd_batch", 200, sample_single_to_train, |case, node| {
+fn truncated_training_moves_parameters_by_the_gradients_of_the_pieces() {
+    law_of_nodes("train truncate", 200, sample_single_to_train, |case, node| {
         let choices = &mut case.decisions();
-        let k = 1 + choices.below(3);
-        let text = text(case, node, &format!("sgd_batch({RATE}, {k}) segment"));
+        let text = text(case, node, &format!("sgd({RATE}) truncate"));
+        let line = run_text(&text, "line", node.ready.inputs.clone(), node.ready.n_cycles)?;
+        let prepared = line.prepared_on_one_clock("trained")?;
+        let n_inputs = line.ready.inputs.len();
+        let cut = line.signal(&prepared, n_inputs, || choices.once_in(3))?;
+        let bp = line.signal(&prepared, n_inputs + 1, || !choices.once_in(3))?;
+        let seeds = line.seeds(choices).remove(0);
+        let gt = seeds.iter().zip(&bp);
+        let gt = gt.map(|(cell, bp)| if bp.truth() == Some(true) { cell.clone() } else { Cell::Absent });
+        let inputs = [line.ready.inputs.clone(), vec![cut, bp.clone(), gt.collect()]].concat();
+        let trained = run_text(&text, "trained", inputs, node.ready.n_cycles)?;
+        let moving = optimised(&trained, &line);
+        let loss = &trained.flow().outputs[1..];
+        let unrolled = Unrolled::with(&trained, [&trained.sources[..], &moving].concat(), &|_, _| false)?;
+        let weights = vec![vec![Cell::Value(Value::Num(-RATE)); node.ready.n_cycles]];
+        let mut expected = kernel::gradient(&unrolled, (loss, &weights), &moving, node.ready.n_cycles)?;
+        for row in &mut expected {
+            let unmoved = row.iter_mut().zip(&bp).filter(|(_, bp)| bp.truth() == Some(false));
+            for cell in unmoved.map(|(cell, _)| cell) {
+                if let Cell::Value(value) = cell {
+                    *value = with_elements(value, vec![0.0; value.n_elements()]);
+                }
+            }
+        }
+        let found: Rows = moving.iter().map(|var| steps(trained.row(*var))).collect();
+        Ok(same_rows((&trained.ready.bench("trained"), &found), ("expected", &expected), EXACT)?)
+    });
+}
+
+/// An optimiser, computed here: the parameters, from one sequence to the next.
+struct Optimiser {
+    rule: Rule,
+    /// How many sequences it has seen.
+    n: i32,
+    /// What it remembers of each parameter: sums of gradients, velocities or moments.
+    memory: Vec<[Value; 2]>,
+}
+
+/// The optimisers of section 9.6.
+#[derive(Clone, Copy)]
+enum Rule {
+    Batch(i32),
+    Momentum(f64),
+    Adam(f64, f64, f64),
+}
+
+impl Rule {
+    /// As it is written in a program.
+    fn text(self) -> String {
+        match self {
+            Rule::Batch(k) => format!("sgd_batch({RATE}, {k})"),
+            Rule::Momentum(mu) => format!("momentum({RATE}, {mu:?})"),
+            Rule::Adam(b1, b2, eps) => format!("adam({RATE}, {b1:?}, {b2:?}, {eps:?})"),
+        }
+    }
+}
+
+impl Optimiser {
+    fn new(rule: Rule) -> Optimiser {
+        Optimiser { rule, n: 0, memory: Vec::new() }
+    }
+
+    /// The parameters after a sequence.
+    fn step(&mut self, parameters: &[Value], gradient: &[Value]) -> Vec<Value> {
+        if self.memory.is_empty() {
+            let zeros = |value: &Value| with_elements(value, vec![0.0; value.n_elements()]);
+            self.memory = parameters.iter().map(|value| [zeros(value), zeros(value)]).collect();
+        }
+        self.n += 1;
+        let (rule, n) = (self.rule, self.n);
+        let moves = parameters.iter().zip(gradient).zip(&mut self.memory);
+        moves.map(|((parameter, gradient), memory)| rule.moved(n, parameter, gradient, memory)).collect()
+    }
+}
+
+impl Rule {
+    fn moved(self, n: i32, parameter: &Value, gradient: &Value, memory: &mut [Value; 2]) -> Value {
+        let [first, second] = memory;
+        match self {
+            Rule::Batch(k) => {
+                *first = moved(first, 1.0, gradient);
+                if n % k != 0 {
+                    return parameter.clone();
+                }
+                let parameter = moved(parameter, -RATE / f64::from(k), first);
+                *first = moved(first, -1.0, &first.clone());
+                parameter
+            }
+            Rule::Momentum(mu) => {
+                *first = moved(gradient, mu, first);
+                moved(parameter, -RATE, first)
+            }
+            Rule::Adam(b1, b2, eps) => {
+                let square = |value: &Value| {
+                    with_elements(value, elements(value).into_iter().map(|x| x * x).collect())
+                };
+                let zero = moved(gradient, -1.0, gradient);
+                *first = moved(&moved(&zero, b1, first), 1.0 - b1, gradient);
+                *second = moved(&moved(&zero, b2, second), 1.0 - b2, &square(gradient));
+                let [m, v] = [(&*first, b1), (&*second, b2)]
+                    .map(|(moment, b)| elements(moment).into_iter().map(move |x| x / (1.0 - b.powi(n))));
+                let direction = m.zip(v).map(|(m, v)| m / (v.sqrt() + eps)).collect();
+                moved(parameter, -RATE, &with_elements(parameter, direction))
+            }
+        }
+    }
+}
+
+/// A node is trained on sequences; so is its loss here, one sequence after the other, with the optimiser of this file.
+fn by_sequences(name: &'static str, rule: impl Fn(&mut Choices<'_>) -> Rule) {
+    law_of_nodes(name, 200, sample_single_to_train, |case, node| {
+        let choices = &mut case.decisions();
+        let rule = rule(choices);
+        let text = text(case, node, &format!("{} segment", rule.text()));
         node.prepared_on_one_clock("f_end")?;
         let Sequences { end, gt, ranges } = Sequences::new(node, choices);
         let bp = end
@@ -163,27 +277,33 @@ fn p20_a_batch_is_one_step_with_the_mean_gradient() {
         let inputs = [node.ready.inputs.clone(), vec![end.clone(), bp.collect(), gt.clone()]].concat();
         let trained = run_text(&text, "trained", inputs, node.ready.n_cycles)?;
         let found = trained.rows_of(&trained.flow().outputs[1..]);
-        let (mut losses, mut sums, mut at): (Vec<Cell>, Option<Vec<Value>>, Option<Vec<Value>>) =
-            Default::default();
-        for (number, range) in ranges.into_iter().enumerate() {
+        let mut optimiser = Optimiser::new(rule);
+        let (mut losses, mut at): (Vec<Cell>, Option<Vec<Value>>) = Default::default();
+        for range in ranges {
             let rows = [node.ready.inputs.clone(), vec![gt.clone(), end.clone()]].concat();
             let rows: Rows = rows.iter().map(|row| row[range.clone()].to_vec()).collect();
             let Sequence { losses: of_sequence, start, gradient } = sequence(&text, rows, at.as_deref())?;
             losses.extend(of_sequence);
-            let sum = match sums.take() {
-                None => gradient,
-                Some(sum) => sum.iter().zip(&gradient).map(|(sum, more)| moved(sum, 1.0, more)).collect(),
-            };
-            if (number + 1) % k == 0 {
-                let from = at.take().unwrap_or(start);
-                #[allow(clippy::cast_precision_loss)] // batches are small
-                let factor = -RATE / k as f64;
-                at = Some(from.iter().zip(&sum).map(|(from, sum)| moved(from, factor, sum)).collect());
-            } else {
-                sums = Some(sum);
-            }
+            at = Some(optimiser.step(&at.take().unwrap_or(start), &gradient));
         }
         losses.resize(node.ready.n_cycles, Cell::Absent);
         Ok(same_rows((&trained.ready.bench("trained"), &found), ("by sequences", &[losses]), EXACT)?)
     });
+}
+
+#[test]
+fn p20_a_batch_is_one_step_with_the_mean_gradient() {
+    by_sequences("P20 sgd_batch", |choices| {
+        Rule::Batch(i32::try_from(1 + choices.below(3)).expect("a batch is small"))
+    });
+}
+
+#[test]
+fn momentum_remembers_the_gradients_of_sequences() {
+    by_sequences("momentum", |choices| Rule::Momentum([0.0, 0.5, 0.9][choices.below(3)]));
+}
+
+#[test]
+fn adam_scales_the_gradients_of_sequences() {
+    by_sequences("adam", |choices| Rule::Adam([0.5, 0.9][choices.below(2)], 0.99, 0.125));
 }

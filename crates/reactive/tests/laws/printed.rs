@@ -6,7 +6,7 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::check::check_node;
 use eddy_reactive::draft::Draft;
 use eddy_reactive::elaborate::{Given, Interface, interface};
-use eddy_reactive::flow::VarId;
+use eddy_reactive::flow::{Kind, VarId};
 use eddy_reactive::infer::{Hint, Hints};
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::printed::{Wish, print};
@@ -120,8 +120,10 @@ fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
     }
     let (printed, found) = prepared(&printed, &name, |draft| like(draft, &synthesised))
         .map_err(|found| fail(told("the printed text", &found)))?;
-    if ports(&expected) != ports(&found) {
-        return Err(fail(format!("{:?}\n{:?}", ports(&expected), ports(&found))));
+    for [expected, found] in [[ports(&expected), ports(&found)], [streams(&synthesised), streams(&printed)]] {
+        if expected != found {
+            return Err(fail(format!("{expected:?}\n{found:?}")));
+        }
     }
     let mut choices = Choices::new(&training.trace);
     let segments = if wish.dense { Segments::Mixed } else { Segments::Whole };
@@ -180,8 +182,25 @@ fn told(what: &str, found: &[Diagnostic]) -> String {
     format!("{what} is refused: {}", titles.join("; "))
 }
 
-fn ports(interface: &Interface) -> [Vec<&str>; 2] {
-    [&interface.inputs, &interface.outputs].map(|ports| ports.iter().map(|port| port.name.as_str()).collect())
+fn ports(interface: &Interface) -> [Vec<String>; 2] {
+    [&interface.inputs, &interface.outputs].map(|ports| ports.iter().map(|port| port.name.clone()).collect())
+}
+
+/// The types and clocks of inputs and outputs. A constant is there whenever it is needed, so its clock says nothing.
+fn streams(prepared: &Prepared) -> [Vec<String>; 2] {
+    let Prepared { flow, clocks, .. } = prepared;
+    let (labels, definitions) = (flow.labels(), flow.definitions());
+    let is_constant = |var: &VarId| {
+        definitions[var.index()].is_some_and(|number| matches!(flow.equations[number].kind, Kind::Const(_)))
+    };
+    let show = |var: &VarId| {
+        let ty = flow.var(*var).ty.to_string();
+        if is_constant(var) {
+            return ty;
+        }
+        format!("{ty} @ {}", clocks.show(flow, clocks.of(*var), &|var| labels.label(var)))
+    };
+    [&flow.inputs, &flow.outputs].map(|streams| streams.iter().map(show).collect())
 }
 
 /// A trace for training code.
