@@ -1,0 +1,211 @@
+//! Where results are kept.
+//!
+//! A scalar is a variable of C. A tensor that is read only in the loop that computes it is never stored. Others get memory: the
+//! place where they are wanted in the end, the place of their last value if nothing needs that any more, or scratch memory, which
+//! is shared: a piece is free again when the last reader of what was in it has run.
+
+use eddy_flow::VarId;
+use eddy_tensor::{Scalar, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::schedule::{ActionKind, Scheduled};
+use super::Code;
+use crate::view::{Root, View};
+
+/// Where streams are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Homes {
+    homes: FxHashMap<VarId, Home>,
+    /// What streams that are seen through look at.
+    aliases: FxHashMap<VarId, View>,
+}
+
+/// Where a stream is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Home {
+    /// In a C variable of this name.
+    Scalar(String),
+    /// In the array that this C expression is.
+    Array(String),
+    /// In a variable of the loop that computes it.
+    Loop(String),
+}
+
+impl Homes {
+    /// Where a stream is when the code has run, as memory that was there before. It was asked to stay there.
+    pub fn seen(&self, var: VarId, ty: &Type) -> View {
+        let view = match self.aliases.get(&var) {
+            Some(view) => view.clone(),
+            None => View::whole(Root::Var(var), ty),
+        };
+        let root = match &view.root {
+            Root::Var(var) => match &self.homes[var] {
+                Home::Scalar(name) | Home::Loop(name) => Root::One(name.clone()),
+                Home::Array(text) => Root::Memory(text.clone()),
+            },
+            root => root.clone(),
+        };
+        View { root, ..view }
+    }
+
+    /// The variables of C that more than one group may use.
+    pub fn scalars(&self) -> impl Iterator<Item = (VarId, &str)> {
+        self.homes.iter().filter_map(|(var, home)| match home {
+            Home::Scalar(name) => Some((*var, name.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Where a result goes.
+    pub fn home(&self, var: VarId) -> &Home {
+        &self.homes[&var]
+    }
+
+    /// An element of a view.
+    pub fn element(&self, view: &View, place: &str) -> String {
+        match &view.root {
+            Root::One(text) => text.clone(),
+            Root::Memory(text) => format!("{text}[{place}]"),
+            Root::Var(var) => match &self.homes[var] {
+                Home::Scalar(name) | Home::Loop(name) => name.clone(),
+                Home::Array(text) => format!("{text}[{place}]"),
+            },
+        }
+    }
+}
+
+/// Memory that is shared by what is not needed at the same time. All code of a program has the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    /// The type and the size of each piece.
+    pub pieces: Vec<(Scalar, usize)>,
+    is_taken: Vec<bool>,
+}
+
+impl Scratch {
+    /// What a piece is called.
+    pub fn name(piece: usize) -> String {
+        format!("self->t{piece}")
+    }
+
+    /// The piece that fits best among the free ones; if none is large enough, the largest one grows.
+    fn take(&mut self, scalar: Scalar, size: usize) -> usize {
+        let free = (0..self.pieces.len()).filter(|piece| !self.is_taken[*piece] && self.pieces[*piece].0 == scalar);
+        let free: Vec<usize> = free.collect();
+        let fitting = free.iter().filter(|piece| self.pieces[**piece].1 >= size).min_by_key(|piece| self.pieces[**piece].1);
+        let piece = fitting.or_else(|| free.iter().max_by_key(|piece| self.pieces[**piece].1)).copied();
+        let piece = piece.unwrap_or_else(|| {
+            self.pieces.push((scalar, size));
+            self.is_taken.push(false);
+            self.pieces.len() - 1
+        });
+        self.pieces[piece].1 = self.pieces[piece].1.max(size);
+        self.is_taken[piece] = true;
+        piece
+    }
+
+    fn give_back(&mut self, piece: usize) {
+        self.is_taken[piece] = false;
+    }
+}
+
+/// Finds memory for all results.
+pub(super) fn assign(
+    code: &Code,
+    scheduled: &Scheduled<'_>,
+    names: &dyn Fn(VarId) -> String,
+    scratch: &mut Scratch,
+) -> Homes {
+    let uses = Uses::new(code, scheduled);
+    let mut homes = Homes { homes: FxHashMap::default(), aliases: scheduled.aliases.clone() };
+    let mut to_free: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for (number, action) in scheduled.actions.iter().enumerate() {
+        for item in action.items() {
+            let (var, ty) = (item.statement.var, &item.statement.ty);
+            let export = code.exports.get(&var).and_then(|places| places.first());
+            let in_place = code.in_place.get(&var).filter(|place| uses.allow_in_place(place, number));
+            let home = match (export.or(in_place), uses.last(var)) {
+                _ if ty.shape.is_scalar() => Home::Scalar(names(var)),
+                (Some(place), _) => Home::Array(place.clone()),
+                (None, None) => Home::Loop(names(var)),
+                (None, Some(last)) => {
+                    let piece = scratch.take(ty.scalar, ty.shape.iter().product());
+                    to_free.entry(last).or_default().push(piece);
+                    Home::Array(Scratch::name(piece))
+                }
+            };
+            // What no loop computes needs memory even if nobody reads it.
+            let home = match (&action.kind, home) {
+                (ActionKind::Other(_), Home::Loop(_)) => {
+                    let piece = scratch.take(ty.scalar, ty.shape.iter().product());
+                    to_free.entry(number).or_default().push(piece);
+                    Home::Array(Scratch::name(piece))
+                }
+                (_, home) => home,
+            };
+            homes.homes.insert(var, home);
+        }
+        to_free.remove(&number).unwrap_or_default().into_iter().for_each(|piece| scratch.give_back(piece));
+    }
+    to_free.into_values().flatten().for_each(|piece| scratch.give_back(piece));
+    homes
+}
+
+/// Later than all actions.
+const AFTERWARDS: usize = usize::MAX;
+
+/// Who reads what, by the numbers of actions.
+struct Uses {
+    /// The actions that read a stream from memory.
+    readers: FxHashMap<VarId, Vec<usize>>,
+    /// The actions that read memory which was there before, and whether each reads every element exactly where it writes it.
+    memory: FxHashMap<String, Vec<(usize, bool)>>,
+}
+
+impl Uses {
+    fn new(code: &Code, scheduled: &Scheduled<'_>) -> Uses {
+        let mut uses = Uses { readers: FxHashMap::default(), memory: FxHashMap::default() };
+        for (number, action) in scheduled.actions.iter().enumerate() {
+            let inside: FxHashSet<VarId> = action.items().iter().map(|item| item.statement.var).collect();
+            for view in action.items().iter().flat_map(|item| &item.reads) {
+                if !view.var().is_some_and(|var| inside.contains(&var)) {
+                    uses.add(view, number, is_aligned(&action.kind, view));
+                }
+            }
+        }
+        for var in &code.live_out {
+            match scheduled.aliases.get(var) {
+                Some(view) => uses.add(view, AFTERWARDS, false),
+                None => uses.readers.entry(*var).or_default().push(AFTERWARDS),
+            }
+        }
+        uses
+    }
+
+    fn add(&mut self, view: &View, number: usize, is_aligned: bool) {
+        match &view.root {
+            Root::Var(var) => self.readers.entry(*var).or_default().push(number),
+            Root::Memory(text) => self.memory.entry(text.clone()).or_default().push((number, is_aligned)),
+            Root::One(_) => {}
+        }
+    }
+
+    /// The last reader outside of the loop that computes it, if there is one.
+    fn last(&self, var: VarId) -> Option<usize> {
+        self.readers.get(&var)?.iter().max().copied()
+    }
+
+    /// Whether an action may write to memory that was there before: whoever reads it has run, or reads each element just before
+    /// it is written.
+    fn allow_in_place(&self, place: &str, action: usize) -> bool {
+        let readers = self.memory.get(place).map_or(&[][..], Vec::as_slice);
+        readers.iter().all(|(reader, is_aligned)| *reader < action || (*reader == action && *is_aligned))
+    }
+}
+
+fn is_aligned(kind: &ActionKind<'_>, view: &View) -> bool {
+    match kind {
+        ActionKind::Map(shape, _) => view.offset == 0 && view.shape == *shape && view.is_contiguous(),
+        ActionKind::Other(_) => false,
+    }
+}

@@ -1,0 +1,200 @@
+//! Loops over elements, as text; and the other operations, by their kinds.
+
+use eddy_tensor::Op;
+
+use super::expression::Elements;
+use super::memory::{Home, Homes};
+use super::schedule::{Action, ActionKind, Item, Scheduled};
+use super::{Code, Right, convolution, products, reductions, structure};
+use crate::lines::Lines;
+use crate::nest::Nest;
+use crate::precision::Precision;
+use crate::view::{Root, View};
+
+/// What printers of operations share.
+pub(super) struct Printer<'a> {
+    pub homes: &'a Homes,
+    pub precision: Precision,
+}
+
+/// Writes all actions; scalars are declared in front.
+pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision) -> Lines {
+    let printer = Printer { homes, precision };
+    let mut lines = Lines::default();
+    declare_scalars(scheduled, homes, precision, &mut lines);
+    let mut actions = scheduled.actions.as_slice();
+    while let [first, ..] = actions {
+        let n = actions.iter().take_while(|action| action.group == first.group).count();
+        lines.guarded(&code.groups[first.group].conditions, |lines| {
+            for action in &actions[..n] {
+                printer.action(action, lines);
+                exports(action, code, &printer, lines);
+            }
+        });
+        actions = &actions[n..];
+    }
+    lines
+}
+
+/// Scalars are declared once, before the conditions under which they are computed.
+fn declare_scalars(scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision, lines: &mut Lines) {
+    for item in scheduled.actions.iter().flat_map(Action::items) {
+        if let Home::Scalar(name) = homes.home(item.statement.var) {
+            lines.line(format!("{} {name} = 0;", precision.c_type(item.statement.ty.scalar)));
+        }
+    }
+}
+
+/// Copies results to all places but the one where they were computed.
+fn exports(action: &Action<'_>, code: &Code, printer: &Printer<'_>, lines: &mut Lines) {
+    for item in action.items() {
+        let statement = item.statement;
+        let Some(places) = code.exports.get(&statement.var) else { continue };
+        match printer.homes.home(statement.var) {
+            Home::Scalar(name) => places.iter().for_each(|place| lines.line(format!("{place} = {name};"))),
+            Home::Array(home) => {
+                for place in places.iter().filter(|place| *place != home) {
+                    let view = View::whole(Root::Memory(home.clone()), &statement.ty);
+                    printer.copy(&view, place, 0, lines);
+                }
+            }
+            Home::Loop(_) => unreachable!("what goes somewhere is not left in a loop"),
+        }
+    }
+}
+
+impl Printer<'_> {
+    fn action(&self, action: &Action<'_>, lines: &mut Lines) {
+        for item in action.items() {
+            if !item.statement.comment.is_empty() {
+                lines.line(format!("/* {} */", item.statement.comment));
+            }
+        }
+        match &action.kind {
+            ActionKind::Map(shape, items) => self.map(shape, items, lines),
+            ActionKind::Other(item) => self.other(item, lines),
+        }
+    }
+
+    /// One loop in which all items are computed.
+    fn map(&self, shape: &[usize], items: &[Item<'_>], lines: &mut Lines) {
+        let wholes: Vec<View> =
+            items.iter().map(|item| View::whole(Root::Var(item.statement.var), &item.statement.ty)).collect();
+        let views: Vec<&View> = items.iter().flat_map(|item| &item.reads).chain(&wholes).collect();
+        let nest = Nest::new(shape, &views);
+        let n_reads = views.len() - wholes.len();
+        nest.write(lines, |lines| {
+            let mut at = 0;
+            for (number, item) in items.iter().enumerate() {
+                let reads = item.reads.iter().enumerate();
+                let reads: Vec<String> =
+                    reads.map(|(k, view)| self.loop_element(items, view, &nest.place(at + k))).collect();
+                at += item.reads.len();
+                self.store(item, &self.expression(item, &reads), &nest.place(n_reads + number), lines);
+            }
+        });
+    }
+
+    /// What the loop computes is in a variable, also if it is stored as well.
+    fn loop_element(&self, items: &[Item<'_>], view: &View, place: &str) -> String {
+        match view.var() {
+            Some(var) if items.iter().any(|item| item.statement.var == var) => match self.homes.home(var) {
+                Home::Array(_) => temporary(var.index()),
+                _ => self.homes.element(view, place),
+            },
+            _ => self.homes.element(view, place),
+        }
+    }
+
+    fn store(&self, item: &Item<'_>, expression: &str, place: &str, lines: &mut Lines) {
+        let ty = self.precision.c_type(item.statement.ty.scalar);
+        match self.homes.home(item.statement.var) {
+            Home::Scalar(name) => lines.line(format!("{name} = {expression};")),
+            Home::Loop(name) => lines.line(format!("const {ty} {name} = {expression};")),
+            Home::Array(text) => {
+                let name = temporary(item.statement.var.index());
+                lines.line(format!("const {ty} {name} = {expression};"));
+                lines.line(format!("{text}[{place}] = {name};"));
+            }
+        }
+    }
+
+    fn expression(&self, item: &Item<'_>, reads: &[String]) -> String {
+        let site = site(item);
+        let operand = item.reads.first().map_or(item.statement.ty.scalar, |view| view.scalar);
+        let elements = Elements { precision: self.precision, operand, site: &site };
+        match &item.statement.right {
+            Right::Copy(_) => reads[0].clone(),
+            Right::Choice(..) => elements.chosen(&reads[0], &reads[1], &reads[2]),
+            Right::Apply(Op::Where, _) => elements.chosen(&reads[0], &reads[1], &reads[2]),
+            Right::Apply(op, _) if reads.len() == 1 && item.reads[0].is_moved_by(op) => reads[0].clone(),
+            Right::Apply(op, _) => elements.expression(op, reads),
+        }
+    }
+
+    /// Elements into consecutive places of an array.
+    pub fn copy(&self, view: &View, to: &str, offset: usize, lines: &mut Lines) {
+        let ty = eddy_tensor::Type { scalar: view.scalar, shape: view.shape.clone() };
+        let mut target = View::whole(Root::Memory(to.to_string()), &ty);
+        target.offset = offset;
+        let nest = Nest::new(&view.shape, &[view, &target]);
+        nest.write(lines, |lines| {
+            let element = self.homes.element(view, &nest.place(0));
+            lines.line(format!("{to}[{}] = {element};", nest.place(1)));
+        });
+    }
+
+    fn other(&self, item: &Item<'_>, lines: &mut Lines) {
+        let Right::Apply(op, _) = &item.statement.right else { unreachable!("others are loops over elements") };
+        match op {
+            Op::Matmul => products::matmul(self, item, lines),
+            Op::Sum(axis) => reductions::sum(self, item, *axis, None, lines),
+            Op::Mean(axis) => reductions::mean(self, item, *axis, lines),
+            Op::Max(axis) => reductions::max(self, item, *axis, lines),
+            Op::MaxMask(axis) => reductions::max_mask(self, item, *axis, lines),
+            Op::Argmax => reductions::argmax(self, item, lines),
+            Op::Softmax => reductions::softmax(self, item, lines),
+            Op::SumTo | Op::Reduce(_) => reductions::sum_down(self, item, lines),
+            Op::Concat | Op::Stack => structure::chain(self, item, lines),
+            Op::Reshape(_) => structure::reshape(self, item, lines),
+            Op::Pad(lo, _) => structure::pad(self, item, *lo, lines),
+            Op::Onehot(n) => structure::onehot(self, item, *n, lines),
+            Op::Fold(axis, stride, _) => structure::fold(self, item, *axis, *stride, lines),
+            Op::Conv2d => convolution::conv2d(self, item, lines),
+            Op::Conv2dDx => convolution::conv2d_dx(self, item, lines),
+            Op::Conv2dDk => convolution::conv2d_dk(self, item, lines),
+            _ => unreachable!("an operation on elements, or one that moves them: {op:?}"),
+        }
+    }
+
+    /// The array that a tensor result goes to.
+    pub fn array(&self, item: &Item<'_>) -> String {
+        match self.homes.home(item.statement.var) {
+            Home::Array(text) => text.clone(),
+            home => unreachable!("a tensor is in an array, not in {home:?}"),
+        }
+    }
+
+    /// The element of a result at a place; a scalar has one.
+    pub fn result(&self, item: &Item<'_>, place: &str) -> String {
+        match self.homes.home(item.statement.var) {
+            Home::Array(text) => format!("{text}[{place}]"),
+            Home::Scalar(name) | Home::Loop(name) => name.clone(),
+        }
+    }
+
+    /// The type of the elements of a result.
+    pub fn c_type(&self, item: &Item<'_>) -> &'static str {
+        self.precision.c_type(item.statement.ty.scalar)
+    }
+}
+
+/// What says where something failed.
+pub(super) fn site(item: &Item<'_>) -> String {
+    format!("&error, {}", item.statement.site)
+}
+
+/// The variable of a loop for what is also stored.
+fn temporary(var: usize) -> String {
+    format!("e{var}")
+}

@@ -1,0 +1,259 @@
+//! Sums, means and maxima along axes, from left to right.
+
+use eddy_tensor::{Op, Scalar};
+
+use super::expression::Elements;
+use super::print::{Printer, site};
+use super::schedule::Item;
+use crate::lines::Lines;
+use crate::nest::{for_loop, index, loops, place};
+use crate::view::{View, row_major};
+
+/// The axes of an operand around the one that is reduced: indices and sizes.
+struct Axes<'a> {
+    view: &'a View,
+    /// The axes that are reduced, all or one.
+    reduced: Vec<usize>,
+    outer: Vec<usize>,
+    inner: Vec<usize>,
+}
+
+impl<'a> Axes<'a> {
+    fn new(view: &'a View, axis: Option<usize>) -> Axes<'a> {
+        let all: Vec<usize> = (0..view.shape.len()).collect();
+        match axis {
+            None => Axes { view, reduced: all, outer: Vec::new(), inner: Vec::new() },
+            Some(axis) => Axes {
+                view,
+                reduced: vec![axis],
+                outer: all[..axis].to_vec(),
+                inner: all[axis + 1..].to_vec(),
+            },
+        }
+    }
+
+    fn n(&self) -> usize {
+        self.reduced.iter().map(|axis| self.view.shape[*axis]).product()
+    }
+
+    fn sizes(&self, axes: &[usize]) -> Vec<usize> {
+        axes.iter().map(|axis| self.view.shape[*axis]).collect()
+    }
+
+    /// Where an element is; the index of each axis is `i` and its number, unless it is fixed.
+    fn place(&self, fixed: &[(usize, &str)]) -> String {
+        let terms = (0..self.view.shape.len()).map(|axis| {
+            let at = fixed.iter().find(|(other, _)| *other == axis).map(|(_, text)| (*text).to_string());
+            (at.unwrap_or_else(|| index(axis)), self.view.strides[axis])
+        });
+        let terms: Vec<(String, usize)> = terms.filter(|(at, _)| at != "0").collect();
+        place(self.view.offset, terms)
+    }
+
+    /// Where the result is.
+    fn target(&self) -> String {
+        let kept: Vec<usize> = self.outer.iter().chain(&self.inner).copied().collect();
+        let strides = row_major(&self.sizes(&kept));
+        place(0, kept.iter().map(|axis| index(*axis)).zip(strides))
+    }
+}
+
+/// Loops over some axes of an operand, with the indices that they have there.
+fn over(axes: &[usize], sizes: &[usize], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+    match (axes, sizes) {
+        ([axis, axes @ ..], [size, sizes @ ..]) => {
+            lines.block(&for_loop(&index(*axis), *size), |lines| over(axes, sizes, lines, inner));
+        }
+        _ => inner(lines),
+    }
+}
+
+fn plus(printer: &Printer<'_>, item: &Item<'_>, x: &str, y: &str) -> String {
+    let site = site(item);
+    let elements = Elements { precision: printer.precision, operand: item.reads[0].scalar, site: &site };
+    elements.expression(&Op::Add, &[x.to_string(), y.to_string()])
+}
+
+/// What is added to: the sum of one term is that term.
+fn neutral(printer: &Printer<'_>, scalar: Scalar, n_terms: usize) -> String {
+    match scalar {
+        Scalar::Int => "0".to_string(),
+        _ if n_terms == 0 => printer.precision.number(0.0),
+        _ => printer.precision.number(-0.0),
+    }
+}
+
+/// The sum along an axis, or of all; `after` is what becomes of it.
+pub(super) fn sum(
+    printer: &Printer<'_>,
+    item: &Item<'_>,
+    axis: Option<usize>,
+    after: Option<&dyn Fn(&str) -> String>,
+    lines: &mut Lines,
+) {
+    let view = &item.reads[0];
+    let axes = Axes::new(view, axis);
+    let element = |fixed: &[(usize, &str)]| printer.homes.element(view, &axes.place(fixed));
+    let finish = |sum: &str| after.map_or_else(|| sum.to_string(), |after| after(sum));
+    let start = neutral(printer, view.scalar, axes.n());
+    let target = printer.result(item, &axes.target());
+    if axes.inner.is_empty() {
+        over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+            lines.block("", |lines| {
+                lines.line(format!("{} sum = {start};", printer.c_type(item)));
+                over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+                    lines.line(format!("sum = {};", plus(printer, item, "sum", &element(&[]))));
+                });
+                lines.line(format!("{target} = {};", finish("sum")));
+            });
+        });
+        return;
+    }
+    // Along the inner axes additions are independent of each other and vectorise.
+    let inner = axes.sizes(&axes.inner);
+    over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+        over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {start};")));
+        over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+            over(&axes.inner, &inner, lines, |lines| {
+                lines.line(format!("{target} = {};", plus(printer, item, &target, &element(&[]))));
+            });
+        });
+        if after.is_some() {
+            over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {};", finish(&target))));
+        }
+    });
+}
+
+#[allow(clippy::cast_precision_loss)] // a size is below 2^28
+pub(super) fn mean(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, lines: &mut Lines) {
+    let view = &item.reads[0];
+    if view.shape.is_scalar() {
+        let element = printer.homes.element(view, &view.offset.to_string());
+        lines.line(format!("{} = {element};", printer.result(item, "0")));
+        return;
+    }
+    let n = printer.precision.number(Axes::new(view, axis).n() as f64);
+    sum(printer, item, axis, Some(&|sum| format!("{sum} / {n}")), lines);
+}
+
+/// The places of the first maximum of each slice: `best` is its position along the reduced axis, or among all elements.
+fn first_maxima(
+    printer: &Printer<'_>,
+    item: &Item<'_>,
+    axis: Option<usize>,
+    lines: &mut Lines,
+    found: impl Fn(&mut Lines, &Axes<'_>),
+) {
+    let view = &item.reads[0];
+    let axes = Axes::new(view, axis);
+    let kept: Vec<usize> = axes.outer.iter().chain(&axes.inner).copied().collect();
+    let exceeds = match view.scalar {
+        Scalar::Int => "eddy_int_exceeds".to_string(),
+        _ => printer.precision.function("exceeds"),
+    };
+    let ty = printer.precision.c_type(view.scalar);
+    over(&kept, &axes.sizes(&kept), lines, |lines| {
+        lines.block("", |lines| {
+            let zeros: Vec<(usize, &str)> = axes.reduced.iter().map(|axis| (*axis, "0")).collect();
+            lines.line(format!("{ty} max = {};", printer.homes.element(view, &axes.place(&zeros))));
+            lines.line("size_t best = 0;");
+            let strides = row_major(&axes.sizes(&axes.reduced));
+            over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+                let at = place(0, axes.reduced.iter().map(|axis| index(*axis)).zip(strides));
+                let element = printer.homes.element(view, &axes.place(&[]));
+                lines.line(format!("if ({exceeds}({element}, max)) {{ max = {element}; best = {at}; }}"));
+            });
+            found(lines, &axes);
+        });
+    });
+}
+
+pub(super) fn max(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, lines: &mut Lines) {
+    first_maxima(printer, item, axis, lines, |lines, axes| {
+        lines.line("(void)best;");
+        lines.line(format!("{} = max;", printer.result(item, &axes.target())));
+    });
+}
+
+pub(super) fn argmax(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
+    first_maxima(printer, item, None, lines, |lines, _| {
+        lines.line(format!("{} = (int64_t)best;", printer.result(item, "0")));
+    });
+}
+
+pub(super) fn max_mask(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, lines: &mut Lines) {
+    let shape = &item.statement.ty.shape;
+    let (one, zero) = (printer.precision.number(1.0), printer.precision.number(0.0));
+    if shape.is_scalar() {
+        lines.line(format!("{} = {one};", printer.result(item, "0")));
+        return;
+    }
+    let size: usize = shape.iter().product();
+    let array = printer.array(item);
+    loops(&[size], 0, lines, |lines| lines.line(format!("{array}[i0] = {zero};")));
+    if size == 0 {
+        return;
+    }
+    let strides = row_major(shape);
+    first_maxima(printer, item, axis, lines, |lines, axes| {
+        let terms = (0..shape.len()).filter(|axis| !axes.reduced.contains(axis));
+        let mut terms: Vec<(String, usize)> = terms.map(|axis| (index(axis), strides[axis])).collect();
+        terms.push(("best".to_string(), axis.map_or(1, |axis| strides[axis])));
+        lines.line(format!("{array}[{}] = {one};", place(0, terms)));
+    });
+}
+
+/// Exponentials along the last axis, scaled to sum 1.
+pub(super) fn softmax(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
+    let view = &item.reads[0];
+    let last = view.shape.len() - 1;
+    let n = view.shape[last];
+    if view.shape.iter().product::<usize>() == 0 {
+        return;
+    }
+    let axes = Axes::new(view, Some(last));
+    let array = printer.array(item);
+    let strides = row_major(&view.shape);
+    let target = place(0, (0..view.shape.len()).map(|axis| (index(axis), strides[axis])));
+    let (ty, exceeds) = (printer.c_type(item), printer.precision.function("exceeds"));
+    let element = printer.homes.element(view, &axes.place(&[]));
+    over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+        lines.block("", |lines| {
+            lines.line(format!("{ty} max = {};", printer.homes.element(view, &axes.place(&[(last, "0")]))));
+            over(&[last], &[n], lines, |lines| {
+                lines.line(format!("max = {exceeds}({element}, max) ? {element} : max;"));
+            });
+            over(&[last], &[n], lines, |lines| {
+                lines.line(format!("{array}[{target}] = {}({element} - max);", printer.precision.function("exp")));
+            });
+            lines.line(format!("{ty} sum = {};", printer.precision.number(-0.0)));
+            over(&[last], &[n], lines, |lines| lines.line(format!("sum += {array}[{target}];")));
+            over(&[last], &[n], lines, |lines| lines.line(format!("{array}[{target}] /= sum;")));
+        });
+    });
+}
+
+/// The elements that stretching would make equal, summed in row-major order.
+pub(super) fn sum_down(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
+    let (view, shape) = (&item.reads[0], &item.statement.ty.shape);
+    let n_terms: usize = view.shape.iter().product();
+    let size: usize = shape.iter().product();
+    let missing = view.shape.len() - shape.len();
+    let own = row_major(shape);
+    let strides = (0..view.shape.len()).map(|axis| match axis.checked_sub(missing) {
+        Some(kept) if shape[kept] != 1 => own[kept],
+        _ => 0,
+    });
+    let target = place(0, (0..view.shape.len()).map(index).zip(strides));
+    let start = match view.shape == *shape {
+        true => neutral(printer, view.scalar, 1),
+        false => neutral(printer, view.scalar, n_terms),
+    };
+    loops(&[size], 0, lines, |lines| lines.line(format!("{} = {start};", printer.result(item, "i0"))));
+    let all: Vec<usize> = (0..view.shape.len()).collect();
+    let element = printer.homes.element(view, &Axes::new(view, None).place(&[]));
+    let result = printer.result(item, &target);
+    over(&all, &view.shape, lines, |lines| {
+        lines.line(format!("{result} = {};", plus(printer, item, &result, &element)));
+    });
+}

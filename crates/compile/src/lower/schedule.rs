@@ -1,0 +1,184 @@
+//! In which order statements run, and which of them share a loop.
+//!
+//! A statement that moves no element is seen through: whoever reads its result reads its operand instead. Of the others, one that is
+//! ready starts a loop, and all that are ready then and have the same shape join it, also those that read what the loop computes at
+//! the same place.
+
+use eddy_flow::VarId;
+use eddy_tensor::{Op, Shape, Type};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::expression::is_elementwise;
+use super::{Code, Operand, Right, Statement};
+use crate::view::{Root, View};
+
+/// Statements in the order in which they run.
+pub(super) struct Scheduled<'a> {
+    pub actions: Vec<Action<'a>>,
+    /// What streams that are seen through are.
+    pub aliases: FxHashMap<VarId, View>,
+}
+
+/// One loop, or one operation with loops of its own.
+pub(super) struct Action<'a> {
+    /// The number of its group.
+    pub group: usize,
+    pub kind: ActionKind<'a>,
+}
+
+pub(super) enum ActionKind<'a> {
+    /// A loop over a shape, in which all these are computed.
+    Map(Shape, Vec<Item<'a>>),
+    /// An operation of another kind.
+    Other(Item<'a>),
+}
+
+/// A statement with what it reads.
+#[derive(Clone)]
+pub(super) struct Item<'a> {
+    pub statement: &'a Statement,
+    /// The operands, stretched to the shape of the result where it is computed element by element.
+    pub reads: Vec<View>,
+}
+
+impl Action<'_> {
+    pub fn items(&self) -> &[Item<'_>] {
+        match &self.kind {
+            ActionKind::Map(_, items) => items,
+            ActionKind::Other(item) => std::slice::from_ref(item),
+        }
+    }
+}
+
+/// Orders all statements.
+pub(super) fn schedule(code: &Code) -> Scheduled<'_> {
+    let mut scheduler = Scheduler { aliases: FxHashMap::default(), types: FxHashMap::default() };
+    let mut actions = Vec::new();
+    for (number, group) in code.groups.iter().enumerate() {
+        let mut items = Vec::new();
+        for statement in &group.statements {
+            scheduler.types.insert(statement.var, statement.ty.clone());
+            let reads: Vec<View> =
+                statement.right.operands().into_iter().map(|operand| scheduler.view(operand)).collect();
+            // What must be kept somewhere is copied there.
+            let is_kept = code.exports.contains_key(&statement.var);
+            match seen_through(statement, &reads).filter(|_| !is_kept) {
+                Some(view) => {
+                    scheduler.aliases.insert(statement.var, view);
+                }
+                None => items.push(scheduler.item(statement, reads)),
+            }
+        }
+        fuse(items, number, &mut actions);
+    }
+    Scheduled { actions, aliases: scheduler.aliases }
+}
+
+struct Scheduler {
+    aliases: FxHashMap<VarId, View>,
+    types: FxHashMap<VarId, Type>,
+}
+
+impl Scheduler {
+    fn view(&self, operand: &Operand) -> View {
+        match operand {
+            Operand::Seen(view) => view.clone(),
+            Operand::Var(var) => match self.aliases.get(var) {
+                Some(view) => view.clone(),
+                None => View::whole(Root::Var(*var), &self.types[var]),
+            },
+        }
+    }
+
+    fn item<'a>(&self, statement: &'a Statement, reads: Vec<View>) -> Item<'a> {
+        let reads = if is_map(statement) { stretched(statement, &reads) } else { reads };
+        Item { statement, reads }
+    }
+}
+
+/// The view that a statement is, if it moves nothing.
+fn seen_through(statement: &Statement, reads: &[View]) -> Option<View> {
+    match &statement.right {
+        Right::Copy(_) => Some(reads[0].clone()),
+        Right::Apply(op, _) => reads[0].seen_through(op).filter(|_| reads.len() == 1),
+        Right::Choice(..) => None,
+    }
+}
+
+/// Whether a statement computes its elements one by one. What is seen through but must be kept is copied so.
+fn is_map(statement: &Statement) -> bool {
+    match &statement.right {
+        Right::Copy(_) | Right::Choice(..) => true,
+        Right::Apply(op, operands) => is_elementwise(op) || is_moving(op) && operands.len() == 1,
+    }
+}
+
+/// Whether an operation only moves elements, so that its result can be read through a view.
+fn is_moving(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Copy
+            | Op::StopGradient
+            | Op::Index(_)
+            | Op::Slice(..)
+            | Op::Transpose
+            | Op::Spread(..)
+            | Op::Broadcast(_)
+            | Op::Unfold(..)
+    )
+}
+
+/// The operands as the loop over the result reads them.
+fn stretched(statement: &Statement, reads: &[View]) -> Vec<View> {
+    let shape = &statement.ty.shape;
+    match &statement.right {
+        Right::Apply(Op::Outer, _) => {
+            let [x, y] = reads else { unreachable!("`outer` has two operands") };
+            let column = View { strides: vec![x.strides[0], 0], shape: shape.clone(), ..x.clone() };
+            let row = View { strides: vec![0, y.strides[0]], shape: shape.clone(), ..y.clone() };
+            vec![column, row]
+        }
+        Right::Apply(Op::ZerosLike | Op::OnesLike, _) => Vec::new(),
+        Right::Apply(op, _) if is_moving(op) => {
+            vec![reads[0].seen_through(op).expect("it moves elements without copying them")]
+        }
+        _ => reads.iter().map(|view| view.stretched(shape)).collect(),
+    }
+}
+
+/// Puts the statements of a group into loops.
+fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
+    let own: FxHashSet<VarId> = items.iter().map(|item| item.statement.var).collect();
+    let mut done: FxHashSet<VarId> = FxHashSet::default();
+    let mut left = items;
+    while !left.is_empty() {
+        let is_done = |view: &View| view.var().is_none_or(|var| !own.contains(&var) || done.contains(&var));
+        let first = left
+            .iter()
+            .position(|item| item.reads.iter().all(is_done))
+            .expect("statements are in an order in which they can run");
+        if !is_map(left[first].statement) {
+            let item = left.remove(first);
+            done.insert(item.statement.var);
+            actions.push(Action { group, kind: ActionKind::Other(item) });
+            continue;
+        }
+        let shape = left[first].statement.ty.shape.clone();
+        let (mut together, mut rest, mut inside) = (Vec::new(), Vec::new(), FxHashSet::default());
+        for item in left {
+            let is_ready = |view: &View| {
+                is_done(view) || view.var().is_some_and(|var| inside.contains(&var) && view.is_all_of(var, &shape))
+            };
+            let fits = is_map(item.statement) && item.statement.ty.shape == shape;
+            if fits && item.reads.iter().all(is_ready) {
+                inside.insert(item.statement.var);
+                together.push(item);
+            } else {
+                rest.push(item);
+            }
+        }
+        done.extend(inside);
+        actions.push(Action { group, kind: ActionKind::Map(shape, together) });
+        left = rest;
+    }
+}

@@ -1,0 +1,87 @@
+//! Loops over the elements of several views at once.
+//!
+//! Neighbouring axes along which all views move alike become one loop: two matrices that are read in row-major order are
+//! one loop over all elements, which the C compiler vectorises.
+
+use crate::lines::Lines;
+use crate::view::View;
+
+/// A nest of loops with literal bounds, and how the views move in it.
+pub(crate) struct Nest {
+    /// Outermost first: the size, and the stride of each view.
+    axes: Vec<(usize, Vec<usize>)>,
+    offsets: Vec<usize>,
+}
+
+impl Nest {
+    /// Loops over a shape that all views have.
+    pub fn new(shape: &[usize], views: &[&View]) -> Nest {
+        let mut axes: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (axis, &size) in shape.iter().enumerate() {
+            let strides: Vec<usize> = views.iter().map(|view| view.strides[axis]).collect();
+            match axes.last_mut() {
+                _ if size == 1 => {}
+                Some((outer, outer_strides))
+                    if outer_strides.iter().zip(&strides).all(|(outer, inner)| *outer == inner * size) =>
+                {
+                    *outer *= size;
+                    *outer_strides = strides;
+                }
+                _ => axes.push((size, strides)),
+            }
+        }
+        Nest { axes, offsets: views.iter().map(|view| view.offset).collect() }
+    }
+
+    /// The place of a view in the innermost loop.
+    pub fn place(&self, view: usize) -> String {
+        let terms = self.axes.iter().enumerate().map(|(axis, (_, strides))| (index(axis), strides[view]));
+        place(self.offsets[view], terms)
+    }
+
+    /// Writes the loops around some lines.
+    pub fn write(&self, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+        let sizes: Vec<usize> = self.axes.iter().map(|(size, _)| *size).collect();
+        loops(&sizes, 0, lines, inner);
+    }
+}
+
+/// `for (size_t i0 = 0; i0 < 4; i0++)`, and so on.
+pub(crate) fn loops(sizes: &[usize], first: usize, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+    let mut heads = sizes.iter().enumerate().map(|(axis, size)| for_loop(&index(first + axis), *size));
+    let heads: Vec<String> = heads.by_ref().collect();
+    nested(&heads, lines, inner);
+}
+
+fn nested(heads: &[String], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+    match heads {
+        [] => inner(lines),
+        [head, rest @ ..] => lines.block(head, |lines| nested(rest, lines, inner)),
+    }
+}
+
+/// The head of a loop.
+pub(crate) fn for_loop(index: &str, size: usize) -> String {
+    format!("for (size_t {index} = 0; {index} < {size}; {index}++)")
+}
+
+/// The name of the index of an axis.
+pub(crate) fn index(axis: usize) -> String {
+    format!("i{axis}")
+}
+
+/// `128 + 64 * i0 + i1`.
+pub(crate) fn place(offset: usize, terms: impl IntoIterator<Item = (String, usize)>) -> String {
+    let mut sum: Vec<String> = Vec::new();
+    for (index, stride) in terms {
+        match stride {
+            0 => {}
+            1 => sum.push(index),
+            _ => sum.push(format!("{stride} * {index}")),
+        }
+    }
+    if offset > 0 || sum.is_empty() {
+        sum.push(offset.to_string());
+    }
+    sum.join(" + ")
+}
