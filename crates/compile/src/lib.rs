@@ -4,6 +4,7 @@ mod lines;
 mod lower;
 mod nest;
 mod precision;
+pub mod runtime;
 mod view;
 
 pub use precision::Precision;
