@@ -1,7 +1,10 @@
 //! From plans to C.
 
+pub mod emit;
+pub mod layout;
 mod lines;
 mod lower;
+mod names;
 mod nest;
 mod precision;
 pub mod runtime;

@@ -115,21 +115,6 @@ impl View {
         Some(view)
     }
 
-    /// Whether an operation was seen through to get this view.
-    pub fn is_moved_by(&self, op: &Op) -> bool {
-        matches!(
-            op,
-            Op::Copy
-                | Op::StopGradient
-                | Op::Index(_)
-                | Op::Slice(..)
-                | Op::Transpose
-                | Op::Spread(..)
-                | Op::Broadcast(_)
-                | Op::Unfold(..)
-        )
-    }
-
     /// The view as broadcasting reads it for a result of this shape.
     pub fn stretched(&self, shape: &Shape) -> View {
         let missing = shape.len() - self.shape.len();
@@ -139,6 +124,21 @@ impl View {
         });
         View { strides: strides.collect(), shape: shape.clone(), ..self.clone() }
     }
+}
+
+/// Whether an operation only moves elements, so that its result can always be read through a view.
+pub(crate) fn is_moving(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Copy
+            | Op::StopGradient
+            | Op::Index(_)
+            | Op::Slice(..)
+            | Op::Transpose
+            | Op::Spread(..)
+            | Op::Broadcast(_)
+            | Op::Unfold(..)
+    )
 }
 
 /// The strides of elements in row-major order.

@@ -65,7 +65,7 @@ impl Right {
 }
 
 /// What a statement reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand {
     /// A stream that a statement before it computes.
     Var(VarId),
@@ -76,8 +76,8 @@ pub(crate) enum Operand {
 /// Statements that run if all conditions hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
-    /// C expressions.
-    pub conditions: Vec<String>,
+    /// Scalars, and the values that they must have.
+    pub conditions: Vec<(Operand, bool)>,
     pub statements: Vec<Statement>,
 }
 

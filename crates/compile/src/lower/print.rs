@@ -9,7 +9,7 @@ use super::{Code, Right, convolution, products, reductions, structure};
 use crate::lines::Lines;
 use crate::nest::Nest;
 use crate::precision::Precision;
-use crate::view::{Root, View};
+use crate::view::{Root, View, is_moving};
 
 /// What printers of operations share.
 pub(super) struct Printer<'a> {
@@ -25,7 +25,10 @@ pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, preci
     let mut actions = scheduled.actions.as_slice();
     while let [first, ..] = actions {
         let n = actions.iter().take_while(|action| action.group == first.group).count();
-        lines.guarded(&code.groups[first.group].conditions, |lines| {
+        let conditions = scheduled.conditions[first.group].iter();
+        let conditions: Vec<String> =
+            conditions.map(|(view, truth)| condition(homes, view, *truth)).collect();
+        lines.guarded(&conditions, |lines| {
             for action in &actions[..n] {
                 printer.action(action, lines);
                 exports(action, code, &printer, lines);
@@ -34,6 +37,12 @@ pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, preci
         actions = &actions[n..];
     }
     lines
+}
+
+/// A scalar that must have this value.
+pub(crate) fn condition(homes: &Homes, view: &View, truth: bool) -> String {
+    let element = homes.element(view, &view.offset.to_string());
+    if truth { element } else { format!("!{element}") }
 }
 
 /// Scalars are declared once, before the conditions under which they are computed.
@@ -127,7 +136,7 @@ impl Printer<'_> {
             Right::Copy(_) => reads[0].clone(),
             Right::Choice(..) => elements.chosen(&reads[0], &reads[1], &reads[2]),
             Right::Apply(Op::Where, _) => elements.chosen(&reads[0], &reads[1], &reads[2]),
-            Right::Apply(op, _) if reads.len() == 1 && item.reads[0].is_moved_by(op) => reads[0].clone(),
+            Right::Apply(op, _) if is_moving(op) => reads[0].clone(),
             Right::Apply(op, _) => elements.expression(op, reads),
         }
     }

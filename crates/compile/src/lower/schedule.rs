@@ -10,13 +10,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::expression::is_elementwise;
 use super::{Code, Operand, Right, Statement};
-use crate::view::{Root, View};
+use crate::view::{Root, View, is_moving};
 
 /// Statements in the order in which they run.
 pub(super) struct Scheduled<'a> {
     pub actions: Vec<Action<'a>>,
     /// What streams that are seen through are.
     pub aliases: FxHashMap<VarId, View>,
+    /// For each group its conditions.
+    pub conditions: Vec<Vec<(View, bool)>>,
 }
 
 /// One loop, or one operation with loops of its own.
@@ -53,8 +55,10 @@ impl Action<'_> {
 /// Orders all statements.
 pub(super) fn schedule(code: &Code) -> Scheduled<'_> {
     let mut scheduler = Scheduler { aliases: FxHashMap::default(), types: FxHashMap::default() };
-    let mut actions = Vec::new();
+    let (mut actions, mut conditions) = (Vec::new(), Vec::new());
     for (number, group) in code.groups.iter().enumerate() {
+        let of_group = group.conditions.iter();
+        conditions.push(of_group.map(|(operand, truth)| (scheduler.view(operand), *truth)).collect());
         let mut items = Vec::new();
         for statement in &group.statements {
             scheduler.types.insert(statement.var, statement.ty.clone());
@@ -71,7 +75,7 @@ pub(super) fn schedule(code: &Code) -> Scheduled<'_> {
         }
         fuse(items, number, &mut actions);
     }
-    Scheduled { actions, aliases: scheduler.aliases }
+    Scheduled { actions, aliases: scheduler.aliases, conditions }
 }
 
 struct Scheduler {
@@ -111,21 +115,6 @@ fn is_map(statement: &Statement) -> bool {
         Right::Copy(_) | Right::Choice(..) => true,
         Right::Apply(op, operands) => is_elementwise(op) || is_moving(op) && operands.len() == 1,
     }
-}
-
-/// Whether an operation only moves elements, so that its result can be read through a view.
-fn is_moving(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Copy
-            | Op::StopGradient
-            | Op::Index(_)
-            | Op::Slice(..)
-            | Op::Transpose
-            | Op::Spread(..)
-            | Op::Broadcast(_)
-            | Op::Unfold(..)
-    )
 }
 
 /// The operands as the loop over the result reads them.

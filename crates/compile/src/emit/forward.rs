@@ -1,0 +1,414 @@
+//! One forward loop, whose iterations are calls of `step` (section 3 of the planner's specification).
+//!
+//! A stream that is late is computed some calls after its cycle arrived; until then what it reads is kept in rings, at the index of
+//! the iteration that computed it. A `fby` is a field of the state that is written when all else was computed. It starts with its
+//! initial value, or, if that is no constant, has a flag that says whether it was written.
+
+use eddy_flow::{Kind, Polarity, VarId};
+use eddy_plan::plan::{Immediate, Instruction, Lagged, Late, Place, Read, Register, Right as Planned};
+use rustc_hash::FxHashMap;
+
+use super::Emitter;
+use super::reads::memory;
+use crate::layout::Element;
+use crate::lines::Lines;
+use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
+use crate::view::{Root, View};
+
+/// A loop and what its code needs to know.
+pub(super) struct Loop<'p> {
+    lagged: &'p Lagged,
+    /// For each stream its lag.
+    lags: FxHashMap<VarId, usize>,
+}
+
+impl<'a> Emitter<'a> {
+    /// Writes `step` and `flush`.
+    pub(super) fn forward(&mut self, lagged: &'a Lagged) {
+        let lags = lagged.body.iter().map(|late| (late.instruction.var, late.lag)).collect();
+        let this = Loop { lagged, lags };
+        if lagged.max_lag > 0 {
+            self.state.field("t".into(), Element::Count, Vec::new(), "cycles so far".into(), self.precision);
+            self.reset_state.line("self->t = 0;");
+        }
+        let mut code = self.loop_code(&this);
+        self.export_outputs(&this, &mut code);
+        let names = |var: VarId| self.names.of(var);
+        let lowered = lower(&code, &names, self.precision, &mut self.scratch);
+        let mut body = Lines::default();
+        self.rings_of_inputs(&this, &mut body);
+        body.append(&lowered.lines);
+        self.show(&this, &lowered, &mut body);
+        self.write_registers(&this, &lowered, &mut body);
+        let name = self.name.clone();
+        let is_late = lagged.max_lag > 0;
+        let look_ahead = lagged.look_ahead;
+        let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
+        self.functions.line("");
+        self.functions.block(&head, |lines| {
+            lines.line("int32_t error = 0;");
+            lines.line("(void)in;");
+            if is_late {
+                lines.line("const int64_t t = self->t;");
+            }
+            lines.append(&body);
+            if is_late {
+                lines.line("self->t = t + 1;");
+            }
+            lines.line("if (error) return -error;");
+            match look_ahead {
+                0 => lines.line("return 1;"),
+                z => lines.line(format!("return t >= {z};")),
+            }
+        });
+        self.functions.line("");
+        self.functions.block(&format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"), |lines| {
+            lines.line("(void)self;");
+            lines.line("(void)out;");
+            lines.line("return 0;");
+        });
+    }
+
+    /// The statements of one iteration, in groups that run under the same conditions.
+    fn loop_code(&mut self, this: &Loop<'a>) -> Code {
+        let mut code = Code::default();
+        for late in &this.lagged.body {
+            let conditions = self.conditions(this, late);
+            let statement = self.statement(this, late);
+            match code.groups.last_mut() {
+                Some(group) if group.conditions == conditions => group.statements.push(statement),
+                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
+            }
+        }
+        for register in &this.lagged.registers {
+            if let Read::Here(next, Place::Ring(0)) = &register.next
+                && this.lags.contains_key(next)
+            {
+                code.live_out.push(*next);
+                let place = self.state_value("s", register.fby);
+                code.in_place.entry(*next).or_insert(place);
+            }
+        }
+        for ring in &this.lagged.rings {
+            if this.lags.contains_key(&ring.var) {
+                let place = self.ring(this, ring.var, 0);
+                code.exports.entry(ring.var).or_default().push(place);
+            }
+        }
+        code
+    }
+
+    /// When an instruction runs: when its cycle has come, and where it is there.
+    fn conditions(&mut self, this: &Loop<'a>, late: &'a Late) -> Vec<(Operand, bool)> {
+        let mut conditions = Vec::new();
+        if late.lag > 0 {
+            let has_come = Root::One(format!("(t >= {})", late.lag));
+            let ty = eddy_tensor::Type { scalar: eddy_tensor::Scalar::Bool, shape: eddy_tensor::Shape::scalar() };
+            conditions.push((Operand::Seen(View::whole(has_come, &ty)), true));
+        }
+        for condition in &late.instruction.clock {
+            let operand = self.operand(this, &condition.read);
+            conditions.push((operand, condition.polarity == Polarity::On));
+        }
+        conditions
+    }
+
+    fn statement(&mut self, this: &Loop<'a>, late: &'a Late) -> Statement {
+        let instruction = &late.instruction;
+        let right = self.right(this, late, instruction);
+        self.statement_of(instruction.var, right)
+    }
+
+    /// A statement for the equation of a stream.
+    pub(super) fn statement_of(&self, var: VarId, right: Right) -> Statement {
+        let site = self.source.flow.equations.iter().position(|equation| equation.out == var);
+        Statement {
+            var,
+            ty: self.ty(var).clone(),
+            right,
+            site: site.map_or(0, |site| site + 1),
+            comment: self.source.flow.labels().definition(var).replace("*/", "* /").replace("/*", "/ *"),
+        }
+    }
+
+    fn right(&mut self, this: &Loop<'a>, late: &'a Late, instruction: &'a Instruction) -> Right {
+        let var = instruction.var;
+        match &instruction.right {
+            Planned::Copy(read) => Right::Copy(self.operand(this, read)),
+            Planned::Apply(reads) => {
+                let operands = reads.iter().map(|read| self.operand(this, read)).collect();
+                Right::Apply(self.operation(var), operands)
+            }
+            Planned::Choice { condition, yes, no } => Right::Choice(
+                self.operand(this, condition),
+                self.operand(this, yes),
+                self.operand(this, no),
+            ),
+            Planned::Register { init, .. } => {
+                let text = self.state_value("s", var);
+                let register = Operand::Seen(memory(text.clone(), self.ty(var)));
+                match self.initial(init) {
+                    Some(view) => {
+                        self.set(&text, &view, self.ty(var).clone());
+                        Right::Copy(register)
+                    }
+                    None => {
+                        let flag = self.state_flag("f", var);
+                        self.reset_state.line(format!("{flag} = false;"));
+                        let init = self.operand(this, init);
+                        Right::Choice(self.truth(flag), register, init)
+                    }
+                }
+            }
+            Planned::Previous { init, next, .. } => {
+                let (init, next) = (self.operand(this, init), self.operand(this, next));
+                let has_before = self.truth(format!("(t > {})", late.lag));
+                Right::Choice(has_before, next, init)
+            }
+            Planned::Ahead { next: Some(next), .. } => Right::Copy(self.operand(this, next)),
+            Planned::Ahead { .. } | Planned::Carried { .. } | Planned::Tracked { .. } => {
+                unreachable!("a forward loop has no windows")
+            }
+        }
+    }
+
+    /// The operation of the equation of a stream.
+    pub(super) fn operation(&self, var: VarId) -> eddy_tensor::Op {
+        let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
+        match equation.map(|equation| &equation.kind) {
+            Some(Kind::Apply(op, _)) => op.clone(),
+            kind => unreachable!("an operation is applied, not {kind:?}"),
+        }
+    }
+
+    /// A C expression that is a truth value.
+    pub(super) fn truth(&self, text: String) -> Operand {
+        let ty = eddy_tensor::Type { scalar: eddy_tensor::Scalar::Bool, shape: eddy_tensor::Shape::scalar() };
+        Operand::Seen(View::whole(Root::One(text), &ty))
+    }
+
+    /// An initial value that does not depend on time.
+    pub(super) fn initial(&mut self, read: &Read) -> Option<View> {
+        match read {
+            Read::Here(var, Place::Immediate(immediate)) => Some(self.immediate(*var, immediate)),
+            _ => None,
+        }
+    }
+
+    /// Sets a field of the state when it is reset.
+    pub(super) fn set(&mut self, text: &str, view: &View, ty: eddy_tensor::Type) {
+        let mut lines = Lines::default();
+        copy(view, text, &ty, &mut lines);
+        self.reset_state.append(&lines);
+    }
+
+    /// What an instruction reads.
+    fn operand(&mut self, this: &Loop<'a>, read: &Read) -> Operand {
+        let Read::Here(var, place) = read else { unreachable!("loops whose equations are late read rings") };
+        match place {
+            Place::Immediate(immediate) => Operand::Seen(self.immediate(*var, immediate)),
+            Place::Ring(0) | Place::Local => match this.lags.contains_key(var) {
+                true => Operand::Var(*var),
+                false => Operand::Seen(self.input(*var)),
+            },
+            Place::Ring(age) => {
+                let text = self.ring(this, *var, *age);
+                Operand::Seen(memory(text, self.ty(*var)))
+            }
+            // Nobody reads what is not there.
+            Place::Absent | Place::Nowhere => {
+                let ty = self.ty(*var).clone();
+                Operand::Seen(View::whole(Root::One("0".to_string()), &ty))
+            }
+            Place::Neighbour | Place::Buffer(_) | Place::Scalar(_) => unreachable!("a forward loop has no windows"),
+        }
+    }
+
+    /// An input, in the struct that the caller gave.
+    fn input(&self, var: VarId) -> View {
+        let number = self.source.flow.inputs.iter().position(|input| *input == var);
+        let number = number.expect("what is not computed is an input");
+        memory(format!("in->{}", self.inputs[number].field), self.ty(var))
+    }
+
+    /// Where a stream of so many iterations ago is.
+    fn ring(&mut self, this: &Loop<'a>, var: VarId, age: usize) -> String {
+        let slots = this.lagged.slots(var);
+        let name = format!("q_{}", self.names.of(var));
+        if self.state.find(&name).is_none() {
+            let ty = self.ty(var);
+            let mut dimensions = vec![slots];
+            if !ty.shape.is_scalar() {
+                dimensions.push(ty.shape.iter().product());
+            }
+            let comment = format!("{}, the last {slots}", self.label(var));
+            self.state.field(name.clone(), Element::Value(ty.scalar), dimensions, comment, self.precision);
+        }
+        match age {
+            0 => format!("self->{name}[t % {slots}]"),
+            _ => format!("self->{name}[(t - {age}) % {slots}]"),
+        }
+    }
+
+    /// Inputs that are kept for later iterations.
+    fn rings_of_inputs(&mut self, this: &Loop<'a>, lines: &mut Lines) {
+        for ring in &this.lagged.rings {
+            if self.source.flow.inputs.contains(&ring.var) {
+                let to = self.ring(this, ring.var, 0);
+                copy(&self.input(ring.var), &to, self.ty(ring.var), lines);
+            }
+        }
+    }
+
+    /// Outputs that are computed in the iteration that shows them go there at once.
+    fn export_outputs(&self, this: &Loop<'a>, code: &mut Code) {
+        for (instruction, field) in self.shown(this) {
+            if let Planned::Copy(Read::Here(var, Place::Ring(0))) = &instruction.right
+                && this.lags.contains_key(var)
+            {
+                code.exports.entry(*var).or_default().push(format!("out->{field}"));
+            }
+        }
+        for instruction in &this.lagged.emit.code {
+            for condition in &instruction.clock {
+                if let Read::Here(var, Place::Ring(0)) = &condition.read
+                    && this.lags.contains_key(var)
+                {
+                    code.live_out.push(*var);
+                }
+            }
+        }
+        for register in &this.lagged.registers {
+            for condition in self.clock_of(this, register) {
+                if this.lags.contains_key(&condition.0) {
+                    code.live_out.push(condition.0);
+                }
+            }
+        }
+    }
+
+    /// The outputs with their fields; a stream that is two outputs is in both.
+    fn shown(&self, this: &Loop<'a>) -> Vec<(&'a Instruction, String)> {
+        let mut shown = Vec::new();
+        for (output, port) in self.source.flow.outputs.iter().zip(&self.outputs) {
+            let instruction = this.lagged.emit.code.iter().find(|instruction| instruction.var == *output);
+            shown.extend(instruction.map(|instruction| (instruction, port.field.clone())));
+        }
+        shown
+    }
+
+    /// What is shown besides, and which outputs are there.
+    fn show(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
+        for (instruction, field) in self.shown(this) {
+            let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
+            let is_exported = matches!(read, Read::Here(var, Place::Ring(0)) if this.lags.contains_key(var));
+            let mut conditions = Vec::new();
+            for condition in &instruction.clock {
+                let view = self.view_after(this, lowered, &condition.read);
+                let element = lowered.homes.element(&view, &view.offset.to_string());
+                conditions.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
+            }
+            if !conditions.is_empty() {
+                lines.line(format!("out->{field}_present = {};", conditions.join(" && ")));
+            } else if self.outputs.iter().any(|port| port.field == field && port.has_flag) {
+                lines.line(format!("out->{field}_present = true;"));
+            }
+            if !is_exported {
+                let view = self.view_after(this, lowered, read);
+                copy(&view, &format!("out->{field}"), self.ty(instruction.var), lines);
+            }
+        }
+    }
+
+    /// Where an operand is when all statements have run.
+    fn view_after(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> View {
+        match self.operand(this, read) {
+            Operand::Seen(view) => view,
+            Operand::Var(var) => lowered.homes.seen(var, self.ty(var)),
+        }
+    }
+
+    /// The conditions under which a register is written.
+    fn clock_of(&self, this: &Loop<'a>, register: &Register) -> Vec<(VarId, bool)> {
+        let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
+        let clock = late.map_or(&[][..], |late| &late.instruction.clock);
+        clock.iter().map(|condition| (condition.read.var(), condition.polarity == Polarity::On)).collect()
+    }
+
+    /// Registers take their new values, all at once: what one of them held before may be what another one takes.
+    fn write_registers(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
+        let mut writes = Vec::new();
+        for register in &this.lagged.registers {
+            let text = self.state_value("s", register.fby);
+            let view = self.view_after(this, lowered, &register.next);
+            let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
+            let late = late.expect("a register belongs to an equation of the loop");
+            let mut conditions = Vec::new();
+            if late.lag > 0 {
+                conditions.push(format!("t >= {}", late.lag));
+            }
+            for condition in &late.instruction.clock {
+                let view = self.view_after(this, lowered, &condition.read);
+                let element = lowered.homes.element(&view, &view.offset.to_string());
+                conditions.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
+            }
+            let flag = self.state.find(&format!("f_{}", self.names.of(register.fby))).is_some();
+            let flag = flag.then(|| self.state_flag("f", register.fby));
+            writes.push((register.fby, text, view, conditions, flag));
+        }
+        let written: Vec<String> = writes.iter().map(|(_, text, ..)| text.clone()).collect();
+        let reads_another = |view: &View, own: &str| match &view.root {
+            Root::One(text) | Root::Memory(text) => *text != own && written.contains(text),
+            Root::Var(_) => false,
+        };
+        // What another register holds is put aside first.
+        let mut aside = Lines::default();
+        for (fby, text, view, ..) in &mut writes {
+            if reads_another(view, text) {
+                let (name, ty) = (format!("aside_{}", self.names.of(*fby)), self.ty(*fby).clone());
+                let size = ty.shape.iter().product::<usize>();
+                let dimension = if ty.shape.is_scalar() { String::new() } else { format!("[{size}]") };
+                aside.line(format!("{} {name}{dimension};", self.precision.c_type(ty.scalar)));
+                copy(view, &name, &ty, &mut aside);
+                *view = memory(name, &ty);
+            }
+        }
+        lines.append(&aside);
+        for (fby, text, view, conditions, flag) in &writes {
+            let ty = self.ty(*fby).clone();
+            let is_there = matches!(&view.root, Root::One(own) | Root::Memory(own) if own == text) && view.offset == 0;
+            if is_there && flag.is_none() {
+                continue;
+            }
+            lines.guarded(conditions, |lines| {
+                if !is_there {
+                    copy(view, text, &ty, lines);
+                }
+                if let Some(flag) = flag {
+                    lines.line(format!("{flag} = true;"));
+                }
+            });
+        }
+    }
+}
+
+/// `to = view;`, element by element.
+pub(super) fn copy(view: &View, to: &str, ty: &eddy_tensor::Type, lines: &mut Lines) {
+    let element = |place: &str| match &view.root {
+        Root::One(text) => text.clone(),
+        Root::Memory(text) => format!("{text}[{place}]"),
+        Root::Var(_) => unreachable!("it has a place by now"),
+    };
+    if ty.shape.is_scalar() {
+        lines.line(format!("{to} = {};", element(&view.offset.to_string())));
+        return;
+    }
+    let target = View::whole(Root::Memory(to.to_string()), ty);
+    let nest = crate::nest::Nest::new(&view.shape, &[view, &target]);
+    nest.write(lines, |lines| lines.line(format!("{to}[{}] = {};", nest.place(1), element(&nest.place(0)))));
+}
+
+/// Whether an initial value is a constant.
+pub(super) fn is_constant(read: &Read) -> bool {
+    matches!(read, Read::Here(_, Place::Immediate(Immediate::Value(_))))
+}

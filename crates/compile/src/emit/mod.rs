@@ -1,0 +1,256 @@
+//! A plan as C: one state struct, `reset`, `reset_state`, `step`, `flush`.
+//!
+//! * [`reads`]: operands of instructions, as views of the memory that they are in.
+//! * [`forward`]: one forward loop, whose iterations are calls of `step`.
+
+mod forward;
+mod reads;
+
+use eddy_flow::clocks::Clocks;
+use eddy_flow::{Flow, VarId};
+use eddy_plan::Plan;
+use eddy_plan::plan::{RootPlan, Schedule};
+use eddy_tensor::{Type, Value};
+
+use crate::layout::{Element, Struct};
+use crate::lines::Lines;
+use crate::lower::memory::Scratch;
+use crate::names::{Names, identifier, port_names};
+use crate::precision::Precision;
+use crate::runtime;
+
+/// What to compile.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The equations.
+    pub flow: &'a Flow,
+    /// When streams are there.
+    pub clocks: &'a Clocks,
+    /// When they are computed.
+    pub plan: &'a Plan,
+    /// The seed of initial values.
+    pub seed: u64,
+}
+
+/// How to compile it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What everything is called: names begin with it.
+    pub name: String,
+    /// The precision of numbers.
+    pub precision: Precision,
+}
+
+/// C text, and what a host needs to call it.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// What everything is called.
+    pub name: String,
+    /// The precision of numbers.
+    pub precision: Precision,
+    /// The header that the code includes.
+    pub runtime_header: String,
+    /// The interface.
+    pub header: String,
+    /// The code.
+    pub source: String,
+    /// The inputs of a cycle, in the order of the program.
+    pub input: Struct,
+    /// The outputs of a cycle.
+    pub output: Struct,
+    /// The state.
+    pub state: Struct,
+    /// What the state holds at the beginning, by the names of its fields: constants that are too large to stand in the text.
+    pub constants: Vec<(String, Value)>,
+    /// The names of the fields of inputs and outputs, and whether each has a flag that says if it is there.
+    pub inputs: Vec<Port>,
+    /// See [`Emitted::inputs`].
+    pub outputs: Vec<Port>,
+}
+
+/// An input or an output.
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The name of its field; `NAME_present` is the flag.
+    pub field: String,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it has a flag: it is not there at all cycles.
+    pub has_flag: bool,
+}
+
+/// Why something is not compiled: it runs in the simulator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotCompiled {
+    /// There is no static plan.
+    EventDriven,
+    /// Streams on several roots.
+    SeveralRoots,
+    /// A kind of plan that is not printed yet.
+    Windows,
+}
+
+/// Writes a program in C.
+pub fn emit(source: &Source<'_>, options: &Options) -> Result<Emitted, NotCompiled> {
+    let [root] = source.plan.roots.as_slice() else { return Err(NotCompiled::SeveralRoots) };
+    let mut emitter = Emitter::new(source, root, options);
+    match &root.schedule {
+        Schedule::Forward(lagged) => emitter.forward(lagged),
+        Schedule::Windows(_) => return Err(NotCompiled::Windows),
+        Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
+    }
+    Ok(emitter.finish())
+}
+
+/// C text under construction.
+struct Emitter<'a> {
+    source: Source<'a>,
+    root: &'a RootPlan,
+    name: String,
+    precision: Precision,
+    names: Names,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    state: Struct,
+    constants: Vec<(String, Value)>,
+    /// Lines of `reset` and of `reset_state`.
+    reset: Lines,
+    reset_state: Lines,
+    /// Functions, in order.
+    functions: Lines,
+    scratch: Scratch,
+}
+
+impl<'a> Emitter<'a> {
+    fn new(source: &Source<'a>, root: &'a RootPlan, options: &Options) -> Emitter<'a> {
+        let flow = source.flow;
+        let ports = |vars: &[VarId]| -> Vec<Port> {
+            let port = |(field, var): (String, &VarId)| Port {
+                field,
+                ty: flow.var(*var).ty.clone(),
+                has_flag: source.clocks.of(*var) != root.clock,
+            };
+            port_names(flow, vars).into_iter().zip(vars).map(port).collect()
+        };
+        Emitter {
+            source: *source,
+            root,
+            name: identifier(&options.name),
+            precision: options.precision,
+            names: Names::new(flow),
+            inputs: ports(&flow.inputs),
+            outputs: ports(&flow.outputs),
+            state: Struct::default(),
+            constants: Vec::new(),
+            reset: Lines::default(),
+            reset_state: Lines::default(),
+            functions: Lines::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn ty(&self, var: VarId) -> &'a Type {
+        &self.source.flow.var(var).ty
+    }
+
+    /// A field of the state for the value of a stream; gives the C expression.
+    fn state_value(&mut self, prefix: &str, var: VarId) -> String {
+        let name = format!("{prefix}_{}", self.names.of(var));
+        if self.state.find(&name).is_none() {
+            let ty = self.ty(var);
+            let comment = self.label(var);
+            self.state.value(name.clone(), ty.scalar, &ty.shape, comment, self.precision);
+        }
+        format!("self->{name}")
+    }
+
+    /// A flag of the state; gives the C expression.
+    fn state_flag(&mut self, prefix: &str, var: VarId) -> String {
+        let name = format!("{prefix}_{}", self.names.of(var));
+        if self.state.find(&name).is_none() {
+            self.state.field(name.clone(), Element::Flag, Vec::new(), String::new(), self.precision);
+        }
+        format!("self->{name}")
+    }
+
+    /// What comments call a stream.
+    fn label(&self, var: VarId) -> String {
+        let label = self.source.flow.labels().label(var);
+        // A comment that ended early would be code.
+        label.replace("*/", "* /").replace("/*", "/ *")
+    }
+
+    fn struct_of(&self, ports: &[Port]) -> Struct {
+        let mut fields = Struct::default();
+        for port in ports {
+            fields.value(port.field.clone(), port.ty.scalar, &port.ty.shape, port.ty.to_string(), self.precision);
+        }
+        for port in ports.iter().filter(|port| port.has_flag) {
+            let name = format!("{}_present", port.field);
+            fields.field(name, Element::Flag, Vec::new(), String::new(), self.precision);
+        }
+        fields
+    }
+
+    fn finish(mut self) -> Emitted {
+        for (number, (scalar, size)) in self.scratch.pieces.clone().into_iter().enumerate() {
+            self.state.field(format!("t{number}"), Element::Value(scalar), vec![size], "scratch".to_string(), self.precision);
+        }
+        let (input, output) = (self.struct_of(&self.inputs), self.struct_of(&self.outputs));
+        let header = self.header(&input, &output);
+        let source = self.source_text(&input, &output);
+        Emitted {
+            name: self.name,
+            precision: self.precision,
+            runtime_header: runtime::header(self.precision),
+            header,
+            source,
+            input,
+            output,
+            state: self.state,
+            constants: self.constants,
+            inputs: self.inputs,
+            outputs: self.outputs,
+        }
+    }
+
+    fn header(&self, input: &Struct, output: &Struct) -> String {
+        let (name, upper) = (&self.name, self.name.to_uppercase());
+        let mut text = format!("#ifndef {upper}_H\n#define {upper}_H\n\n");
+        text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+        text.push_str(&input.declaration(&format!("{name}_in"), self.precision));
+        text.push('\n');
+        text.push_str(&output.declaration(&format!("{name}_out"), self.precision));
+        text.push('\n');
+        text.push_str(&self.state.declaration(&format!("{name}_state"), self.precision));
+        text.push_str(&format!(
+            "\nvoid {name}_reset({name}_state *self);\n\
+             void {name}_reset_state({name}_state *self);\n\
+             int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
+             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif\n"
+        ));
+        text
+    }
+
+    fn source_text(&self, input: &Struct, output: &Struct) -> String {
+        let name = &self.name;
+        let mut text = format!("#include \"{name}.h\"\n#include \"eddy_rt.h\"\n\n");
+        for (part, fields) in [("in", input), ("out", output), ("state", &self.state)] {
+            text.push_str(&fields.assertions(&format!("{name}_{part}")));
+        }
+        let mut lines = Lines::default();
+        lines.line("");
+        lines.block(&format!("void {name}_reset_state({name}_state *self)"), |lines| {
+            lines.line("(void)self;");
+            lines.append(&self.reset_state);
+        });
+        lines.line("");
+        lines.block(&format!("void {name}_reset({name}_state *self)"), |lines| {
+            lines.append(&self.reset);
+            lines.line(format!("{name}_reset_state(self);"));
+        });
+        text.push_str(lines.text());
+        text.push_str(self.functions.text());
+        text
+    }
+}
