@@ -22,11 +22,29 @@ pub(super) struct Loop<'p> {
     lags: FxHashMap<VarId, usize>,
 }
 
+impl<'p> Loop<'p> {
+    fn new(lagged: &'p Lagged) -> Loop<'p> {
+        Loop { lagged, lags: lagged.body.iter().map(|late| (late.instruction.var, late.lag)).collect() }
+    }
+}
+
 impl<'a> Emitter<'a> {
+    /// The statements of a loop.
+    pub(super) fn loop_statements(&mut self, lagged: &'a Lagged) -> Code {
+        let this = Loop::new(lagged);
+        let mut code = self.loop_code(&this);
+        self.keep_conditions(&this, &mut code);
+        code
+    }
+
+    /// What the loop remembers until the next cycle.
+    pub(super) fn loop_registers(&mut self, lagged: &'a Lagged, lowered: &Lowered, lines: &mut Lines) {
+        self.write_registers(&Loop::new(lagged), lowered, lines);
+    }
+
     /// Writes `step` and `flush`.
     pub(super) fn forward(&mut self, lagged: &'a Lagged) {
-        let lags = lagged.body.iter().map(|late| (late.instruction.var, late.lag)).collect();
-        let this = Loop { lagged, lags };
+        let this = Loop::new(lagged);
         if lagged.max_lag > 0 {
             self.state.field("t".into(), Element::Count, Vec::new(), "cycles so far".into(), self.precision);
             self.reset_state.line("self->t = 0;");
@@ -278,6 +296,11 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
+        self.keep_conditions(this, code);
+    }
+
+    /// Conditions under which registers are written are still there then.
+    fn keep_conditions(&self, this: &Loop<'a>, code: &mut Code) {
         for register in &this.lagged.registers {
             for condition in self.clock_of(this, register) {
                 if this.lags.contains_key(&condition.0) {

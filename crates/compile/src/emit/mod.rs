@@ -1,16 +1,21 @@
 //! A plan as C: one state struct, `reset`, `reset_state`, `step`, `flush`.
 //!
 //! * [`reads`]: operands of instructions, as views of the memory that they are in.
+//! * [`invariants`]: what does not depend on time.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`.
+//! * [`window`]: windows, and the sweeps over them.
 
 mod forward;
+mod invariants;
 mod reads;
+mod window;
 
 use eddy_flow::clocks::Clocks;
 use eddy_flow::{Flow, VarId};
 use eddy_plan::Plan;
 use eddy_plan::plan::{RootPlan, Schedule};
 use eddy_tensor::{Type, Value};
+use rustc_hash::FxHashSet;
 
 use crate::layout::{Element, Struct};
 use crate::lines::Lines;
@@ -39,6 +44,8 @@ pub struct Options {
     pub name: String,
     /// The precision of numbers.
     pub precision: Precision,
+    /// The longest window that there is memory for.
+    pub max_window: usize,
 }
 
 /// C text, and what a host needs to call it.
@@ -94,9 +101,10 @@ pub enum NotCompiled {
 pub fn emit(source: &Source<'_>, options: &Options) -> Result<Emitted, NotCompiled> {
     let [root] = source.plan.roots.as_slice() else { return Err(NotCompiled::SeveralRoots) };
     let mut emitter = Emitter::new(source, root, options);
+    emitter.invariants();
     match &root.schedule {
         Schedule::Forward(lagged) => emitter.forward(lagged),
-        Schedule::Windows(_) => return Err(NotCompiled::Windows),
+        Schedule::Windows(windows) => emitter.windows(windows, options.max_window)?,
         Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
     }
     Ok(emitter.finish())
@@ -113,6 +121,8 @@ struct Emitter<'a> {
     outputs: Vec<Port>,
     state: Struct,
     constants: Vec<(String, Value)>,
+    /// The fields that are set by them.
+    is_set: FxHashSet<String>,
     /// Lines of `reset` and of `reset_state`.
     reset: Lines,
     reset_state: Lines,
@@ -142,6 +152,7 @@ impl<'a> Emitter<'a> {
             outputs: ports(&flow.outputs),
             state: Struct::default(),
             constants: Vec::new(),
+            is_set: FxHashSet::default(),
             reset: Lines::default(),
             reset_state: Lines::default(),
             functions: Lines::default(),
@@ -226,6 +237,7 @@ impl<'a> Emitter<'a> {
         text.push_str(&format!(
             "\nvoid {name}_reset({name}_state *self);\n\
              void {name}_reset_state({name}_state *self);\n\
+             int32_t {name}_prepare({name}_state *self);\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
              int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif\n"
         ));
@@ -248,6 +260,7 @@ impl<'a> Emitter<'a> {
         lines.block(&format!("void {name}_reset({name}_state *self)"), |lines| {
             lines.append(&self.reset);
             lines.line(format!("{name}_reset_state(self);"));
+            lines.line(format!("(void){name}_prepare(self);"));
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

@@ -1,0 +1,69 @@
+//! What does not depend on time: parameters, and what is made of them.
+//!
+//! Parameters are fields of the state. `reset` gives them their initial values; who sets them to other values calls `prepare`, which
+//! computes the rest.
+
+use eddy_flow::{Kind, VarId};
+use eddy_plan::plan::{Instruction, Place, Read, Right as Planned};
+
+use super::Emitter;
+use super::forward::copy;
+use crate::lines::Lines;
+use crate::lower::{Code, Group, Operand, Right, lower};
+
+impl<'a> Emitter<'a> {
+    /// Writes `prepare`, and what `reset` does to parameters.
+    pub(super) fn invariants(&mut self) {
+        let mut code = Code { groups: vec![Group::default()], ..Code::default() };
+        for instruction in &self.source.plan.invariants {
+            let var = instruction.var;
+            let place = self.state_value("k", var);
+            match &instruction.right {
+                Planned::Copy(read) if self.is_parameter(var) => {
+                    let view = self.invariant(read);
+                    let mut lines = Lines::default();
+                    copy(&view, &place, self.ty(var), &mut lines);
+                    self.reset.append(&lines);
+                }
+                _ => {
+                    let right = self.invariant_right(instruction);
+                    code.groups[0].statements.push(self.statement_of(var, right));
+                    code.exports.entry(var).or_default().push(place);
+                }
+            }
+        }
+        let names = |var: VarId| self.names.of(var);
+        let lowered = lower(&code, &names, self.precision, &mut self.scratch);
+        let name = self.name.clone();
+        self.functions.line("");
+        self.functions.block(&format!("int32_t {name}_prepare({name}_state *self)"), |lines| {
+            lines.line("int32_t error = 0;");
+            lines.line("(void)self;");
+            lines.append(&lowered.lines);
+            lines.line("return -error;");
+        });
+    }
+
+    fn is_parameter(&self, var: VarId) -> bool {
+        let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
+        matches!(equation.map(|equation| &equation.kind), Some(Kind::Param(_)))
+    }
+
+    fn invariant_right(&mut self, instruction: &'a Instruction) -> Right {
+        match &instruction.right {
+            Planned::Copy(read) => Right::Copy(Operand::Seen(self.invariant(read))),
+            Planned::Apply(reads) => {
+                let operands = reads.iter().map(|read| Operand::Seen(self.invariant(read))).collect();
+                Right::Apply(self.operation(instruction.var), operands)
+            }
+            other => unreachable!("invariants are made by operations, not by {other:?}"),
+        }
+    }
+
+    fn invariant(&mut self, read: &Read) -> crate::view::View {
+        match read {
+            Read::Here(var, Place::Immediate(immediate)) => self.immediate(*var, immediate),
+            other => unreachable!("invariants are made of what does not change, not of {other:?}"),
+        }
+    }
+}
