@@ -46,11 +46,18 @@ impl Nest {
     }
 }
 
-/// `for (size_t i0 = 0; i0 < 4; i0++)`, and so on.
+/// `for (size_t i0 = 0; i0 < 4; i0++)`, and so on; nothing if there is nothing to go through.
 pub(crate) fn loops(sizes: &[usize], first: usize, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
-    let mut heads = sizes.iter().enumerate().map(|(axis, size)| for_loop(&index(first + axis), *size));
-    let heads: Vec<String> = heads.by_ref().collect();
-    nested(&heads, lines, inner);
+    let axes: Vec<usize> = (first..first + sizes.len()).collect();
+    loops_over(&axes, sizes, lines, inner);
+}
+
+/// Loops whose indices have the numbers of these axes.
+pub(crate) fn loops_over(axes: &[usize], sizes: &[usize], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+    if !sizes.contains(&0) {
+        let heads: Vec<String> = axes.iter().zip(sizes).map(|(axis, size)| for_loop(&index(*axis), *size)).collect();
+        nested(&heads, lines, inner);
+    }
 }
 
 fn nested(heads: &[String], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
@@ -61,7 +68,7 @@ fn nested(heads: &[String], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
 }
 
 /// The head of a loop.
-pub(crate) fn for_loop(index: &str, size: usize) -> String {
+fn for_loop(index: &str, size: usize) -> String {
     format!("for (size_t {index} = 0; {index} < {size}; {index}++)")
 }
 

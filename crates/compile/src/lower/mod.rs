@@ -18,6 +18,8 @@ mod products;
 mod reductions;
 mod schedule;
 mod structure;
+#[cfg(test)]
+mod tests;
 
 use eddy_flow::VarId;
 use eddy_tensor::{Op, Type};

@@ -6,7 +6,7 @@ use super::expression::Elements;
 use super::print::{Printer, site};
 use super::schedule::Item;
 use crate::lines::Lines;
-use crate::nest::{for_loop, index, loops, place};
+use crate::nest::{index, loops, loops_over, place};
 use crate::view::{View, row_major};
 
 /// The axes of an operand around the one that is reduced: indices and sizes.
@@ -58,16 +58,6 @@ impl<'a> Axes<'a> {
     }
 }
 
-/// Loops over some axes of an operand, with the indices that they have there.
-fn over(axes: &[usize], sizes: &[usize], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
-    match (axes, sizes) {
-        ([axis, axes @ ..], [size, sizes @ ..]) => {
-            lines.block(&for_loop(&index(*axis), *size), |lines| over(axes, sizes, lines, inner));
-        }
-        _ => inner(lines),
-    }
-}
-
 fn plus(printer: &Printer<'_>, item: &Item<'_>, x: &str, y: &str) -> String {
     let site = site(item);
     let elements = Elements { precision: printer.precision, operand: item.reads[0].scalar, site: &site };
@@ -98,10 +88,10 @@ pub(super) fn sum(
     let start = neutral(printer, view.scalar, axes.n());
     let target = printer.result(item, &axes.target());
     if axes.inner.is_empty() {
-        over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+        loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
             lines.block("", |lines| {
                 lines.line(format!("{} sum = {start};", printer.c_type(item)));
-                over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+                loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
                     lines.line(format!("sum = {};", plus(printer, item, "sum", &element(&[]))));
                 });
                 lines.line(format!("{target} = {};", finish("sum")));
@@ -111,15 +101,15 @@ pub(super) fn sum(
     }
     // Along the inner axes additions are independent of each other and vectorise.
     let inner = axes.sizes(&axes.inner);
-    over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
-        over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {start};")));
-        over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
-            over(&axes.inner, &inner, lines, |lines| {
+    loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+        loops_over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {start};")));
+        loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+            loops_over(&axes.inner, &inner, lines, |lines| {
                 lines.line(format!("{target} = {};", plus(printer, item, &target, &element(&[]))));
             });
         });
         if after.is_some() {
-            over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {};", finish(&target))));
+            loops_over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {};", finish(&target))));
         }
     });
 }
@@ -152,13 +142,13 @@ fn first_maxima(
         _ => printer.precision.function("exceeds"),
     };
     let ty = printer.precision.c_type(view.scalar);
-    over(&kept, &axes.sizes(&kept), lines, |lines| {
+    loops_over(&kept, &axes.sizes(&kept), lines, |lines| {
         lines.block("", |lines| {
             let zeros: Vec<(usize, &str)> = axes.reduced.iter().map(|axis| (*axis, "0")).collect();
             lines.line(format!("{ty} max = {};", printer.homes.element(view, &axes.place(&zeros))));
             lines.line("size_t best = 0;");
             let strides = row_major(&axes.sizes(&axes.reduced));
-            over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+            loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
                 let at = place(0, axes.reduced.iter().map(|axis| index(*axis)).zip(strides));
                 let element = printer.homes.element(view, &axes.place(&[]));
                 lines.line(format!("if ({exceeds}({element}, max)) {{ max = {element}; best = {at}; }}"));
@@ -217,18 +207,18 @@ pub(super) fn softmax(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines)
     let target = place(0, (0..view.shape.len()).map(|axis| (index(axis), strides[axis])));
     let (ty, exceeds) = (printer.c_type(item), printer.precision.function("exceeds"));
     let element = printer.homes.element(view, &axes.place(&[]));
-    over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+    loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
         lines.block("", |lines| {
             lines.line(format!("{ty} max = {};", printer.homes.element(view, &axes.place(&[(last, "0")]))));
-            over(&[last], &[n], lines, |lines| {
+            loops_over(&[last], &[n], lines, |lines| {
                 lines.line(format!("max = {exceeds}({element}, max) ? {element} : max;"));
             });
-            over(&[last], &[n], lines, |lines| {
+            loops_over(&[last], &[n], lines, |lines| {
                 lines.line(format!("{array}[{target}] = {}({element} - max);", printer.precision.function("exp")));
             });
             lines.line(format!("{ty} sum = {};", printer.precision.number(-0.0)));
-            over(&[last], &[n], lines, |lines| lines.line(format!("sum += {array}[{target}];")));
-            over(&[last], &[n], lines, |lines| lines.line(format!("{array}[{target}] /= sum;")));
+            loops_over(&[last], &[n], lines, |lines| lines.line(format!("sum += {array}[{target}];")));
+            loops_over(&[last], &[n], lines, |lines| lines.line(format!("{array}[{target}] /= sum;")));
         });
     });
 }
@@ -253,7 +243,7 @@ pub(super) fn sum_down(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines
     let all: Vec<usize> = (0..view.shape.len()).collect();
     let element = printer.homes.element(view, &Axes::new(view, None).place(&[]));
     let result = printer.result(item, &target);
-    over(&all, &view.shape, lines, |lines| {
+    loops_over(&all, &view.shape, lines, |lines| {
         lines.line(format!("{result} = {};", plus(printer, item, &result, &element)));
     });
 }

@@ -82,8 +82,9 @@ pub(super) fn fold(printer: &Printer<'_>, item: &Item<'_>, axis: usize, stride: 
     let site = site(item);
     let elements = Elements { precision: printer.precision, operand: view.scalar, site: &site };
     let sum = elements.expression(&Op::Add, &[format!("{array}[{target}]"), element.clone()]);
-    let is_reached = format!("{} > 0 && {} < {}", index(axis), index(axis + 1), size.saturating_sub(stride));
-    loops(&view.shape, 0, lines, |lines| {
-        lines.line(format!("{array}[{target}] = {is_reached} ? {sum} : {element};"));
-    });
+    // What the window before has reached.
+    let n_reached = size.saturating_sub(stride);
+    let is_reached = format!("{} > 0 && {} < {n_reached}", index(axis), index(axis + 1));
+    let value = if n_reached > 0 { format!("{is_reached} ? {sum} : {element}") } else { element.clone() };
+    loops(&view.shape, 0, lines, |lines| lines.line(format!("{array}[{target}] = {value};")));
 }

@@ -1,0 +1,149 @@
+//! Each operation in C against the operation table, bit for bit: all operations, on generated operands, at `-O0` and `-O3`.
+
+#[allow(dead_code, clippy::pedantic)]
+#[path = "../../../tensor/tests/laws/cases.rs"]
+mod cases;
+
+use std::fmt::Write;
+use std::fs;
+use std::process::Command;
+
+use eddy_flow::VarId;
+use eddy_tensor::{Op, Value};
+
+use super::memory::Scratch;
+use super::{Code, Group, Operand, Right, Statement, lower};
+use crate::precision::Precision;
+use crate::runtime;
+use crate::view::{Root, View};
+
+/// Operands as arrays of C, and code that computes the result into `out`.
+fn function(number: usize, op: &Op, operands: &[Value], result: &Value, precision: Precision) -> String {
+    let mut text = String::new();
+    let mut views = Vec::new();
+    for (index, operand) in operands.iter().enumerate() {
+        let (name, ty) = (format!("x{number}_{index}"), operand.ty());
+        let elements = precision.elements(operand);
+        let elements = if elements.is_empty() { "0".to_string() } else { elements.join(", ") };
+        let _ = writeln!(text, "__attribute__((unused)) static const {} {name}[] = {{ {elements} }};", precision.c_type(ty.scalar));
+        let root = if ty.shape.is_scalar() { Root::One(format!("{name}[0]")) } else { Root::Memory(name) };
+        views.push(Operand::Seen(View::whole(root, &ty)));
+    }
+    let var = VarId::new(0);
+    let right = match (op, views.as_slice()) {
+        (Op::If, [c, x, y]) => Right::Choice(c.clone(), x.clone(), y.clone()),
+        _ => Right::Apply(op.clone(), views),
+    };
+    let ty = result.ty();
+    let to = if ty.shape.is_scalar() { "out[0]" } else { "out" };
+    let statement = Statement { var, ty: ty.clone(), right, site: 7, comment: format!("{op:?}") };
+    let code = Code {
+        groups: vec![Group { conditions: Vec::new(), statements: vec![statement] }],
+        exports: [(var, vec![to.to_string()])].into_iter().collect(),
+        ..Code::default()
+    };
+    let mut scratch = Scratch::default();
+    let lowered = lower(&code, &|_| "result".to_string(), precision, &mut scratch);
+    assert!(scratch.pieces.is_empty(), "one operation needs no memory");
+    let c_type = precision.c_type(ty.scalar);
+    let size = result.n_elements().max(1);
+    let _ = writeln!(text, "static void case{number}(void) {{\n  static {c_type} out[{size}];\n  int32_t error = 0;");
+    text.push_str(lowered.lines.text());
+    let _ = writeln!(text, "  if (error) {{ printf(\"error\\n\"); return; }}");
+    let _ = writeln!(text, "  show(out, sizeof(out[0]), {});\n}}", result.n_elements());
+    text
+}
+
+/// The bytes of the elements, as the C program prints them.
+fn bits(value: &Value) -> String {
+    let mut text = String::new();
+    for element in value.elements() {
+        let bytes: Vec<u8> = match element {
+            Value::Bool(truth) => vec![u8::from(truth)],
+            Value::Int(x) => x.to_le_bytes().to_vec(),
+            Value::Num(x) => if x.is_nan() { f64::NAN } else { x }.to_le_bytes().to_vec(),
+            Value::Num32(x) => if x.is_nan() { f32::NAN } else { x }.to_le_bytes().to_vec(),
+            Value::Tensor(_) => unreachable!("an element is a scalar"),
+        };
+        for byte in bytes {
+            let _ = write!(text, "{byte:02x}");
+        }
+        text.push(' ');
+    }
+    text
+}
+
+const MAIN: &str = "
+#include <stdio.h>
+static void show(const void *values, size_t size, size_t n) {
+  const unsigned char *bytes = values;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < size; k++) printf(\"%02x\", bytes[i * size + k]);
+    printf(\" \");
+  }
+  printf(\"\\n\");
+}
+";
+
+#[test]
+fn every_operation_has_the_bits_of_the_table() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        println!("skipped: there is no C compiler");
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("eddy-lower-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("there is a place for temporary files");
+    for precision in [Precision::Double, Precision::Single] {
+        let (mut text, mut expected, mut all) = (String::new(), Vec::new(), Vec::new());
+        text.push_str(&runtime::header(precision));
+        text.push_str(MAIN);
+        let mut number = 0;
+        for op in Op::all() {
+            for seed in 0..12_u16 {
+                let choices: Vec<u16> =
+                    (0..64_u16).map(|k| (seed.wrapping_mul(7919) ^ k.wrapping_mul(40503)).wrapping_mul(2654)).collect();
+                let case = cases::case(op, &mut cases::Choices::new(&choices));
+                let operands: Vec<Value> = match precision {
+                    Precision::Double => case.operands,
+                    Precision::Single => case.operands.iter().map(Value::to_num32).collect(),
+                };
+                let references: Vec<&Value> = operands.iter().collect();
+                let result = case.op.eval(&references).expect("the case has a value");
+                let result = if precision == Precision::Single { result.to_num32() } else { result };
+                text.push_str(&function(number, &case.op, &operands, &result, precision));
+                expected.push(bits(&result));
+                all.push(format!("{:?} of {operands:?}", case.op));
+                number += 1;
+            }
+        }
+        text.push_str("int main(void) {\n");
+        for case in 0..number {
+            let _ = writeln!(text, "  case{case}();");
+        }
+        text.push_str("  return 0;\n}\n");
+        let source = folder.join("ops.c");
+        fs::write(&source, &text).expect("it can be written");
+        for flags in [&["-O0"][..], &["-O3", "-march=native"], &["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"]] {
+            let program = folder.join("ops");
+            let built = Command::new("cc")
+                .args(["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror"])
+                .args(["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"])
+                .args(flags)
+                .arg("-o")
+                .args([&program, &source])
+                .arg("-lm")
+                .output()
+                .expect("the compiler can be started");
+            let errors = String::from_utf8_lossy(&built.stderr);
+            assert!(built.status.success(), "{}", errors.lines().take(30).collect::<Vec<_>>().join("\n"));
+            let output = Command::new(&program).output().expect("the program can be started");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let output = String::from_utf8_lossy(&output.stdout).to_string();
+            for ((found, expected), case) in output.lines().zip(&expected).zip(&all) {
+                assert_eq!(found, expected, "{precision:?} {flags:?}: {case}");
+            }
+            assert_eq!(output.lines().count(), expected.len());
+        }
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
