@@ -5,7 +5,10 @@
 
 use std::convert::Infallible;
 
+use pulp::{Simd, WithSimd};
+
 use crate::element::Element;
+use crate::processor::widest;
 use crate::shape::Shape;
 use crate::value::Value;
 use crate::walk::Walk;
@@ -25,10 +28,27 @@ pub(crate) fn try_map<T: Element, R: Element, E>(
         return f(xs[0]).map(R::scalar);
     }
     let mut results = vec![R::ZERO; xs.len()];
-    for (result, x) in results.iter_mut().zip(xs) {
-        *result = f(*x)?;
-    }
+    widest().dispatch(Map { xs, results: &mut results, f })?;
     Ok(R::value(x.shape().clone(), results))
+}
+
+/// The loop of [`try_map`].
+struct Map<'a, T, R, F> {
+    xs: &'a [T],
+    results: &'a mut [R],
+    f: F,
+}
+
+impl<T: Element, R: Element, E, F: Fn(T) -> Result<R, E>> WithSimd for Map<'_, T, R, F> {
+    type Output = Result<(), E>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), E> {
+        for (result, x) in self.results.iter_mut().zip(self.xs) {
+            *result = (self.f)(*x)?;
+        }
+        Ok(())
+    }
 }
 
 /// `f` of each pair of elements, after broadcasting.
@@ -49,30 +69,50 @@ pub(crate) fn try_zip<T: Element, R: Element, E>(
     }
     let mut results = vec![R::ZERO; shape.size()];
     let walk = Walk::new(&shape, [x.shape(), y.shape()]);
-    let [x_advances, y_advances] = walk.advances();
-    for (row, [x_start, y_start]) in rows_mut(&mut results, &walk).zip(walk.rows()) {
-        let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
-        match (x_advances, y_advances) {
-            (true, true) => {
-                for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
-                    *result = f(*x, *y)?;
+    widest().dispatch(Zip { xs, ys, results: &mut results, walk, f })?;
+    Ok(R::value(shape, results))
+}
+
+/// The loops of [`try_zip`].
+struct Zip<'a, T, R, F> {
+    xs: &'a [T],
+    ys: &'a [T],
+    results: &'a mut [R],
+    walk: Walk<2>,
+    f: F,
+}
+
+impl<T: Element, R: Element, E, F: Fn(T, T) -> Result<R, E>> WithSimd for Zip<'_, T, R, F> {
+    type Output = Result<(), E>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), E> {
+        let Zip { xs, ys, results, walk, f } = self;
+        let [x_advances, y_advances] = walk.advances();
+        for (row, [x_start, y_start]) in rows_mut(results, &walk).zip(walk.rows()) {
+            let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
+            match (x_advances, y_advances) {
+                (true, true) => {
+                    for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
+                        *result = f(*x, *y)?;
+                    }
                 }
-            }
-            (true, false) => {
-                let y = ys[0];
-                for (result, x) in row.iter_mut().zip(xs) {
-                    *result = f(*x, y)?;
+                (true, false) => {
+                    let y = ys[0];
+                    for (result, x) in row.iter_mut().zip(xs) {
+                        *result = f(*x, y)?;
+                    }
                 }
-            }
-            (false, _) => {
-                let x = xs[0];
-                for (result, y) in row.iter_mut().zip(ys) {
-                    *result = f(x, *y)?;
+                (false, _) => {
+                    let x = xs[0];
+                    for (result, y) in row.iter_mut().zip(ys) {
+                        *result = f(x, *y)?;
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(R::value(shape, results))
 }
 
 /// Elements of `x` where the condition holds, of `y` elsewhere, after broadcasting all three.

@@ -253,3 +253,58 @@ fn written(tokens: &[Token]) -> String {
     let text: String = tokens.iter().map(|token| token.text.as_str()).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The C text of some lines, after the comment that a file opens with.
+    #[track_caller]
+    fn check(text: &str, width: Width, expected: &str) {
+        let translated = translate(&format!("//! Opening.\n\n{text}"), width);
+        assert_eq!(translated, format!("// Opening.\n\n{expected}\n"));
+    }
+
+    #[test]
+    fn constants_become_macros_and_lists_become_arrays() {
+        check("pub const HALF: Num = 0.5;", Width::Double, "\n#define EDDY_HALF (0.5)");
+        check("const HALF: Num = -0.5e-3;", Width::Single, "\n#define EDDY_HALFF (-0.5e-3f)");
+        check("const SIGN: Bits = 0x8000_000e;", Width::Single, "\n#define EDDY_SIGNF (0x8000000eu)");
+        check(
+            "const LIST: [Bits; 2] = [\n    1, 2,\n];",
+            Width::Double,
+            "\nstatic const uint64_t EDDY_LIST[2u] = { 1u, 2u };",
+        );
+    }
+
+    #[test]
+    fn functions_are_steps_and_a_result() {
+        check(
+            "use super::Num;\n\n/// Doc.\n#[inline(always)]\npub fn f(x: Num, k: Bits) -> Pair {\n    \
+             // Why.\n    let y = g(x, HALF) + 1.0;\n    let s: Pair = h(k << 2);\n    pair(s.hi, y)\n}\n",
+            Width::Single,
+            "EDDY_INLINE EddyPairF eddy_ff(float x, uint32_t k);\n\n// Doc.\n\
+             EDDY_INLINE EddyPairF eddy_ff(float x, uint32_t k) {\n    \
+             // Why.\n    const float y = eddy_gf(x, EDDY_HALFF) + 1.0f;\n    \
+             const EddyPairF s = eddy_hf(k << 2u);\n    return eddy_pairf(s.hi, y);\n}",
+        );
+    }
+
+    #[test]
+    fn a_result_may_be_conditional() {
+        check(
+            "#[inline(never)]\nfn f(x: Num) -> bool {\n    if x < 0.0 { g(x) } else { !h(x) }\n}",
+            Width::Double,
+            "EDDY_APART int eddy_f(double x);\n\nEDDY_APART int eddy_f(double x) {\n    \
+             return x < 0.0 ? eddy_g(x) : !eddy_h(x);\n}",
+        );
+    }
+
+    #[test]
+    fn c_written_by_hand_only_gets_names() {
+        let text = "EDDY_INLINE Bits f(Num x) {\n    return (Bits)eddy_g(LIST[x.hi]);\n}\n";
+        let expected =
+            "EDDY_INLINE uint32_t eddy_ff(float x) {\n    return (uint32_t)eddy_g(EDDY_LISTF[x.hi]);\n}\n";
+        assert_eq!(instantiate(text, Width::Single), expected);
+    }
+}

@@ -141,7 +141,7 @@ impl Arithmetic for Pow {
 
     #[inline]
     fn float<F: Float>(x: F, y: F) -> F {
-        x.powf(y)
+        x.pow(y)
     }
 
     // d (x₂ x₁^(x₂-1)) · d (ln x₁ y)
