@@ -66,7 +66,7 @@ impl Cells<'_> {
     /// The conditions of a stream that are not known in a zone, outer ones first.
     pub fn conditions(&self, var: VarId, zone: usize) -> Vec<(VarId, bool)> {
         let mut conditions = self.system.conditions_below(self.system.clock(var), self.shape.clock);
-        conditions.retain(|(condition, _)| self.evaluation.is_open(*condition, zone));
+        conditions.retain(|(condition, truth)| self.evaluation.get(*condition, zone).truth() != Some(*truth));
         conditions
     }
 
@@ -102,7 +102,8 @@ impl Cells<'_> {
             Def::Ahead { init, next } => self.ahead(var, zone, *init, *next, &mut deps),
         }
         // Whether the operand of a sampled delay is there matters even where its value is known.
-        let is_sampled = matches!(self.system.def(var), Def::Fby { .. } | Def::Ahead { .. }) && !self.is_on_clock(var);
+        let is_sampled =
+            matches!(self.system.def(var), Def::Fby { .. } | Def::Ahead { .. }) && !self.is_on_clock(var);
         deps.cells.retain(|((operand, zone), pull)| match self.evaluation.get(*operand, *zone) {
             Abstract::Top | Abstract::Unset => true,
             Abstract::Known(_) => is_sampled && *pull != Pull::Here,
@@ -181,8 +182,9 @@ impl Liveness {
     }
 }
 
-/// Finds what is needed for some cells. A delay that needs what is beyond the window is a reason not to have such windows.
-pub fn live_cells(cells: &Cells<'_>, wanted: &[Cell]) -> Result<Liveness, VarId> {
+/// Finds what is needed for some cells; they are written down even if they are known or absent, if that is asked for. A delay that
+/// needs what is beyond the window is a reason not to have such windows.
+pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)]) -> Result<Liveness, VarId> {
     let n_zones = cells.zones.len();
     let mut liveness = Liveness {
         live: vec![false; cells.system.defs.len() * n_zones],
@@ -193,18 +195,19 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[Cell]) -> Result<Liveness, VarId>
         spelled: Vec::new(),
     };
     let mut is_carried = vec![false; cells.system.defs.len()];
-    // Outputs whose value is known are not computed.
     let mut is_spelled = vec![false; cells.system.defs.len() * n_zones];
-    let mut todo: Vec<(Cell, bool)> = wanted.iter().map(|cell| (*cell, false)).collect();
+    let mut todo: Vec<(Cell, bool)> = wanted.to_vec();
     while let Some(((var, zone), is_needed)) = todo.pop() {
+        let is_open = cells.evaluation.is_open(var, zone);
         if is_needed
             && cells.is_inside[var.index()]
-            && cells.evaluation.get(var, zone).known().is_some()
+            && !is_open
             && !std::mem::replace(&mut is_spelled[var.index() * n_zones + zone], true)
         {
             liveness.spelled.push((var, zone));
         }
-        if *cells.evaluation.get(var, zone) == Abstract::Absent
+        let is_absent = *cells.evaluation.get(var, zone) == Abstract::Absent;
+        if (is_absent && !is_needed)
             || !cells.system.is_stream(var)
             || std::mem::replace(&mut liveness.live[var.index() * n_zones + zone], true)
         {

@@ -42,8 +42,12 @@ impl Graph {
         let nodes: Vec<Cell> = liveness.cells.iter().copied().filter(is_node).collect();
         let numbers: FxHashMap<Cell, NodeNo> =
             nodes.iter().enumerate().map(|(number, cell)| (*cell, number)).collect();
-        let mut graph =
-            Graph { edges: vec![Vec::new(); nodes.len()], users: vec![Vec::new(); nodes.len()], nodes, numbers };
+        let mut graph = Graph {
+            edges: vec![Vec::new(); nodes.len()],
+            users: vec![Vec::new(); nodes.len()],
+            nodes,
+            numbers,
+        };
         for number in 0..graph.nodes.len() {
             let (var, zone) = graph.nodes[number];
             let held = if zone == INNER { choice.held.get(&var) } else { None };

@@ -108,8 +108,7 @@ fn pass(cells: &Cells<'_>, liveness: &Liveness, var: VarId) -> Option<Pass> {
 
 /// The other operand of a sum with a zero, if it has the type of the sum.
 fn beside_zero(cells: &Cells<'_>, sum: VarId, operands: &[VarId]) -> Option<VarId> {
-    let is_zero =
-        |var: VarId| matches!(cells.evaluation.get(var, INNER), Abstract::Known(Known::Zero(_)));
+    let is_zero = |var: VarId| matches!(cells.evaluation.get(var, INNER), Abstract::Known(Known::Zero(_)));
     let other = match operands {
         [left, right] if is_zero(*right) => *left,
         [left, right] if is_zero(*left) => *right,

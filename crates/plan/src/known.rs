@@ -95,11 +95,6 @@ impl Abstract {
         }
     }
 
-    /// Whether cells have to be computed.
-    pub fn is_top(&self) -> bool {
-        matches!(self, Abstract::Top)
-    }
-
     /// The value, if it is known.
     pub fn known(&self) -> Option<&Known> {
         match self {
@@ -141,9 +136,11 @@ pub fn evaluate(
         Def::Choice { condition, yes, no } => match get(*condition) {
             Abstract::Unset => Abstract::Unset,
             Abstract::Absent => Abstract::Absent,
-            condition => match condition.truth() {
+            value => match value.truth() {
                 Some(true) => get(*yes),
                 Some(false) => get(*no),
+                // Even a choice between equals waits for its condition.
+                None if system.may_be_unknown[condition.index()] => Abstract::Top,
                 None => get(*yes).join(&get(*no)),
             },
         },

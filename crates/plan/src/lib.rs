@@ -4,18 +4,133 @@
 //! loop, perhaps some cycles late; where time is cut into windows; which loops run over a window, forwards or backwards, and
 //! what is kept between them. The result is data that code can be printed from.
 //!
-//! * [`plan`]: what a plan is.
+//! * [`plan`](mod@plan): what a plan is.
 
 mod cells;
+mod closing;
+pub mod execute;
+mod execute_closing;
 mod graph;
 mod held;
 mod known;
+mod lower;
 pub mod plan;
 mod region;
 mod retime;
+pub mod show;
 mod sweeps;
 mod system;
 mod units;
+mod windows;
 mod zones;
 
+use eddy_flow::clocks::{ClockId, Clocks};
+use eddy_flow::{Flow, Kind, VarId};
+
+use known::Known;
+use lower::{Site, lagged, late_bytes};
+use plan::{Immediate, Instruction, Memory, Place, Read, Right, RootPlan, Schedule};
+use region::order_within;
+use retime::retime;
+use system::{Def, System};
+
 pub use plan::Plan;
+
+/// How a program is planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The seed of random initialisers.
+    pub seed: u64,
+    /// Whether streams that do not change inside a window are held (section 6).
+    pub holds: bool,
+    /// Whether what is cheap is computed again rather than kept.
+    pub recomputes: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { seed: 0, holds: true, recomputes: true }
+    }
+}
+
+/// Plans a program.
+pub fn plan(flow: &Flow, clocks: &Clocks, options: &Options) -> Plan {
+    let system = System::new(flow, clocks, options.seed);
+    let mut roots: Vec<ClockId> = flow.outputs.iter().map(|output| system.root(*output)).collect();
+    roots.extend(flow.var_ids().filter(|var| system.live[var.index()]).map(|var| system.root(var)));
+    roots.sort_unstable();
+    roots.dedup();
+    let roots = roots.into_iter().map(|root| plan_root(&system, root, options)).collect();
+    Plan { roots, invariants: invariants(&system) }
+}
+
+fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan {
+    let streams: Vec<VarId> = system.streams_of(root).collect();
+    let inputs = streams.iter().copied().filter(|var| system.is_input(*var)).collect();
+    let mut outputs: Vec<VarId> = Vec::new();
+    for output in system.flow.outputs.iter().filter(|output| system.root(**output) == root) {
+        if !outputs.contains(output) {
+            outputs.push(*output);
+        }
+    }
+    let may_be_unknown = streams.iter().copied().filter(|var| system.may_be_unknown[var.index()]).collect();
+    let clock = system.root_clock(root);
+    let (schedule, memory, rejected) = match retime(system, &streams, clock) {
+        Ok(lags) => {
+            let site = Site {
+                clock,
+                outputs: &outputs,
+                waits_for_all: false,
+                outside: &|_| Place::Nowhere,
+                slot: &|_| None,
+            };
+            let lagged = lagged(system, &lags, &site);
+            let memory = Memory { rings: late_bytes(system, &lagged), ..Memory::default() };
+            (Schedule::Forward(lagged), memory, Vec::new())
+        }
+        Err(failure) => {
+            let found = windows::find(system, root, &outputs, failure, options);
+            match found.windows {
+                Ok((windows, memory)) => (Schedule::Windows(Box::new(windows)), memory, found.rejected),
+                Err(reason) => (Schedule::EventDriven(reason), Memory::default(), found.rejected),
+            }
+        }
+    };
+    RootPlan { clock: root, inputs, outputs, schedule, rejected, may_be_unknown, memory }
+}
+
+/// Parameters and what is made of them, in an order in which each can be computed.
+fn invariants(system: &System<'_>) -> Vec<Instruction> {
+    let is_own = |var: VarId| matches!(system.def(var), Def::Known(Known::Invariant(own)) | Def::Spelled(Known::Invariant(own)) if *own == var);
+    let mut equations = rustc_hash::FxHashMap::default();
+    for equation in system.flow.equations.iter().filter(|equation| is_own(equation.out)) {
+        equations.insert(equation.out.index(), equation);
+    }
+    let mut vars: Vec<usize> = equations.keys().copied().collect();
+    vars.sort_unstable();
+    let source = |var: VarId| match system.def(var) {
+        Def::Known(known) | Def::Spelled(known) => Some(known.immediate()),
+        _ => None,
+    };
+    let needs = |var: usize| -> Vec<usize> {
+        let operands = equations[&var].kind.operands().filter_map(source);
+        let invariants = operands.filter_map(|operand| match operand {
+            Immediate::Invariant(operand) => Some(operand.index()),
+            Immediate::Value(_) => None,
+        });
+        invariants.collect()
+    };
+    let order = order_within(&vars, needs).expect("what does not depend on time has no cycles");
+    let instruction = |var: usize| {
+        let equation = equations[&var];
+        let read =
+            |operand: VarId| Read::Here(operand, source(operand).map_or(Place::Nowhere, Place::Immediate));
+        let right = match &equation.kind {
+            Kind::Apply(_, operands) => Right::Apply(operands.iter().map(|operand| read(*operand)).collect()),
+            Kind::Param(operand) => Right::Copy(read(*operand)),
+            _ => unreachable!("only parameters and operations on them are invariants"),
+        };
+        Instruction { var: equation.out, clock: Box::default(), right, store: Vec::new(), is_repeated: false }
+    };
+    order.into_iter().map(instruction).collect()
+}

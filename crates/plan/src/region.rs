@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cells::{Cell, Cells, Liveness, Pull, live_cells};
 use crate::graph::{Choice, Graph, NodeNo};
 use crate::held::{HeldCells, held};
-use crate::plan::{Direction, Mode, NoPlan, Reason};
+use crate::plan::{Direction, NoPlan, Reason};
 use crate::sweeps::{Component, Frame, Schedule, StepKind, Way, loops, n_buffers, schedule};
 use crate::system::{Def, Need, System};
 use crate::units::{UnitDraft, solve};
@@ -92,17 +92,15 @@ impl Draft {
 
 /// Plans a region, or says why it cannot be run like this. `before` is what is known of other windows, if that is less than what is
 /// known of this one.
-pub fn plan_region(
-    context: &Context<'_>,
-    task: Task,
-    before: Option<&Evaluation>,
-) -> Result<Draft, Reason> {
+pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation>) -> Result<Draft, Reason> {
     let system = context.system;
     let zones = zones(system, &task.shape);
     let evaluation = evaluate_zones(system, &task.shape, &zones, context.streams, before);
-    let mut wanted: Vec<Cell> = Vec::new();
+    // What is read around this region is read from buffers.
+    let is_inside_another = task.depth > 0;
+    let mut wanted: Vec<(Cell, bool)> = Vec::new();
     for var in &task.wanted {
-        wanted.extend((0..zones.len()).map(|zone| (*var, zone)));
+        wanted.extend((0..zones.len()).map(|zone| ((*var, zone), is_inside_another)));
     }
     let mut spelled: FxHashSet<Cell> = FxHashSet::default();
     // Units read cells in all zones; what they need may bring in more units.
@@ -118,6 +116,11 @@ pub fn plan_region(
         let liveness = live_cells(&cells, &wanted).map_err(Reason::Beyond)?;
         let held = if context.holds { held(&cells, &liveness) } else { HeldCells::default() };
         spelled.extend(&liveness.spelled);
+        if is_inside_another {
+            spelled.extend(
+                task.wanted.iter().map(|var| (*var, INNER)).filter(|(var, _)| held.contains_key(var)),
+            );
+        }
         let is_spelled = |cell: Cell| spelled.contains(&cell);
         let choice = Choice { held: &held, is_spelled: &is_spelled };
         let mut graph = Graph::new(&cells, &liveness, &choice);
@@ -126,15 +129,15 @@ pub fn plan_region(
         for unit in &units {
             for (var, zone) in unit.reads.iter().flat_map(|var| zones.long().map(move |zone| (*var, zone))) {
                 let is_inside = task.is_inside[var.index()];
-                if is_inside && graph.number(var, zone).is_none() && !is_absent(&evaluation, var, zone) {
-                    missing.push((var, zone));
-                } else if !is_inside && !liveness.is_live(var, zone) {
+                let is_there =
+                    if is_inside { graph.number(var, zone).is_some() } else { liveness.is_live(var, zone) };
+                if !is_there {
                     missing.push((var, zone));
                 }
             }
         }
         if !missing.is_empty() {
-            wanted.extend(&missing);
+            wanted.extend(missing.iter().map(|cell| (*cell, true)));
             spelled.extend(missing);
             continue;
         }
@@ -144,17 +147,27 @@ pub fn plan_region(
             !evaluation.is_open(var, zone) || (zone == INNER && held.contains_key(&var))
         };
         let is_output = |var: VarId| task.wanted.contains(&var);
-        let frame = Frame { graph: &graph, is_spelled: &is_idle, is_tracked: &is_tracked, is_output: &is_output };
+        let frame =
+            Frame { graph: &graph, is_spelled: &is_idle, is_tracked: &is_tracked, is_output: &is_output };
         let components = condensed(&cells, &graph, &units).expect("units have taken what is mixed");
         let schedule = schedule(&frame, &components);
         let is_loop = loops(&frame, &schedule);
-        let single = zones.only().map(|zone| single(&cells, &liveness, &spelled, zone)).collect::<Result<_, _>>()?;
-        return Ok(Draft { zones, evaluation, liveness, held, spelled, graph, units, schedule, is_loop, single, task });
+        let single =
+            zones.only().map(|zone| single(&cells, &liveness, &spelled, zone)).collect::<Result<_, _>>()?;
+        return Ok(Draft {
+            zones,
+            evaluation,
+            liveness,
+            held,
+            spelled,
+            graph,
+            units,
+            schedule,
+            is_loop,
+            single,
+            task,
+        });
     }
-}
-
-fn is_absent(evaluation: &Evaluation, var: VarId, zone: usize) -> bool {
-    *evaluation.get(var, zone) == crate::known::Abstract::Absent
 }
 
 /// The direction of a sampled delay that has to follow its operand through the window to know its value in this zone.
@@ -170,7 +183,11 @@ pub fn tracks(cells: &Cells<'_>, (var, zone): Cell) -> Option<Direction> {
 }
 
 /// The components of a region and their order. A component that no sweep can compute is returned as an error: the streams of it.
-fn condensed(cells: &Cells<'_>, graph: &Graph, units: &[UnitDraft]) -> Result<Vec<Component>, Vec<Vec<VarId>>> {
+fn condensed(
+    cells: &Cells<'_>,
+    graph: &Graph,
+    units: &[UnitDraft],
+) -> Result<Vec<Component>, Vec<Vec<VarId>>> {
     // The cells of a unit are one vertex.
     let mut unit_of: FxHashMap<VarId, usize> = FxHashMap::default();
     for (number, unit) in units.iter().enumerate() {
@@ -327,7 +344,8 @@ fn read_outside(cells: &Cells<'_>, task: &Task, graph: &Graph, vars: &[VarId]) -
 
 /// A unit runs at all cycles, so it needs what it reads in all zones.
 fn connect(cells: &Cells<'_>, graph: &mut Graph, unit: &UnitDraft) {
-    let home = unit.vars.iter().find_map(|var| (FIRST..cells.zones.len()).find_map(|zone| graph.number(*var, zone)));
+    let home =
+        unit.vars.iter().find_map(|var| (FIRST..cells.zones.len()).find_map(|zone| graph.number(*var, zone)));
     let Some(home) = home else { return };
     for (var, zone) in unit.reads.iter().flat_map(|var| cells.zones.long().map(move |zone| (*var, zone))) {
         if let Some(to) = graph.number(var, zone) {
@@ -343,9 +361,8 @@ fn single(
     spelled: &FxHashSet<Cell>,
     zone: usize,
 ) -> Result<Vec<VarId>, Reason> {
-    let is_computed = |cell: &&Cell| {
-        cell.1 == zone && (cells.evaluation.is_open(cell.0, zone) || spelled.contains(cell))
-    };
+    let is_computed =
+        |cell: &&Cell| cell.1 == zone && (cells.evaluation.is_open(cell.0, zone) || spelled.contains(cell));
     let vars: Vec<usize> = liveness.cells.iter().filter(is_computed).map(|(var, _)| var.index()).collect();
     let inside: FxHashSet<usize> = vars.iter().copied().collect();
     let needs = |var: usize| {
@@ -371,7 +388,9 @@ pub fn cycle_among(system: &System<'_>, vars: &[VarId]) -> NoPlan {
     // Breadth first from each stream back to itself would be slow on large cycles; the first one will do.
     let mut came_from: FxHashMap<VarId, VarId> = FxHashMap::default();
     let start = vars.iter().copied().find(|var| needed(*var).next().is_some());
-    let Some(start) = start else { return NoPlan { cycle: Vec::new(), past: Vec::new(), future: Vec::new() } };
+    let Some(start) = start else {
+        return NoPlan { cycle: Vec::new(), past: Vec::new(), future: Vec::new() };
+    };
     let mut queue = std::collections::VecDeque::from([start]);
     let mut cycle = Vec::new();
     'search: while let Some(var) = queue.pop_front() {
@@ -398,14 +417,11 @@ pub fn cycle_among(system: &System<'_>, vars: &[VarId]) -> NoPlan {
 /// A cycle as a reason.
 pub fn no_plan(system: &System<'_>, cycle: Vec<VarId>) -> NoPlan {
     let shifts = |asked: Need| {
-        let is_shift = |var: &&VarId| system.needs(**var).any(|(operand, need)| need == asked && cycle.contains(&operand));
+        let is_shift = |var: &&VarId| {
+            system.needs(**var).any(|(operand, need)| need == asked && cycle.contains(&operand))
+        };
         cycle.iter().filter(is_shift).copied().collect::<Vec<_>>()
     };
     let (past, future) = (shifts(Need::Past), shifts(Need::Future));
     NoPlan { cycle, past, future }
-}
-
-/// Whether a mode lets windows end with something left to know.
-pub fn is_closed(mode: Mode) -> bool {
-    mode == Mode::Guard
 }

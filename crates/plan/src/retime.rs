@@ -36,21 +36,22 @@ pub enum Unsolvable {
 #[derive(Clone, Copy)]
 struct Edge {
     to: usize,
-    /// d.
+    /// `d`.
     ahead: isize,
     /// Whether the operand must be computed first where both are computed in the same iteration.
     is_ordered: bool,
 }
 
-/// Finds the least lags of some streams that run in one loop over the activations of a clock. Operands outside of them arrive in time.
+/// Finds the least lags of some streams that run in one loop over the activations of a clock. Operands outside of them are there when
+/// their activation is.
 pub fn retime(system: &System<'_>, members: &[VarId], clock: ClockNo) -> Result<Lags, Unsolvable> {
-    let edges = dependencies(system, members, clock)?;
+    let (edges, floors) = dependencies(system, members, clock)?;
     let component = components(members.len(), |vertex| edges[vertex].iter().map(|edge| edge.to).collect());
     let mut of_component = vec![Vec::new(); component.iter().max().map_or(0, |last| last + 1)];
     for (vertex, component) in component.iter().enumerate() {
         of_component[*component].push(vertex);
     }
-    let mut lags = vec![0_isize; members.len()];
+    let mut lags = floors;
     // A component comes after those that it depends on.
     let mut causes = vec![None; members.len()];
     for vertices in &of_component {
@@ -67,20 +68,27 @@ fn dependencies(
     system: &System<'_>,
     members: &[VarId],
     clock: ClockNo,
-) -> Result<Vec<Vec<Edge>>, Unsolvable> {
+) -> Result<(Vec<Vec<Edge>>, Vec<isize>), Unsolvable> {
     const OUTSIDE: usize = usize::MAX;
     let mut position = vec![OUTSIDE; system.defs.len()];
     for (index, member) in members.iter().enumerate() {
         position[member.index()] = index;
     }
     let mut edges: Vec<Vec<Edge>> = vec![Vec::new(); members.len()];
+    let mut floors = vec![0; members.len()];
     for (index, member) in members.iter().enumerate() {
         for (operand, need) in system.needs(*member) {
             let to = position[operand.index()];
+            let is_sampled = system.clock(*member) != clock;
             if to == OUTSIDE {
+                // Even a constant has a next activation only if there is one.
+                match need {
+                    Need::Future if is_sampled => return Err(Unsolvable::Sampled(*member)),
+                    Need::Future => floors[index] = 1,
+                    _ => {}
+                }
                 continue;
             }
-            let is_sampled = system.clock(*member) != clock;
             let edge = match need {
                 Need::Now | Need::Clock | Need::Init => Edge { to, ahead: 0, is_ordered: true },
                 Need::Past if is_sampled => {
@@ -94,7 +102,7 @@ fn dependencies(
             edges[index].push(edge);
         }
     }
-    Ok(edges)
+    Ok((edges, floors))
 }
 
 /// Raises the lags of a component until all constraints hold; a cycle along which they would rise for ever.
@@ -133,7 +141,7 @@ fn relax(
 
 /// The least lag that the lags of its operands allow, and the operand that decides.
 fn least(edges: &[Vec<Edge>], vertex: usize, lags: &[isize]) -> (isize, Option<usize>) {
-    let mut found = (0, None);
+    let mut found = (lags[vertex], None);
     for edge in &edges[vertex] {
         let lag = lags[edge.to] + edge.ahead;
         if lag > found.0 {
@@ -173,8 +181,7 @@ fn cycle_of(vertices: &[usize], next: impl Fn(usize) -> Option<usize>) -> Option
 
 /// The order of the loop body: operands that are computed in the same iteration come first; otherwise the order of the program.
 fn order(edges: &[Vec<Edge>], lags: &[isize]) -> Result<Vec<usize>, Vec<usize>> {
-    let is_tight =
-        |vertex: usize, edge: &Edge| edge.is_ordered && lags[edge.to] + edge.ahead == lags[vertex];
+    let is_tight = |vertex: usize, edge: &Edge| edge.is_ordered && lags[edge.to] + edge.ahead == lags[vertex];
     let mut n_before = vec![0_usize; edges.len()];
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); edges.len()];
     for (vertex, edges) in edges.iter().enumerate() {

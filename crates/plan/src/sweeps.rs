@@ -83,7 +83,12 @@ fn cost(frame: &Frame<'_>, schedule: &Schedule) -> (usize, usize, usize) {
 /// How many steps are loops.
 pub fn n_loops(frame: &Frame<'_>, schedule: &Schedule) -> usize {
     let is_loop = loops(frame, schedule);
-    schedule.steps.iter().zip(is_loop).filter(|(step, is_loop)| matches!(step, StepKind::Sweep(_)) && *is_loop).count()
+    schedule
+        .steps
+        .iter()
+        .zip(is_loop)
+        .filter(|(step, is_loop)| matches!(step, StepKind::Sweep(_)) && *is_loop)
+        .count()
 }
 
 /// Whether each step has something to do at inner cycles.
@@ -99,7 +104,8 @@ pub fn loops(frame: &Frame<'_>, schedule: &Schedule) -> Vec<bool> {
 /// How many inner cells are read by other steps than their own.
 pub fn n_buffers(graph: &Graph, schedule: &Schedule) -> usize {
     let is_buffered = |node: &NodeNo| {
-        graph.nodes[*node].1 == INNER && graph.users[*node].iter().any(|(user, _)| schedule.step_of[*user] != schedule.step_of[*node])
+        graph.nodes[*node].1 == INNER
+            && graph.users[*node].iter().any(|(user, _)| schedule.step_of[*user] != schedule.step_of[*node])
     };
     (0..graph.nodes.len()).filter(is_buffered).count()
 }
@@ -152,7 +158,8 @@ fn place(graph: &Graph, components: &[Component], strategy: Strategy) -> Schedul
             let mut direction = next;
             let mut taken = take(components, &open, &step_of, steps.len(), direction);
             let other = take(components, &open, &step_of, steps.len(), opposite(direction));
-            let n_cells = |taken: &[usize]| -> usize { taken.iter().map(|c| components[*c].nodes.len()).sum() };
+            let n_cells =
+                |taken: &[usize]| -> usize { taken.iter().map(|c| components[*c].nodes.len()).sum() };
             let is_better = match strategy {
                 Strategy::Alternate(_) => taken.is_empty(),
                 Strategy::Greedy => {
@@ -268,7 +275,9 @@ fn sink(frame: &Frame<'_>, neutral: &[NodeNo], schedule: &mut Schedule) {
         let is_buffered = |(operand, _): &(NodeNo, Pull)| {
             let home = schedule.step_of[*operand];
             graph.nodes[*operand].1 != INNER
-                || graph.users[*operand].iter().any(|(user, _)| user != node && schedule.step_of[*user] != home)
+                || graph.users[*operand]
+                    .iter()
+                    .any(|(user, _)| user != node && schedule.step_of[*user] != home)
         };
         if graph.edges[*node].iter().all(is_buffered) && may_move(graph, schedule, *node, step) {
             schedule.step_of[*node] = step;

@@ -5,9 +5,9 @@
 //! trains is its model. A `when` is a copy, too: whether it is there is said by its clock.
 
 use eddy_flow::clocks::{Clock, ClockId, Clocks};
+use eddy_flow::components::components;
 use eddy_flow::{Flow, Kind, Polarity, VarId};
 use eddy_tensor::Op;
-use eddy_flow::components::components;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::{Abstract, Known, evaluate_everywhere};
@@ -263,10 +263,12 @@ impl<'a> System<'a> {
     fn find_opaque(&mut self) {
         let live: Vec<VarId> = self.flow.var_ids().filter(|var| self.live[var.index()]).collect();
         let all = self.components(&live, |_| true);
-        let instantaneous =
-            self.components(&live, |need| !matches!(need, Need::Past | Need::Future));
+        let instantaneous = self.components(&live, |need| !matches!(need, Need::Past | Need::Future));
         let mut is_opaque = vec![false; self.defs.len()];
-        for members in instantaneous.iter().filter(|members| self.is_cycle(members, |need| !matches!(need, Need::Past | Need::Future))) {
+        for members in instantaneous
+            .iter()
+            .filter(|members| self.is_cycle(members, |need| !matches!(need, Need::Past | Need::Future)))
+        {
             for var in members {
                 is_opaque[var.index()] = true;
             }
@@ -349,10 +351,7 @@ impl<'a> System<'a> {
             }
         };
         let conditions = self.conditions(self.clock(var)).map(|(condition, _)| (condition, Need::Clock));
-        few.into_iter()
-            .flatten()
-            .chain(many.iter().map(|operand| (*operand, Need::Now)))
-            .chain(conditions)
+        few.into_iter().flatten().chain(many.iter().map(|operand| (*operand, Need::Now))).chain(conditions)
     }
 
     /// The clock of a stream.
@@ -419,18 +418,14 @@ fn definitions(flow: &Flow, seed: u64) -> Vec<Def> {
     let mut defs = vec![Def::Input; flow.vars.len()];
     for equation in &flow.equations {
         defs[equation.out.index()] = match &equation.kind {
-            Kind::Const(constant) => {
-                Def::Known(Known::constant(constant, &flow.var(equation.out).ty, seed))
-            }
+            Kind::Const(constant) => Def::Known(Known::constant(constant, &flow.var(equation.out).ty, seed)),
             Kind::Apply(Op::Copy, operands) => Def::Copy(operands[0]),
             Kind::Apply(Op::If, operands) => {
                 Def::Choice { condition: operands[0], yes: operands[1], no: operands[2] }
             }
             Kind::Apply(op, operands) => Def::Apply(op.clone(), operands.clone()),
             Kind::When { value, .. } => Def::Copy(*value),
-            Kind::Merge { condition, yes, no } => {
-                Def::Choice { condition: *condition, yes: *yes, no: *no }
-            }
+            Kind::Merge { condition, yes, no } => Def::Choice { condition: *condition, yes: *yes, no: *no },
             Kind::Fby { init, next } => Def::Fby { init: *init, next: *next },
             Kind::FbyBack { init, next } => Def::Ahead { init: Some(*init), next: *next },
             Kind::Post(operand) => Def::Ahead { init: None, next: *operand },

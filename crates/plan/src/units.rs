@@ -61,10 +61,20 @@ pub fn solve(
     for var in &vars {
         is_in[var.index()] = true;
     }
+    let is_known = |(condition, _): (VarId, bool)| !system.may_be_unknown[condition.index()];
     if vars.iter().all(|var| system.clock(*var) == clock)
+        && system.conditions(clock).all(is_known)
         && let Ok(lags) = retime(system, &vars, clock)
     {
-        let reads = reads(system, &vars, &is_in);
+        let mut reads = reads(system, &vars, &is_in);
+        reads.extend(
+            system
+                .conditions(clock)
+                .map(|(condition, _)| condition)
+                .filter(|var| !is_in[var.index()] && system.is_stream(*var)),
+        );
+        reads.sort_unstable();
+        reads.dedup();
         return Ok(UnitDraft { vars, reads, wanted, run: UnitRun::Retimed(lags, clock) });
     }
     let failure = || Reason::Cycle(cycle_among(system, &vars));
@@ -82,7 +92,12 @@ pub fn solve(
                 still_open = Some(open);
                 continue;
             }
-            let shape = Shape { clock: system.clock(guard.0), guard: Some(guard), mode: Mode::Guard, assumes: cells.shape.assumes };
+            let shape = Shape {
+                clock: system.clock(guard.0),
+                guard: Some(guard),
+                mode: Mode::Guard,
+                assumes: cells.shape.assumes,
+            };
             let inner = Task {
                 shape,
                 order,
@@ -92,9 +107,10 @@ pub fn solve(
             };
             if let Ok(draft) = plan_region(context, inner, None) {
                 let unit = nested(system, vars.clone(), wanted.clone(), draft);
-                let is_better = best.as_ref().and_then(UnitDraft::nested).is_none_or(|known| {
-                    unit.nested().is_some_and(|draft| draft.cost() < known.cost())
-                });
+                let is_better = best
+                    .as_ref()
+                    .and_then(UnitDraft::nested)
+                    .is_none_or(|known| unit.nested().is_some_and(|draft| draft.cost() < known.cost()));
                 if is_better {
                     best = Some(unit);
                 }
@@ -112,7 +128,9 @@ fn nested(system: &System<'_>, vars: Vec<VarId>, wanted: Vec<VarId>, draft: Draf
     reads.extend(draft.task.shape.guard.map(|(guard, _)| guard));
     // Whether the clock of its windows is active must be known.
     reads.extend(system.conditions(draft.task.shape.clock).map(|(condition, _)| condition));
-    reads.extend(draft.zones.alternatives.iter().flat_map(|alternative| &alternative.conditions).map(|(var, _)| *var));
+    reads.extend(
+        draft.zones.alternatives.iter().flat_map(|alternative| &alternative.conditions).map(|(var, _)| *var),
+    );
     for unit in &draft.units {
         reads.extend(unit.reads.iter().filter(|var| vars.binary_search(var).is_err()));
     }

@@ -302,7 +302,9 @@ impl Rules<'_> {
         }
         match self.shape.mode {
             Mode::Trace => first,
-            Mode::Guard | Mode::Cut => Self::join(self.before.unwrap_or(evaluation), next, zones.ends(), first),
+            Mode::Guard | Mode::Cut => {
+                Self::join(self.before.unwrap_or(evaluation), next, zones.ends(), first)
+            }
         }
     }
 

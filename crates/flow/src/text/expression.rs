@@ -23,7 +23,7 @@ const INFIX: [Op; 14] = [
 ];
 
 /// An operation on named streams.
-pub(super) fn print(op: &Op, operands: &[&str]) -> String {
+pub fn print(op: &Op, operands: &[&str]) -> String {
     match (op, operands) {
         (Op::Copy, [operand]) => (*operand).to_string(),
         (Op::Neg, [operand]) => format!("- {operand}"),

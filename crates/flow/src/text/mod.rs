@@ -27,6 +27,7 @@ use eddy_tensor::Value;
 use super::{Flow, Kind, Polarity, VarId};
 use crate::constant::Constant;
 
+pub use expression::print as operation;
 pub use parse::{TextError, parse};
 
 /// Writes a flow, with a comment behind some streams; that is given the text of each stream.
@@ -66,7 +67,7 @@ pub fn print(flow: &Flow, comment: impl Fn(VarId, &dyn Fn(VarId) -> String) -> O
 }
 
 /// A name for each stream: its own, or a number.
-fn names(flow: &Flow) -> Vec<String> {
+pub fn names(flow: &Flow) -> Vec<String> {
     let mut n_nameless = 0;
     let name = |var: &super::Var| match &var.name {
         Some(name) => name.to_string(),

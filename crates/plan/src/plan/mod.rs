@@ -14,8 +14,9 @@ pub mod closing;
 pub mod code;
 pub mod window;
 
+pub use eddy_flow::Polarity;
+use eddy_flow::VarId;
 use eddy_flow::clocks::ClockId;
-use eddy_flow::{Polarity, VarId};
 
 pub use closing::{Bit, Closing, Pending, Required};
 pub use code::{

@@ -10,7 +10,7 @@
 use eddy_flow::clocks::ClockId;
 use eddy_flow::{Polarity, VarId};
 
-use super::code::{Body, BufferId, Immediate, Instruction, Place, Read, ScalarId, SlotId};
+use super::code::{Body, BufferId, Condition, Immediate, Instruction, Place, Read, ScalarId, SlotId};
 use super::{Closing, Lagged};
 
 /// A plan by windows.
@@ -81,6 +81,8 @@ pub enum Direction {
 pub struct Region {
     /// The clock whose activations are the cycles of the window.
     pub clock: ClockId,
+    /// When that is active, among the cycles of the window around this region; empty if always.
+    pub activity: Box<[Condition]>,
     /// The condition that ends windows, on that clock.
     pub guard: Option<(VarId, Polarity)>,
     /// What is known at the ends.
@@ -185,6 +187,8 @@ pub enum Unit {
 pub struct Retimed {
     /// The clock of all its streams; the loop is over its activations in the window.
     pub clock: ClockId,
+    /// When that is active; empty if always.
+    pub activity: Box<[Condition]>,
     /// The loop.
     pub lagged: Lagged,
     /// Where results go that are read elsewhere: all cells of the stream.
@@ -274,6 +278,8 @@ pub struct Held {
     pub var: VarId,
     /// The cell that it enters from, at the first cycle or at the last one.
     pub entry: (VarId, ZoneEnd),
+    /// Where that cell is kept.
+    pub scalar: ScalarId,
     /// What it is in the open window, if it enters from the last cycle.
     pub open: OpenEntry,
 }

@@ -1,0 +1,174 @@
+//! Runs a loop in which equations are late.
+
+use eddy_flow::{Flow, VarId};
+use eddy_tensor::{Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::cell::{Cell, Env, Stop, compute};
+use crate::plan::{Immediate, Lagged, Place, Read, SlotId};
+
+/// What a loop asks its surroundings for.
+pub trait Outside {
+    /// The value of an invariant.
+    fn invariant(&self, var: VarId) -> Value;
+
+    /// A cell that the loop does not compute, at an activation.
+    fn cell(&self, var: VarId, place: &Place, activation: usize) -> Result<Cell, Stop>;
+
+    /// What was carried over from another window.
+    fn slot(&self, slot: SlotId) -> Option<Cell>;
+
+    /// Whether the trace ends with the last activation.
+    fn is_end_of_trace(&self) -> bool;
+}
+
+/// A loop and its memory.
+#[derive(Clone, Debug, Default)]
+pub struct LateRun {
+    /// Values with the iteration that computed them, at the index of that modulo the length.
+    rings: FxHashMap<VarId, Vec<Option<(usize, Cell)>>>,
+    registers: FxHashMap<VarId, Cell>,
+    iteration: usize,
+}
+
+impl LateRun {
+    fn put(&mut self, lagged: &Lagged, var: VarId, cell: Cell) {
+        let iteration = self.iteration;
+        let ring = self.rings.entry(var).or_insert_with(|| vec![None; lagged.slots(var)]);
+        let n = ring.len();
+        ring[iteration % n] = Some((iteration, cell));
+    }
+
+    /// Runs one iteration; `inputs` are there until the trace ends, after `n` activations. What is shown at its end, if something is.
+    pub fn iterate(
+        &mut self,
+        (flow, operations): (&Flow, &[Option<&Op>]),
+        lagged: &Lagged,
+        inputs: &[(VarId, Cell)],
+        n: Option<usize>,
+        outside: &impl Outside,
+    ) -> Result<Option<Vec<(VarId, Cell)>>, Stop> {
+        for (var, cell) in inputs {
+            self.put(lagged, *var, cell.clone());
+        }
+        let is_activation = |lag: usize| {
+            let activation = self.iteration.checked_sub(lag)?;
+            n.is_none_or(|n| activation < n).then_some(activation)
+        };
+        let active: Vec<Option<usize>> = lagged.body.iter().map(|late| is_activation(late.lag)).collect();
+        for (late, activation) in lagged.body.iter().zip(active) {
+            if let Some(activation) = activation {
+                let var = late.instruction.var;
+                let env = LateEnv { run: self, n, activation, outside };
+                let cell = compute(flow, operations[var.index()], &late.instruction, &env)?;
+                self.put(lagged, var, cell);
+            }
+        }
+        let shown = match is_shown(self.iteration, lagged.look_ahead, n) {
+            None => None,
+            Some(activation) => {
+                let env = LateEnv { run: self, n, activation, outside };
+                let mut shown = Vec::new();
+                for instruction in &lagged.emit.code {
+                    shown.push((instruction.var, compute(flow, None, instruction, &env)?));
+                }
+                Some(shown)
+            }
+        };
+        self.write_registers(lagged, n, outside)?;
+        self.iteration += 1;
+        Ok(shown)
+    }
+
+    /// A register takes the value of its operand if its `fby` was there; if that is not known, neither is the register.
+    fn write_registers(
+        &mut self,
+        lagged: &Lagged,
+        n: Option<usize>,
+        outside: &impl Outside,
+    ) -> Result<(), Stop> {
+        let mut written = Vec::new();
+        for register in &lagged.registers {
+            let lag = lagged.lag(register.fby);
+            let Some(activation) = is_shown(self.iteration, lag, n) else { continue };
+            let env = LateEnv { run: self, n, activation, outside };
+            let own = env.ring(register.fby, 0)?;
+            match own {
+                Cell::Absent => {}
+                Cell::Unknown => written.push((register.fby, Cell::Unknown)),
+                Cell::Present | Cell::Value(_) => written.push((register.fby, env.read(&register.next)?)),
+            }
+        }
+        self.registers.extend(written);
+        Ok(())
+    }
+
+    /// A cell that was computed so many iterations before the next one starts.
+    pub fn last(&self, var: VarId, age: usize) -> Option<Cell> {
+        let iteration = self.iteration.checked_sub(age + 1)?;
+        let ring = self.rings.get(&var)?;
+        let entry = ring[iteration % ring.len()].as_ref();
+        entry.filter(|(stamp, _)| *stamp == iteration).map(|(_, cell)| cell.clone())
+    }
+}
+
+fn is_shown(iteration: usize, lag: usize, n: Option<usize>) -> Option<usize> {
+    let activation = iteration.checked_sub(lag)?;
+    n.is_none_or(|n| activation < n).then_some(activation)
+}
+
+struct LateEnv<'a, O> {
+    run: &'a LateRun,
+    n: Option<usize>,
+    activation: usize,
+    outside: &'a O,
+}
+
+impl<O: Outside> LateEnv<'_, O> {
+    fn ring(&self, var: VarId, age: usize) -> Result<Cell, Stop> {
+        let wrong = |what: &str| Stop::Violation(format!("stream {} of age {age} {what}", var.index()));
+        let iteration = self.run.iteration.checked_sub(age).ok_or_else(|| wrong("is before the first"))?;
+        let ring = self.run.rings.get(&var).ok_or_else(|| wrong("was never computed"))?;
+        match &ring[iteration % ring.len()] {
+            Some((stamp, cell)) if *stamp == iteration => Ok(cell.clone()),
+            _ => Err(wrong("is not there any more, or not yet")),
+        }
+    }
+}
+
+impl<O: Outside> Env for LateEnv<'_, O> {
+    fn read(&self, read: &Read) -> Result<Cell, Stop> {
+        let (var, place, activation) = match read {
+            Read::Here(var, place) => (*var, place, self.activation),
+            Read::Before { var, inner, .. } => (*var, inner, self.activation - 1),
+            Read::After { var, inner, .. } => (*var, inner, self.activation + 1),
+        };
+        match place {
+            Place::Immediate(Immediate::Value(value)) => Ok(Cell::Value(value.clone())),
+            Place::Immediate(Immediate::Invariant(var)) => Ok(Cell::Value(self.outside.invariant(*var))),
+            Place::Absent => Ok(Cell::Absent),
+            Place::Ring(age) => self.ring(var, *age),
+            place => self.outside.cell(var, place, activation),
+        }
+    }
+
+    fn slot(&self, slot: SlotId) -> Option<Cell> {
+        self.outside.slot(slot)
+    }
+
+    fn register(&self, shift: VarId) -> Option<Cell> {
+        self.run.registers.get(&shift).cloned()
+    }
+
+    fn has_before(&self) -> bool {
+        self.activation > 0
+    }
+
+    fn has_after(&self) -> bool {
+        self.n.is_none_or(|n| self.activation + 1 < n)
+    }
+
+    fn is_end_of_trace(&self) -> bool {
+        self.outside.is_end_of_trace()
+    }
+}

@@ -1,0 +1,288 @@
+//! Runs plans literally: plain loops over zones and sweeps, no search, no fixpoint (section 10).
+//!
+//! This is the reference for code that is printed from plans. It keeps to the memory that a plan gives it, and stops with a
+//! [`Stop::Violation`] where a plan would read what is not there (law L2).
+
+mod cell;
+mod late;
+mod window;
+
+use std::collections::VecDeque;
+
+use eddy_flow::clocks::{Clock, ClockId, Clocks, Root};
+use eddy_flow::{Flow, VarId};
+use eddy_tensor::{Op, Value};
+use rustc_hash::FxHashMap;
+
+use crate::plan::{
+    Cut, Immediate, Lagged, Place, Plan, Polarity, Read, Right, RootPlan, Schedule, SlotId, Windows,
+};
+use cell::operations;
+pub use cell::{Cell, Stop};
+use late::{LateRun, Outside};
+use window::{Memory, run_window};
+
+/// A plan that is being run.
+pub struct Execution<'a> {
+    flow: &'a Flow,
+    operations: Vec<Option<&'a Op>>,
+    invariants: FxHashMap<VarId, Value>,
+    roots: Vec<RootRun<'a>>,
+    /// The cycles that are not shown yet: which roots were active.
+    waiting: VecDeque<Vec<bool>>,
+}
+
+/// One root.
+struct RootRun<'a> {
+    plan: &'a RootPlan,
+    /// The positions of inputs whose presence says that the root is active; none if it always is.
+    owners: Option<Vec<usize>>,
+    /// The positions of the inputs that it reads.
+    inputs: Vec<(VarId, usize, bool)>,
+    late: LateRun,
+    n_activations: usize,
+    slots: Vec<Option<Cell>>,
+    /// What arrived in the window that is open.
+    rows: Vec<FxHashMap<VarId, Cell>>,
+    scan: crate::execute_closing::Scan,
+    /// What was found, an activation each.
+    found: VecDeque<Vec<(VarId, Cell)>>,
+}
+
+struct Nothing<'a> {
+    invariants: &'a FxHashMap<VarId, Value>,
+    is_end: bool,
+}
+
+impl Outside for Nothing<'_> {
+    fn invariant(&self, var: VarId) -> Value {
+        self.invariants[&var].clone()
+    }
+
+    fn cell(&self, var: VarId, _: &Place, _: usize) -> Result<Cell, Stop> {
+        Err(Stop::Violation(format!("stream {} is kept nowhere", var.index())))
+    }
+
+    fn slot(&self, _: SlotId) -> Option<Cell> {
+        None
+    }
+
+    fn is_end_of_trace(&self) -> bool {
+        self.is_end
+    }
+}
+
+impl<'a> Execution<'a> {
+    /// A plan before its first cycle.
+    pub fn new(flow: &'a Flow, clocks: &Clocks, plan: &'a Plan) -> Result<Self, Stop> {
+        let operations = operations(flow);
+        let mut invariants: FxHashMap<VarId, Value> = FxHashMap::default();
+        for instruction in &plan.invariants {
+            let read = |read: &Read| match read {
+                Read::Here(_, Place::Immediate(Immediate::Value(value))) => value.clone(),
+                Read::Here(_, Place::Immediate(Immediate::Invariant(var))) => invariants[var].clone(),
+                _ => unreachable!("invariants are made of what does not change"),
+            };
+            let value = match &instruction.right {
+                Right::Copy(operand) => read(operand),
+                Right::Apply(operands) => {
+                    let values: Vec<Value> = operands.iter().map(read).collect();
+                    let values: Vec<&Value> = values.iter().collect();
+                    let op = operations[instruction.var.index()].expect("an operation is applied");
+                    op.eval(&values).map_err(|error| Stop::Operation { var: instruction.var, error })?
+                }
+                _ => unreachable!("invariants are made by operations"),
+            };
+            invariants.insert(instruction.var, value);
+        }
+        let roots = plan.roots.iter().map(|root| RootRun::new(flow, clocks, root)).collect();
+        Ok(Execution { flow, operations, invariants, roots, waiting: VecDeque::new() })
+    }
+
+    /// Runs a cycle with these inputs, in the order of the program's inputs.
+    pub fn step(&mut self, inputs: &[Cell]) -> Result<(), Stop> {
+        let mut active = Vec::new();
+        for root in &mut self.roots {
+            let is_active = match &root.owners {
+                None => true,
+                Some(owners) => owners.iter().any(|owner| inputs[*owner] != Cell::Absent),
+            };
+            active.push(is_active);
+            if is_active {
+                root.step(self.flow, &self.operations, &self.invariants, inputs)?;
+            }
+        }
+        self.waiting.push_back(active);
+        Ok(())
+    }
+
+    /// There are no more cycles.
+    pub fn finish(&mut self) -> Result<(), Stop> {
+        for root in &mut self.roots {
+            root.finish(self.flow, &self.operations, &self.invariants)?;
+        }
+        Ok(())
+    }
+
+    /// The outputs of the next cycle that is complete.
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        let active = self.waiting.front()?;
+        if self.roots.iter().zip(active).any(|(root, is_active)| *is_active && root.found.is_empty()) {
+            return None;
+        }
+        let active = self.waiting.pop_front()?;
+        let mut cells: FxHashMap<VarId, Cell> = FxHashMap::default();
+        for (root, is_active) in self.roots.iter_mut().zip(active) {
+            if is_active {
+                cells.extend(root.found.pop_front()?);
+            }
+        }
+        Some(
+            self.flow
+                .outputs
+                .iter()
+                .map(|output| cells.get(output).cloned().unwrap_or(Cell::Absent))
+                .collect(),
+        )
+    }
+}
+
+impl<'a> RootRun<'a> {
+    fn new(flow: &Flow, clocks: &Clocks, plan: &'a RootPlan) -> Self {
+        let on_root = |clock: ClockId| {
+            (0..flow.inputs.len()).filter(|index| clocks.of(flow.inputs[*index]) == clock).collect::<Vec<_>>()
+        };
+        let owners = match clocks.clock(plan.clock) {
+            Clock::Root(Root::Input(_)) => Some(on_root(plan.clock)),
+            _ => None,
+        };
+        let position =
+            |var: VarId| flow.inputs.iter().position(|input| *input == var).expect("it is an input");
+        let inputs =
+            plan.inputs.iter().map(|var| (*var, position(*var), clocks.of(*var) == plan.clock)).collect();
+        let n_slots = match &plan.schedule {
+            Schedule::Windows(windows) => windows.carried.len(),
+            _ => 0,
+        };
+        RootRun {
+            plan,
+            owners,
+            inputs,
+            late: LateRun::default(),
+            n_activations: 0,
+            slots: vec![None; n_slots],
+            rows: Vec::new(),
+            scan: crate::execute_closing::Scan::default(),
+            found: VecDeque::new(),
+        }
+    }
+
+    fn lagged(&self) -> Result<&'a Lagged, Stop> {
+        match &self.plan.schedule {
+            Schedule::Forward(lagged) => Ok(lagged),
+            Schedule::Windows(windows) => Ok(&windows.prelude),
+            Schedule::EventDriven(_) => Err(Stop::NoPlan),
+        }
+    }
+
+    fn step(
+        &mut self,
+        flow: &Flow,
+        operations: &[Option<&Op>],
+        invariants: &FxHashMap<VarId, Value>,
+        inputs: &[Cell],
+    ) -> Result<(), Stop> {
+        let mut cells = Vec::new();
+        for (var, position, is_on_root) in &self.inputs {
+            if *is_on_root && inputs[*position] == Cell::Absent {
+                return Err(Stop::Synchronisation(*var));
+            }
+            cells.push((*var, inputs[*position].clone()));
+        }
+        self.n_activations += 1;
+        let lagged = self.lagged()?;
+        let outside = Nothing { invariants, is_end: false };
+        let shown = self.late.iterate((flow, operations), lagged, &cells, None, &outside)?;
+        self.arrive(flow, operations, invariants, shown)
+    }
+
+    fn finish(
+        &mut self,
+        flow: &Flow,
+        operations: &[Option<&Op>],
+        invariants: &FxHashMap<VarId, Value>,
+    ) -> Result<(), Stop> {
+        let lagged = self.lagged()?;
+        let n = Some(self.n_activations);
+        for _ in 0..lagged.max_lag {
+            let outside = Nothing { invariants, is_end: true };
+            let shown = self.late.iterate((flow, operations), lagged, &[], n, &outside)?;
+            self.arrive(flow, operations, invariants, shown)?;
+        }
+        if let Schedule::Windows(windows) = &self.plan.schedule
+            && !self.rows.is_empty()
+        {
+            let is_closed = matches!(windows.cut, Cut::Trace);
+            self.window(windows, flow, operations, invariants, is_closed, true)?;
+        }
+        Ok(())
+    }
+
+    /// An activation is complete: it is shown, or it is part of the window.
+    fn arrive(
+        &mut self,
+        flow: &Flow,
+        operations: &[Option<&Op>],
+        invariants: &FxHashMap<VarId, Value>,
+        shown: Option<Vec<(VarId, Cell)>>,
+    ) -> Result<(), Stop> {
+        let Some(shown) = shown else { return Ok(()) };
+        let Schedule::Windows(windows) = &self.plan.schedule else {
+            self.found.push_back(shown);
+            return Ok(());
+        };
+        let row: FxHashMap<VarId, Cell> = shown.into_iter().collect();
+        let is_last = match &windows.cut {
+            Cut::Guard(guard, polarity) => row[guard].truth() == Some(*polarity == Polarity::On),
+            Cut::Derived(closing) => self.scan.closes(flow, operations, invariants, closing, &row)?,
+            Cut::Trace => false,
+        };
+        self.rows.push(row);
+        if is_last { self.window(windows, flow, operations, invariants, true, false) } else { Ok(()) }
+    }
+
+    fn window(
+        &mut self,
+        windows: &Windows,
+        flow: &Flow,
+        operations: &[Option<&Op>],
+        invariants: &FxHashMap<VarId, Value>,
+        is_closed: bool,
+        is_end: bool,
+    ) -> Result<(), Stop> {
+        let rows = std::mem::take(&mut self.rows);
+        let version = windows
+            .versions
+            .iter()
+            .find(|version| {
+                version
+                    .assumes
+                    .is_none_or(|(var, truth)| rows.iter().all(|row| row[&var].truth() == Some(truth)))
+            })
+            .ok_or_else(|| Stop::Mixed(windows.versions[0].assumes.map_or(VarId::new(0), |(var, _)| var)))?;
+        let mut memory = Memory {
+            flow,
+            operations,
+            invariants,
+            buffers: vec![vec![None; rows.len()]; windows.buffers.len()],
+            scalars: vec![None; windows.scalars.len()],
+            slots: std::mem::take(&mut self.slots),
+            rows,
+            is_end,
+        };
+        let shown = run_window(windows, version, &mut memory, is_closed)?;
+        self.slots = memory.slots;
+        self.found.extend(shown);
+        Ok(())
+    }
+}

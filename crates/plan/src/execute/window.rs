@@ -1,0 +1,588 @@
+//! Runs the code of one window.
+//!
+//! The executor is literal: loops over zones and sweeps, memory as the plan says. It checks what law L2 asks for: a cell is
+//! written before it is read, and once; what is read in a buffer or a scalar was written there by the stream that is meant.
+
+use eddy_flow::{Flow, Polarity, VarId};
+use eddy_tensor::{Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cell::{Cell, Env, Stop, compute, presence};
+use super::late::{LateRun, Outside};
+use crate::plan::{
+    Body, BufferId, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, Retimed, ScalarId, SlotId,
+    Source, Step, Store, Sweep, Unit, Version, Windows, Zone, ZoneEnd,
+};
+
+/// The memory of a window, and what it was given.
+pub struct Memory<'a> {
+    pub flow: &'a Flow,
+    pub operations: &'a [Option<&'a Op>],
+    pub invariants: &'a FxHashMap<VarId, Value>,
+    /// Entries with the stream that wrote them.
+    pub buffers: Vec<Vec<Option<(VarId, Cell)>>>,
+    pub scalars: Vec<Option<Cell>>,
+    pub slots: Vec<Option<Cell>>,
+    /// What arrived at each cycle.
+    pub rows: Vec<FxHashMap<VarId, Cell>>,
+    /// Whether the trace ends with the window.
+    pub is_end: bool,
+}
+
+/// A window, or a window inside one.
+#[derive(Clone, Copy)]
+struct Frame<'a> {
+    region: &'a Region,
+    /// The cycles of the outermost window that are its cycles.
+    cycles: &'a [usize],
+    /// The zone of each of them.
+    zones: &'a [usize],
+    is_end: bool,
+}
+
+/// What a sweep remembers.
+#[derive(Default)]
+struct Sweeping {
+    locals: FxHashMap<VarId, Cell>,
+    neighbours: FxHashMap<VarId, Cell>,
+    trackers: FxHashMap<VarId, Cell>,
+}
+
+struct SweepEnv<'a> {
+    memory: &'a Memory<'a>,
+    frame: Frame<'a>,
+    /// Which cycle of the window.
+    at: usize,
+    sweeping: &'a Sweeping,
+}
+
+fn wrong(var: VarId, what: &str) -> Stop {
+    Stop::Violation(format!("stream {} {what}", var.index()))
+}
+
+impl<'a> Memory<'a> {
+    fn place(&self, var: VarId, place: &Place, cycle: usize) -> Result<Cell, Stop> {
+        match place {
+            Place::Immediate(Immediate::Value(value)) => Ok(Cell::Value(value.clone())),
+            Place::Immediate(Immediate::Invariant(var)) => Ok(Cell::Value(self.invariants[var].clone())),
+            Place::Absent => Ok(Cell::Absent),
+            Place::Buffer(BufferId(buffer)) => match &self.buffers[*buffer][cycle] {
+                Some((owner, cell)) if *owner == var => Ok(cell.clone()),
+                Some(_) => Err(wrong(var, "is read from a buffer that another one has")),
+                None => Err(wrong(var, "is read from a buffer before it is written")),
+            },
+            Place::Scalar(ScalarId(scalar)) => self.scalars[*scalar]
+                .clone()
+                .ok_or_else(|| wrong(var, "is read from a scalar before it is written")),
+            Place::Local | Place::Neighbour | Place::Ring(_) => {
+                Err(wrong(var, "is read from a register of no loop"))
+            }
+            Place::Nowhere => Err(wrong(var, "is read and kept nowhere")),
+        }
+    }
+
+    fn store(&mut self, store: Store, var: VarId, cycle: usize, cell: &Cell) -> Result<(), Stop> {
+        match store {
+            Store::Buffer(BufferId(buffer)) => {
+                let entry = &mut self.buffers[buffer][cycle];
+                if entry.as_ref().is_some_and(|(owner, _)| *owner == var) {
+                    return Err(wrong(var, "is written twice into its buffer"));
+                }
+                *entry = Some((var, cell.clone()));
+            }
+            Store::Scalar(ScalarId(scalar)) => {
+                if self.scalars[scalar].is_some() {
+                    return Err(wrong(var, "is written twice into its scalar"));
+                }
+                self.scalars[scalar] = Some(cell.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a condition that is known before the window runs.
+    fn truth(&self, var: VarId, cycle: usize) -> Result<Option<bool>, Stop> {
+        let found = match self.rows[cycle].get(&var) {
+            Some(cell) => cell.truth(),
+            None => {
+                let written = self.buffers.iter().filter_map(|buffer| buffer[cycle].as_ref());
+                let mut own = written.filter(|(owner, _)| *owner == var).map(|(_, cell)| cell);
+                own.next().ok_or_else(|| wrong(var, "ends windows and is kept nowhere"))?.truth()
+            }
+        };
+        Ok(found)
+    }
+}
+
+/// Runs a window and shows its outputs, in cycle order.
+pub fn run_window(
+    windows: &Windows,
+    version: &Version,
+    memory: &mut Memory<'_>,
+    is_closed: bool,
+) -> Result<Vec<Vec<(VarId, Cell)>>, Stop> {
+    for arrival in &windows.arrivals {
+        let row = |cycle: usize| memory.rows[cycle].get(&arrival.var).cloned();
+        let n = memory.rows.len();
+        if let Some(BufferId(buffer)) = arrival.buffer {
+            let entries: Option<Vec<_>> =
+                (0..n).map(|cycle| Some(Some((arrival.var, row(cycle)?)))).collect();
+            let entries = entries.ok_or_else(|| wrong(arrival.var, "did not arrive"))?;
+            memory.buffers[buffer] = entries;
+        }
+        let (first, last) = (row(0), (0..n).rev().filter_map(row).find(|cell| *cell != Cell::Absent));
+        if let Some(ScalarId(scalar)) = arrival.first {
+            memory.scalars[scalar] = first;
+        }
+        if let Some(ScalarId(scalar)) = arrival.last {
+            memory.scalars[scalar] = Some(last.unwrap_or(Cell::Absent));
+        }
+    }
+    let cycles: Vec<usize> = (0..memory.rows.len()).collect();
+    let zones = zones(memory, &version.region, &cycles, is_closed)?;
+    run_region(memory, &version.region, &cycles, &zones, is_closed)?;
+    let mut shown = Vec::new();
+    let region = &version.region;
+    for (at, zone) in zones.iter().enumerate() {
+        let sweeping = Sweeping::default();
+        let frame = Frame { region, cycles: &cycles, zones: &zones, is_end: memory.is_end };
+        let mut row = Vec::new();
+        for instruction in &version.emit[*zone].code {
+            let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
+            row.push((instruction.var, compute(memory.flow, None, instruction, &env)?));
+        }
+        shown.push(row);
+    }
+    if is_closed {
+        write_slots(memory, region, &cycles, &zones)?;
+    }
+    Ok(shown)
+}
+
+/// The zone of each cycle of a window.
+fn zones(
+    memory: &Memory<'_>,
+    region: &Region,
+    cycles: &[usize],
+    is_closed: bool,
+) -> Result<Vec<usize>, Stop> {
+    let n = cycles.len();
+    let id = |zone: Zone| {
+        region.zone_id(zone).ok_or_else(|| Stop::Violation(format!("there is no zone {zone:?}")))
+    };
+    let (first, inner) = (id(Zone::First)?.0, id(Zone::Inner)?.0);
+    let mut zones = vec![inner; n];
+    zones[0] = first;
+    if !is_closed || region.mode == Mode::Cut {
+        return Ok(zones);
+    }
+    let last = cycles[n - 1];
+    let mut number = 0;
+    if !region.alternatives.is_empty() {
+        let holds =
+            |(var, truth): &(VarId, bool)| Ok::<bool, Stop>(memory.truth(*var, last)? == Some(*truth));
+        let mut found = None;
+        for (index, alternative) in region.alternatives.iter().enumerate() {
+            let held: Result<Vec<bool>, Stop> = alternative.conditions.iter().map(holds).collect();
+            if held?.into_iter().all(|holds| holds) {
+                found = Some(index);
+                break;
+            }
+        }
+        number = found
+            .ok_or_else(|| Stop::Violation("no alternative holds at the end of a window".to_string()))?;
+    }
+    zones[n - 1] = if n == 1 { id(Zone::Only(number))?.0 } else { id(Zone::Last(number))?.0 };
+    Ok(zones)
+}
+
+fn run_region(
+    memory: &mut Memory<'_>,
+    region: &Region,
+    cycles: &[usize],
+    zones: &[usize],
+    is_closed: bool,
+) -> Result<(), Stop> {
+    let is_end = memory.is_end;
+    let frame = Frame { region, cycles, zones, is_end };
+    if let Zone::Only(number) = region.zones[zones[0]] {
+        let mut sweeping = Sweeping::default();
+        return run_body(memory, frame, 0, &region.single[number], &mut sweeping);
+    }
+    if !is_closed {
+        for held in region.held.iter().filter(|held| held.entry.1 == ZoneEnd::Last) {
+            memory.scalars[held.scalar.0] = Some(match &held.open {
+                OpenEntry::Init(Immediate::Value(value)) => Cell::Value(value.clone()),
+                OpenEntry::Init(Immediate::Invariant(var)) => Cell::Value(memory.invariants[var].clone()),
+                OpenEntry::Unknown | OpenEntry::Same => Cell::Present,
+            });
+        }
+    }
+    for step in &region.steps {
+        match step {
+            Step::Sweep(sweep) => run_sweep(memory, frame, sweep)?,
+            Step::Unit(Unit::Retimed(retimed)) => run_retimed(memory, frame, retimed, is_closed)?,
+            Step::Unit(Unit::Nested(inner)) => run_nested(memory, frame, inner, is_closed)?,
+        }
+    }
+    Ok(())
+}
+
+fn run_sweep(memory: &mut Memory<'_>, frame: Frame<'_>, sweep: &Sweep) -> Result<(), Stop> {
+    let n = frame.cycles.len();
+    let mut sweeping = Sweeping::default();
+    let mut latched: FxHashMap<ScalarId, Cell> = FxHashMap::default();
+    for step in 0..n {
+        let at = if sweep.direction == Direction::Forward { step } else { n - 1 - step };
+        let zone = frame.zones[at];
+        let body = &sweep.bodies[zone];
+        let is_inner = frame.region.zones[zone] == Zone::Inner;
+        if sweep.is_straight
+            && is_inner
+            && body.code.iter().any(|instruction| !is_written_down(&instruction.right))
+        {
+            return Err(Stop::Violation(
+                "straight-line code has something to do at an inner cycle".to_string(),
+            ));
+        }
+        run_body(memory, frame, at, body, &mut sweeping)?;
+        let mut tracked = Vec::new();
+        for tracker in &sweep.trackers {
+            let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
+            match env.read(&tracker.next[zone])? {
+                Cell::Absent => {}
+                cell => tracked.push((tracker.shift, cell)),
+            }
+        }
+        sweeping.trackers.extend(tracked);
+        if is_inner {
+            for latch in &sweep.latches {
+                let cell = sweeping.locals[&latch.var].clone();
+                if cell != Cell::Absent
+                    && (sweep.direction == Direction::Forward || !latched.contains_key(&latch.scalar))
+                {
+                    latched.insert(latch.scalar, cell);
+                }
+            }
+        }
+        sweeping.neighbours = std::mem::take(&mut sweeping.locals);
+        sweeping.neighbours.retain(|var, _| sweep.neighbours.contains(var));
+    }
+    for latch in &sweep.latches {
+        let cell = latched.remove(&latch.scalar).unwrap_or(Cell::Absent);
+        memory.store(Store::Scalar(latch.scalar), latch.var, 0, &cell)?;
+    }
+    Ok(())
+}
+
+/// Whether an instruction only copies what does not change inside the window.
+fn is_written_down(right: &crate::plan::Right) -> bool {
+    matches!(
+        right,
+        crate::plan::Right::Copy(Read::Here(_, Place::Immediate(_) | Place::Scalar(_) | Place::Absent))
+    )
+}
+
+fn run_body(
+    memory: &mut Memory<'_>,
+    frame: Frame<'_>,
+    at: usize,
+    body: &Body,
+    sweeping: &mut Sweeping,
+) -> Result<(), Stop> {
+    for instruction in &body.code {
+        let var = instruction.var;
+        let env = SweepEnv { memory, frame, at, sweeping };
+        let cell = compute(memory.flow, memory.operations[var.index()], instruction, &env)?;
+        for store in &instruction.store {
+            memory.store(*store, var, frame.cycles[at], &cell)?;
+        }
+        if sweeping.locals.insert(var, cell).is_some() {
+            return Err(wrong(var, "is computed twice in one iteration"));
+        }
+    }
+    Ok(())
+}
+
+impl Env for SweepEnv<'_> {
+    fn read(&self, read: &Read) -> Result<Cell, Stop> {
+        let var = read.var();
+        let zone = |at: usize| self.frame.region.zones[self.frame.zones[at]];
+        let (place, at) = match read {
+            Read::Here(_, place) => (place, self.at),
+            Read::Before { first, inner, .. } => {
+                let at = self.at.checked_sub(1).ok_or_else(|| wrong(var, "is read before the window"))?;
+                (if at == 0 { first } else { inner }, at)
+            }
+            Read::After { inner, last, .. } => {
+                let at = self.at + 1;
+                if at >= self.frame.cycles.len() {
+                    return Err(wrong(var, "is read after the window"));
+                }
+                match zone(at) {
+                    Zone::Last(number) => (&last[number], at),
+                    _ => (inner, at),
+                }
+            }
+        };
+        match place {
+            Place::Local => match self.sweeping.locals.get(&var) {
+                Some(cell) => Ok(cell.clone()),
+                None => Err(wrong(var, "is read from a register before it is computed")),
+            },
+            Place::Neighbour => match self.sweeping.neighbours.get(&var) {
+                Some(cell) => Ok(cell.clone()),
+                None => Err(wrong(var, "is read from a register that the last iteration did not write")),
+            },
+            place => self.memory.place(var, place, self.frame.cycles[at]),
+        }
+    }
+
+    fn slot(&self, slot: SlotId) -> Option<Cell> {
+        self.memory.slots[slot.0].clone()
+    }
+
+    fn register(&self, shift: VarId) -> Option<Cell> {
+        self.sweeping.trackers.get(&shift).cloned()
+    }
+
+    fn has_before(&self) -> bool {
+        self.at > 0
+    }
+
+    fn has_after(&self) -> bool {
+        self.at + 1 < self.frame.cycles.len()
+    }
+
+    fn is_end_of_trace(&self) -> bool {
+        self.frame.is_end
+    }
+}
+
+/// Writes what is carried into the next window.
+fn write_slots(
+    memory: &mut Memory<'_>,
+    region: &Region,
+    cycles: &[usize],
+    zones: &[usize],
+) -> Result<(), Stop> {
+    let written: Result<Vec<(SlotId, Option<Cell>)>, Stop> = region
+        .slots
+        .iter()
+        .map(|(slot, source)| Ok((*slot, last_cell(memory, region, (*slot, source), cycles, zones)?)))
+        .collect();
+    for (slot, cell) in written? {
+        if let Some(cell) = cell {
+            memory.slots[slot.0] = Some(cell);
+        }
+    }
+    Ok(())
+}
+
+fn last_cell(
+    memory: &Memory<'_>,
+    region: &Region,
+    (_, source): (SlotId, &Source),
+    cycles: &[usize],
+    zones: &[usize],
+) -> Result<Option<Cell>, Stop> {
+    for (zone, place) in &source.places {
+        let mut of_zone: Vec<usize> =
+            (0..cycles.len()).filter(|at| zones[*at] == zone.0).map(|at| cycles[at]).collect();
+        if region.order == Direction::Forward {
+            of_zone.reverse();
+        }
+        let is_buffer = matches!(place, Place::Buffer(_));
+        for cycle in of_zone.into_iter().take(if is_buffer { usize::MAX } else { 1 }) {
+            // The stream that wrote the entry is the only one that is left there.
+            let cell = match place {
+                Place::Buffer(BufferId(buffer)) => match &memory.buffers[*buffer][cycle] {
+                    Some((_, cell)) => cell.clone(),
+                    None => return Err(Stop::Violation("what is carried was not written".to_string())),
+                },
+                place => memory.place(VarId::new(0), place, cycle)?,
+            };
+            if cell != Cell::Absent {
+                return Ok(Some(cell));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The cycles of a window at which a unit is active.
+fn active(
+    memory: &Memory<'_>,
+    frame: Frame<'_>,
+    activity: &[crate::plan::Condition],
+) -> Result<Vec<usize>, Stop> {
+    let sweeping = Sweeping::default();
+    let mut cycles = Vec::new();
+    for at in 0..frame.cycles.len() {
+        let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
+        match presence(activity, &env)? {
+            Cell::Present => cycles.push(frame.cycles[at]),
+            Cell::Absent => {}
+            _ => return Err(Stop::Violation("it is not known when a unit is active".to_string())),
+        }
+    }
+    Ok(cycles)
+}
+
+fn run_nested(
+    memory: &mut Memory<'_>,
+    frame: Frame<'_>,
+    region: &Region,
+    is_outer_closed: bool,
+) -> Result<(), Stop> {
+    let cycles = active(memory, frame, &region.activity)?;
+    let (guard, polarity) = region.guard.ok_or_else(|| Stop::Violation("a unit has no guard".to_string()))?;
+    let mut windows: Vec<(Vec<usize>, bool)> = Vec::new();
+    let mut window = Vec::new();
+    for cycle in cycles {
+        window.push(cycle);
+        if memory.truth(guard, cycle)? == Some(polarity == Polarity::On) {
+            windows.push((std::mem::take(&mut window), true));
+        }
+    }
+    if !window.is_empty() {
+        if is_outer_closed && !memory.is_end && frame.region.mode == Mode::Guard {
+            return Err(Stop::Violation("a window inside is open where the one around it ends".to_string()));
+        }
+        windows.push((window, false));
+    }
+    if region.order == Direction::Backward {
+        windows.reverse();
+        for (slot, _) in &region.slots {
+            memory.slots[slot.0] = None;
+        }
+    }
+    // At cycles where the clock of the unit is silent, its streams are absent.
+    let active: FxHashSet<usize> = windows.iter().flat_map(|(cycles, _)| cycles.iter().copied()).collect();
+    for (var, buffer) in buffers_of(region) {
+        for cycle in frame.cycles.iter().filter(|cycle| !active.contains(cycle)) {
+            memory.store(Store::Buffer(buffer), var, *cycle, &Cell::Absent)?;
+        }
+    }
+    let own = scalars_of(region);
+    let n = windows.len();
+    let is_end = memory.is_end;
+    for (number, (cycles, is_closed)) in windows.into_iter().enumerate() {
+        for scalar in &own {
+            memory.scalars[scalar.0] = None;
+        }
+        let is_last = if region.order == Direction::Forward { number + 1 == n } else { number == 0 };
+        memory.is_end = is_end && is_last;
+        let zones = zones(memory, region, &cycles, is_closed)?;
+        run_region(memory, region, &cycles, &zones, is_closed)?;
+        if is_closed || region.order == Direction::Backward {
+            write_slots(memory, region, &cycles, &zones)?;
+        }
+    }
+    memory.is_end = is_end;
+    Ok(())
+}
+
+/// What a region writes, units inside included.
+fn stores_of(region: &Region) -> Vec<(VarId, Store)> {
+    let mut found = Vec::new();
+    let mut bodies: Vec<&Body> = region.single.iter().collect();
+    for step in &region.steps {
+        match step {
+            Step::Sweep(sweep) => {
+                bodies.extend(&sweep.bodies);
+                found.extend(sweep.latches.iter().map(|latch| (latch.var, Store::Scalar(latch.scalar))));
+            }
+            Step::Unit(Unit::Nested(inner)) => found.extend(stores_of(inner)),
+            Step::Unit(Unit::Retimed(retimed)) => {
+                found.extend(retimed.stores.iter().map(|(var, buffer)| (*var, Store::Buffer(*buffer))));
+            }
+        }
+    }
+    for instruction in bodies.into_iter().flat_map(|body| &body.code) {
+        found.extend(instruction.store.iter().map(|store| (instruction.var, *store)));
+    }
+    found.extend(region.held.iter().map(|held| (held.var, Store::Scalar(held.scalar))));
+    found
+}
+
+fn scalars_of(region: &Region) -> FxHashSet<ScalarId> {
+    let scalar = |(_, store): (VarId, Store)| match store {
+        Store::Scalar(scalar) => Some(scalar),
+        Store::Buffer(_) => None,
+    };
+    stores_of(region).into_iter().filter_map(scalar).collect()
+}
+
+fn buffers_of(region: &Region) -> FxHashSet<(VarId, BufferId)> {
+    let buffer = |(var, store): (VarId, Store)| match store {
+        Store::Buffer(buffer) => Some((var, buffer)),
+        Store::Scalar(_) => None,
+    };
+    stores_of(region).into_iter().filter_map(buffer).collect()
+}
+
+struct Around<'a> {
+    memory: &'a Memory<'a>,
+    cycles: &'a [usize],
+}
+
+impl Outside for Around<'_> {
+    fn invariant(&self, var: VarId) -> Value {
+        self.memory.invariants[&var].clone()
+    }
+
+    fn cell(&self, var: VarId, place: &Place, activation: usize) -> Result<Cell, Stop> {
+        self.memory.place(var, place, self.cycles[activation])
+    }
+
+    fn slot(&self, slot: SlotId) -> Option<Cell> {
+        self.memory.slots[slot.0].clone()
+    }
+
+    fn is_end_of_trace(&self) -> bool {
+        self.memory.is_end
+    }
+}
+
+fn run_retimed(
+    memory: &mut Memory<'_>,
+    frame: Frame<'_>,
+    retimed: &Retimed,
+    is_closed: bool,
+) -> Result<(), Stop> {
+    let cycles = active(memory, frame, &retimed.activity)?;
+    let n = cycles.len();
+    let mut run = LateRun::default();
+    let lagged = &retimed.lagged;
+    for iteration in 0..n + lagged.max_lag {
+        let program = (memory.flow, memory.operations);
+        let around = Around { memory, cycles: &cycles };
+        run.iterate(program, lagged, &[], Some(n), &around)?;
+        for (var, buffer) in &retimed.stores {
+            let activation = iteration.checked_sub(lagged.lag(*var)).filter(|activation| *activation < n);
+            if let (Some(activation), Some(cell)) = (activation, run.last(*var, 0)) {
+                memory.store(Store::Buffer(*buffer), *var, cycles[activation], &cell)?;
+            }
+        }
+    }
+    // At cycles where the clock of the unit is silent, its streams are absent.
+    for (var, buffer) in &retimed.stores {
+        for cycle in frame.cycles.iter().filter(|cycle| !cycles.contains(cycle)) {
+            memory.store(Store::Buffer(*buffer), *var, *cycle, &Cell::Absent)?;
+        }
+    }
+    if is_closed && n > 0 {
+        for (slot, read) in &retimed.slots {
+            let Read::Here(var, place) = read else { unreachable!("a slot is written from its own cycle") };
+            let cell = match place {
+                Place::Ring(age) => {
+                    run.last(*var, *age).ok_or_else(|| wrong(*var, "is carried and not kept"))?
+                }
+                place => memory.place(*var, place, cycles[n - 1])?,
+            };
+            memory.slots[slot.0] = Some(cell);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! From steps to code: where each cell is kept, and instructions that know where their operands are.
+//!
+//! * [`storage`]: registers, buffers, scalars, slots; [`recompute`]: buffers that are not worth it.
+//! * [`region`]: the steps of a region as instructions.
+//! * [`late`]: loops in which equations are late.
+
+mod late;
+mod recompute;
+mod region;
+mod storage;
+
+use eddy_flow::VarId;
+use rustc_hash::FxHashMap;
+
+use crate::cells::Cell;
+use crate::plan::{Arrival, BufferRole, Cut, Lagged, Memory as Bytes, Version, Windows};
+use crate::region::Draft;
+use crate::system::System;
+use crate::zones::{FIRST, INNER};
+pub use late::{Site, bytes as late_bytes, lagged, width};
+use region::{Coder, emission_reads};
+use storage::{After, Homes, Memory, Spot, assign, carried_reads, share};
+
+/// What can be left out of a plan, for comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes {
+    /// Whether buffers are taken away that are cheap to compute again.
+    pub recomputes: bool,
+}
+
+/// Code for windows: one version, or one for each value that a condition is assumed to have.
+pub fn windows(
+    system: &System<'_>,
+    cut: Cut,
+    prelude: Lagged,
+    versions: &[(Option<(VarId, bool)>, Draft)],
+    outputs: &[VarId],
+    wishes: Wishes,
+) -> (Windows, Bytes) {
+    let mut memory = Memory::default();
+    let arrivals = arrivals(system, &prelude, versions, outputs, &mut memory);
+    let places: FxHashMap<VarId, Arrival> =
+        arrivals.iter().map(|arrival| (arrival.var, arrival.clone())).collect();
+    let mut code = Vec::new();
+    let mut before = Vec::new();
+    for (assumes, draft) in versions {
+        let cells = draft.cells(system);
+        let read_after: Vec<Cell> =
+            carried_reads(&cells, draft).into_iter().chain(emission_reads(&cells, draft, outputs)).collect();
+        let after = After { outputs, cells: &read_after, recomputes: wishes.recomputes };
+        let mut homes = assign(&cells, draft, &after, &mut memory, Homes::default());
+        share(draft, system, &mut homes, &mut memory);
+        for shift in carried_shifts(draft) {
+            memory.slot(system, shift);
+        }
+        before.push(std::mem::take(&mut homes.before));
+        let coder = Coder::new(system, draft, &homes, &memory, &places, None);
+        let (region, emit) = (coder.region(), coder.emit(outputs));
+        code.push(Version { assumes: *assumes, region, emit });
+    }
+    let Memory { buffers, scalars, slots, .. } = memory;
+    let windows = Windows { cut, prelude, arrivals, versions: code, carried: slots, buffers, scalars };
+    let bytes = bytes(system, &windows, &before);
+    (windows, bytes)
+}
+
+/// The delays of a region, and of the units in it, that read across windows.
+fn carried_shifts(draft: &Draft) -> Vec<VarId> {
+    let mut shifts = draft.liveness.carried.clone();
+    for unit in &draft.units {
+        match unit.nested() {
+            Some(inner) => shifts.extend(carried_shifts(inner)),
+            // Each `fby` of a loop over the window looks back at its first activation.
+            None => shifts
+                .extend(draft.liveness.carried.iter().filter(|shift| unit.vars.binary_search(shift).is_ok())),
+        }
+    }
+    shifts
+}
+
+/// Inputs and results of the prelude that windows read, and where they go.
+fn arrivals(
+    system: &System<'_>,
+    prelude: &Lagged,
+    versions: &[(Option<(VarId, bool)>, Draft)],
+    outputs: &[VarId],
+    memory: &mut Memory,
+) -> Vec<Arrival> {
+    let mut zones: FxHashMap<VarId, Vec<Spot>> = FxHashMap::default();
+    for (_, draft) in versions {
+        for (var, zone) in &draft.liveness.outside {
+            zones.entry(*var).or_default().push(Spot::of(draft.zones.list[*zone]));
+        }
+        for var in draft.units.iter().flat_map(|unit| &unit.reads) {
+            if !draft.task.is_inside[var.index()] {
+                zones.entry(*var).or_default().push(Spot::Inner);
+            }
+        }
+        let shown =
+            outputs.iter().filter(|var| system.is_stream(**var) && !draft.task.is_inside[var.index()]);
+        for var in shown {
+            zones.entry(*var).or_default().push(Spot::Inner);
+        }
+    }
+    let mut vars: Vec<VarId> = zones.keys().copied().collect();
+    vars.sort_unstable();
+    let arrival = |var: VarId| {
+        let spots = &zones[&var];
+        // While the prelude is late, several cycles are on their way.
+        if spots.contains(&Spot::Inner) || prelude.max_lag > 0 {
+            let buffer = Some(memory.buffer(var, BufferRole::Arrival));
+            return Arrival { var, buffer, first: None, last: None };
+        }
+        let first = spots.contains(&Spot::First).then(|| memory.scalar(var, Spot::First));
+        let is_last = spots.iter().any(|spot| matches!(spot, Spot::Last | Spot::Only));
+        let last = is_last.then(|| memory.scalar(var, Spot::Last));
+        Arrival { var, buffer: None, first, last }
+    };
+    vars.into_iter().map(arrival).collect()
+}
+
+fn bytes(system: &System<'_>, windows: &Windows, before: &[Vec<VarId>]) -> Bytes {
+    let of = |var: VarId| width(system, var);
+    let role = |asked: BufferRole| -> u64 {
+        let buffers = windows.buffers.iter().filter(|buffer| buffer.role == asked);
+        buffers.map(|buffer| of(buffer.vars[0])).sum()
+    };
+    let rings: u64 = late::bytes(system, &windows.prelude);
+    Bytes {
+        carried: windows.carried.iter().map(|slot| of(slot.next)).sum(),
+        scalars: windows.scalars.iter().map(|scalar| of(scalar.var)).sum(),
+        rings,
+        buffers: role(BufferRole::Sweeps),
+        inputs: role(BufferRole::Arrival),
+        outputs: role(BufferRole::Output),
+        buffers_before_recomputation: before
+            .iter()
+            .map(|vars| vars.iter().map(|var| of(*var)).sum())
+            .max()
+            .unwrap_or(0),
+    }
+}
+
+/// Where an operand from outside is, seen from a zone.
+fn arrival_place(arrival: &Arrival, zone: usize) -> crate::plan::Place {
+    use crate::plan::Place;
+    match (arrival.buffer, zone) {
+        (Some(buffer), _) => Place::Buffer(buffer),
+        (None, FIRST) => arrival.first.map_or(Place::Nowhere, Place::Scalar),
+        (None, INNER) => Place::Nowhere,
+        (None, _) => arrival.last.map_or(Place::Nowhere, Place::Scalar),
+    }
+}

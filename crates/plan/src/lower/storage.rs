@@ -1,0 +1,288 @@
+//! Which cells are kept, and where (section 7).
+//!
+//! * A cell that only its own sweep reads, at the same cycle or at the next one, is a register.
+//! * An inner cell that another step reads has a *window buffer*; so has a stream of which a unit reads something, or that is shown.
+//! * A cell at an end of the window that another step reads is a *scalar*, unless its stream has a buffer anyway.
+//!
+//! [`recompute`](super::recompute) takes buffers away again, [`share`] lets streams have the same one at different times.
+
+use eddy_flow::VarId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::recompute::{Repeats, repeats};
+use crate::cells::{Cell, Cells};
+use crate::graph::NodeNo;
+use crate::plan::{Buffer, BufferId, BufferRole, Carried, Scalar, ScalarId, SlotId, Zone, ZoneEnd};
+use crate::region::Draft;
+use crate::system::{Def, System};
+use crate::units::UnitRun;
+use crate::zones::INNER;
+
+/// A place inside a window that has one value: alternatives of an end are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spot {
+    First,
+    Inner,
+    Last,
+    Only,
+}
+
+impl Spot {
+    pub fn of(zone: Zone) -> Spot {
+        match zone {
+            Zone::First => Spot::First,
+            Zone::Inner => Spot::Inner,
+            Zone::Last(_) => Spot::Last,
+            Zone::Only(_) => Spot::Only,
+        }
+    }
+
+    fn zone(self) -> Zone {
+        match self {
+            Spot::First => Zone::First,
+            Spot::Inner => Zone::Inner,
+            Spot::Last => Zone::Last(0),
+            Spot::Only => Zone::Only(0),
+        }
+    }
+}
+
+/// All memory of a plan by windows.
+#[derive(Default)]
+pub struct Memory {
+    pub buffers: Vec<Buffer>,
+    pub scalars: Vec<Scalar>,
+    pub slots: Vec<Carried>,
+    slot_of: FxHashMap<VarId, SlotId>,
+}
+
+impl Memory {
+    pub fn buffer(&mut self, var: VarId, role: BufferRole) -> BufferId {
+        self.buffers.push(Buffer { vars: vec![var], role, is_between_steps: false });
+        BufferId(self.buffers.len() - 1)
+    }
+
+    pub fn scalar(&mut self, var: VarId, spot: Spot) -> ScalarId {
+        self.scalars.push(Scalar { var, zone: spot.zone() });
+        ScalarId(self.scalars.len() - 1)
+    }
+
+    /// The slot of a delay.
+    pub fn slot(&mut self, system: &System<'_>, shift: VarId) -> SlotId {
+        let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *system.def(shift) else {
+            unreachable!("only delays are carried")
+        };
+        let slots = &mut self.slots;
+        *self.slot_of.entry(shift).or_insert_with(|| {
+            slots.push(Carried { shift, next });
+            SlotId(slots.len() - 1)
+        })
+    }
+
+    pub fn slot_of(&self, shift: VarId) -> Option<SlotId> {
+        self.slot_of.get(&shift).copied()
+    }
+}
+
+/// Where the cells of one region are kept, those of the units inside included.
+#[derive(Default)]
+pub struct Homes {
+    pub buffers: FxHashMap<VarId, BufferId>,
+    pub scalars: FxHashMap<(VarId, Spot), ScalarId>,
+    /// What is computed again in each step.
+    pub repeats: Repeats,
+    /// How many numbers per cycle there would be in buffers between steps without computing anything again.
+    pub before: Vec<VarId>,
+}
+
+/// What happens to the cells of a region when its steps have run.
+pub struct After<'a> {
+    /// Streams all of whose cells are read.
+    pub outputs: &'a [VarId],
+    /// Single cells that are read.
+    pub cells: &'a [Cell],
+    /// Whether buffers may be taken away.
+    pub recomputes: bool,
+}
+
+/// Decides where the cells of a region are kept; buffers that exist already stay.
+pub fn assign(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    after: &After<'_>,
+    memory: &mut Memory,
+    mut homes: Homes,
+) -> Homes {
+    let graph = &draft.graph;
+    let step = |node: NodeNo| draft.schedule.step_of[node];
+    let is_crossing = |node: NodeNo| graph.users[node].iter().any(|(user, _)| step(*user) != step(node));
+    let in_units: FxHashSet<VarId> = draft.units.iter().flat_map(|unit| unit.vars.iter().copied()).collect();
+    let unit_reads: FxHashSet<VarId> =
+        draft.units.iter().flat_map(|unit| unit.reads.iter().copied()).collect();
+    let read_after: FxHashSet<Cell> = after.cells.iter().copied().collect();
+    let latched = latched(cells, draft);
+    // Streams that need a buffer.
+    let mut wanted: Vec<(VarId, BufferRole, bool)> = Vec::new();
+    for var in cells.system.flow.var_ids().filter(|var| cells.is_inside[var.index()]) {
+        let nodes = || draft.zones.long().filter_map(|zone| graph.number(var, zone));
+        let is_between = unit_reads.contains(&var)
+            || nodes()
+                .any(|node| is_crossing(node) && (graph.nodes[node].1 == INNER || in_units.contains(&var)));
+        let is_shown = after.outputs.contains(&var) && is_computed(draft, var);
+        let is_kept = read_after.contains(&(var, INNER)) && graph.number(var, INNER).is_some()
+            || (in_units.contains(&var) && nodes().any(|node| read_after.contains(&graph.nodes[node])));
+        if is_shown {
+            wanted.push((var, BufferRole::Output, is_between));
+        } else if is_between || is_kept {
+            wanted.push((var, BufferRole::Sweeps, is_between));
+        }
+    }
+    homes.before.extend(wanted.iter().filter(|(.., is_between)| *is_between).map(|(var, ..)| *var));
+    if after.recomputes {
+        let mut buffered: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
+        homes.repeats = repeats(cells, draft, &wanted, &read_after, &mut buffered);
+        wanted.retain(|(var, ..)| buffered.contains(var));
+    }
+    for (var, role, is_between) in wanted {
+        let id = *homes.buffers.entry(var).or_insert_with(|| memory.buffer(var, role));
+        memory.buffers[id.0].is_between_steps |= is_between;
+    }
+    // Single cells.
+    let mut single: Vec<(VarId, Spot)> = Vec::new();
+    for (number, (var, zone)) in graph.nodes.iter().enumerate() {
+        if *zone != INNER && (is_crossing(number) || read_after.contains(&(*var, *zone))) {
+            single.push((*var, Spot::of(draft.zones.list[*zone])));
+        }
+    }
+    single.extend(
+        after
+            .cells
+            .iter()
+            .filter(|(_, zone)| draft.zones.only().contains(zone))
+            .map(|(var, _)| (*var, Spot::Only)),
+    );
+    single.extend(latched.iter().map(|var| (*var, Spot::Inner)));
+    single.retain(|(var, _)| cells.is_inside[var.index()] && !homes.buffers.contains_key(var));
+    single.extend(
+        draft
+            .held
+            .values()
+            .map(|entry| (entry.var, if entry.end == ZoneEnd::First { Spot::First } else { Spot::Last })),
+    );
+    for key in single {
+        homes.scalars.entry(key).or_insert_with(|| memory.scalar(key.0, key.1));
+    }
+    // The units inside.
+    for unit in &draft.units {
+        if let UnitRun::Nested(inner) = &unit.run {
+            let inner_cells = inner.cells(cells.system);
+            let read_after = carried_reads(&inner_cells, inner);
+            let after = After { outputs: &unit.wanted, cells: &read_after, recomputes: false };
+            homes = assign(&inner_cells, inner, &after, memory, homes);
+        }
+    }
+    homes
+}
+
+/// Whether a stream has cells that are computed here.
+fn is_computed(draft: &Draft, var: VarId) -> bool {
+    draft.zones.long().any(|zone| draft.graph.number(var, zone).is_some())
+        || draft.single.iter().any(|vars| vars.contains(&var))
+}
+
+/// The cells that slots are written from when all steps have run. Units write the slots of their own delays.
+pub fn carried_reads(cells: &Cells<'_>, draft: &Draft) -> Vec<Cell> {
+    let mut found = Vec::new();
+    for shift in &draft.liveness.carried {
+        let is_own = !draft.units.iter().any(|unit| unit.vars.binary_search(shift).is_ok());
+        let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *cells.system.def(*shift) else { continue };
+        let zones = cells.carried_zones(*shift).into_iter();
+        let is_read = |zone: &usize| *zone != INNER && (is_own || draft.zones.only().contains(zone));
+        found.extend(zones.filter(is_read).map(|zone| (next, zone)));
+    }
+    found
+}
+
+/// Streams whose last inner value is carried into the next window.
+fn latched(cells: &Cells<'_>, draft: &Draft) -> Vec<VarId> {
+    let mut found = Vec::new();
+    for shift in &draft.liveness.carried {
+        let is_own = !draft.units.iter().any(|unit| unit.vars.binary_search(shift).is_ok());
+        let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *cells.system.def(*shift) else { continue };
+        if is_own && cells.carried_zones(*shift).contains(&INNER) && draft.graph.number(next, INNER).is_some()
+        {
+            found.push(next);
+        }
+    }
+    found
+}
+
+/// Lets streams have the same buffer if one is written after the last step that reads the other: each buffer has the streams whose
+/// intervals do not meet (interval colouring, which is optimal from left to right).
+pub fn share(draft: &Draft, system: &System<'_>, homes: &mut Homes, memory: &mut Memory) {
+    let mut intervals: Vec<(usize, usize, VarId)> = Vec::new();
+    for (var, id) in &homes.buffers {
+        if memory.buffers[id.0].role == BufferRole::Sweeps
+            && let Some((first, last)) = interval(draft, homes, *var)
+        {
+            intervals.push((first, last, *var));
+        }
+    }
+    intervals.sort_unstable();
+    // Buffers that were given away, with the last step that reads them.
+    let mut free: Vec<(usize, BufferId)> = Vec::new();
+    let mut gone: FxHashSet<BufferId> = FxHashSet::default();
+    for (first, last, var) in intervals {
+        let own = homes.buffers[&var];
+        let ty = &system.flow.var(var).ty;
+        let fits = |(until, id): &&mut (usize, BufferId)| {
+            *until < first && system.flow.var(memory.buffers[id.0].vars[0]).ty == *ty
+        };
+        match free.iter_mut().find(fits) {
+            Some((until, id)) => {
+                *until = last;
+                memory.buffers[id.0].vars.push(var);
+                homes.buffers.insert(var, *id);
+                gone.insert(own);
+            }
+            None => free.push((last, own)),
+        }
+    }
+    remove(&gone, homes, memory);
+}
+
+/// The first step that writes a stream and the last one that reads it; none if something else than steps does.
+fn interval(draft: &Draft, homes: &Homes, var: VarId) -> Option<(usize, usize)> {
+    let graph = &draft.graph;
+    let nodes: Vec<NodeNo> = draft.zones.long().filter_map(|zone| graph.number(var, zone)).collect();
+    let is_nested = nodes.is_empty() || draft.units.iter().any(|unit| unit.vars.binary_search(&var).is_ok());
+    // Windows of one cycle use buffers in their own way.
+    if is_nested || draft.single.iter().any(|vars| vars.contains(&var)) && draft.task.wanted.contains(&var) {
+        return None;
+    }
+    let step = |node: NodeNo| draft.schedule.step_of[node];
+    let first = nodes.iter().map(|node| step(*node)).min()?;
+    let users = nodes.iter().flat_map(|node| &graph.users[*node]).map(|(user, _)| step(*user));
+    let last = users.chain(nodes.iter().map(|node| step(*node))).max()?;
+    let repeated = homes.repeats.last_reader(var).unwrap_or(0);
+    Some((first, last.max(repeated)))
+}
+
+fn remove(gone: &FxHashSet<BufferId>, homes: &mut Homes, memory: &mut Memory) {
+    let mut number = 0;
+    let numbers: Vec<usize> = (0..memory.buffers.len())
+        .map(|index| {
+            let own = number;
+            number += usize::from(!gone.contains(&BufferId(index)));
+            own
+        })
+        .collect();
+    let mut index = 0;
+    memory.buffers.retain(|_| {
+        index += 1;
+        !gone.contains(&BufferId(index - 1))
+    });
+    for id in homes.buffers.values_mut() {
+        *id = BufferId(numbers[id.0]);
+    }
+}

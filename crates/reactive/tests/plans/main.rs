@@ -1,0 +1,7 @@
+//! The laws of planning, tried on generated programs.
+
+#[path = "../generated/mod.rs"]
+mod generated;
+
+mod agreement;
+mod run;
