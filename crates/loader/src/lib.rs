@@ -1,0 +1,40 @@
+//! Opens a compiled program and calls it: the one crate that uses `unsafe`.
+//!
+//! `eddy-compile` writes C, the C compiler makes a shared object of it, and here its functions become methods on bytes:
+//!
+//! ```c
+//! void    NAME_reset(NAME_state *self);
+//! void    NAME_reset_state(NAME_state *self);
+//! int32_t NAME_step(NAME_state *self, const NAME_in *in, NAME_out *out);   // how many outputs it wrote, or below 0: an error
+//! int32_t NAME_flush(NAME_state *self, NAME_out *out);
+//! ```
+//!
+//! * [`memory`]: bytes that are aligned as the structs of C want it.
+//! * [`library`]: an object, checked and opened.
+//! * [`instance`]: a state and the functions on it.
+//!
+//! # What is checked, and what is trusted
+//!
+//! Rust cannot look into an object file, so calling one rests on a trust that this crate states and keeps small. Checked here, at
+//! each opening or call:
+//!
+//! * the file is the one that was built: its blake3 hash is the one that was recorded (against accidents, not against someone
+//!   who can write to the user's files, and could as well replace `eddy`);
+//! * all that it refers to is there when it is opened, not looked for in the middle of a call;
+//! * pointers are aligned, never null, and lead to as many bytes as the function may read and write.
+//!
+//! Trusted, because `eddy-compile` wrote the code:
+//!
+//! * the functions have the types above and keep to the sizes that [`Sizes`] tells: the C text asserts them when it is compiled;
+//! * they keep nothing from one call to the next but the state, so a state may go from thread to thread;
+//! * given a state that came from `reset`, they do not leave their arrays. So whoever writes into a state or into inputs
+//!   ([`Instance::state_mut`]) writes whole values into the fields of the layout: a flag is 0 or 1, and what counts cycles is left
+//!   alone.
+
+pub mod instance;
+pub mod library;
+pub mod memory;
+
+pub use instance::Instance;
+pub use library::{Function, Library, LoadError, Sizes};
+pub use memory::Memory;

@@ -1,0 +1,242 @@
+//! Opening and calling objects, made of C text by the system's compiler.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use eddy_loader::{Instance, Library, LoadError, Memory, Sizes};
+use tempfile::TempDir;
+
+/// Sums its input when it is there; shows the sums of two cycles at once, every second cycle, and at the end what is left.
+const SUMS: &str = r"
+#include <stdbool.h>
+#include <stdint.h>
+typedef struct { double x; bool x_present; } sums_in;
+typedef struct { double sum; } sums_out;
+typedef struct { double rate; double sum; double kept; int64_t n; } sums_state;
+
+void sums_reset_state(sums_state *self) { self->sum = 0; self->n = 0; }
+void sums_reset(sums_state *self) { self->rate = 1; sums_reset_state(self); }
+void sums_double_rate(sums_state *self) { self->rate *= 2; }
+int32_t sums_step(sums_state *self, const sums_in *in, sums_out *out) {
+  if (in->x_present) self->sum += self->rate * in->x;
+  if (self->sum > 1e6) return -7;
+  self->n++;
+  if (self->n % 2) { self->kept = self->sum; return 0; }
+  out[0].sum = self->kept;
+  out[1].sum = self->sum;
+  return 2;
+}
+int32_t sums_flush(sums_state *self, sums_out *out) {
+  if (self->n % 2 == 0) return 0;
+  out[0].sum = self->kept;
+  return 1;
+}
+";
+
+const SIZES: Sizes = Sizes { state: 32, input: 16, output: 8, max_outputs: 2 };
+
+struct Object {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Object {
+    fn of(text: &str) -> Object {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
+        fs::write(&source, text).expect("the folder can be written to");
+        let mut command = Command::new("cc");
+        command.args(["-std=c99", "-O2", "-fPIC", "-shared", "-o"]).arg(&path).arg(&source);
+        assert!(command.status().expect("there is a C compiler").success());
+        Object { _folder: folder, path }
+    }
+
+    fn open(&self) -> Result<Library, LoadError> {
+        Library::open(&self.path, &hash(&self.path), "sums", SIZES)
+    }
+}
+
+fn hash(path: &Path) -> blake3::Hash {
+    blake3::hash(&fs::read(path).expect("the file is there"))
+}
+
+fn sums() -> Instance {
+    Instance::new(&Object::of(SUMS).open().expect("it is opened"))
+}
+
+/// The outputs of one step, or the equation that failed.
+fn step(instance: &mut Instance, x: Option<f64>) -> Result<Vec<f64>, i32> {
+    let mut input = instance.library().input();
+    input[..8].copy_from_slice(&x.unwrap_or(f64::NAN).to_ne_bytes());
+    input[8] = u8::from(x.is_some());
+    let mut output = instance.library().outputs();
+    let count = instance.step(&input, &mut output);
+    shown(count, &output)
+}
+
+fn flush(instance: &mut Instance) -> Result<Vec<f64>, i32> {
+    let mut output = instance.library().outputs();
+    let count = instance.flush(&mut output);
+    shown(count, &output)
+}
+
+fn shown(count: i32, output: &[u8]) -> Result<Vec<f64>, i32> {
+    let count = usize::try_from(count).map_err(|_| count)?;
+    Ok(output.chunks_exact(8).take(count).map(|bytes| number(bytes, 0)).collect())
+}
+
+fn number(bytes: &[u8], at: usize) -> f64 {
+    f64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+#[test]
+fn steps_write_as_many_outputs_as_are_due() {
+    let mut sums = sums();
+    assert_eq!(step(&mut sums, Some(1.0)), Ok(vec![]));
+    assert_eq!(step(&mut sums, None), Ok(vec![1.0, 1.0]));
+    assert_eq!(flush(&mut sums), Ok(vec![]));
+    assert_eq!(step(&mut sums, Some(2.5)), Ok(vec![]));
+    assert_eq!(flush(&mut sums), Ok(vec![3.5]));
+    assert_eq!(step(&mut sums, Some(1e7)), Err(-7));
+}
+
+#[test]
+fn reset_state_keeps_parameters_and_reset_does_not() {
+    let mut sums = sums();
+    let double_rate = sums.library().function("double_rate").expect("it is there");
+    sums.call(&double_rate);
+    assert_eq!(step(&mut sums, Some(1.0)), Ok(vec![]));
+    assert_eq!(step(&mut sums, Some(1.0)), Ok(vec![2.0, 4.0]));
+    sums.reset_state();
+    assert_eq!(number(sums.state(), 0), 2.0);
+    assert_eq!(number(sums.state(), 8), 0.0);
+    sums.reset();
+    assert_eq!(number(sums.state(), 0), 1.0);
+}
+
+#[test]
+fn the_host_writes_into_the_state() {
+    let mut sums = sums();
+    sums.state_mut()[8..16].copy_from_slice(&40.0_f64.to_ne_bytes());
+    assert_eq!(step(&mut sums, Some(2.0)), Ok(vec![]));
+    assert_eq!(flush(&mut sums), Ok(vec![42.0]));
+}
+
+#[test]
+fn instances_are_independent_outlive_their_library_and_change_threads() {
+    let library = Object::of(SUMS).open().expect("it is opened");
+    let (mut one, mut other) = (Instance::new(&library), Instance::new(&library));
+    drop(library);
+    assert_eq!(step(&mut one, Some(1.0)), Ok(vec![]));
+    let thread = std::thread::spawn(move || {
+        assert_eq!(step(&mut other, Some(10.0)), Ok(vec![]));
+        flush(&mut other)
+    });
+    assert_eq!(thread.join().expect("it does not panic"), Ok(vec![10.0]));
+    assert_eq!(flush(&mut one), Ok(vec![1.0]));
+}
+
+#[test]
+fn structs_without_fields_take_a_byte() {
+    let text = "#include <stdint.h>\n\
+        typedef struct { char nothing; } none;\n\
+        void sums_reset(none *self) { self->nothing = 1; } void sums_reset_state(none *self) { (void)self; }\n\
+        int32_t sums_step(none *self, const none *in, none *out) { *out = *in; return self->nothing; }\n\
+        int32_t sums_flush(none *self, none *out) { (void)self; (void)out; return 0; }\n";
+    let object = Object::of(text);
+    let none = Sizes { state: 0, input: 0, output: 0, max_outputs: 0 };
+    let library = Library::open(&object.path, &hash(&object.path), "sums", none).expect("it is opened");
+    let mut instance = Instance::new(&library);
+    assert_eq!(instance.step(&library.input(), &mut library.outputs()), 1);
+}
+
+#[test]
+fn a_file_that_changed_is_not_opened() {
+    let object = Object::of(SUMS);
+    let built = hash(&object.path);
+    let bytes = fs::read(&object.path).expect("it is there");
+    let open = || Library::open(&object.path, &built, "sums", SIZES);
+    for at in [0, bytes.len() / 2, bytes.len() - 1] {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        fs::write(&object.path, changed).expect("it can be written");
+        assert!(matches!(open(), Err(LoadError::Changed { .. })));
+    }
+    fs::write(&object.path, &bytes[..bytes.len() / 2]).expect("it can be written");
+    assert!(matches!(open(), Err(LoadError::Changed { .. })));
+    fs::write(&object.path, &bytes).expect("it can be written");
+    assert!(open().is_ok());
+    fs::remove_file(&object.path).expect("it can be removed");
+    assert!(matches!(open(), Err(LoadError::Unreadable { .. })));
+}
+
+#[test]
+fn what_is_no_object_is_an_error() {
+    let object = Object::of(SUMS);
+    for bytes in [&b""[..], b"\x7fELF", b"not an object"] {
+        fs::write(&object.path, bytes).expect("it can be written");
+        assert!(matches!(object.open(), Err(LoadError::NotOpened { .. })));
+    }
+}
+
+#[test]
+fn what_is_missing_is_missed_at_opening() {
+    let calls_nobody =
+        format!("void nobody(void);\n{}", SUMS.replace("self->rate = 1;", "self->rate = 1; nobody();"));
+    let error = Object::of(&calls_nobody).open().expect_err("nobody is not there");
+    assert!(matches!(&error, LoadError::NotOpened { reason, .. } if reason.contains("nobody")), "{error}");
+    let error = Object::of(&SUMS.replace("sums_flush", "sums_rinse")).open().expect_err("it cannot flush");
+    assert_eq!(error.to_string(), "the compiled program has no function `sums_flush`");
+    let error = sums().library().function("update").err().expect("there is none");
+    assert_eq!(error.to_string(), "the compiled program has no function `sums_update`");
+}
+
+#[test]
+#[should_panic(expected = "another program")]
+fn a_function_is_not_called_on_the_state_of_another_program() {
+    let double_rate = sums().library().function("double_rate").expect("it is there");
+    sums().call(&double_rate);
+}
+
+#[test]
+#[should_panic(expected = "no function of the state alone")]
+fn step_is_not_called_without_inputs() {
+    let _ = sums().library().function("step");
+}
+
+#[test]
+#[should_panic(expected = "the size of the struct of inputs")]
+fn inputs_that_are_too_short_are_not_read() {
+    let mut sums = sums();
+    let mut outputs = sums.library().outputs();
+    sums.step(&Memory::zeroed(8), &mut outputs);
+}
+
+#[test]
+#[should_panic(expected = "room for 1 outputs, where there may be 2")]
+fn outputs_without_room_are_not_written() {
+    let mut sums = sums();
+    let inputs = sums.library().input();
+    sums.step(&inputs, &mut Memory::zeroed(8));
+}
+
+#[test]
+#[should_panic(expected = "room for 0 outputs, where there may be 2")]
+fn flush_wants_room_too() {
+    sums().flush(&mut []);
+}
+
+#[test]
+#[should_panic(expected = "outputs are whole structs of 8 bytes")]
+fn outputs_are_whole_structs() {
+    sums().flush(&mut Memory::zeroed(20));
+}
+
+#[test]
+#[should_panic(expected = "inputs are aligned")]
+fn inputs_anywhere_are_not_read() {
+    let mut sums = sums();
+    let mut outputs = sums.library().outputs();
+    sums.step(&Memory::zeroed(20)[4..], &mut outputs);
+}
