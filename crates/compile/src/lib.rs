@@ -4,6 +4,7 @@ pub mod emit;
 pub mod layout;
 mod lines;
 mod lower;
+pub mod machine;
 mod names;
 mod nest;
 mod precision;

@@ -5,7 +5,7 @@
 //! initial value, or, if that is no constant, has a flag that says whether it was written.
 
 use eddy_flow::{Kind, Polarity, VarId};
-use eddy_plan::plan::{Immediate, Instruction, Lagged, Late, Place, Read, Register, Right as Planned};
+use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned};
 use rustc_hash::FxHashMap;
 
 use super::Emitter;
@@ -42,6 +42,11 @@ impl<'a> Emitter<'a> {
         self.write_registers(&Loop::new(lagged), lowered, lines);
     }
 
+    /// What must hold for a stream of a loop that is not late, or for an input, to be there.
+    pub(super) fn presence_in_loop(&mut self, lagged: &'a Lagged, lowered: &Lowered, var: VarId) -> Vec<String> {
+        self.presence(&Loop::new(lagged), lowered, &Read::Here(var, Place::Ring(0)))
+    }
+
     /// Writes `step` and `flush`.
     pub(super) fn forward(&mut self, lagged: &'a Lagged) {
         let this = Loop::new(lagged);
@@ -56,6 +61,7 @@ impl<'a> Emitter<'a> {
         let mut body = Lines::default();
         self.rings_of_inputs(&this, &mut body);
         body.append(&lowered.lines);
+        self.flags_of_rings(&this, &lowered, &mut body);
         self.show(&this, &lowered, &mut body);
         self.write_registers(&this, &lowered, &mut body);
         let name = self.name.clone();
@@ -65,7 +71,9 @@ impl<'a> Emitter<'a> {
         self.functions.line("");
         self.functions.block(&head, |lines| {
             lines.line("int32_t error = 0;");
+            lines.line("(void)self;");
             lines.line("(void)in;");
+            lines.line("(void)out;");
             if is_late {
                 lines.line("const int64_t t = self->t;");
             }
@@ -222,7 +230,7 @@ impl<'a> Emitter<'a> {
 
     /// What an instruction reads.
     fn operand(&mut self, this: &Loop<'a>, read: &Read) -> Operand {
-        let Read::Here(var, place) = read else { unreachable!("loops whose equations are late read rings") };
+        let (var, place) = in_loop(read);
         match place {
             Place::Immediate(immediate) => Operand::Seen(self.immediate(*var, immediate)),
             Place::Ring(0) | Place::Local => match this.lags.contains_key(var) {
@@ -299,13 +307,12 @@ impl<'a> Emitter<'a> {
         self.keep_conditions(this, code);
     }
 
-    /// Conditions under which registers are written are still there then.
+    /// Conditions are still there when all statements have run.
     fn keep_conditions(&self, this: &Loop<'a>, code: &mut Code) {
-        for register in &this.lagged.registers {
-            for condition in self.clock_of(this, register) {
-                if this.lags.contains_key(&condition.0) {
-                    code.live_out.push(condition.0);
-                }
+        let clocks = this.lagged.body.iter().flat_map(|late| &late.instruction.clock);
+        for condition in clocks {
+            if this.lags.contains_key(&condition.read.var()) {
+                code.live_out.push(condition.read.var());
             }
         }
     }
@@ -325,20 +332,74 @@ impl<'a> Emitter<'a> {
         for (instruction, field) in self.shown(this) {
             let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
             let is_exported = matches!(read, Read::Here(var, Place::Ring(0)) if this.lags.contains_key(var));
-            let mut conditions = Vec::new();
-            for condition in &instruction.clock {
-                let view = self.view_after(this, lowered, &condition.read);
-                let element = lowered.homes.element(&view, &view.offset.to_string());
-                conditions.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
-            }
-            if !conditions.is_empty() {
-                lines.line(format!("out->{field}_present = {};", conditions.join(" && ")));
-            } else if self.outputs.iter().any(|port| port.field == field && port.has_flag) {
-                lines.line(format!("out->{field}_present = true;"));
+            let mut conditions = self.texts(this, lowered, &instruction.clock);
+            conditions.extend(self.presence(this, lowered, read));
+            if self.outputs.iter().any(|port| port.field == field && port.has_flag) {
+                let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+                lines.line(format!("out->{field}_present = {is_there};"));
             }
             if !is_exported {
                 let view = self.view_after(this, lowered, read);
                 copy(&view, &format!("out->{field}"), self.ty(instruction.var), lines);
+            }
+        }
+    }
+
+    /// Conditions as C expressions, when all statements have run.
+    fn texts(&mut self, this: &Loop<'a>, lowered: &Lowered, clock: &[Condition]) -> Vec<String> {
+        let mut conditions = Vec::new();
+        for condition in clock {
+            let view = self.view_after(this, lowered, &condition.read);
+            let element = lowered.homes.element(&view, &view.offset.to_string());
+            conditions.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
+        }
+        conditions
+    }
+
+    /// What must hold for a stream on a sampled clock to be there.
+    fn presence(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> Vec<String> {
+        let (var, place) = in_loop(read);
+        match place {
+            Place::Absent => vec!["false".to_string()],
+            Place::Ring(0) => match this.lagged.body.iter().find(|late| late.instruction.var == *var) {
+                Some(late) => self.texts(this, lowered, &late.instruction.clock),
+                None => self.flag_of_input(*var),
+            },
+            Place::Ring(age) if self.is_sampled(*var) => vec![self.flag_ring(this, *var, *age)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a stream is not there at all cycles of the root.
+    pub(super) fn is_sampled(&self, var: VarId) -> bool {
+        self.source.clocks.of(var) != self.root.clock
+    }
+
+    fn flag_of_input(&self, var: VarId) -> Vec<String> {
+        let number = self.source.flow.inputs.iter().position(|input| *input == var);
+        let number = number.expect("what is not computed is an input");
+        let port = &self.inputs[number];
+        if port.has_flag { vec![format!("in->{}_present", port.field)] } else { Vec::new() }
+    }
+
+    /// Whether a stream was there so many iterations ago.
+    fn flag_ring(&mut self, this: &Loop<'a>, var: VarId, age: usize) -> String {
+        let slots = this.lagged.slots(var);
+        let name = format!("qf_{}", self.names.of(var));
+        if self.state.find(&name).is_none() {
+            self.state.field(name.clone(), Element::Flag, vec![slots], String::new(), self.precision);
+        }
+        format!("self->{name}[(t - {age}) % {slots}]")
+    }
+
+    /// Keeps in mind whether streams on sampled clocks that are kept for later iterations were there.
+    fn flags_of_rings(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
+        for ring in &this.lagged.rings {
+            if self.is_sampled(ring.var) {
+                let conditions = self.presence(this, lowered, &Read::Here(ring.var, Place::Ring(0)));
+                let flag = self.flag_ring(this, ring.var, 0);
+                let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+                lines.line(format!("{flag} = {is_there};"));
             }
         }
     }
@@ -349,13 +410,6 @@ impl<'a> Emitter<'a> {
             Operand::Seen(view) => view,
             Operand::Var(var) => lowered.homes.seen(var, self.ty(var)),
         }
-    }
-
-    /// The conditions under which a register is written.
-    fn clock_of(&self, this: &Loop<'a>, register: &Register) -> Vec<(VarId, bool)> {
-        let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
-        let clock = late.map_or(&[][..], |late| &late.instruction.clock);
-        clock.iter().map(|condition| (condition.read.var(), condition.polarity == Polarity::On)).collect()
     }
 
     /// Registers take their new values, all at once: what one of them held before may be what another one takes.
@@ -370,11 +424,7 @@ impl<'a> Emitter<'a> {
             if late.lag > 0 {
                 conditions.push(format!("t >= {}", late.lag));
             }
-            for condition in &late.instruction.clock {
-                let view = self.view_after(this, lowered, &condition.read);
-                let element = lowered.homes.element(&view, &view.offset.to_string());
-                conditions.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
-            }
+            conditions.extend(self.texts(this, lowered, &late.instruction.clock));
             let flag = self.state.find(&format!("f_{}", self.names.of(register.fby))).is_some();
             let flag = flag.then(|| self.state_flag("f", register.fby));
             writes.push((register.fby, text, view, conditions, flag));
@@ -415,6 +465,14 @@ impl<'a> Emitter<'a> {
     }
 }
 
+/// Where a loop whose equations are late reads: the place says how many iterations ago, whichever cycle that was.
+fn in_loop(read: &Read) -> (&VarId, &Place) {
+    match read {
+        Read::Here(var, place) => (var, place),
+        Read::Before { var, inner, .. } | Read::After { var, inner, .. } => (var, inner),
+    }
+}
+
 /// `to = view;`, element by element.
 pub(super) fn copy(view: &View, to: &str, ty: &eddy_tensor::Type, lines: &mut Lines) {
     let element = |place: &str| match &view.root {
@@ -429,9 +487,4 @@ pub(super) fn copy(view: &View, to: &str, ty: &eddy_tensor::Type, lines: &mut Li
     let target = View::whole(Root::Memory(to.to_string()), ty);
     let nest = crate::nest::Nest::new(&view.shape, &[view, &target]);
     nest.write(lines, |lines| lines.line(format!("{to}[{}] = {};", nest.place(1), element(&nest.place(0)))));
-}
-
-/// Whether an initial value is a constant.
-pub(super) fn is_constant(read: &Read) -> bool {
-    matches!(read, Read::Here(_, Place::Immediate(Immediate::Value(_))))
 }

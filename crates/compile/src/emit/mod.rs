@@ -10,7 +10,7 @@ mod invariants;
 mod reads;
 mod window;
 
-use eddy_flow::clocks::Clocks;
+use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
 use eddy_plan::Plan;
 use eddy_plan::plan::{RootPlan, Schedule};
@@ -67,6 +67,10 @@ pub struct Emitted {
     pub output: Struct,
     /// The state.
     pub state: Struct,
+    /// How many outputs a step can give at most.
+    pub max_outputs: usize,
+    /// The inputs whose presence says that a cycle is one of the program; none if all cycles are.
+    pub owners: Option<Vec<usize>>,
     /// What the state holds at the beginning, by the names of its fields: constants that are too large to stand in the text.
     pub constants: Vec<(String, Value)>,
     /// The names of the fields of inputs and outputs, and whether each has a flag that says if it is there.
@@ -104,7 +108,10 @@ pub fn emit(source: &Source<'_>, options: &Options) -> Result<Emitted, NotCompil
     emitter.invariants();
     match &root.schedule {
         Schedule::Forward(lagged) => emitter.forward(lagged),
-        Schedule::Windows(windows) => emitter.windows(windows, options.max_window)?,
+        Schedule::Windows(windows) => {
+            emitter.max_outputs = options.max_window;
+            emitter.windows(windows, options.max_window)?;
+        }
         Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
     }
     Ok(emitter.finish())
@@ -120,6 +127,7 @@ struct Emitter<'a> {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     state: Struct,
+    max_outputs: usize,
     constants: Vec<(String, Value)>,
     /// The fields that are set by them.
     is_set: FxHashSet<String>,
@@ -151,6 +159,7 @@ impl<'a> Emitter<'a> {
             inputs: ports(&flow.inputs),
             outputs: ports(&flow.outputs),
             state: Struct::default(),
+            max_outputs: 1,
             constants: Vec::new(),
             is_set: FxHashSet::default(),
             reset: Lines::default(),
@@ -208,6 +217,12 @@ impl<'a> Emitter<'a> {
             self.state.field(format!("t{number}"), Element::Value(scalar), vec![size], "scratch".to_string(), self.precision);
         }
         let (input, output) = (self.struct_of(&self.inputs), self.struct_of(&self.outputs));
+        let Source { flow, clocks, .. } = self.source;
+        let on_root = (0..flow.inputs.len()).filter(|input| clocks.of(flow.inputs[*input]) == self.root.clock);
+        let owners = match clocks.clock(self.root.clock) {
+            Clock::Root(Root::Input(_)) => Some(on_root.collect()),
+            _ => None,
+        };
         let header = self.header(&input, &output);
         let source = self.source_text(&input, &output);
         Emitted {
@@ -219,6 +234,8 @@ impl<'a> Emitter<'a> {
             input,
             output,
             state: self.state,
+            max_outputs: self.max_outputs,
+            owners,
             constants: self.constants,
             inputs: self.inputs,
             outputs: self.outputs,

@@ -53,11 +53,17 @@ impl<'a> Emitter<'a> {
             let names: Vec<String> = buffer.vars.iter().map(|var| self.label(*var)).collect();
             let (element, precision) = (Element::Value(ty.scalar), self.precision);
             self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
+            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
+                self.state.field(format!("wf{number}"), Element::Flag, vec![max_window], String::new(), precision);
+            }
         }
         for (number, Scalar { var, .. }) in windows.scalars.iter().enumerate() {
             let ty = self.ty(*var);
             let comment = self.label(*var);
             self.state.value(format!("u{number}"), ty.scalar, &ty.shape, comment, self.precision);
+            if self.is_sampled(*var) {
+                self.state.field(format!("uf{number}"), Element::Flag, Vec::new(), String::new(), self.precision);
+            }
         }
         for (number, carried) in windows.carried.iter().enumerate() {
             let ty = self.ty(carried.shift);
@@ -72,7 +78,9 @@ impl<'a> Emitter<'a> {
             let head = format!("static int32_t {name}_window{number}({name}_state *self, int64_t n, int alt, {name}_out *out)");
             self.functions.block(&head, |lines| {
                 lines.line("int32_t error = 0;");
+                lines.line("(void)self;");
                 lines.line("(void)alt;");
+                lines.line("(void)out;");
                 lines.append(&body);
                 lines.line("return error ? -error : (int32_t)n;");
             });
@@ -102,7 +110,7 @@ impl<'a> Emitter<'a> {
         for arrival in &windows.arrivals {
             let view = self.arrived(&lowered, arrival.var);
             let ty = self.ty(arrival.var).clone();
-            let present = self.presence_of_arrival(&lowered, arrival.var);
+            let present = self.presence_of_arrival(windows, &lowered, arrival.var);
             let mut put = |to: String, conditions: Vec<String>| {
                 body.guarded(&conditions, |lines| copy(&view, &to, &ty, lines));
             };
@@ -114,6 +122,18 @@ impl<'a> Emitter<'a> {
             }
             if let Some(last) = arrival.last {
                 put(format!("self->u{}", last.0), present.clone());
+            }
+            if self.is_sampled(arrival.var) {
+                let is_there = if present.is_empty() { "true".to_string() } else { present.join(" && ") };
+                if let Some(buffer) = arrival.buffer {
+                    body.line(format!("self->wf{}[n] = {is_there};", buffer.0));
+                }
+                if let Some(first) = arrival.first {
+                    body.line(format!("if (n == 0) self->uf{} = {is_there};", first.0));
+                }
+                if let Some(last) = arrival.last {
+                    body.line(format!("self->uf{0} = {is_there} || (n > 0 && self->uf{0});", last.0));
+                }
             }
         }
         let truth = |emitter: &mut Self, var: VarId| {
@@ -154,7 +174,9 @@ impl<'a> Emitter<'a> {
         self.functions.block(&head, |lines| {
             lines.line("int32_t error = 0;");
             lines.line("const int64_t n = self->n;");
+            lines.line("(void)self;");
             lines.line("(void)in;");
+            lines.line("(void)out;");
             lines.line(format!("if (n >= {max_window}) return INT32_MIN;"));
             lines.append(&body);
             lines.line("if (error) return -error;");
@@ -194,11 +216,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// What must hold for an arrival to be there: a flag of the caller, or the conditions of its clock, which have arrived before it.
-    fn presence_of_arrival(&mut self, _lowered: &Lowered, var: VarId) -> Vec<String> {
-        match self.source.flow.inputs.iter().position(|input| *input == var) {
-            Some(number) if self.inputs[number].has_flag => vec![format!("in->{}_present", self.inputs[number].field)],
-            _ => Vec::new(),
-        }
+    fn presence_of_arrival(&mut self, windows: &'a Windows, lowered: &Lowered, var: VarId) -> Vec<String> {
+        self.presence_in_loop(&windows.prelude, lowered, var)
     }
 
     /// All sweeps of a window, the outputs, and what is carried.
@@ -316,6 +335,7 @@ impl<'a> Emitter<'a> {
         let mut lines = Lines::default();
         lines.append(&context.pointers);
         lines.append(&lowered.lines);
+        self.flags_of_stores(&mut context, &lowered, body, &mut lines);
         for latch in latches {
             let view = lowered.homes.seen(latch.var, self.ty(latch.var));
             let (to, ty) = (format!("self->u{}", latch.scalar.0), self.ty(latch.var).clone());
@@ -329,6 +349,37 @@ impl<'a> Emitter<'a> {
         }
         write_at_once(writes, self, &mut lines);
         lines
+    }
+
+    /// Says of streams on sampled clocks whether they are there, where they are kept.
+    fn flags_of_stores(&mut self, context: &mut Context<'a>, lowered: &Lowered, body: &'a Body, lines: &mut Lines) {
+        for instruction in &body.code {
+            if !self.is_sampled(instruction.var) {
+                continue;
+            }
+            let conditions = self.presence_after(context, lowered, &instruction.clock);
+            let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+            for store in &instruction.store {
+                match store {
+                    Store::Buffer(buffer) => lines.line(format!("self->wf{}[t] = {is_there};", buffer.0)),
+                    Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
+                }
+            }
+        }
+    }
+
+    /// Conditions as C expressions, when all statements have run.
+    fn presence_after(&mut self, context: &mut Context<'a>, lowered: &Lowered, clock: &'a [Condition]) -> Vec<String> {
+        let mut texts = Vec::new();
+        for condition in clock {
+            let view = match self.read(context, &condition.read) {
+                Operand::Seen(view) => view,
+                Operand::Var(var) => lowered.homes.seen(var, self.ty(var)),
+            };
+            let element = lowered.homes.element(&view, &view.offset.to_string());
+            texts.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
+        }
+        texts
     }
 
     /// The statements of a body.
@@ -345,6 +396,11 @@ impl<'a> Emitter<'a> {
             match code.groups.last_mut() {
                 Some(group) if group.conditions == conditions => group.statements.push(statement),
                 _ => code.groups.push(Group { conditions, statements: vec![statement] }),
+            }
+            for condition in &instruction.clock {
+                if context.computed.contains(&condition.read.var()) {
+                    code.live_out.push(condition.read.var());
+                }
             }
             for store in &instruction.store {
                 let place = match store {
@@ -522,7 +578,16 @@ impl<'a> Emitter<'a> {
         for (output, port) in self.source.flow.outputs.clone().iter().zip(self.outputs.clone()) {
             let Some(instruction) = body.code.iter().find(|instruction| instruction.var == *output) else { continue };
             let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
-            let conditions = self.conditions_of(&mut context, &instruction.clock);
+            let mut conditions = self.conditions_of(&mut context, &instruction.clock);
+            if let Read::Here(var, place) = read
+                && self.is_sampled(*var)
+            {
+                match place {
+                    Place::Buffer(buffer) => conditions.push(format!("self->wf{}[t]", buffer.0)),
+                    Place::Scalar(scalar) => conditions.push(format!("self->uf{}", scalar.0)),
+                    _ => {}
+                }
+            }
             let is_absent = matches!(read, Read::Here(_, Place::Absent));
             if port.has_flag {
                 let is_there = if is_absent {

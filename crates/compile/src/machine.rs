@@ -1,0 +1,170 @@
+//! A compiled program that runs in this process: values in, values out.
+//!
+//! A program is called at the activations of its root only; cycles at which the root is silent are counted here, so that outputs come
+//! out in the order of cycles.
+
+use std::collections::VecDeque;
+
+use eddy_loader::{Instance, Library, Memory, Sizes};
+use eddy_tensor::{Data, Scalar, Shape, Type, Value};
+
+use crate::emit::{Emitted, Port};
+use crate::layout::{Field, Struct};
+use crate::precision::Precision;
+
+/// A compiled program at some cycle.
+pub struct Machine {
+    emitted: Emitted,
+    instance: Instance,
+    input: Memory,
+    output: Memory,
+    /// For each cycle that is not shown yet whether the root was active.
+    waiting: VecDeque<bool>,
+    /// The outputs of activations that are complete.
+    found: VecDeque<Vec<Option<Value>>>,
+}
+
+/// Why a step did not succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// An operation has no value: the number of its equation.
+    Operation(usize),
+    /// A window is longer than there is memory for. Nothing was done.
+    Full,
+    /// A condition changes inside a window that was compiled for windows in which it does not.
+    Mixed,
+}
+
+impl Machine {
+    /// A program at its beginning.
+    pub fn new(emitted: Emitted, library: &Library) -> Machine {
+        let mut instance = Instance::new(library);
+        for (name, value) in &emitted.constants {
+            let field = emitted.state.find(name).expect("constants are fields");
+            if value.n_elements() > 0 {
+                write(instance.state_mut(), field, value, emitted.precision);
+            }
+        }
+        instance.reset();
+        Machine {
+            instance,
+            input: library.input(),
+            output: library.outputs(),
+            waiting: VecDeque::new(),
+            found: VecDeque::new(),
+            emitted,
+        }
+    }
+
+    /// The sizes that the loader must know.
+    pub fn sizes(emitted: &Emitted) -> Sizes {
+        Sizes {
+            state: emitted.state.bytes,
+            input: emitted.input.bytes,
+            output: emitted.output.bytes,
+            max_outputs: emitted.max_outputs,
+        }
+    }
+
+    /// A cycle with these inputs, in the order of the program.
+    pub fn step(&mut self, inputs: &[Option<Value>]) -> Result<(), Trouble> {
+        if let Some(owners) = &self.emitted.owners
+            && owners.iter().all(|owner| inputs[*owner].is_none())
+        {
+            self.waiting.push_back(false);
+            return Ok(());
+        }
+        let precision = self.emitted.precision;
+        for (port, value) in self.emitted.inputs.iter().zip(inputs) {
+            if let Some(value) = value {
+                write(&mut self.input, field(&self.emitted.input, &port.field), value, precision);
+            }
+            if port.has_flag {
+                let flag = field(&self.emitted.input, &format!("{}_present", port.field));
+                self.input[flag.offset] = u8::from(value.is_some());
+            }
+        }
+        let code = self.instance.step(&self.input, &mut self.output);
+        let n = match code {
+            i32::MIN => return Err(Trouble::Full),
+            _ if code == i32::MIN + 1 => return Err(Trouble::Mixed),
+            _ if code < 0 => return Err(Trouble::Operation(usize::try_from(-code - 1).unwrap_or(0))),
+            _ => usize::try_from(code).unwrap_or(0),
+        };
+        self.waiting.push_back(true);
+        let size = self.emitted.output.bytes.max(1);
+        for outputs in self.output.chunks_exact(size).take(n) {
+            let value = |port: &Port| read_port(outputs, &self.emitted.output, port, precision);
+            self.found.push_back(self.emitted.outputs.iter().map(value).collect());
+        }
+        Ok(())
+    }
+
+    /// The outputs of the next cycle that is complete.
+    pub fn next_row(&mut self) -> Option<Vec<Option<Value>>> {
+        match self.waiting.front()? {
+            true if self.found.is_empty() => None,
+            true => {
+                self.waiting.pop_front();
+                self.found.pop_front()
+            }
+            false => {
+                self.waiting.pop_front();
+                Some(vec![None; self.emitted.outputs.len()])
+            }
+        }
+    }
+}
+
+fn field<'a>(fields: &'a Struct, name: &str) -> &'a Field {
+    fields.find(name).expect("ports are fields")
+}
+
+fn read_port(bytes: &[u8], fields: &Struct, port: &Port, precision: Precision) -> Option<Value> {
+    if port.has_flag {
+        let flag = field(fields, &format!("{}_present", port.field));
+        if bytes[flag.offset] == 0 {
+            return None;
+        }
+    }
+    Some(read(bytes, field(fields, &port.field), &port.ty, precision))
+}
+
+/// A value as bytes of a struct.
+#[allow(clippy::cast_possible_truncation)] // single precision is rounded
+fn write(bytes: &mut [u8], field: &Field, value: &Value, precision: Precision) {
+    let mut at = field.offset;
+    let mut put = |raw: &[u8]| {
+        bytes[at..at + raw.len()].copy_from_slice(raw);
+        at += raw.len();
+    };
+    for element in value.elements() {
+        match (element, precision) {
+            (Value::Bool(truth), _) => put(&[u8::from(truth)]),
+            (Value::Int(x), _) => put(&x.to_ne_bytes()),
+            (Value::Num(x), Precision::Double) => put(&x.to_ne_bytes()),
+            (Value::Num(x), Precision::Single) => put(&(x as f32).to_ne_bytes()),
+            (Value::Num32(x), Precision::Single) => put(&x.to_ne_bytes()),
+            (Value::Num32(x), Precision::Double) => put(&f64::from(x).to_ne_bytes()),
+            (Value::Tensor(_), _) => unreachable!("an element is a scalar"),
+        }
+    }
+}
+
+/// A value from bytes of a struct.
+fn read(bytes: &[u8], field: &Field, ty: &Type, precision: Precision) -> Value {
+    let n: usize = ty.shape.iter().product();
+    let size = precision.bytes(ty.scalar);
+    let raw = bytes[field.offset..field.offset + n * size].chunks_exact(size);
+    let data = match (ty.scalar, precision) {
+        (Scalar::Bool, _) => Data::Bool(raw.map(|raw| raw[0] != 0).collect()),
+        (Scalar::Int, _) => Data::Int(raw.map(|raw| i64::from_ne_bytes(array(raw))).collect()),
+        (Scalar::Num, Precision::Double) => Data::Num(raw.map(|raw| f64::from_ne_bytes(array(raw))).collect()),
+        (Scalar::Num, Precision::Single) => Data::Num32(raw.map(|raw| f32::from_ne_bytes(array(raw))).collect()),
+    };
+    Value::new(Shape::new(&ty.shape), data).expect("as many elements as the shape has")
+}
+
+fn array<const N: usize>(raw: &[u8]) -> [u8; N] {
+    raw.try_into().expect("elements have their size")
+}
