@@ -1,7 +1,8 @@
 //! From operations on tensors to loops over elements.
 //!
-//! Input is a list of statements, one operation each, in groups that run under the same conditions. Three things happen to them:
+//! Input is a list of statements, one operation each, in groups that run under the same conditions. Some things happen to them:
 //!
+//! * what nobody reads is left out ([`mod@prune`]),
 //! * what moves no element becomes a [`View`](crate::view::View) and costs nothing ([`mod@schedule`]),
 //! * operations on elements with the same shape become one loop, in which most results are never stored ([`mod@schedule`]),
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
@@ -15,6 +16,7 @@ mod expression;
 pub(crate) mod memory;
 mod print;
 mod products;
+mod prune;
 mod reductions;
 mod schedule;
 mod structure;
@@ -110,8 +112,9 @@ pub(crate) fn lower(
     precision: Precision,
     scratch: &mut Scratch,
 ) -> Lowered {
-    let scheduled = schedule::schedule(code);
-    let homes = memory::assign(code, &scheduled, names, scratch);
-    let lines = print::print(code, &scheduled, &homes, precision);
+    let code = prune::prune(code);
+    let scheduled = schedule::schedule(&code);
+    let homes = memory::assign(&code, &scheduled, names, scratch);
+    let lines = print::print(&code, &scheduled, &homes, precision);
     Lowered { lines, homes }
 }

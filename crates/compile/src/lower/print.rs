@@ -4,6 +4,7 @@ use eddy_tensor::Op;
 
 use super::expression::Elements;
 use super::memory::{Home, Homes};
+use super::prune::can_fail;
 use super::schedule::{Action, ActionKind, Item, Scheduled};
 use super::{Code, Right, convolution, products, reductions, structure};
 use crate::lines::Lines;
@@ -50,6 +51,10 @@ fn declare_scalars(scheduled: &Scheduled<'_>, homes: &Homes, precision: Precisio
     for item in scheduled.actions.iter().flat_map(Action::items) {
         if let Home::Scalar(name) = homes.home(item.statement.var) {
             lines.line(format!("{} {name} = 0;", precision.c_type(item.statement.ty.scalar)));
+            // It may be computed only because it can fail.
+            if can_fail(item.statement) {
+                lines.line(format!("(void){name};"));
+            }
         }
     }
 }
