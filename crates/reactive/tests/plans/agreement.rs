@@ -46,3 +46,25 @@ fn l1_a_plan_computes_what_the_semantics_says() {
     law_of_programs("L1 plan = B", 800, Case::sample, |_, ready| agrees(ready, &counts));
     println!("{:?}", counts.borrow());
 }
+
+#[test]
+fn zz_event_driven() {
+    let n = RefCell::new(0);
+    law_of_programs("event-driven", 800, Case::sample, |case, ready| {
+        let plan = planned(ready, &options());
+        if kind(&plan) != "event-driven" {
+            return Ok(Verdict::Skipped("planned"));
+        }
+        let simulated = cells!(simulated(ready));
+        let long = ready.n_cycles > 4;
+        if simulated.iter().flatten().any(|cell| *cell == Cell::Unknown) {
+            return Ok(Verdict::Skipped(if long {"unknown cells"} else {"unknown cells, short"}));
+        }
+        if !long { return Ok(Verdict::Skipped("short")) }
+        *n.borrow_mut() += 1;
+        if *n.borrow() <= 12 {
+            println!("{case:?}\n{}", report("n", ready.flow(), &plan));
+        }
+        Ok(Verdict::Holds)
+    });
+}
