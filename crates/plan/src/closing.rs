@@ -42,8 +42,7 @@ pub fn closing(context: &Context<'_>, outputs: &[VarId], draft: &Draft) -> Optio
     let clock = draft.task.shape.clock;
     let waiting = Waiting::new(system, &inside, clock);
     let required = required(system, &waiting, outputs, &inside, clock);
-    let pending: Vec<Pending> =
-        inside.iter().filter_map(|var| waiting.pending(*var, &required)).collect();
+    let pending: Vec<Pending> = inside.iter().filter_map(|var| waiting.pending(*var, &required)).collect();
     if waiting.never_closes(&required, &pending) {
         return None;
     }
@@ -95,6 +94,9 @@ fn required(
     vars.dedup();
     vars.into_iter().map(|var| Required { var, is_sampled: system.clock(var) != clock }).collect()
 }
+
+/// So many conditions are tried both ways.
+const MAX_CONDITIONS: usize = 64;
 
 struct Waiting<'a> {
     system: &'a System<'a>,
@@ -204,34 +206,56 @@ impl<'a> Waiting<'a> {
         Some(Pending { shift, reaches })
     }
 
-    /// Whether some bit is set in every case, so that the window would never end.
+    /// Whether some bit is set in every case, so that the window would never end. A stream that waits if a condition holds, and also if
+    /// it does not, waits always: `merge c x 0.0 + merge c 0.0 x`.
     fn never_closes(&self, required: &[Required], pending: &[Pending]) -> bool {
-        let is_stuck = |required: &Required| {
-            let least = self.least(&self.conditions(required.var));
-            least.contains(&required.var)
-        };
-        let is_stuck_on = |pending: &Pending| {
-            let least = self.least(&self.conditions(pending.shift));
-            pending.reaches.iter().any(|var| least.contains(var))
+        let mut conditions: Vec<VarId> = Vec::new();
+        for var in &self.order {
+            if let Bit::Choice { condition, .. } = self.bit(*var) {
+                conditions.push(condition);
+            }
+        }
+        conditions.sort_unstable();
+        conditions.dedup();
+        conditions.truncate(MAX_CONDITIONS);
+        let is_stuck = |assumed: &[(VarId, bool)], vars: &mut dyn Iterator<Item = VarId>| {
+            let vars: Vec<VarId> = vars.collect();
+            let stuck = |assumed: &[(VarId, bool)]| {
+                let least = self.least(assumed);
+                vars.iter().copied().filter(|var| least.contains(var)).collect::<Vec<_>>()
+            };
+            if !stuck(assumed).is_empty() {
+                return true;
+            }
+            let is_free = |condition: &&VarId| assumed.iter().all(|(other, _)| other != *condition);
+            conditions.iter().filter(is_free).any(|condition| {
+                let [yes, no] = [true, false].map(|truth| stuck(&[assumed, &[(*condition, truth)]].concat()));
+                yes.iter().any(|var| no.contains(var))
+            })
         };
         // On the clock of the window all required streams are there together.
-        let everywhere = self.least(&[]);
-        required.iter().any(|required| !required.is_sampled && everywhere.contains(&required.var))
-            || required.iter().filter(|required| required.is_sampled).any(is_stuck)
-            || pending.iter().any(is_stuck_on)
+        let mut everywhere =
+            required.iter().filter(|required| !required.is_sampled).map(|required| required.var);
+        let sampled = |required: &Required| {
+            required.is_sampled
+                && is_stuck(&self.conditions(required.var), &mut std::iter::once(required.var))
+        };
+        let waits = |pending: &Pending| {
+            is_stuck(&self.conditions(pending.shift), &mut pending.reaches.iter().copied())
+        };
+        is_stuck(&[], &mut everywhere) || required.iter().any(sampled) || pending.iter().any(waits)
     }
 
-    /// The bits that are set whatever branches are taken, where some conditions hold.
+    /// The bits that are set whatever branches are taken, where some conditions hold: of each stream where it is there.
     fn least(&self, assumed: &[(VarId, bool)]) -> FxHashSet<VarId> {
         let mut set: FxHashSet<VarId> = FxHashSet::default();
-        let truth = |condition: &VarId| {
-            assumed.iter().find(|(var, _)| var == condition).map(|(_, truth)| *truth)
-        };
+        let truth =
+            |condition: &VarId| assumed.iter().find(|(var, _)| var == condition).map(|(_, truth)| *truth);
         for var in &self.order {
             let is_there = self
                 .conditions(*var)
                 .iter()
-                .all(|(condition, polarity)| truth(condition) == Some(*polarity));
+                .all(|(condition, polarity)| truth(condition) != Some(!*polarity));
             let is_set = match self.bit(*var) {
                 Bit::Set => true,
                 Bit::Any(operands) => operands.iter().any(|operand| set.contains(operand)),
@@ -276,7 +300,8 @@ impl<'a> Waiting<'a> {
                 continue;
             }
             if is_scanned.insert(var) {
-                let is_blind = self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
+                let is_blind =
+                    self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
                 let needs = self.system.needs(var).filter(|(_, need)| !is_blind || *need == Need::Clock);
                 todo.extend(needs.map(|(operand, _)| operand));
             }
@@ -286,7 +311,8 @@ impl<'a> Waiting<'a> {
             self.order.iter().filter(|var| is_scanned.contains(var)).map(|var| var.index()).collect();
         let order = order_within(&order, |var| {
             let var = VarId::new(var);
-            let is_blind = self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
+            let is_blind =
+                self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
             let needs = self.system.needs(var).filter(|(operand, need)| {
                 is_scanned.contains(operand)
                     && !matches!(need, Need::Past | Need::Future)
@@ -299,9 +325,8 @@ impl<'a> Waiting<'a> {
         arrived.sort_unstable();
         let members = arrived.iter().copied().chain(order.into_iter().map(VarId::new));
         let lags = Lags { order: members.map(|var| (var, 0)).collect() };
-        let is_blind = |var: VarId| {
-            self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. })
-        };
+        let is_blind =
+            |var: VarId| self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
         let site = Site {
             clock: self.clock,
             outputs: &[],

@@ -58,9 +58,11 @@ fn zz_event_driven() {
         let simulated = cells!(simulated(ready));
         let long = ready.n_cycles > 4;
         if simulated.iter().flatten().any(|cell| *cell == Cell::Unknown) {
-            return Ok(Verdict::Skipped(if long {"unknown cells"} else {"unknown cells, short"}));
+            return Ok(Verdict::Skipped(if long { "unknown cells" } else { "unknown cells, short" }));
         }
-        if !long { return Ok(Verdict::Skipped("short")) }
+        if !long {
+            return Ok(Verdict::Skipped("short"));
+        }
         *n.borrow_mut() += 1;
         if *n.borrow() <= 12 {
             println!("{case:?}\n{}", report("n", ready.flow(), &plan));

@@ -4,4 +4,5 @@
 mod generated;
 
 mod agreement;
+mod golden;
 mod run;
