@@ -374,7 +374,10 @@ impl Rules<'_> {
         zones: impl Iterator<Item = usize>,
         first: Abstract,
     ) -> Abstract {
-        zones.fold(first, |found, zone| found.join(evaluation.get(var, zone)))
+        // Where the operand is absent it has nothing to say.
+        let present =
+            |value: &Abstract| if *value == Abstract::Absent { Abstract::Unset } else { value.clone() };
+        zones.fold(present(&first), |found, zone| found.join(&present(evaluation.get(var, zone))))
     }
 
     fn fby(&self, evaluation: &Evaluation, var: VarId, zone: usize, init: VarId, next: VarId) -> Abstract {

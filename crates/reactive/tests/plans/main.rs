@@ -6,3 +6,4 @@ mod generated;
 mod agreement;
 mod golden;
 mod run;
+mod samples;
