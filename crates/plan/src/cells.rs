@@ -208,9 +208,13 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)]) -> Result<Liveness
         }
         let is_absent = *cells.evaluation.get(var, zone) == Abstract::Absent;
         if (is_absent && !is_needed)
-            || !cells.system.is_stream(var)
             || std::mem::replace(&mut liveness.live[var.index() * n_zones + zone], true)
         {
+            continue;
+        }
+        if !cells.system.is_stream(var) {
+            // It is there where its clock says so.
+            todo.extend(cells.deps(var, zone).cells.into_iter().map(|(cell, _)| (cell, true)));
             continue;
         }
         if !cells.is_inside[var.index()] {

@@ -140,13 +140,18 @@ pub fn evaluate(
                 Some(true) => get(*yes),
                 Some(false) => get(*no),
                 // Even a choice between equals waits for its condition.
-                None if system.may_be_unknown[condition.index()] => Abstract::Top,
+                None if may_never_be_known(system, *condition) => Abstract::Top,
                 None => get(*yes).join(&get(*no)),
             },
         },
         Def::Apply(op, operands) => apply(system, op, operands, get, of_invariants),
         Def::Fby { .. } | Def::Ahead { .. } => unreachable!("delays look at other cycles"),
     }
+}
+
+/// Whether a stream may have no value although it is there.
+fn may_never_be_known(system: &System<'_>, var: VarId) -> bool {
+    system.may_be_unknown[var.index()] || system.is_doubtful[var.index()]
 }
 
 fn apply(
@@ -165,7 +170,7 @@ fn apply(
     if let (Some(truth), [left, right]) = (absorbing, operands) {
         for (one, other) in [(left, right), (right, left)] {
             if get(*one).truth() == Some(truth)
-                && !system.may_be_unknown[other.index()]
+                && !may_never_be_known(system, *other)
                 && system.flow.var(*other).ty.shape.is_scalar()
             {
                 return Abstract::Known(Known::Value(Value::Bool(truth)));
@@ -173,16 +178,19 @@ fn apply(
         }
     }
     let mut values: Vec<Value> = Vec::with_capacity(operands.len());
-    let (mut is_unset, mut is_top, mut has_invariants) = (false, false, false);
+    let (mut is_unset, mut is_top, mut has_invariants, mut is_zero) = (false, false, false, true);
     for operand in operands {
         match get(*operand) {
             Abstract::Absent => return Abstract::Absent,
             Abstract::Unset => is_unset = true,
             Abstract::Top => is_top = true,
-            Abstract::Known(known) => match known.value() {
-                Some(value) => values.push(value.clone()),
-                None => has_invariants = true,
-            },
+            Abstract::Known(known) => {
+                is_zero &= matches!(known, Known::Zero(_));
+                match known.value() {
+                    Some(value) => values.push(value.clone()),
+                    None => has_invariants = true,
+                }
+            }
         }
     }
     if is_unset {
@@ -196,7 +204,21 @@ fn apply(
     }
     let values: Vec<&Value> = values.iter().collect();
     // What has no value is left to the run, which says so.
-    op.eval(&values).map_or(Abstract::Top, |value| Abstract::Known(Known::Value(value)))
+    match op.eval(&values) {
+        Err(_) => Abstract::Top,
+        Ok(value) if is_zero && keeps_zeros(op) => Abstract::Known(Known::Zero(value)),
+        Ok(value) => Abstract::Known(Known::Value(value)),
+    }
+}
+
+/// Whether an operation makes zeros of zeros.
+fn keeps_zeros(op: &Op) -> bool {
+    match op {
+        Op::Add | Op::Sum(_) | Op::SumTo | Op::Reduce(_) | Op::Fold(..) => true,
+        Op::Concat | Op::Stack | Op::Index(_) | Op::Reshape(_) | Op::Transpose | Op::StopGradient => true,
+        Op::Slice(..) | Op::Pad(..) | Op::Spread(..) | Op::Broadcast(_) | Op::Unfold(..) => true,
+        _ => false,
+    }
 }
 
 /// What is known of each stream at all cycles.
@@ -214,7 +236,8 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
         let get = |operand: VarId| values[operand.index()].clone();
         let found = match presence(system.conditions(system.clock(var)), get) {
             Abstract::Top => match system.def(var) {
-                _ if system.is_opaque[var.index()] || system.is_memory[var.index()] => Abstract::Top,
+                // Windows will tell more.
+                _ if system.is_circular[var.index()] || system.is_memory[var.index()] => Abstract::Top,
                 Def::Fby { init, next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: Some(init), next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: None, .. } => Abstract::Top,

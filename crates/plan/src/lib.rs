@@ -9,7 +9,6 @@
 mod cells;
 mod closing;
 pub mod execute;
-mod execute_closing;
 mod graph;
 mod held;
 mod known;
@@ -83,6 +82,8 @@ fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan 
                 waits_for_all: false,
                 outside: &|_| Place::Nowhere,
                 slot: &|_| None,
+                is_given: &|var| system.is_input(var),
+                is_blind: &|_| false,
             };
             let lagged = lagged(system, &lags, &site);
             let memory = Memory { rings: late_bytes(system, &lagged), ..Memory::default() };

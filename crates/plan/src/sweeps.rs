@@ -62,41 +62,94 @@ pub struct Frame<'a> {
     pub is_output: &'a dyn Fn(VarId) -> bool,
 }
 
-/// The best schedule that was found: fewest loops, then fewest buffers, then fewest backward sweeps.
+/// The best schedule that was found: fewest loops, then fewest buffers, then fewest backward sweeps, then fewest steps.
+///
+/// Two strategies take directions in turn; that is best for a given first direction, as long as no values are held. A third takes the
+/// direction that has more to do. Then sequences of directions are searched that need no more loops than the best of these: once
+/// values are held, two sweeps in the same direction may follow each other.
 pub fn schedule(frame: &Frame<'_>, components: &[Component]) -> Schedule {
     let strategies =
         [Strategy::Alternate(Direction::Forward), Strategy::Alternate(Direction::Backward), Strategy::Greedy];
-    let schedules = strategies.into_iter().map(|strategy| {
-        let mut schedule = place(frame.graph, components, strategy);
+    let mut schedules: Vec<Schedule> =
+        strategies.into_iter().map(|strategy| place(frame.graph, components, strategy)).collect();
+    let n_loops = schedules.iter().map(|schedule| cost(frame, schedule).0).min().unwrap_or(0);
+    // Two loops are hardly ever too many.
+    if n_loops > 2 {
+        schedules.extend(search(frame, components, n_loops));
+    }
+    let settled = schedules.into_iter().map(|mut schedule| {
         settle(frame, components, &mut schedule);
         schedule
     });
-    schedules.min_by_key(|schedule| cost(frame, schedule)).expect("there are strategies")
+    settled.min_by_key(|schedule| cost(frame, schedule)).expect("there are strategies")
 }
 
-fn cost(frame: &Frame<'_>, schedule: &Schedule) -> (usize, usize, usize) {
-    let is_back = |step: &&StepKind| **step == StepKind::Sweep(Direction::Backward);
-    let n_back = schedule.steps.iter().filter(is_back).count();
-    (n_loops(frame, schedule), n_buffers(frame.graph, schedule), n_back)
+/// So many steps are tried in a search.
+const MAX_STEPS: usize = 1000;
+
+/// A schedule that is not complete.
+#[derive(Clone)]
+struct Partial {
+    step_of: Vec<usize>,
+    steps: Vec<StepKind>,
+    n_loops: usize,
 }
 
-/// How many steps are loops.
-pub fn n_loops(frame: &Frame<'_>, schedule: &Schedule) -> usize {
+/// All schedules, as far as the search goes, that have at most so many loops; each step takes all that it can.
+fn search(frame: &Frame<'_>, components: &[Component], n_loops: usize) -> Vec<Schedule> {
+    let is_loop = |component: &usize| components[*component].nodes.iter().any(|node| is_busy(frame, *node));
+    let mut found = Vec::new();
+    let mut todo = vec![Partial { step_of: vec![OPEN; components.len()], steps: Vec::new(), n_loops: 0 }];
+    let mut n_steps = 0;
+    while let Some(mut partial) = todo.pop() {
+        take_units(components, &mut partial.step_of, &mut partial.steps);
+        let open: Vec<usize> =
+            (0..components.len()).filter(|component| partial.step_of[*component] == OPEN).collect();
+        if open.is_empty() {
+            found.push(finished(frame.graph, components, &partial.step_of, partial.steps));
+            continue;
+        }
+        n_steps += 1;
+        if n_steps > MAX_STEPS {
+            break;
+        }
+        for direction in [Direction::Backward, Direction::Forward] {
+            let taken = take(components, &open, &partial.step_of, direction);
+            let mut next = partial.clone();
+            next.n_loops += usize::from(taken.iter().any(is_loop));
+            if taken.is_empty() || next.n_loops > n_loops {
+                continue;
+            }
+            for component in taken {
+                next.step_of[component] = next.steps.len();
+            }
+            next.steps.push(StepKind::Sweep(direction));
+            todo.push(next);
+        }
+    }
+    found
+}
+
+/// Whether a cell makes a loop of its step.
+fn is_busy(frame: &Frame<'_>, node: NodeNo) -> bool {
+    let is_inner = frame.graph.nodes[node].1 == INNER && !(frame.is_spelled)(node);
+    is_inner || (frame.is_tracked)(node)
+}
+
+fn cost(frame: &Frame<'_>, schedule: &Schedule) -> (usize, usize, usize, usize) {
     let is_loop = loops(frame, schedule);
-    schedule
-        .steps
-        .iter()
-        .zip(is_loop)
-        .filter(|(step, is_loop)| matches!(step, StepKind::Sweep(_)) && *is_loop)
-        .count()
+    let sweeps = schedule.steps.iter().zip(is_loop).filter(|(_, is_loop)| *is_loop);
+    let is_back = |(step, _): &(&StepKind, bool)| **step == StepKind::Sweep(Direction::Backward);
+    let n_back = sweeps.clone().filter(is_back).count();
+    let n_loops = sweeps.filter(|(step, _)| matches!(step, StepKind::Sweep(_))).count();
+    (n_loops, n_buffers(frame.graph, schedule), n_back, schedule.steps.len())
 }
 
 /// Whether each step has something to do at inner cycles.
 pub fn loops(frame: &Frame<'_>, schedule: &Schedule) -> Vec<bool> {
     let mut is_loop = vec![false; schedule.steps.len()];
     for (node, step) in schedule.step_of.iter().enumerate() {
-        let is_inner = frame.graph.nodes[node].1 == INNER && !(frame.is_spelled)(node);
-        is_loop[*step] |= is_inner || (frame.is_tracked)(node);
+        is_loop[*step] |= is_busy(frame, node);
     }
     is_loop
 }
@@ -143,45 +196,52 @@ fn place(graph: &Graph, components: &[Component], strategy: Strategy) -> Schedul
         Strategy::Alternate(direction) => direction,
         Strategy::Greedy => Direction::Forward,
     };
-    let mut open: Vec<usize> = (0..components.len()).collect();
-    while !open.is_empty() {
-        // Units that are ready come first, each as a step of its own.
-        let is_ready = |component: &usize| {
-            matches!(components[*component].way, Way::Unit(_))
-                && components[*component].needs.iter().all(|(need, _)| step_of[*need] != OPEN)
-        };
-        if let Some(unit) = open.iter().copied().find(is_ready) {
-            let Way::Unit(number) = components[unit].way else { unreachable!("it is a unit") };
-            step_of[unit] = steps.len();
-            steps.push(StepKind::Unit(number));
-        } else {
-            let mut direction = next;
-            let mut taken = take(components, &open, &step_of, steps.len(), direction);
-            let other = take(components, &open, &step_of, steps.len(), opposite(direction));
-            let n_cells =
-                |taken: &[usize]| -> usize { taken.iter().map(|c| components[*c].nodes.len()).sum() };
-            let is_better = match strategy {
-                Strategy::Alternate(_) => taken.is_empty(),
-                Strategy::Greedy => {
-                    let is_forward = direction == Direction::Forward;
-                    let (ours, theirs) = (n_cells(&taken), n_cells(&other));
-                    if is_forward { theirs > ours } else { theirs >= ours }
-                }
-            };
-            if is_better {
-                (direction, taken) = (opposite(direction), other);
-            }
-            assert!(!taken.is_empty(), "components have an order, so one of them is next");
-            for component in taken {
-                step_of[component] = steps.len();
-            }
-            steps.push(StepKind::Sweep(direction));
-            next = opposite(direction);
+    loop {
+        take_units(components, &mut step_of, &mut steps);
+        let open: Vec<usize> =
+            (0..components.len()).filter(|component| step_of[*component] == OPEN).collect();
+        if open.is_empty() {
+            return finished(graph, components, &step_of, steps);
         }
-        open.retain(|component| step_of[*component] == OPEN);
+        let mut taken = take(components, &open, &step_of, next);
+        let other = take(components, &open, &step_of, opposite(next));
+        let n_cells = |taken: &[usize]| -> usize { taken.iter().map(|c| components[*c].nodes.len()).sum() };
+        let is_better = match strategy {
+            Strategy::Alternate(_) => taken.is_empty(),
+            Strategy::Greedy if next == Direction::Forward => n_cells(&other) > n_cells(&taken),
+            Strategy::Greedy => n_cells(&other) >= n_cells(&taken),
+        };
+        if is_better {
+            (next, taken) = (opposite(next), other);
+        }
+        assert!(!taken.is_empty(), "components have an order, so one of them is next");
+        for component in taken {
+            step_of[component] = steps.len();
+        }
+        steps.push(StepKind::Sweep(next));
+        next = opposite(next);
     }
+}
+
+/// Units that are ready come first, each as a step of its own.
+fn take_units(components: &[Component], step_of: &mut [usize], steps: &mut Vec<StepKind>) {
+    loop {
+        let ready = components.iter().enumerate().find_map(|(index, component)| match component.way {
+            Way::Unit(unit) if step_of[index] == OPEN => {
+                let is_ready = component.needs.iter().all(|(need, _)| step_of[*need] != OPEN);
+                is_ready.then_some((index, unit))
+            }
+            _ => None,
+        });
+        let Some((index, unit)) = ready else { return };
+        step_of[index] = steps.len();
+        steps.push(StepKind::Unit(unit));
+    }
+}
+
+fn finished(graph: &Graph, components: &[Component], step_of: &[usize], steps: Vec<StepKind>) -> Schedule {
     let mut of_node = vec![0; graph.nodes.len()];
-    for (component, step) in components.iter().zip(&step_of) {
+    for (component, step) in components.iter().zip(step_of) {
         for node in &component.nodes {
             of_node[*node] = *step;
         }
@@ -190,16 +250,9 @@ fn place(graph: &Graph, components: &[Component], strategy: Strategy) -> Schedul
 }
 
 /// The components that a sweep in this direction can take now.
-fn take(
-    components: &[Component],
-    open: &[usize],
-    step_of: &[usize],
-    step: usize,
-    direction: Direction,
-) -> Vec<usize> {
+fn take(components: &[Component], open: &[usize], step_of: &[usize], direction: Direction) -> Vec<usize> {
     let mut is_taken = vec![false; components.len()];
     let mut taken = Vec::new();
-    debug_assert!(step_of.iter().all(|other| *other == OPEN || *other < step), "steps are filled in order");
     for component in open {
         let is_fitting = match components[*component].way {
             Way::Neutral => true,

@@ -94,8 +94,10 @@ pub struct System<'a> {
     pub may_be_unknown: Vec<bool>,
     /// For each stream the live ones that need it in any way.
     pub users: Vec<Vec<VarId>>,
-    /// Streams about which nothing is concluded, since they may wait for themselves: see [`System::find_opaque`].
-    pub is_opaque: Vec<bool>,
+    /// Streams that may wait for themselves: see [`System::find_doubtful`].
+    pub is_circular: Vec<bool>,
+    /// Those, and all that depend on them.
+    pub is_doubtful: Vec<bool>,
     /// `fby`s whose state outlives the data, so that their first value is not the initial one.
     pub is_memory: Vec<bool>,
     clock_of: Vec<ClockNo>,
@@ -111,7 +113,8 @@ impl<'a> System<'a> {
             live: vec![true; flow.vars.len()],
             may_be_unknown: Vec::new(),
             users: Vec::new(),
-            is_opaque: Vec::new(),
+            is_circular: Vec::new(),
+            is_doubtful: Vec::new(),
             is_memory: vec![false; flow.vars.len()],
             clock_of: Vec::new(),
             clocks: Vec::new(),
@@ -250,35 +253,35 @@ impl<'a> System<'a> {
             }
         }
         self.may_be_unknown = may_be_unknown;
-        self.find_opaque();
+        self.find_doubtful();
     }
 
     /// A stream that waits for itself has no value, and none must be concluded from the assumption that it has one. That may
     /// happen on a cycle within one activation, which only conditions break; and on cycles that go to the past and to the
-    /// future and do not come out in the past. There, nothing is concluded through delays.
+    /// future and do not come out in the past.
     ///
     /// ```text
     /// v = 1.0 fby back w;  w = v * (1.0 fby v)        v needs w at the next activation, which needs v at this one
     /// ```
-    fn find_opaque(&mut self) {
+    fn find_doubtful(&mut self) {
+        let here = |need: Need| !matches!(need, Need::Past | Need::Future);
         let live: Vec<VarId> = self.flow.var_ids().filter(|var| self.live[var.index()]).collect();
         let all = self.components(&live, |_| true);
-        let instantaneous = self.components(&live, |need| !matches!(need, Need::Past | Need::Future));
-        let mut is_opaque = vec![false; self.defs.len()];
-        for members in instantaneous
-            .iter()
-            .filter(|members| self.is_cycle(members, |need| !matches!(need, Need::Past | Need::Future)))
-        {
-            for var in members {
-                is_opaque[var.index()] = true;
+        let instantaneous = self.components(&live, here);
+        let two_way = all.iter().filter(|members| self.is_two_way(members));
+        let circular = instantaneous.iter().filter(|members| self.is_cycle(members, here));
+        let mut is_circular = vec![false; self.defs.len()];
+        for var in two_way.chain(circular).flatten() {
+            is_circular[var.index()] = true;
+        }
+        let mut is_doubtful = vec![false; self.defs.len()];
+        let mut todo: Vec<VarId> = live.into_iter().filter(|var| is_circular[var.index()]).collect();
+        while let Some(var) = todo.pop() {
+            if !std::mem::replace(&mut is_doubtful[var.index()], true) {
+                todo.extend(&self.users[var.index()]);
             }
         }
-        for members in all.iter().filter(|members| self.is_two_way(members)) {
-            for var in members {
-                is_opaque[var.index()] |= matches!(self.def(*var), Def::Fby { .. } | Def::Ahead { .. });
-            }
-        }
-        self.is_opaque = is_opaque;
+        (self.is_circular, self.is_doubtful) = (is_circular, is_doubtful);
     }
 
     /// Streams that depend on each other in ways that are asked for, components that others need first.

@@ -125,7 +125,7 @@ impl Search<'_> {
         let draft =
             plan_region(&self.context, self.task(Mode::Cut, None, None, &prelude.is_in), None).ok()?;
         let closing = closing(&self.context, self.outputs, &draft)?;
-        let needed: Vec<VarId> = closing.reads(self.context.system);
+        let needed: Vec<VarId> = closing.reads();
         Some(self.lower(Cut::Derived(closing), prelude, vec![(None, draft)], &needed))
     }
 
@@ -215,6 +215,8 @@ impl Search<'_> {
             waits_for_all: true,
             outside: &|_| Place::Nowhere,
             slot: &|_| None,
+            is_given: &|var| system.is_input(var),
+            is_blind: &|_| false,
         };
         lagged(system, lags, &site)
     }

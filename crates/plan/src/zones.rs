@@ -10,12 +10,13 @@
 use std::collections::VecDeque;
 
 use eddy_flow::VarId;
+use eddy_flow::components::components;
 use eddy_tensor::{Op, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::{Abstract, Known, evaluate, presence};
 use crate::plan::{Alternative, Mode, Zone};
-use crate::system::{ClockNo, Def, System};
+use crate::system::{ClockNo, Def, Need, System};
 
 /// A guard that is an `or` has at most so many alternatives.
 const MAX_ALTERNATIVES: usize = 4;
@@ -192,6 +193,9 @@ fn facts(system: &System<'_>, shape: &Shape, zones: &Zones) -> Facts {
 
 /// Evaluates all of these streams in all zones. `before` is what is known of other windows, where that is less than what is known
 /// of this one: what is carried into a window comes from any of them.
+///
+/// Evaluation is optimistic, and where streams may wait for themselves that is too much: cells that are known only because
+/// they are assumed to be known are found afterwards, and nothing is concluded about them.
 pub fn evaluate_zones(
     system: &System<'_>,
     shape: &Shape,
@@ -200,43 +204,16 @@ pub fn evaluate_zones(
     before: Option<&Evaluation>,
 ) -> Evaluation {
     let facts = facts(system, shape, zones);
-    let n_zones = zones.len();
-    let mut values = vec![Abstract::Unset; system.defs.len() * n_zones];
-    for var in system.flow.var_ids() {
-        let fixed = match system.def(var) {
-            Def::Known(known) => Abstract::Known(known.clone()),
-            Def::Absent => Abstract::Absent,
-            _ => continue,
-        };
-        values[var.index() * n_zones..(var.index() + 1) * n_zones].fill(fixed);
-    }
-    let mut evaluation = Evaluation { values, n_zones };
-    let mut queue: VecDeque<VarId> = vars.iter().copied().collect();
-    let mut is_queued = vec![false; system.defs.len()];
-    for var in vars {
-        is_queued[var.index()] = true;
-    }
-    let rules = Rules { system, shape, zones, facts: &facts, before };
-    while let Some(var) = queue.pop_front() {
-        is_queued[var.index()] = false;
-        let mut has_changed = false;
-        for zone in 0..n_zones {
-            let found = rules.value(&evaluation, var, zone);
-            let into = &mut evaluation.values[var.index() * n_zones + zone];
-            if *into != found {
-                *into = found;
-                has_changed = true;
-            }
+    let mut is_opaque: FxHashSet<(VarId, usize)> = FxHashSet::default();
+    loop {
+        let rules = Rules { system, shape, zones, facts: &facts, before, is_opaque: &is_opaque };
+        let evaluation = rules.evaluate(vars);
+        let unfounded = rules.unfounded(&evaluation, vars);
+        if unfounded.is_empty() {
+            return evaluation;
         }
-        if has_changed {
-            for user in &system.users[var.index()] {
-                if !std::mem::replace(&mut is_queued[user.index()], true) {
-                    queue.push_back(*user);
-                }
-            }
-        }
+        is_opaque.extend(unfounded);
     }
-    evaluation
 }
 
 struct Rules<'a> {
@@ -245,9 +222,126 @@ struct Rules<'a> {
     zones: &'a Zones,
     facts: &'a Facts,
     before: Option<&'a Evaluation>,
+    is_opaque: &'a FxHashSet<(VarId, usize)>,
 }
 
 impl Rules<'_> {
+    fn evaluate(&self, vars: &[VarId]) -> Evaluation {
+        let Rules { system, zones, .. } = *self;
+        let n_zones = zones.len();
+        let mut values = vec![Abstract::Unset; system.defs.len() * n_zones];
+        for var in system.flow.var_ids() {
+            let fixed = match system.def(var) {
+                Def::Known(known) => Abstract::Known(known.clone()),
+                Def::Absent => Abstract::Absent,
+                _ => continue,
+            };
+            values[var.index() * n_zones..(var.index() + 1) * n_zones].fill(fixed);
+        }
+        let mut evaluation = Evaluation { values, n_zones };
+        let mut queue: VecDeque<VarId> = vars.iter().copied().collect();
+        let mut is_queued = vec![false; system.defs.len()];
+        for var in vars {
+            is_queued[var.index()] = true;
+        }
+        while let Some(var) = queue.pop_front() {
+            is_queued[var.index()] = false;
+            let mut has_changed = false;
+            for zone in 0..n_zones {
+                let found = self.value(&evaluation, var, zone);
+                let into = &mut evaluation.values[var.index() * n_zones + zone];
+                if *into != found {
+                    *into = found;
+                    has_changed = true;
+                }
+            }
+            if has_changed {
+                for user in &system.users[var.index()] {
+                    if !std::mem::replace(&mut is_queued[user.index()], true) {
+                        queue.push_back(*user);
+                    }
+                }
+            }
+        }
+        evaluation
+    }
+
+    /// Known cells that are known because of each other, both from the past and from the future, or within one cycle; and cells of
+    /// which nothing was ever found.
+    fn unfounded(&self, evaluation: &Evaluation, vars: &[VarId]) -> Vec<(VarId, usize)> {
+        let is_claimed = |var: VarId, zone: usize| {
+            self.system.is_circular[var.index()]
+                && evaluation.get(var, zone).known().is_some()
+                && !self.facts.contains_key(&(var, zone))
+        };
+        let mut cells = Vec::new();
+        for var in vars.iter().filter(|var| self.system.is_circular[var.index()]) {
+            cells.extend(
+                (0..self.zones.len()).filter(|zone| is_claimed(*var, *zone)).map(|zone| (*var, zone)),
+            );
+        }
+        let numbers: FxHashMap<(VarId, usize), usize> =
+            cells.iter().enumerate().map(|(number, cell)| (*cell, number)).collect();
+        let reasons: Vec<Vec<(usize, Need)>> = cells
+            .iter()
+            .map(|(var, zone)| {
+                let cells = self.reasons(evaluation, *var, *zone).into_iter();
+                cells.filter_map(|(cell, need)| Some((*numbers.get(&cell)?, need))).collect()
+            })
+            .collect();
+        let component = components(cells.len(), |from| reasons[from].iter().map(|(to, _)| *to).collect());
+        let is_here = |need: Need| !matches!(need, Need::Past | Need::Future);
+        let instantaneous = components(cells.len(), |from| {
+            reasons[from].iter().filter(|(_, need)| is_here(*need)).map(|(to, _)| *to).collect()
+        });
+        let n_components = component.iter().max().map_or(0, |last| last + 1);
+        let (mut past, mut future, mut here) =
+            (vec![false; n_components], vec![false; n_components], vec![false; n_components]);
+        for (from, reasons) in reasons.iter().enumerate() {
+            for (to, need) in reasons.iter().filter(|(to, _)| component[*to] == component[from]) {
+                match need {
+                    Need::Past => past[component[from]] = true,
+                    Need::Future => future[component[from]] = true,
+                    _ => here[component[from]] |= instantaneous[*to] == instantaneous[from],
+                }
+            }
+        }
+        let is_unfounded = |number: &usize| {
+            let component = component[*number];
+            here[component] || (past[component] && future[component])
+        };
+        let mut found: Vec<(VarId, usize)> =
+            (0..cells.len()).filter(is_unfounded).map(|number| cells[number]).collect();
+        for var in vars.iter().filter(|var| self.system.is_circular[var.index()]) {
+            let is_unset = |zone: &usize| *evaluation.get(*var, *zone) == Abstract::Unset;
+            found.extend((0..self.zones.len()).filter(is_unset).map(|zone| (*var, zone)));
+        }
+        found
+    }
+
+    /// The cells that a known cell is known because of.
+    fn reasons(&self, evaluation: &Evaluation, var: VarId, zone: usize) -> Vec<((VarId, usize), Need)> {
+        let zones = self.zones;
+        let here = |operand: VarId| ((operand, zone), Need::Now);
+        match self.system.def(var) {
+            Def::Choice { condition, yes, no } => match evaluation.get(*condition, zone).truth() {
+                Some(truth) => vec![here(*condition), here(if truth { *yes } else { *no })],
+                None => vec![here(*yes), here(*no)],
+            },
+            Def::Fby { init, next } => {
+                let mut cells = vec![here(*init)];
+                cells.extend((0..zones.len()).map(|zone| ((*next, zone), Need::Past)));
+                cells
+            }
+            Def::Ahead { init, next } => {
+                let mut cells: Vec<_> = init.iter().map(|init| here(*init)).collect();
+                cells.extend((0..zones.len()).map(|zone| ((*next, zone), Need::Future)));
+                cells
+            }
+            _ => self.system.needs(var).map(|(operand, _)| here(operand)).collect(),
+        }
+    }
+
     fn value(&self, evaluation: &Evaluation, var: VarId, zone: usize) -> Abstract {
         let Rules { system, shape, .. } = *self;
         let clock = system.clock(var);
@@ -263,7 +357,7 @@ impl Rules<'_> {
             Abstract::Top => {}
             other => return other,
         }
-        if system.is_opaque[var.index()] {
+        if self.is_opaque.contains(&(var, zone)) {
             return Abstract::Top;
         }
         match system.def(var) {
@@ -280,7 +374,10 @@ impl Rules<'_> {
         zones: impl Iterator<Item = usize>,
         first: Abstract,
     ) -> Abstract {
-        zones.fold(first, |found, zone| found.join(evaluation.get(var, zone)))
+        // Where the operand is absent it has nothing to say.
+        let present =
+            |value: &Abstract| if *value == Abstract::Absent { Abstract::Unset } else { value.clone() };
+        zones.fold(present(&first), |found, zone| found.join(&present(evaluation.get(var, zone))))
     }
 
     fn fby(&self, evaluation: &Evaluation, var: VarId, zone: usize, init: VarId, next: VarId) -> Abstract {

@@ -5,6 +5,7 @@
 
 mod cell;
 mod late;
+mod scan;
 mod window;
 
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ use crate::plan::{
 use cell::operations;
 pub use cell::{Cell, Stop};
 use late::{LateRun, Outside};
+use scan::Scan;
 use window::{Memory, run_window};
 
 /// A plan that is being run.
@@ -44,7 +46,7 @@ struct RootRun<'a> {
     slots: Vec<Option<Cell>>,
     /// What arrived in the window that is open.
     rows: Vec<FxHashMap<VarId, Cell>>,
-    scan: crate::execute_closing::Scan,
+    scan: Scan,
     /// What was found, an activation each.
     found: VecDeque<Vec<(VarId, Cell)>>,
 }
@@ -172,7 +174,7 @@ impl<'a> RootRun<'a> {
             n_activations: 0,
             slots: vec![None; n_slots],
             rows: Vec::new(),
-            scan: crate::execute_closing::Scan::default(),
+            scan: Scan::default(),
             found: VecDeque::new(),
         }
     }

@@ -38,6 +38,10 @@ pub struct Site<'a> {
     pub outside: &'a dyn Fn(VarId) -> Place,
     /// Where delays keep values between windows.
     pub slot: &'a dyn Fn(VarId) -> Option<SlotId>,
+    /// Whether a stream comes from elsewhere and is not computed.
+    pub is_given: &'a dyn Fn(VarId) -> bool,
+    /// Whether a stream is unknown whatever its equation says.
+    pub is_blind: &'a dyn Fn(VarId) -> bool,
 }
 
 /// A loop with these lags.
@@ -51,7 +55,7 @@ pub fn lagged(system: &System<'_>, lags: &Lags, site: &Site<'_>) -> Lagged {
     };
     let mut body = Vec::new();
     for (var, lag) in &lags.order {
-        if !system.is_input(*var) {
+        if !(site.is_given)(*var) {
             body.push(Late { lag: *lag, instruction: coder.instruction(*var) });
         }
     }
@@ -116,6 +120,10 @@ impl Coder<'_> {
     fn instruction(&mut self, var: VarId) -> Instruction {
         let lag = self.lags[&var];
         let clock = self.conditions(lag, var);
+        if (self.site.is_blind)(var) {
+            let right = Right::Ahead { slot: None, next: None, init: None };
+            return Instruction { var, clock, right, store: Vec::new(), is_repeated: false };
+        }
         let right = match self.system.def(var) {
             Def::Input | Def::Known(_) | Def::Absent => unreachable!("only equations are computed"),
             Def::Spelled(known) => Right::Copy(Read::Here(var, Place::Immediate(known.immediate()))),

@@ -1,7 +1,7 @@
 //! Recomputation (section 7): a buffer whose values are cheap to compute again from what is kept anyway is not needed.
 //!
-//! Buffers are looked at from the last to the first. One is dropped if its operation is cheap and its operands are in buffers, inputs,
-//! constants or held; the steps that read it then compute it again. An operand may be dropped later, and is then computed again too.
+//! Buffers are looked at from the last to the first. One is dropped if cheap operations lead to its value from other buffers, inputs,
+//! constants and held values; the steps that read it then compute it again, with all that is between.
 
 use eddy_flow::VarId;
 use eddy_tensor::Op;
@@ -38,68 +38,102 @@ pub fn repeats(
     read_after: &FxHashSet<Cell>,
     buffered: &mut FxHashSet<VarId>,
 ) -> Repeats {
-    let graph = &draft.graph;
-    let step = |node: usize| draft.schedule.step_of[node];
-    // The steps that read a stream besides its own.
-    let mut readers: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
-    let mut candidates: Vec<VarId> = Vec::new();
-    for (var, role, _) in wanted {
-        let Some(node) = graph.number(*var, INNER) else { continue };
-        let is_sweep = matches!(draft.schedule.steps[step(node)], StepKind::Sweep(_));
-        let crossing: Vec<_> =
-            graph.users[node].iter().filter(|(user, _)| step(*user) != step(node)).collect();
-        let is_simple = crossing.iter().all(|(user, pull)| {
-            *pull == Pull::Here && matches!(draft.schedule.steps[step(*user)], StepKind::Sweep(_))
-        });
-        readers.insert(*var, crossing.iter().map(|(user, _)| step(*user)).collect());
-        let is_free = *role == BufferRole::Sweeps && !read_after.contains(&(*var, INNER));
-        if is_free
-            && is_sweep
-            && is_simple
-            && is_cheap(cells.system.def(*var))
-            && cells.evaluation.is_open(*var, INNER)
-        {
-            candidates.push(*var);
-        }
-    }
-    // Operands come before what they are operands of.
     let rank = ranks(draft);
-    candidates.sort_unstable_by_key(|var| std::cmp::Reverse(rank[var]));
-    let mut dropped: Vec<(VarId, Vec<usize>)> = Vec::new();
+    let mut candidates: Vec<VarId> =
+        wanted.iter().filter(|(_, role, _)| *role == BufferRole::Sweeps).map(|(var, ..)| *var).collect();
+    candidates.retain(|var| !read_after.contains(&(*var, INNER)) && is_read_simply(draft, *var));
+    candidates.sort_unstable_by_key(|var| std::cmp::Reverse(rank.get(var).copied().unwrap_or(0)));
+    let mut dropped: Vec<VarId> = Vec::new();
     for var in candidates {
-        let operands: Vec<VarId> =
-            cells.deps(var, INNER).cells.into_iter().map(|((operand, _), _)| operand).collect();
-        let is_kept = |operand: &VarId| {
-            !cells.is_inside[operand.index()]
-                || buffered.contains(operand)
-                || draft.held.contains_key(operand)
-        };
-        if operands.contains(&var) || !operands.iter().all(is_kept) {
-            continue;
-        }
-        let mut steps = readers.remove(&var).unwrap_or_default();
-        steps.sort_unstable();
-        steps.dedup();
-        for operand in &operands {
-            readers.entry(*operand).or_default().extend(&steps);
-        }
         buffered.remove(&var);
-        dropped.push((var, steps));
+        if way_back(cells, draft, buffered, var).is_some() {
+            dropped.push(var);
+        } else {
+            buffered.insert(var);
+        }
     }
     let mut repeats = Repeats::default();
-    for (var, steps) in &readers {
-        if let Some(last) = steps.iter().max() {
-            repeats.readers.insert(*var, *last);
+    let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
+    for var in dropped {
+        let again = way_back(cells, draft, buffered, var).expect("what is dropped stays computable");
+        for step in readers(draft, var) {
+            of_step.entry(step).or_default().extend(&again);
         }
     }
-    // The last one was dropped first, so operands come first in the opposite order.
-    for (var, steps) in dropped.into_iter().rev() {
-        for step in steps {
-            repeats.of_step.entry(step).or_default().push(var);
+    for (step, vars) in of_step {
+        // What the step computes itself is not computed again.
+        let is_own = |var: &VarId| {
+            draft.graph.number(*var, INNER).is_some_and(|node| draft.schedule.step_of[node] == step)
+        };
+        let mut vars: Vec<VarId> = vars.into_iter().filter(|var| !is_own(var)).collect();
+        vars.sort_unstable_by_key(|var| rank.get(var).copied().unwrap_or(0));
+        for operand in vars.iter().flat_map(|var| cells.deps(*var, INNER).cells) {
+            let last = repeats.readers.entry(operand.0.0).or_default();
+            *last = (*last).max(step);
         }
+        repeats.of_step.insert(step, vars);
     }
     repeats
 }
+
+/// The steps that read the inner cells of a stream besides its own.
+fn readers(draft: &Draft, var: VarId) -> Vec<usize> {
+    let Some(node) = draft.graph.number(var, INNER) else { return Vec::new() };
+    let step = |node: usize| draft.schedule.step_of[node];
+    let mut steps: Vec<usize> = draft.graph.users[node]
+        .iter()
+        .map(|(user, _)| step(*user))
+        .filter(|other| *other != step(node))
+        .collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps
+}
+
+/// Whether all steps that read a stream are sweeps that read it at the same cycle.
+fn is_read_simply(draft: &Draft, var: VarId) -> bool {
+    let Some(node) = draft.graph.number(var, INNER) else { return false };
+    let step = |node: usize| draft.schedule.step_of[node];
+    let is_sweep = |node: usize| matches!(draft.schedule.steps[step(node)], StepKind::Sweep(_));
+    let mut crossing = draft.graph.users[node].iter().filter(|(user, _)| step(*user) != step(node));
+    is_sweep(node) && crossing.all(|(user, pull)| *pull == Pull::Here && is_sweep(*user))
+}
+
+/// What has to be computed to get a value from what is kept, if cheap operations are enough.
+fn way_back(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    buffered: &FxHashSet<VarId>,
+    var: VarId,
+) -> Option<FxHashSet<VarId>> {
+    let mut again: FxHashSet<VarId> = FxHashSet::default();
+    let mut todo = vec![var];
+    while let Some(var) = todo.pop() {
+        if !again.insert(var) {
+            continue;
+        }
+        // Long ways are not cheap.
+        if again.len() > MAX_OPERATIONS
+            || !is_cheap(cells.system.def(var))
+            || !cells.evaluation.is_open(var, INNER)
+            || draft.graph.number(var, INNER).is_none()
+        {
+            return None;
+        }
+        for ((operand, _), _) in cells.deps(var, INNER).cells {
+            let is_kept = !cells.is_inside[operand.index()]
+                || buffered.contains(&operand)
+                || draft.held.contains_key(&operand);
+            if !is_kept {
+                todo.push(operand);
+            }
+        }
+    }
+    Some(again)
+}
+
+/// A value is worth at most so many operations.
+const MAX_OPERATIONS: usize = 24;
 
 /// The position of each stream in an order in which operands at the same cycle come first.
 fn ranks(draft: &Draft) -> FxHashMap<VarId, usize> {

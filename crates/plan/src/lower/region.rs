@@ -200,6 +200,8 @@ impl<'a> Coder<'a> {
                     waits_for_all: false,
                     outside: &|var| self.outside(var, INNER),
                     slot: &|var| self.memory.slot_of(var).filter(|_| is_carried(var)),
+                    is_given: &|_| false,
+                    is_blind: &|_| false,
                 };
                 let lagged = lagged(self.system, lags, &site);
                 let stores =

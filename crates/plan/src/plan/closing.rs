@@ -1,20 +1,21 @@
 //! The predicate that ends a window where no single condition does (section 8, `window derived`).
 //!
-//! A forward scan computes for each stream a bit φ, "needs a cycle after this one", and its value where that is possible without
-//! the future. The window may end after a cycle at which no required stream needs more. For two independent `backfill`s that is
-//! "each condition was true now".
+//! A forward scan computes for each stream a bit φ, "needs a cycle after this one", and the values of conditions as far as that is
+//! possible without the future. The window may end after a cycle at which no required stream needs more. For two independent
+//! `backfill`s that is "each condition was true now".
 
 use eddy_flow::{Polarity, VarId};
+
+use super::Lagged;
 
 /// The scan, run at each cycle as it arrives.
 #[derive(Clone, Debug, Default)]
 pub struct Closing {
-    /// Streams whose values the scan computes, in order: those that conditions are made of. A value may be unknown at run time,
-    /// when it waits for a later cycle: operations on unknown values are unknown. `fby` reads what the scan found at the previous
-    /// activation. Inputs and results of the prelude are known and not listed.
-    pub values: Vec<VarId>,
-    /// The bits, in order: each is computed from those before it.
-    pub bits: Vec<(VarId, Bit)>,
+    /// The values of conditions, and what they are made of. Values may be unknown at run time: where `post` or `fby back` is
+    /// asked for, and in all that is made of that. Inputs and results of the prelude arrive with lag 0.
+    pub scan: Lagged,
+    /// The bits, in order: each is computed from those before it. Streams without one need nothing later.
+    pub bits: Vec<Needing>,
     /// The window may end if none of these bits is set.
     pub required: Vec<Required>,
     /// Nor any of these.
@@ -23,25 +24,39 @@ pub struct Closing {
     pub nested: Vec<(VarId, Polarity)>,
 }
 
-/// How a bit is computed. Absent streams need nothing; where it is not known whether a stream is there, its conditions count.
+/// A stream that may need a later cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needing {
+    /// The stream.
+    pub var: VarId,
+    /// When it is there. An absent stream needs nothing; where a condition is not known, the bit of the condition counts too.
+    pub clock: Vec<(VarId, Polarity)>,
+    /// How its bit is computed.
+    pub bit: Bit,
+}
+
+/// How a bit is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bit {
-    /// Never set: the stream needs nothing later.
-    Clear,
     /// Set wherever the stream is there.
     Set,
     /// Set if one of these is.
     Any(Vec<VarId>),
     /// That of the initial value at the first activation of a `fby`, then clear.
-    First(VarId),
+    First {
+        /// The `fby`.
+        fby: VarId,
+        /// Its initial value.
+        init: VarId,
+    },
     /// That of the condition; and that of the branch that it chooses, or of both where its value is not known.
     Choice {
         /// The condition.
         condition: VarId,
         /// If it is true.
-        yes: Option<VarId>,
+        yes: VarId,
         /// If it is false.
-        no: Option<VarId>,
+        no: VarId,
     },
 }
 

@@ -5,4 +5,6 @@ mod generated;
 
 mod agreement;
 mod compiled;
+mod golden;
 mod run;
+mod samples;

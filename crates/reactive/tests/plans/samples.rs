@@ -1,0 +1,131 @@
+//! What the laws of planning are tried on: generated programs and what differentiation makes of them, with traces of all lengths.
+
+use std::fmt;
+
+use eddy_reactive::elaborate::Given;
+use eddy_reactive::infer::Hints;
+use eddy_reactive::prepare::{Checks, Prepared, prepare};
+use eddy_reactive::resolve::resolve;
+use eddy_syntax::{SourceFile, Sources};
+
+use crate::generated::case::Ready;
+use crate::generated::engines::NoValue;
+use crate::generated::generate::{Choices, ProgramText};
+use crate::generated::harness::Source;
+use crate::generated::trace::{Absences, Numbers, Trace};
+
+/// A node of a program, and a trace for it.
+pub struct Sample {
+    pub text: String,
+    pub node: String,
+    pub ready: Result<Ready, &'static str>,
+    /// Decisions that a law takes.
+    pub law: Vec<u16>,
+}
+
+/// What is made of a program before it is planned.
+#[derive(Clone, Copy, Debug)]
+pub enum Family {
+    /// Nothing.
+    Plain,
+    /// Its adjoint, of first and second order, and its tangent.
+    Adjoint,
+    /// Resets, and the adjoint of that.
+    Reset,
+    /// Training code and training loops.
+    Training,
+    /// The adjoint of training code and training loops.
+    ThroughTraining,
+}
+
+impl Sample {
+    pub fn of(family: Family, source: &mut Source<'_>) -> Sample {
+        let program = match family {
+            Family::Plain => source.program.program(),
+            Family::Adjoint => source.program.smooth_program(),
+            Family::Reset => source.program.program_to_train(),
+            Family::Training | Family::ThroughTraining => source.program.single_to_train(),
+        };
+        let (text, node) = derived(family, &program, &mut source.trace);
+        let ready = prepared(&text, &node).and_then(|prepared| {
+            trace(prepared, &mut source.trace, source.law).map_err(|NoValue| "no value")
+        });
+        Sample { text, node, ready, law: source.law.to_vec() }
+    }
+
+    pub fn decisions(&self) -> Choices<'_> {
+        Choices::new(&self.law)
+    }
+}
+
+/// The text of a program, and the node of it that is run.
+fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> (String, String) {
+    let (text, main) = (program.text(), program.main().name);
+    let node = match family {
+        Family::Plain => main.to_string(),
+        Family::Adjoint => choices.among(&["adj_#", "tan_#", "adj_adj_#"]).replace('#', main),
+        Family::Reset => choices.among(&["#_end", "adj_#_end", "adj_#_cut", "diff_#_end"]).replace('#', main),
+        Family::Training | Family::ThroughTraining => {
+            let optimiser = choices.among(&["sgd(0.125)", "momentum(0.125,0.5)"]);
+            let pieces = choices.among(&["segment", "truncate", "segment truncate", ""]);
+            let declaration = format!("train {main} as t loss mse optim {optimiser} {pieces};\n");
+            let node = match (choices.once_in(3), family) {
+                (true, Family::Training) => "diff_#".replace('#', main),
+                (true, _) => "adj_diff_#_end".replace('#', main),
+                (false, Family::Training) => "t".to_string(),
+                (false, _) => "adj_t".to_string(),
+            };
+            return (text + &declaration, node);
+        }
+    };
+    (text, node)
+}
+
+/// Prepares a node, if it can be.
+pub fn prepared(text: &str, node: &str) -> Result<Prepared, &'static str> {
+    let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
+    let prepared = resolve(&mut sources).and_then(|program| {
+        let callable = program.find(node, sources.main().end())?;
+        prepare(&program, &callable, &Given::default(), |_| Hints::default(), Checks::On)
+    });
+    prepared.map_err(|_| "refused")
+}
+
+/// A trace of any length: none, a few cycles, or many.
+fn trace(prepared: Prepared, choices: &mut Choices<'_>, law: &[u16]) -> Result<Ready, NoValue> {
+    let n_cycles = match choices.below(8) {
+        few @ 0..4 => few,
+        some @ 4..7 => 2 * some,
+        _ => 40,
+    };
+    // Long traces take more decisions than there are: they are drawn from a generator that the last ones start.
+    let mut state =
+        law.iter().fold(7_u32, |state, number| state.wrapping_mul(31).wrapping_add(u32::from(*number)));
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u16::try_from(state >> 16).expect("16 bits are left")
+    };
+    let drawn: Vec<u16> = (0..4000).map(|_| next()).collect();
+    let mut drawn = Choices::new(&drawn);
+    let absences = if drawn.once_in(3) { Absences::Together } else { Absences::None };
+    let trace = Trace {
+        flow: &prepared.flow,
+        clocks: &prepared.clocks,
+        n_cycles,
+        like: None,
+        numbers: if drawn.once_in(2) { Numbers::Round } else { Numbers::Generic },
+    };
+    let inputs = trace.rows(&mut drawn, absences)?;
+    Ok(Ready { prepared, inputs, n_cycles })
+}
+
+/// The program and its test bench, ready to be pasted into a file.
+impl fmt::Debug for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}", self.text)?;
+        match &self.ready {
+            Ok(ready) => writeln!(f, "{}", ready.bench(&self.node)),
+            Err(refusal) => writeln!(f, "({}: {refusal})", self.node),
+        }
+    }
+}
