@@ -48,14 +48,6 @@ impl Homes {
         View { root, ..view }
     }
 
-    /// The variables of C that more than one group may use.
-    pub fn scalars(&self) -> impl Iterator<Item = (VarId, &str)> {
-        self.homes.iter().filter_map(|(var, home)| match home {
-            Home::Scalar(name) => Some((*var, name.as_str())),
-            _ => None,
-        })
-    }
-
     /// Where a result goes.
     pub fn home(&self, var: VarId) -> &Home {
         &self.homes[&var]
@@ -120,10 +112,11 @@ pub(super) fn assign(
     let mut homes = Homes { homes: FxHashMap::default(), aliases: scheduled.aliases.clone() };
     let mut to_free: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for (number, action) in scheduled.actions.iter().enumerate() {
-        for item in action.items() {
+        for (position, item) in action.items().iter().enumerate() {
             let (var, ty) = (item.statement.var, &item.statement.ty);
             let export = code.exports.get(&var).and_then(|places| places.first());
-            let in_place = code.in_place.get(&var).filter(|place| uses.allow_in_place(place, number));
+            let at = (number, position);
+            let in_place = code.in_place.get(&var).filter(|place| uses.allow_in_place(place, at));
             let home = match (export.or(in_place), uses.last(var)) {
                 _ if ty.shape.is_scalar() => Home::Scalar(names(var)),
                 (Some(place), _) => Home::Array(place.clone()),
@@ -158,8 +151,9 @@ const AFTERWARDS: usize = usize::MAX;
 struct Uses {
     /// The actions that read a stream from memory.
     readers: FxHashMap<VarId, Vec<usize>>,
-    /// The actions that read memory which was there before, and whether each reads every element exactly where it writes it.
-    memory: FxHashMap<String, Vec<(usize, bool)>>,
+    /// Who reads memory that was there before: the action, the position in its loop, and whether the element that is read there is the
+    /// one that the loop writes.
+    memory: FxHashMap<String, Vec<((usize, usize), bool)>>,
 }
 
 impl Uses {
@@ -167,25 +161,25 @@ impl Uses {
         let mut uses = Uses { readers: FxHashMap::default(), memory: FxHashMap::default() };
         for (number, action) in scheduled.actions.iter().enumerate() {
             let inside: FxHashSet<VarId> = action.items().iter().map(|item| item.statement.var).collect();
-            for view in action.items().iter().flat_map(|item| &item.reads) {
-                if !view.var().is_some_and(|var| inside.contains(&var)) {
-                    uses.add(view, number, is_aligned(&action.kind, view));
+            for (position, item) in action.items().iter().enumerate() {
+                for view in item.reads.iter().filter(|view| !view.var().is_some_and(|var| inside.contains(&var))) {
+                    uses.add(view, (number, position), is_aligned(&action.kind, view));
                 }
             }
         }
         for var in &code.live_out {
             match scheduled.aliases.get(var) {
-                Some(view) => uses.add(view, AFTERWARDS, false),
+                Some(view) => uses.add(view, (AFTERWARDS, 0), false),
                 None => uses.readers.entry(*var).or_default().push(AFTERWARDS),
             }
         }
         uses
     }
 
-    fn add(&mut self, view: &View, number: usize, is_aligned: bool) {
+    fn add(&mut self, view: &View, at: (usize, usize), is_aligned: bool) {
         match &view.root {
-            Root::Var(var) => self.readers.entry(*var).or_default().push(number),
-            Root::Memory(text) => self.memory.entry(text.clone()).or_default().push((number, is_aligned)),
+            Root::Var(var) => self.readers.entry(*var).or_default().push(at.0),
+            Root::Memory(text) => self.memory.entry(text.clone()).or_default().push((at, is_aligned)),
             Root::One(_) => {}
         }
     }
@@ -195,11 +189,14 @@ impl Uses {
         self.readers.get(&var)?.iter().max().copied()
     }
 
-    /// Whether an action may write to memory that was there before: whoever reads it has run, or reads each element just before
-    /// it is written.
-    fn allow_in_place(&self, place: &str, action: usize) -> bool {
+    /// Whether a result may be written to memory that was there before: whoever reads that has run, or reads each element before it is
+    /// written, in the same loop.
+    fn allow_in_place(&self, place: &str, (action, position): (usize, usize)) -> bool {
         let readers = self.memory.get(place).map_or(&[][..], Vec::as_slice);
-        readers.iter().all(|(reader, is_aligned)| *reader < action || (*reader == action && *is_aligned))
+        let is_over = |((reader, at), is_aligned): &((usize, usize), bool)| {
+            *reader < action || (*reader == action && *at <= position && *is_aligned)
+        };
+        readers.iter().all(is_over)
     }
 }
 

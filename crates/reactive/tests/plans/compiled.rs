@@ -13,11 +13,12 @@ use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
 use eddy_tensor::Value;
 
-use crate::generated::case::{Case, Ready};
+use crate::generated::case::Ready;
 use crate::generated::compare::show;
 use crate::generated::engines::{Rows, SEED, cells};
-use crate::generated::harness::{Trial, Verdict, law_of_programs};
+use crate::generated::harness::{Trial, Verdict, law};
 use crate::run::{kind, options, planned, simulated};
+use crate::samples::{Family, Sample};
 
 /// A folder that is gone when the test ends.
 struct Folder(PathBuf);
@@ -127,17 +128,32 @@ fn agrees(
     Ok(Verdict::Holds)
 }
 
-#[test]
-fn compiled_code_computes_what_the_simulator_does() {
+fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'static str]) {
     let (counts, number) = (RefCell::default(), RefCell::default());
-    let folder = Folder::new("law");
-    law_of_programs("compiled = B", 150, Case::sample, |case, ready| {
-        let found = agrees(ready, &folder, &["-O1"], &counts, &number);
-        if let Err(text) = &found && std::env::var("EDDY_FIRST").is_ok() {
-            println!("{}\n{text}", case.program.text());
-            std::process::exit(1);
-        }
-        found
-    });
-    println!("{:?}", counts.borrow());
+    let folder = Folder::new(&name.replace(' ', "-"));
+    law(
+        name,
+        n,
+        |source| Sample::of(family, source),
+        |sample| match &sample.ready {
+            Ok(ready) => agrees(ready, &folder, flags, &counts, &number),
+            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+        },
+    );
+    println!("{name}: {:?}", counts.borrow());
+}
+
+#[test]
+fn compiled_programs() {
+    compiled("compiled programs", 150, Family::Plain, &["-O1"]);
+}
+
+#[test]
+fn compiled_resets() {
+    compiled("compiled resets", 100, Family::Reset, &["-O1"]);
+}
+
+#[test]
+fn compiled_training() {
+    compiled("compiled training", 100, Family::Training, &["-O1"]);
 }
