@@ -22,7 +22,7 @@ impl Lines {
 
     /// `head { … }`.
     pub fn block(&mut self, head: &str, inner: impl FnOnce(&mut Lines)) {
-        self.line(format!("{head} {{"));
+        self.line(if head.is_empty() { "{".to_string() } else { format!("{head} {{") });
         self.depth += 1;
         inner(self);
         self.depth -= 1;

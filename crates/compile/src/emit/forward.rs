@@ -4,8 +4,9 @@
 //! the iteration that computed it. A `fby` is a field of the state that is written when all else was computed. It starts with its
 //! initial value, or, if that is no constant, has a flag that says whether it was written.
 
+use eddy_flow::clocks::{Clock, Root as ClockRoot};
 use eddy_flow::{Kind, Polarity, VarId};
-use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned};
+use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned, RootPlan};
 use rustc_hash::FxHashMap;
 
 use super::Emitter;
@@ -47,13 +48,55 @@ impl<'a> Emitter<'a> {
         self.presence(&Loop::new(lagged), lowered, &Read::Here(var, Place::Ring(0)))
     }
 
-    /// Writes `step` and `flush`.
+    /// Writes `step` and `flush` of a program with one root.
     pub(super) fn forward(&mut self, lagged: &'a Lagged) {
-        let this = Loop::new(lagged);
-        if lagged.max_lag > 0 {
+        let is_late = lagged.max_lag > 0;
+        if is_late {
             self.state.field("t".into(), Element::Count, Vec::new(), "cycles so far".into(), self.precision);
             self.reset_state.line("self->t = 0;");
         }
+        let iteration = self.iteration(lagged);
+        let mut body = Lines::default();
+        if is_late {
+            body.line("const int64_t t = self->t;");
+        }
+        body.append(&iteration);
+        if is_late {
+            body.line("self->t = t + 1;");
+        }
+        let result = match lagged.look_ahead {
+            0 => "1".to_string(),
+            z => format!("t >= {z}"),
+        };
+        self.step(&body, &result);
+    }
+
+    /// Writes `step` and `flush` of a program with several roots, whose equations are not late: each runs at the cycles at which it
+    /// is active.
+    pub(super) fn forward_together(&mut self, loops: &[(&'a RootPlan, &'a Lagged)]) {
+        let mut body = Lines::default();
+        for port in &self.outputs {
+            body.line(format!("out->{}_present = false;", port.field));
+        }
+        for (root, lagged) in loops {
+            self.root = root;
+            let iteration = self.iteration(lagged);
+            let flow = self.source.flow;
+            let owners = flow.inputs.iter().zip(&self.inputs);
+            let owners = owners.filter(|(input, _)| self.source.clocks.of(**input) == root.clock);
+            let owners: Vec<String> = owners.map(|(_, port)| format!("in->{}_present", port.field)).collect();
+            let activity = match self.source.clocks.clock(root.clock) {
+                Clock::Root(ClockRoot::Input(_)) => vec![format!("({})", owners.join(" || "))],
+                _ => Vec::new(),
+            };
+            body.guarded(&activity, |lines| lines.block("", |lines| lines.append(&iteration)));
+        }
+        self.step(&body, "1");
+    }
+
+    /// The code of one iteration.
+    fn iteration(&mut self, lagged: &'a Lagged) -> Lines {
+        let this = Loop::new(lagged);
         let mut code = self.loop_code(&this);
         self.export_outputs(&this, &mut code);
         let names = |var: VarId| self.names.of(var);
@@ -64,9 +107,11 @@ impl<'a> Emitter<'a> {
         self.flags_of_rings(&this, &lowered, &mut body);
         self.show(&this, &lowered, &mut body);
         self.write_registers(&this, &lowered, &mut body);
+        body
+    }
+
+    fn step(&mut self, body: &Lines, result: &str) {
         let name = self.name.clone();
-        let is_late = lagged.max_lag > 0;
-        let look_ahead = lagged.look_ahead;
         let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
         self.functions.line("");
         self.functions.block(&head, |lines| {
@@ -74,18 +119,9 @@ impl<'a> Emitter<'a> {
             lines.line("(void)self;");
             lines.line("(void)in;");
             lines.line("(void)out;");
-            if is_late {
-                lines.line("const int64_t t = self->t;");
-            }
-            lines.append(&body);
-            if is_late {
-                lines.line("self->t = t + 1;");
-            }
+            lines.append(body);
             lines.line("if (error) return -error;");
-            match look_ahead {
-                0 => lines.line("return 1;"),
-                z => lines.line(format!("return t >= {z};")),
-            }
+            lines.line(format!("return {result};"));
         });
         self.functions.line("");
         self.functions.block(&format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"), |lines| {

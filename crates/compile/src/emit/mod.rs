@@ -95,17 +95,28 @@ pub struct Port {
 pub enum NotCompiled {
     /// There is no static plan.
     EventDriven,
-    /// Streams on several roots.
+    /// There is nothing to compute.
+    Nothing,
+    /// Streams on several roots, some of which wait for later cycles.
     SeveralRoots,
     /// A kind of plan that is not printed yet.
     Windows,
 }
 
 /// Writes a program in C.
-pub fn emit(source: &Source<'_>, options: &Options) -> Result<Emitted, NotCompiled> {
-    let [root] = source.plan.roots.as_slice() else { return Err(NotCompiled::SeveralRoots) };
+pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCompiled> {
+    let Some(root) = source.plan.roots.first() else { return Err(NotCompiled::Nothing) };
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
+    if source.plan.roots.len() > 1 {
+        let prompt = |root: &'a RootPlan| match &root.schedule {
+            Schedule::Forward(lagged) if lagged.max_lag == 0 => Some((root, lagged)),
+            _ => None,
+        };
+        let loops: Option<Vec<_>> = source.plan.roots.iter().map(prompt).collect();
+        emitter.forward_together(&loops.ok_or(NotCompiled::SeveralRoots)?);
+        return Ok(emitter.finish());
+    }
     match &root.schedule {
         Schedule::Forward(lagged) => emitter.forward(lagged),
         Schedule::Windows(windows) => {
@@ -146,7 +157,7 @@ impl<'a> Emitter<'a> {
             let port = |(field, var): (String, &VarId)| Port {
                 field,
                 ty: flow.var(*var).ty.clone(),
-                has_flag: source.clocks.of(*var) != root.clock,
+                has_flag: source.plan.roots.len() > 1 || source.clocks.of(*var) != root.clock,
             };
             port_names(flow, vars).into_iter().zip(vars).map(port).collect()
         };
@@ -220,7 +231,7 @@ impl<'a> Emitter<'a> {
         let Source { flow, clocks, .. } = self.source;
         let on_root = (0..flow.inputs.len()).filter(|input| clocks.of(flow.inputs[*input]) == self.root.clock);
         let owners = match clocks.clock(self.root.clock) {
-            Clock::Root(Root::Input(_)) => Some(on_root.collect()),
+            Clock::Root(Root::Input(_)) if self.source.plan.roots.len() == 1 => Some(on_root.collect()),
             _ => None,
         };
         let header = self.header(&input, &output);

@@ -59,6 +59,14 @@ impl Elements<'_> {
     pub fn expression(&self, op: &Op, x: &[String]) -> String {
         let is_int = self.operand == Scalar::Int;
         let infix = |symbol: &str| format!("({} {symbol} {})", x[0], x[1]);
+        // Only NaN differs from itself; of others a compiler would say that the question makes no sense.
+        if self.operand != Scalar::Num && x.len() == 2 && x[0] == x[1] {
+            match op {
+                Op::Eq | Op::Le | Op::Ge => return "true".to_string(),
+                Op::Ne | Op::Lt | Op::Gt => return "false".to_string(),
+                _ => {}
+            }
+        }
         match op {
             Op::Add if is_int => self.checked("add", x),
             Op::Sub if is_int => self.checked("sub", x),

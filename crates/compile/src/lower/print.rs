@@ -79,14 +79,12 @@ fn exports(action: &Action<'_>, code: &Code, printer: &Printer<'_>, lines: &mut 
 
 impl Printer<'_> {
     fn action(&self, action: &Action<'_>, lines: &mut Lines) {
-        for item in action.items() {
-            if !item.statement.comment.is_empty() {
-                lines.line(format!("/* {} */", item.statement.comment));
-            }
-        }
         match &action.kind {
             ActionKind::Map(shape, items) => self.map(shape, items, lines),
-            ActionKind::Other(item) => self.other(item, lines),
+            ActionKind::Other(item) => {
+                lines.line(format!("/* {} */", item.statement.comment));
+                self.other(item, lines);
+            }
         }
     }
 
@@ -121,13 +119,13 @@ impl Printer<'_> {
     }
 
     fn store(&self, item: &Item<'_>, expression: &str, place: &str, lines: &mut Lines) {
-        let ty = self.precision.c_type(item.statement.ty.scalar);
+        let (ty, comment) = (self.precision.c_type(item.statement.ty.scalar), &item.statement.comment);
         match self.homes.home(item.statement.var) {
-            Home::Scalar(name) => lines.line(format!("{name} = {expression};")),
-            Home::Loop(name) => lines.line(format!("const {ty} {name} = {expression};")),
+            Home::Scalar(name) => lines.line(format!("{name} = {expression}; /* {comment} */")),
+            Home::Loop(name) => lines.line(format!("const {ty} {name} = {expression}; /* {comment} */")),
             Home::Array(text) => {
                 let name = temporary(item.statement.var.index());
-                lines.line(format!("const {ty} {name} = {expression};"));
+                lines.line(format!("const {ty} {name} = {expression}; /* {comment} */"));
                 lines.line(format!("{text}[{place}] = {name};"));
             }
         }

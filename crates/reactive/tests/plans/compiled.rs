@@ -104,6 +104,7 @@ fn agrees(
         Err(why) => {
             *counts.borrow_mut().entry(format!("{} {why:?}", kind(&plan))).or_default() += 1;
             return Ok(Verdict::Skipped(match why {
+                NotCompiled::Nothing => "nothing to compute",
                 NotCompiled::SeveralRoots => "several roots",
                 NotCompiled::EventDriven => "no plan",
                 NotCompiled::Windows => "windows that are not compiled",
@@ -136,7 +137,17 @@ fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'stati
         n,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) => agrees(ready, &folder, flags, &counts, &number),
+            Ok(ready) => {
+                let found = agrees(ready, &folder, flags, &counts, &number);
+                // Shrinking compiles each attempt.
+                if let Err(text) = &found
+                    && std::env::var_os("EDDY_FIRST").is_some()
+                {
+                    println!("{}\n-- {}\n{}\n{text}", sample.text, sample.node, ready.bench(&sample.node));
+                    std::process::exit(1);
+                }
+                found
+            }
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );
