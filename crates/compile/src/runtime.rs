@@ -6,13 +6,30 @@ use crate::precision::Precision;
 
 /// The text of the header.
 pub fn header(precision: Precision) -> String {
-    let (width, number, suffix, guard) = match precision {
-        Precision::Double => (Width::Double, "double", "", "DOUBLE"),
-        Precision::Single => (Width::Single, "float", "f", "SINGLE"),
+    let width = match precision {
+        Precision::Double => Width::Double,
+        Precision::Single => Width::Single,
     };
-    let numbers = include_str!("runtime/number.h")
-        .replace("EDDY_RT_NUM", &format!("EDDY_RT_{guard}"))
-        .replace("SUFFIX", suffix)
-        .replace("NUM", number);
+    let numbers = [
+        include_str!("runtime/number.h"),
+        include_str!("runtime/vector.h"),
+        include_str!("runtime/product.h"),
+    ];
+    let numbers = numbers.map(|text| instantiated(text, precision)).concat();
     format!("{}\n{}\n{numbers}", c_source(width), include_str!("runtime/common.h"))
+}
+
+/// A text for both precisions, made one for one of them.
+fn instantiated(text: &str, precision: Precision) -> String {
+    let (number, suffix, guard, intrinsic, lanes, wide, half) = match precision {
+        Precision::Double => ("double", "", "DOUBLE", "pd", "8", "__m512d", "__m256d"),
+        Precision::Single => ("float", "f", "SINGLE", "ps", "16", "__m512", "__m256"),
+    };
+    text.replace("_NUM", &format!("_{guard}"))
+        .replace("_PS", &format!("_{intrinsic}"))
+        .replace("WIDE_LANES", lanes)
+        .replace("WIDE_TYPE", wide)
+        .replace("HALF_TYPE", half)
+        .replace("SUFFIX", suffix)
+        .replace("NUM", number)
 }

@@ -199,7 +199,7 @@ impl<'a> Emitter<'a> {
             Planned::Copy(read) => Right::Copy(self.operand(this, read)),
             Planned::Apply(reads) => {
                 let operands = reads.iter().map(|read| self.operand(this, read)).collect();
-                Right::Apply(self.operation(var), operands)
+                self.by_columns(Right::Apply(self.operation(var), operands))
             }
             Planned::Choice { condition, yes, no } => Right::Choice(
                 self.operand(this, condition),

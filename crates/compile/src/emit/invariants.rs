@@ -34,14 +34,7 @@ impl<'a> Emitter<'a> {
         }
         let names = |var: VarId| self.names.of(var);
         let lowered = lower(&code, &names, self.precision, &mut self.scratch);
-        let name = self.name.clone();
-        self.functions.line("");
-        self.functions.block(&format!("int32_t {name}_prepare({name}_state *self)"), |lines| {
-            lines.line("int32_t error = 0;");
-            lines.line("(void)self;");
-            lines.append(&lowered.lines);
-            lines.line("return -error;");
-        });
+        self.prepare.append(&lowered.lines);
     }
 
     fn is_parameter(&self, var: VarId) -> bool {

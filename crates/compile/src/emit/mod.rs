@@ -2,12 +2,14 @@
 //!
 //! * [`reads`]: operands of instructions, as views of the memory that they are in.
 //! * [`invariants`]: what does not depend on time.
+//! * [`transposed`]: matrices that are kept by columns too.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`.
 //! * [`window`]: windows, and the sweeps over them.
 
 mod forward;
 mod invariants;
 mod reads;
+mod transposed;
 mod window;
 
 use eddy_flow::clocks::{Clock, Clocks, Root};
@@ -145,6 +147,8 @@ struct Emitter<'a> {
     /// Lines of `reset` and of `reset_state`.
     reset: Lines,
     reset_state: Lines,
+    /// Lines of `prepare`.
+    prepare: Lines,
     /// Functions, in order.
     functions: Lines,
     scratch: Scratch,
@@ -175,6 +179,7 @@ impl<'a> Emitter<'a> {
             is_set: FxHashSet::default(),
             reset: Lines::default(),
             reset_state: Lines::default(),
+            prepare: Lines::default(),
             functions: Lines::default(),
             scratch: Scratch::default(),
         }
@@ -289,6 +294,13 @@ impl<'a> Emitter<'a> {
             lines.append(&self.reset);
             lines.line(format!("{name}_reset_state(self);"));
             lines.line(format!("(void){name}_prepare(self);"));
+        });
+        lines.line("");
+        lines.block(&format!("int32_t {name}_prepare({name}_state *self)"), |lines| {
+            lines.line("int32_t error = 0;");
+            lines.line("(void)self;");
+            lines.append(&self.prepare);
+            lines.line("return -error;");
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

@@ -419,7 +419,7 @@ impl<'a> Emitter<'a> {
             Planned::Copy(read) => Right::Copy(self.read(context, read)),
             Planned::Apply(reads) => {
                 let operands = reads.iter().map(|read| self.read(context, read)).collect();
-                Right::Apply(self.operation(var), operands)
+                self.by_columns(Right::Apply(self.operation(var), operands))
             }
             Planned::Choice { condition, yes, no } => {
                 let [condition, yes, no] = [condition, yes, no].map(|read| self.read(context, read));

@@ -4,7 +4,7 @@ use super::print::Printer;
 use super::schedule::Item;
 use crate::lines::Lines;
 use crate::nest::{index, loops, place};
-use crate::view::View;
+use crate::view::{Root, View};
 
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {
@@ -33,27 +33,70 @@ impl<'a> Product<'a> {
     }
 }
 
+/// Where the elements of an operand begin, as a pointer.
+fn pointer(printer: &Printer<'_>, view: &View) -> Option<String> {
+    let element = printer.homes.element(view, &view.offset.to_string());
+    matches!(view.root, Root::Memory(_) | Root::Var(_)).then(|| format!("&{element}"))
+}
+
 pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
     let product = Product::new(item);
-    let Product { left, right, rows, inner, columns, strides } = product;
+    if product.inner == 0 {
+        let (zero, result) = (printer.precision.number(0.0), printer.result(item, "i0"));
+        loops(&[product.rows * product.columns], 0, lines, |lines| lines.line(format!("{result} = {zero};")));
+        return;
+    }
+    if product.rows * product.columns == 0 {
+        return;
+    }
+    if !kernel(printer, item, &product, lines) {
+        element_by_element(printer, item, &product, lines);
+    }
+}
+
+/// A call of the tiled product, where the elements along the rows of the right operand, or along the columns of the left one if the
+/// right one is a vector, lie one after the other.
+fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) -> bool {
+    let Product { left, right, rows, inner, columns, strides } = *product;
+    if item.statement.ty.shape.is_scalar() {
+        return false;
+    }
+    let (Some(a), Some(b)) = (pointer(printer, left), pointer(printer, right)) else { return false };
+    let (function, c) = (printer.precision.function("matmul"), printer.array(item));
+    let [a_row, a_term, b_term, b_column] = strides;
+    if columns > 1 && b_column == 1 {
+        lines.line(format!(
+            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {b}, {b_term}, {c}, {columns});"
+        ));
+        return true;
+    }
+    // A matrix times a vector is the vector times the transposed matrix.
+    if columns == 1 && a_row == 1 {
+        lines.line(format!("{function}(1, {inner}, {rows}, {b}, 0, {b_term}, {a}, {a_term}, {c}, 0);"));
+        return true;
+    }
+    false
+}
+
+/// Loops with sums in memory, for operands that lie otherwise.
+fn element_by_element(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) {
+    let Product { left, right, rows, inner, columns, strides } = *product;
     let at = |view: &View, terms: [(usize, usize); 2]| {
         let terms = terms.into_iter().map(|(axis, stride)| (index(axis), stride));
         printer.homes.element(view, &place(view.offset, terms))
     };
-    let (zero, fma) = (printer.precision.number(0.0), printer.precision.function("fma"));
+    let fma = printer.precision.function("fma");
     let result = printer.result(item, &place(0, [(index(0), columns), (index(1), 1)]));
-    if inner == 0 {
-        loops(&[rows, columns], 0, lines, |lines| lines.line(format!("{result} = {zero};")));
-        return;
-    }
-    // i0: rows, i1: columns, i2: terms. Along the columns sums are independent of each other.
+    let ty = printer.c_type(item);
+    // i0: rows, i1: columns, i2: terms.
     let x = at(left, [(0, strides[0]), (2, strides[1])]);
     let y = at(right, [(2, strides[2]), (1, strides[3])]);
     let first = |text: &str| text.replace("i2", "0");
-    loops(&[rows], 0, lines, |lines| {
-        loops(&[columns], 1, lines, |lines| lines.line(format!("{result} = {} * {};", first(&x), first(&y))));
+    loops(&[rows, columns], 0, lines, |lines| {
+        lines.line(format!("{ty} sum = {} * {};", first(&x), first(&y)));
         lines.block(&format!("for (size_t i2 = 1; i2 < {inner}; i2++)"), |lines| {
-            loops(&[columns], 1, lines, |lines| lines.line(format!("{result} = {fma}({x}, {y}, {result});")));
+            lines.line(format!("sum = {fma}({x}, {y}, sum);"));
         });
+        lines.line(format!("{result} = sum;"));
     });
 }

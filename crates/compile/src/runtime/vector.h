@@ -1,0 +1,39 @@
+/* Vectors of numbers of type NUM: as wide as the machine has them, and one number wide elsewhere. */
+#ifndef EDDY_RT_VECTOR_NUM
+#define EDDY_RT_VECTOR_NUM
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define EDDY_LANES_NUM WIDE_LANES
+typedef WIDE_TYPE EddyVectorSUFFIX;
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm512_loadu_PS(p); }
+EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm512_storeu_PS(p, x); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return _mm512_set1_PS(x); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm512_mul_PS(x, y); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
+  return _mm512_fmadd_PS(x, y, z);
+}
+#elif defined(__AVX2__) && defined(__FMA__)
+#include <immintrin.h>
+#define EDDY_LANES_NUM (WIDE_LANES / 2)
+typedef HALF_TYPE EddyVectorSUFFIX;
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm256_loadu_PS(p); }
+EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm256_storeu_PS(p, x); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return _mm256_set1_PS(x); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm256_mul_PS(x, y); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
+  return _mm256_fmadd_PS(x, y, z);
+}
+#else
+#define EDDY_LANES_NUM 1
+typedef NUM EddyVectorSUFFIX;
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return *p; }
+EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { *p = x; }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return x; }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return x * y; }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
+  return eddy_fmaSUFFIX(x, y, z);
+}
+#endif
+
+#endif
