@@ -76,6 +76,18 @@
 //! (`y` must not be `x`.) Sums of products are not the business of this crate: they accumulate with `fma` in `eddy-tensor`, and must in C
 //! (`__builtin_fma(x, y, sum)`), term by term from left to right.
 
+// The common text is also C, where numerals have no underscores, `&` on conditions computes both sides, and so on.
+#![allow(
+    clippy::approx_constant,
+    clippy::duplicate_mod,
+    clippy::eq_op,
+    clippy::excessive_precision,
+    clippy::needless_bitwise_bool,
+    clippy::unreadable_literal
+)]
+// A function has to become part of the loop that calls it, or the loop does not vectorise.
+#![allow(clippy::inline_always)]
+
 mod c;
 pub mod double;
 pub mod single;

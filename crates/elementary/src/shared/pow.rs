@@ -37,7 +37,7 @@ pub fn pow(x: Num, y: Num) -> Num {
 
 /// x to the power y for positive finite x.
 ///
-/// A larger |y| than LARGEST_EXPONENT gives the same result, 0, 1 or infinity, even if x is next to 1. It keeps infinities out
+/// A larger |y| than `LARGEST_EXPONENT` gives the same result, 0, 1 or infinity, even if x is next to 1. It keeps infinities out
 /// of the pairs.
 #[inline(always)]
 pub fn pow_inside(x: Num, y: Num) -> Num {
