@@ -1,7 +1,7 @@
 //! Powers: `x^y = exp(y log |x|)`, with the logarithm and its product with y as pairs.
 //!
 //! An error ε of y log |x| is a relative error ε of the result, and y log |x| is up to 745 before the result leaves the range. So
-//! the pair needs some ten digits more than the result; see the error of [`log_pair`](super::log::log_pair).
+//! the pair needs some ten digits more than the result; see the error of [`log_pair`].
 
 use super::Num;
 use super::constants::{EXP_HIGHEST, EXP_LOWEST, INFINITE, LARGEST_EXPONENT, LOG2_E, QUIET_NAN};
