@@ -2,11 +2,14 @@
 //!
 //! * [`Element`]: can be stored. Structural operations need no more.
 //! * [`Number`]: can be added and compared. Integers overflow, floats do not.
-//! * [`Float`]: the elementary functions. A kernel over `Float` is the same text for f64 and f32.
+//! * [`Float`]: the elementary functions, which are those of `eddy-elementary` and have the same bits in compiled C. A kernel
+//!   over `Float` is the same text for f64 and f32.
 //!
 //! [`with_element`], [`with_number`] and [`with_float`] pick the instance for a value that is known at run time.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use eddy_elementary::{double, single};
 
 use crate::operation::EvalError;
 use crate::shape::Shape;
@@ -129,18 +132,21 @@ pub(crate) trait Float:
     fn from_size(n: usize) -> Self;
     /// `int(x)`, unless it is out of range.
     fn truncated(self) -> Option<i64>;
+    /// `self * y + sum`, rounded once.
+    fn times_plus(self, y: Self, sum: Self) -> Self;
     fn abs(self) -> Self;
-    fn exp(self) -> Self;
-    fn ln(self) -> Self;
     fn sqrt(self) -> Self;
+    fn exp(self) -> Self;
+    fn log(self) -> Self;
     fn tanh(self) -> Self;
+    fn sigmoid(self) -> Self;
     fn sin(self) -> Self;
     fn cos(self) -> Self;
-    fn powf(self, exponent: Self) -> Self;
+    fn pow(self, exponent: Self) -> Self;
 }
 
 macro_rules! float {
-    ($ty:ident) => {
+    ($ty:ident, $elementary:ident) => {
         impl Number for $ty {
             const ONE: $ty = 1.0;
             const NEUTRAL: $ty = -0.0;
@@ -170,51 +176,61 @@ macro_rules! float {
                 (-bound..bound).contains(&self).then_some(self as i64)
             }
 
-            #[inline]
+            #[inline(always)]
+            fn times_plus(self, y: $ty, sum: $ty) -> $ty {
+                $ty::mul_add(self, y, sum)
+            }
+
+            #[inline(always)]
             fn abs(self) -> $ty {
                 $ty::abs(self)
             }
 
-            #[inline]
-            fn exp(self) -> $ty {
-                $ty::exp(self)
-            }
-
-            #[inline]
-            fn ln(self) -> $ty {
-                $ty::ln(self)
-            }
-
-            #[inline]
+            #[inline(always)]
             fn sqrt(self) -> $ty {
                 $ty::sqrt(self)
             }
 
-            #[inline]
+            #[inline(always)]
+            fn exp(self) -> $ty {
+                $elementary::exp(self)
+            }
+
+            #[inline(always)]
+            fn log(self) -> $ty {
+                $elementary::log(self)
+            }
+
+            #[inline(always)]
             fn tanh(self) -> $ty {
-                $ty::tanh(self)
+                $elementary::tanh(self)
             }
 
-            #[inline]
+            #[inline(always)]
+            fn sigmoid(self) -> $ty {
+                $elementary::sigmoid(self)
+            }
+
+            #[inline(always)]
             fn sin(self) -> $ty {
-                $ty::sin(self)
+                $elementary::sin(self)
             }
 
-            #[inline]
+            #[inline(always)]
             fn cos(self) -> $ty {
-                $ty::cos(self)
+                $elementary::cos(self)
             }
 
-            #[inline]
-            fn powf(self, exponent: $ty) -> $ty {
-                $ty::powf(self, exponent)
+            #[inline(always)]
+            fn pow(self, exponent: $ty) -> $ty {
+                $elementary::pow(self, exponent)
             }
         }
     };
 }
 
-float!(f64);
-float!(f32);
+float!(f64, double);
+float!(f32, single);
 
 /// `with_element!(value, T => body)`: the body with `T` the type of the value's elements.
 macro_rules! with_element {

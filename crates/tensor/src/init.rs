@@ -111,7 +111,7 @@ impl SplitMix64 {
     pub fn normal(&mut self) -> f64 {
         let u1 = self.uniform();
         let u2 = self.uniform();
-        (-2.0 * (1.0 - u1).ln()).sqrt() * (2.0 * PI * u2).cos()
+        (-2.0 * Float::log(1.0 - u1)).sqrt() * Float::cos(2.0 * PI * u2)
     }
 }
 

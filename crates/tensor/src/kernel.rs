@@ -4,8 +4,12 @@
 //! allocated at all. A function that can fail stops at the first element, in row-major order, where it does.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use pulp::{Simd, WithSimd};
 
 use crate::element::Element;
+use crate::processor::widest;
 use crate::shape::Shape;
 use crate::value::Value;
 use crate::walk::Walk;
@@ -25,15 +29,32 @@ pub(crate) fn try_map<T: Element, R: Element, E>(
         return f(xs[0]).map(R::scalar);
     }
     let mut results = vec![R::ZERO; xs.len()];
-    for (result, x) in results.iter_mut().zip(xs) {
-        *result = f(*x)?;
-    }
+    widest().dispatch(Map { xs, results: &mut results, f })?;
     Ok(R::value(x.shape().clone(), results))
+}
+
+/// The loop of [`try_map`].
+struct Map<'a, T, R, F> {
+    xs: &'a [T],
+    results: &'a mut [R],
+    f: F,
+}
+
+impl<T: Element, R: Element, E, F: Fn(T) -> Result<R, E>> WithSimd for Map<'_, T, R, F> {
+    type Output = Result<(), E>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), E> {
+        for (result, x) in self.results.iter_mut().zip(self.xs) {
+            *result = (self.f)(*x)?;
+        }
+        Ok(())
+    }
 }
 
 /// `f` of each pair of elements, after broadcasting.
 pub(crate) fn zip<T: Element, R: Element>(x: &Value, y: &Value, f: impl Fn(T, T) -> R) -> Value {
-    certain(try_zip(x, y, |x, y| Ok::<R, Infallible>(f(x, y))))
+    certain(zip_with(x, y, Certain(f)))
 }
 
 /// `f` of each pair of elements, after broadcasting, unless it fails on one.
@@ -42,37 +63,91 @@ pub(crate) fn try_zip<T: Element, R: Element, E>(
     y: &Value,
     f: impl Fn(T, T) -> Result<R, E>,
 ) -> Result<Value, E> {
+    zip_with(x, y, Fallible(f))
+}
+
+/// A function of two elements. A large one that should become part of the loops implements this with `#[inline(always)]`; a closure does not,
+/// since there are several calls.
+pub(crate) trait Pairwise<T, R, E> {
+    fn at(&self, x: T, y: T) -> Result<R, E>;
+}
+
+struct Certain<F>(F);
+
+impl<T, R, F: Fn(T, T) -> R> Pairwise<T, R, Infallible> for Certain<F> {
+    #[inline(always)]
+    fn at(&self, x: T, y: T) -> Result<R, Infallible> {
+        Ok((self.0)(x, y))
+    }
+}
+
+struct Fallible<F>(F);
+
+impl<T, R, E, F: Fn(T, T) -> Result<R, E>> Pairwise<T, R, E> for Fallible<F> {
+    #[inline(always)]
+    fn at(&self, x: T, y: T) -> Result<R, E> {
+        (self.0)(x, y)
+    }
+}
+
+/// [`try_zip`] with such a function.
+pub(crate) fn zip_with<T: Element, R: Element, E>(
+    x: &Value,
+    y: &Value,
+    f: impl Pairwise<T, R, E>,
+) -> Result<Value, E> {
     let (xs, ys) = (T::slice(x), T::slice(y));
     let shape = joint_shape(x.shape(), y.shape());
     if shape.is_scalar() {
-        return f(xs[0], ys[0]).map(R::scalar);
+        return f.at(xs[0], ys[0]).map(R::scalar);
     }
     let mut results = vec![R::ZERO; shape.size()];
     let walk = Walk::new(&shape, [x.shape(), y.shape()]);
-    let [x_advances, y_advances] = walk.advances();
-    for (row, [x_start, y_start]) in rows_mut(&mut results, &walk).zip(walk.rows()) {
-        let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
-        match (x_advances, y_advances) {
-            (true, true) => {
-                for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
-                    *result = f(*x, *y)?;
+    widest().dispatch(Zip { xs, ys, results: &mut results, walk, f, error: PhantomData })?;
+    Ok(R::value(shape, results))
+}
+
+/// The loops of [`zip_with`].
+struct Zip<'a, T, R, E, F> {
+    xs: &'a [T],
+    ys: &'a [T],
+    results: &'a mut [R],
+    walk: Walk<2>,
+    f: F,
+    error: PhantomData<E>,
+}
+
+impl<T: Element, R: Element, E, F: Pairwise<T, R, E>> WithSimd for Zip<'_, T, R, E, F> {
+    type Output = Result<(), E>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), E> {
+        let Zip { xs, ys, results, walk, f, .. } = self;
+        let [x_advances, y_advances] = walk.advances();
+        for (row, [x_start, y_start]) in rows_mut(results, &walk).zip(walk.rows()) {
+            let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
+            match (x_advances, y_advances) {
+                (true, true) => {
+                    for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
+                        *result = f.at(*x, *y)?;
+                    }
                 }
-            }
-            (true, false) => {
-                let y = ys[0];
-                for (result, x) in row.iter_mut().zip(xs) {
-                    *result = f(*x, y)?;
+                (true, false) => {
+                    let y = ys[0];
+                    for (result, x) in row.iter_mut().zip(xs) {
+                        *result = f.at(*x, y)?;
+                    }
                 }
-            }
-            (false, _) => {
-                let x = xs[0];
-                for (result, y) in row.iter_mut().zip(ys) {
-                    *result = f(x, *y)?;
+                (false, _) => {
+                    let x = xs[0];
+                    for (result, y) in row.iter_mut().zip(ys) {
+                        *result = f.at(x, *y)?;
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(R::value(shape, results))
 }
 
 /// Elements of `x` where the condition holds, of `y` elsewhere, after broadcasting all three.

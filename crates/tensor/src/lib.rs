@@ -19,17 +19,19 @@
 //! * What an operation is: [`operation`], with its typing in [`signature`], its shapes in [`shape_rule`] and
 //!   [`shape_error`], and [`algebra`] to write derivatives in.
 //! * The operations: [`op`] is the table, the entries are in [`ops`]. They compute with the loops of [`kernel`], which
-//!   broadcast along a [`walk`].
+//!   broadcast along a [`walk`], and with those of [`products`], in vectors as wide as the [`processor`] has them.
 //! * What a program can call: [`builtin`](mod@builtin) functions, and the initialisers of [`init`].
 //!
 //! # Invariants
 //!
-//! * Nothing here reads files, prints, or keeps state. On one machine the same operands give the same bits, always.
+//! * Nothing here reads files, prints, or keeps state. The same operands give the same bits, always, on every machine and in compiled C:
+//!   elementary functions are those of `eddy-elementary`, everything else is defined by IEEE 754.
 //! * A scalar is never behind a pointer, and arithmetic on scalars never allocates.
 //! * Everything about an operation is said in one entry; all engines ask the same table.
 //! * Derivatives are written with operations of the table, so each can be differentiated again. They read only
 //!   the operands that their formula names.
-//! * Sums go from left to right and start from their first term, in every precision.
+//! * Sums go from left to right and start from their first term, in every precision. In sums of products, a term after the first is added with one
+//!   rounding (`fma`).
 //!
 //! # How to add an operation
 //!
@@ -41,6 +43,9 @@
 //!    differences, each other, and their own derivatives, and single precision against double.
 //! 4. Read what `UPDATE_EXPECT=1 cargo test -p eddy-tensor` writes: its signature in [`op`], its formulas in
 //!    `tests/laws/formulas.rs`.
+
+// What a loop calls has to become part of it: see `processor`.
+#![allow(clippy::inline_always)]
 
 pub mod shape;
 pub mod shape_error;
@@ -59,6 +64,8 @@ pub mod op;
 mod ops;
 
 mod kernel;
+mod processor;
+mod products;
 mod walk;
 
 pub mod builtin;

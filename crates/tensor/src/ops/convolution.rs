@@ -6,13 +6,17 @@
 //! without one of the three factors. Hence the derivative of any of them is another one.
 //!
 //! Decision: the order of summation is (i, j, c) for `conv2d`, as specified, and the row-major order of g for the two
-//! cotangents, which is the order in which a loop over the results would add to them.
+//! cotangents, which is the order in which a loop over the results would add to them. Terms are added with one rounding,
+//! as in [`products`](crate::products).
+
+use std::ops::Range;
 
 use crate::algebra::{Algebra, Formula, Site};
 use crate::element::{Element, Float, Number, with_float};
 use crate::op::Op;
 use crate::operation::{EvalError, Operation};
-use crate::ops::linear::{product_with, row_times_matrix};
+use crate::ops::linear::product_with;
+use crate::products::{Rows, accumulate};
 use crate::shape::Shape;
 use crate::shape_error::ShapeError;
 use crate::shape_rule::ShapeRule;
@@ -44,25 +48,29 @@ impl Sizes {
         }
     }
 
-    /// The pixels of the result, each with its place: the number of its first element.
-    fn pixels(self) -> impl Iterator<Item = (usize, usize, usize)> {
-        let [height, width] = self.output;
-        (0..height).flat_map(move |r| (0..width).map(move |q| (r, q, (r * width + q) * self.n_outputs)))
+    /// How many elements of the image meet a row of the kernel: w · C. They follow each other.
+    fn n_run(self) -> usize {
+        self.kernel[1] * self.n_channels
     }
 
-    /// Where the kernel's row i meets the image when the kernel lies at (r, q): a run of w · C elements, and the run of
-    /// the kernel that belongs to it, a matrix with w · C rows and O columns.
-    fn runs(
-        self,
-        r: usize,
-        q: usize,
-    ) -> impl Iterator<Item = (std::ops::Range<usize>, std::ops::Range<usize>)> {
-        let n_run = self.kernel[1] * self.n_channels;
-        (0..self.kernel[0]).map(move |i| {
-            let start = ((r + i) * self.width + q) * self.n_channels;
-            (start..start + n_run, i * n_run * self.n_outputs..(i + 1) * n_run * self.n_outputs)
+    /// All pairs of a row of the result and a row of the kernel, in this order.
+    fn meetings(self) -> impl Iterator<Item = Meeting> {
+        let row = |n: usize, i: usize| n * i..n * (i + 1);
+        (0..self.output[0]).flat_map(move |r| {
+            (0..self.kernel[0]).map(move |i| Meeting {
+                result: row(self.output[1] * self.n_outputs, r),
+                image: row(self.width * self.n_channels, r + i),
+                kernel: row(self.n_run() * self.n_outputs, i),
+            })
         })
     }
+}
+
+/// Row r of the result, row r + i of the image, and row i of the kernel, which is a matrix with w · C rows and O columns.
+struct Meeting {
+    result: Range<usize>,
+    image: Range<usize>,
+    kernel: Range<usize>,
 }
 
 const SIGNATURE: Signature = Signature::any(&[NUM, NUM], NUM);
@@ -142,14 +150,11 @@ impl Operation for Conv2d {
 fn convolve<F: Float>(image: &[F], kernel: &[F], sizes: Sizes) -> Vec<F> {
     let n = sizes.output[0] * sizes.output[1] * sizes.n_outputs;
     let mut results = F::accumulators(n, sizes.n_channels);
-    if results.is_empty() {
-        return results;
-    }
-    for (r, q, place) in sizes.pixels() {
-        let sums = &mut results[place..place + sizes.n_outputs];
-        for (in_image, in_kernel) in sizes.runs(r, q) {
-            row_times_matrix(&image[in_image], &kernel[in_kernel], sums);
-        }
+    for at in sizes.meetings() {
+        // A row for each pixel; they overlap.
+        let elements = &image[at.image];
+        let pixels = Rows { elements, steps: [sizes.n_channels, 1], n_columns: sizes.n_run() };
+        accumulate(pixels, &kernel[at.kernel], sizes.n_outputs, &mut results[at.result]);
     }
     results
 }
@@ -206,16 +211,26 @@ impl Operation for Conv2dDx {
 
 /// Each element of the image is a sum over (r, q, o) in this order.
 fn scatter<F: Float>(kernel: &[F], g: &[F], sizes: Sizes, image: &mut [F]) {
-    if sizes.n_outputs == 0 {
+    let (n_run, n_outputs) = (sizes.n_run(), sizes.n_outputs);
+    if n_run == 0 || n_outputs == 0 {
         return;
     }
-    for (r, q, place) in sizes.pixels() {
-        let pixel = &g[place..place + sizes.n_outputs];
-        for (in_image, in_kernel) in sizes.runs(r, q) {
-            let weights = kernel[in_kernel].chunks_exact(sizes.n_outputs);
-            for (sum, weights) in image[in_image].iter_mut().zip(weights) {
-                *sum = weights.iter().zip(pixel).fold(*sum, |sum, (k, g)| sum + *k * *g);
+    // With the outputs first, neighbours in the image are neighbours in the kernel.
+    let mut turned = kernel.to_vec();
+    for (turned, rows) in
+        turned.chunks_exact_mut(n_run * n_outputs).zip(kernel.chunks_exact(n_run * n_outputs))
+    {
+        for (o, turned) in turned.chunks_exact_mut(n_run).enumerate() {
+            for (turned, weights) in turned.iter_mut().zip(rows.chunks_exact(n_outputs)) {
+                *turned = weights[o];
             }
+        }
+    }
+    for at in sizes.meetings() {
+        for (q, pixel) in g[at.result].chunks_exact(n_outputs).enumerate() {
+            let pixel = Rows { elements: pixel, steps: [n_outputs, 1], n_columns: n_outputs };
+            let first = at.image.start + q * sizes.n_channels;
+            accumulate(pixel, &turned[at.kernel.clone()], n_run, &mut image[first..first + n_run]);
         }
     }
 }
@@ -272,19 +287,11 @@ impl Operation for Conv2dDk {
 
 /// Each element of the kernel is a sum over (r, q) in this order.
 fn correlate<F: Float>(image: &[F], g: &[F], sizes: Sizes, kernel: &mut [F]) {
-    if sizes.n_outputs == 0 {
-        return;
-    }
-    for (r, q, place) in sizes.pixels() {
-        let pixel = &g[place..place + sizes.n_outputs];
-        for (in_image, in_kernel) in sizes.runs(r, q) {
-            let weights = kernel[in_kernel].chunks_exact_mut(sizes.n_outputs);
-            for (x, weights) in image[in_image].iter().zip(weights) {
-                for (sum, g) in weights.iter_mut().zip(pixel) {
-                    *sum = *sum + *x * *g;
-                }
-            }
-        }
+    for at in sizes.meetings() {
+        // A row for each element of a run, a column for each pixel.
+        let elements = &image[at.image];
+        let runs = Rows { elements, steps: [1, sizes.n_channels], n_columns: sizes.output[1] };
+        accumulate(runs, &g[at.result], sizes.n_outputs, &mut kernel[at.kernel]);
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) struct Log;
 impl Function for Log {
     #[inline]
     fn float<F: Float>(x: F) -> F {
-        x.ln()
+        x.log()
     }
 
     // d / x
@@ -173,13 +173,7 @@ pub(crate) struct Sigmoid;
 impl Function for Sigmoid {
     #[inline]
     fn float<F: Float>(x: F) -> F {
-        // Two forms of one function; in each the exponential is at most 1 and cannot overflow.
-        if x >= F::ZERO {
-            F::ONE / (F::ONE + (-x).exp())
-        } else {
-            let e = x.exp();
-            e / (F::ONE + e)
-        }
+        x.sigmoid()
     }
 
     // d (y (1 - y))

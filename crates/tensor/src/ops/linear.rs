@@ -1,12 +1,14 @@
 //! Products of matrices and vectors: `matmul` and `outer`.
 //!
 //! Both are bilinear: the derivative in one operand reads the other operand only, and is again one of these products.
-//! Every element of a product is summed from left to right, starting from the first term.
+//! Every element of a product is summed from left to right, starting from the first term; each further term is added with one
+//! rounding (see [`products`](crate::products)).
 
 use crate::algebra::{Algebra, Formula, Site};
 use crate::element::{Element, Float, with_float};
 use crate::op::Op;
 use crate::operation::{EvalError, Operation};
+use crate::products::{Rows, accumulate};
 use crate::shape::Shape;
 use crate::shape_error::ShapeError;
 use crate::shape_rule::ShapeRule;
@@ -95,50 +97,11 @@ pub(crate) fn product_with<A: Algebra>(
 /// The product of an n × k and a k × m matrix, which has so many elements.
 fn matrix_product<F: Float>(xs: &[F], ys: &[F], k: usize, n_elements: usize) -> Vec<F> {
     let mut products = F::accumulators(n_elements, k);
-    if k == 0 || n_elements == 0 {
-        return products;
-    }
-    let m = ys.len() / k;
-    if m == 1 {
-        matrix_times_vector(xs, ys, &mut products);
-    } else {
-        for (sums, row) in products.chunks_exact_mut(m).zip(xs.chunks_exact(k)) {
-            row_times_matrix(row, ys, sums);
-        }
+    if k > 0 {
+        let x = Rows { elements: xs, steps: [k, 1], n_columns: k };
+        accumulate(x, ys, ys.len() / k, &mut products);
     }
     products
-}
-
-/// Adds the product of a row and a matrix to `sums`, row by row of the matrix: that way the inner loop vectorises, and
-/// each sum still goes from left to right.
-pub(crate) fn row_times_matrix<F: Float>(row: &[F], matrix: &[F], sums: &mut [F]) {
-    for (x, ys) in row.iter().zip(matrix.chunks_exact(sums.len())) {
-        for (sum, y) in sums.iter_mut().zip(ys) {
-            *sum = *sum + *x * *y;
-        }
-    }
-}
-
-/// Each sum has to wait for the one before it, so several rows take turns to keep the processor busy.
-fn matrix_times_vector<F: Float>(matrix: &[F], vector: &[F], sums: &mut [F]) {
-    /// Additions take about four cycles; two are done in each.
-    const ROWS: usize = 8;
-    let k = vector.len();
-    for (sums, rows) in sums.chunks_mut(ROWS).zip(matrix.chunks(ROWS * k)) {
-        let mut several = [F::NEUTRAL; ROWS];
-        if sums.len() == ROWS {
-            for (j, y) in vector.iter().enumerate() {
-                for (i, sum) in several.iter_mut().enumerate() {
-                    *sum = *sum + rows[i * k + j] * *y;
-                }
-            }
-            sums.copy_from_slice(&several);
-        } else {
-            for (sum, row) in sums.iter_mut().zip(rows.chunks_exact(k)) {
-                *sum = row.iter().zip(vector).fold(F::NEUTRAL, |sum, (x, y)| sum + *x * *y);
-            }
-        }
-    }
 }
 
 /// `outer(x₁,x₂)`: all products of an element of `[n]` and one of `[k]`, as `[n,k]`.

@@ -4,10 +4,13 @@
 //! first term. A maximum is the first one among equals; NaN counts as larger than any number, so it shows. Sum, mean and maximum of a scalar are the
 //! scalar itself.
 
+use pulp::{Simd, WithSimd};
+
 use crate::algebra::{Algebra, Formula, Site};
 use crate::element::{Element, Float, Number, with_float, with_number};
 use crate::op::Op;
 use crate::operation::{EvalError, Operation};
+use crate::processor::widest;
 use crate::shape::Shape;
 use crate::shape_error::ShapeError;
 use crate::shape_rule::ShapeRule;
@@ -339,18 +342,33 @@ impl Operation for Softmax {
 fn softmax<F: Float>(x: &Value) -> Value {
     let mut elements = F::slice(x).to_vec();
     let n = x.shape()[x.shape().len() - 1];
-    for row in elements.chunks_exact_mut(n.max(1)) {
-        let max = row.iter().copied().reduce(|max, x| if x.exceeds(max) { x } else { max });
-        let max = max.expect("a chunk is not empty");
-        for x in &mut *row {
-            *x = (*x - max).exp();
-        }
-        let sum = row.iter().fold(F::NEUTRAL, |sum, x| sum + *x);
-        for x in row {
-            *x = *x / sum;
+    widest().dispatch(SoftmaxOfRows { elements: &mut elements, n });
+    F::value(x.shape().clone(), elements)
+}
+
+/// The loops of [`softmax`], over rows of `n` elements.
+struct SoftmaxOfRows<'a, F> {
+    elements: &'a mut [F],
+    n: usize,
+}
+
+impl<F: Float> WithSimd for SoftmaxOfRows<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for row in self.elements.chunks_exact_mut(self.n.max(1)) {
+            let max = row.iter().copied().reduce(|max, x| if x.exceeds(max) { x } else { max });
+            let max = max.expect("a chunk is not empty");
+            for x in &mut *row {
+                *x = (*x - max).exp();
+            }
+            let sum = row.iter().fold(F::NEUTRAL, |sum, x| sum + *x);
+            for x in row {
+                *x = *x / sum;
+            }
         }
     }
-    F::value(x.shape().clone(), elements)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Sums and products, against their definitions written with indices. Sums go from left to right, so all of this holds
-//! bit by bit.
+//! Sums and products, against their definitions written with indices. Sums go from left to right, products are added with one
+//! rounding, so all of this holds bit by bit.
 
 use eddy_tensor::{Op, Shape, Value};
 
@@ -24,6 +24,13 @@ fn law(name: &str, cases: u32, speaks_about: impl Fn(&Op) -> bool, holds: impl F
 /// A sum from left to right, starting from the first term.
 fn sum(terms: impl IntoIterator<Item = f64>) -> f64 {
     terms.into_iter().reduce(|sum, term| sum + term).unwrap_or(0.0)
+}
+
+/// A sum of products from left to right: the first product, then each further one added with one rounding.
+fn sum_of_products(terms: impl IntoIterator<Item = [f64; 2]>) -> f64 {
+    let mut terms = terms.into_iter();
+    let first = terms.next().map_or(0.0, |[x, y]| x * y);
+    terms.fold(first, |sum, [x, y]| x.mul_add(y, sum))
 }
 
 fn equal(found: &Value, expected: impl Fn(&[usize]) -> f64) -> Verdict {
@@ -115,7 +122,9 @@ fn matrix_products() {
             let n_rows = x.shape().len() - 1;
             equal(&case.result(), |index| {
                 let (row, column) = index.split_at(n_rows);
-                sum((0..y.shape()[0]).map(|k| at(x, &[row, &[k]].concat()) * at(y, &[&[k], column].concat())))
+                let terms = (0..y.shape()[0])
+                    .map(|k| [at(x, &[row, &[k]].concat()), at(y, &[&[k], column].concat())]);
+                sum_of_products(terms)
             })
         },
     );
@@ -145,7 +154,7 @@ fn convolutions() {
             .collect();
         let result = case.result();
         equal(&result, |index| {
-            let mut terms: Vec<(&[Vec<usize>; 3], f64)> = Vec::new();
+            let mut terms: Vec<(&[Vec<usize>; 3], [f64; 2])> = Vec::new();
             for all @ [in_image, in_kernel, in_output] in &meetings {
                 let (own, factors) = match case.op {
                     Op::Conv2d => (in_output, [in_image, in_kernel]),
@@ -153,7 +162,7 @@ fn convolutions() {
                     _ => (in_kernel, [in_image, in_output]),
                 };
                 if own == index {
-                    terms.push((all, at(left, factors[0]) * at(right, factors[1])));
+                    terms.push((all, [at(left, factors[0]), at(right, factors[1])]));
                 }
             }
             // Over (i,j,c) for the result, over the elements of the cotangent for the two others.
@@ -161,7 +170,7 @@ fn convolutions() {
                 Op::Conv2d => in_kernel.clone(),
                 _ => in_output.clone(),
             });
-            sum(terms.into_iter().map(|(_, term)| term))
+            sum_of_products(terms.into_iter().map(|(_, term)| term))
         })
     });
 }
