@@ -1,0 +1,95 @@
+//! Rule (5): the dual of a first-order linear map, applied to a literal covector.
+//!
+//! The body is walked from the result to the variable; each part gets the covector that its users push to it. Parts have smaller numbers than
+//! what they are parts of, so taking the largest number first visits a part after all of its users, and a part that is shared is visited once.
+
+use std::collections::BTreeMap;
+
+use super::literal;
+use crate::primitive::Undefined;
+use crate::primitive::calculus::Reals;
+use crate::syntax::{Term, TermId, Terms, VarId};
+
+/// `Sᵀ c`, if the body is first-order and linear in the variable; `None` if it is not.
+pub fn transpose(
+    terms: &Terms,
+    body: TermId,
+    var: VarId,
+    covector: Vec<f64>,
+) -> Result<Option<Vec<f64>>, Undefined> {
+    let mut result = vec![0.0; literal::n_leaves(terms, terms.var(var).ty)];
+    let mut pending: BTreeMap<TermId, Vec<f64>> = BTreeMap::from([(body, covector)]);
+    while let Some((id, c)) = pending.pop_last() {
+        let term = terms.term(id);
+        match term {
+            // v: add c
+            Term::Free(found) if found == var => add(&mut result, &c),
+            // 0: nothing
+            Term::Zero => {}
+            Term::Real(value) if value == 0.0 => {}
+            // π_i s: pad c with zeros, go to s
+            Term::Project(path, of) => {
+                if !terms.types.is_euclidean(terms.ty(of)) {
+                    return Ok(None);
+                }
+                let range = literal::selected(terms, terms.ty(of), path);
+                let n = literal::n_leaves(terms, terms.ty(of));
+                let slot = pending.entry(of).or_insert_with(|| vec![0.0; n]);
+                add(&mut slot[range], &c);
+            }
+            // ⟨s,t⟩: split c
+            Term::Pair(left, right) => {
+                let (first, second) = c.split_at(literal::n_leaves(terms, terms.ty(left)));
+                push(&mut pending, left, first.to_vec());
+                push(&mut pending, right, second.to_vec());
+            }
+            // s+t: both
+            Term::Add(left, right) => {
+                push(&mut pending, left, c.clone());
+                push(&mut pending, right, c);
+            }
+            // (J f·s) r: go to s with J(f)(r)ᵀc
+            Term::Apply(function, point) => {
+                let (Term::PrimJacobian(f, direction), Some(point)) =
+                    (terms.term(function), literal::vector(terms, point))
+                else {
+                    return Ok(None);
+                };
+                let c: Vec<Option<f64>> = c.into_iter().map(|c| (c != 0.0).then_some(c)).collect();
+                let pulled = terms.primitives.get(f).cotangent(&mut Reals, &point, &c)?;
+                push(&mut pending, direction, pulled.into_iter().map(Option::unwrap_or_default).collect());
+            }
+            // k^*@s: go to s with c·k;   (flat s)@r: go to s with c·r
+            Term::Contract(left, right) => {
+                let scale = |k: Vec<f64>| k.into_iter().map(|k| k * c[0]).collect();
+                if let Some(k) = literal::covector(terms, left) {
+                    push(&mut pending, right, scale(k));
+                } else if let (Term::Flat(of), Some(r)) = (terms.term(left), literal::vector(terms, right)) {
+                    push(&mut pending, of, scale(r));
+                } else {
+                    return Ok(None);
+                }
+            }
+            _ => return Ok(None),
+        }
+    }
+    match result.iter().all(|leaf| leaf.is_finite()) {
+        true => Ok(Some(result)),
+        false => Err(Undefined("a derivative".to_string())),
+    }
+}
+
+fn push(pending: &mut BTreeMap<TermId, Vec<f64>>, id: TermId, c: Vec<f64>) {
+    match pending.entry(id) {
+        std::collections::btree_map::Entry::Vacant(entry) => {
+            entry.insert(c);
+        }
+        std::collections::btree_map::Entry::Occupied(mut entry) => add(entry.get_mut(), &c),
+    }
+}
+
+fn add(slot: &mut [f64], c: &[f64]) {
+    for (slot, c) in slot.iter_mut().zip(c) {
+        *slot += c;
+    }
+}
