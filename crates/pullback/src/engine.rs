@@ -1,6 +1,7 @@
 //! The engines behind one door: which there are, how a program is run by each, and what the answer looks like.
 
 use crate::eval::{self, Unobserved};
+use crate::fast;
 use crate::outcome::{Counters, Limits, Outcome};
 use crate::syntax::Program;
 use crate::types::Types;
@@ -69,6 +70,7 @@ impl Report {
 /// ```
 pub fn run(program: &Program, engine: Engine, limits: Limits) -> Report {
     let (outcome, counters, types) = match engine {
+        Engine::Fast => fast::run(program, limits),
         _ => {
             let (outcome, counters, terms) = eval::run(program, limits, &mut Unobserved);
             (outcome, counters, terms.types)

@@ -6,7 +6,6 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::engine::{self, Engine, Report};
 use crate::outcome::{Limits, Outcome, Stop};
-use crate::syntax::Program;
 use crate::trace::{self, Show};
 use crate::{codes, format, typing};
 

@@ -11,6 +11,7 @@ pub mod types;
 pub mod substitute;
 pub mod eval;
 pub mod engine;
+pub mod fast;
 pub mod outcome;
 pub mod codes;
 pub mod print;
