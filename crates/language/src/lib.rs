@@ -313,6 +313,10 @@ pub trait Language: Sync {
     ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
         None
     }
+    /// The counters of `--stats` as a person reads them.
+    fn show_stats(&self, stats: &[(&'static str, u64)]) -> String {
+        stats.iter().fold(String::new(), |text, (name, value)| text + &format!("{name}: {value}\n"))
+    }
     /// The same program in the one format, or why it cannot be read.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;
 }

@@ -1,7 +1,7 @@
 //! The engines behind one door: which there are, how a program is run by each, and what the answer looks like.
 
 use crate::eval::{self, Unobserved};
-use crate::fast;
+use crate::{fast, translate};
 use crate::outcome::{Counters, Limits, Outcome};
 use crate::syntax::Program;
 use crate::types::Types;
@@ -71,7 +71,8 @@ impl Report {
 pub fn run(program: &Program, engine: Engine, limits: Limits) -> Report {
     let (outcome, counters, types) = match engine {
         Engine::Fast => fast::run(program, limits),
-        _ => {
+        Engine::Translation => translate::run(program, limits),
+        Engine::Reference => {
             let (outcome, counters, terms) = eval::run(program, limits, &mut Unobserved);
             (outcome, counters, terms.types)
         }

@@ -89,6 +89,11 @@ impl Language for Pullback {
         }
     }
 
+    fn show_stats(&self, stats: &[(&'static str, u64)]) -> String {
+        let shown: Vec<String> = stats.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        shown.join(" ") + "\n"
+    }
+
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {
         format::format(file)
     }

@@ -12,6 +12,7 @@ pub mod substitute;
 pub mod eval;
 pub mod engine;
 pub mod fast;
+pub mod translate;
 pub mod outcome;
 pub mod codes;
 pub mod print;

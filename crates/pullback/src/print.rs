@@ -47,10 +47,14 @@ pub fn show(terms: &Terms, id: TermId) -> String {
 
 /// A term as text; with `cps`, pullbacks `(Ω λy.P)·K` are configurations `⟨P | K⟩_y` (section 3.5 of the paper).
 pub fn show_with(terms: &Terms, id: TermId, cps: bool) -> String {
+    run(terms, vec![Task::Term(id, Level::Open)], cps)
+}
+
+fn run(terms: &Terms, tasks: Vec<Task>, cps: bool) -> String {
     let mut printer = Printer {
         terms,
         out: String::new(),
-        tasks: vec![Task::Term(id, Level::Open)],
+        tasks,
         names: Vec::new(),
         taken: FxHashMap::default(),
         cps,
@@ -73,6 +77,12 @@ pub fn show_with(terms: &Terms, id: TermId, cps: bool) -> String {
         }
     }
     printer.out
+}
+
+/// The body of a binder as text, under the name of its variable.
+pub fn show_body(terms: &Terms, hint: Hint, body: TermId) -> String {
+    let name = terms.names.text(hint.0).to_string();
+    run(terms, vec![Task::Term(body, Level::Open), Task::Bind(name)], false)
 }
 
 impl Printer<'_> {
@@ -241,7 +251,7 @@ impl Printer<'_> {
         let from_end = index as usize + 1;
         match self.names.len().checked_sub(from_end) {
             Some(at) => self.names[at].clone(),
-            None => format!("#{}", from_end - self.names.len()),
+            None => unreachable!("whoever prints a body says what its variable is called"),
         }
     }
 

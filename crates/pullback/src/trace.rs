@@ -14,7 +14,7 @@ use eddy_language::Sink;
 use crate::engine::{Engine, Report};
 use crate::eval::{self, Detail, Observer, Step, literal};
 use crate::outcome::{Limits, Outcome};
-use crate::print::show_with;
+use crate::print::{show_body, show_with};
 use crate::primitive::calculus::Reals;
 use crate::syntax::{Program, Term, TermId, Terms};
 
@@ -82,7 +82,7 @@ impl Writer<'_> {
         match detail {
             Detail::Term(id) => match terms.term(id) {
                 // The let series of rule A, without the pullback around it.
-                Term::Pullback(_, body, _) if !self.show.cps => show(body),
+                Term::Pullback(hint, body, _) if !self.show.cps => show_body(terms, hint, body),
                 _ => show(id),
             },
             Detail::Value(before, after) | Detail::Rewrite(before, after) => {

@@ -359,7 +359,8 @@ impl Machine<'_> {
                 let body = self.terms.abstract_over(proved, &[y, a]);
                 let hint = self.terms.hint("a");
                 let elementary = self.terms.lambda(hint, ty, body);
-                self.step(&self.rule(redex, "17"), Detail::Term(elementary))?;
+                let after = self.terms.push(Term::Pullback(redex.hint, elementary, redex.form), self.terms.ty(redex.function));
+                self.step(&self.rule(redex, "17"), Detail::Term(after))?;
                 self.differentiate(Redex { elementary, ..redex })
             }
             Premise::Lambda(redex, hint, x) => {
@@ -440,6 +441,22 @@ impl Machine<'_> {
         }
     }
 
+    /// `E[V/y]`, with the components of `V` in the place of the `y_i`.
+    fn at_value(&mut self, redex: Redex) -> TermId {
+        let id = redex.elementary;
+        let term = self.terms.term(id);
+        if divide::is_atom(&self.terms, id) {
+            return self.component(redex, id);
+        }
+        if term.children().any(|(child, depth)| depth > 0 || !divide::is_atom(&self.terms, child)) {
+            return self.terms.instantiate(id, &[redex.value]);
+        }
+        let parts: Vec<TermId> = term.children().map(|(child, _)| child).collect();
+        let mut parts = parts.into_iter().map(|part| self.component(redex, part)).collect::<Vec<_>>().into_iter();
+        let new = term.with_children(|| parts.next().expect("as many as there were"));
+        self.terms.push(new, self.terms.ty(id))
+    }
+
     fn rule(&self, redex: Redex, rule: &str) -> String {
         match (redex.is_extended, rule) {
             (true, "9") => "20b".to_string(),
@@ -456,9 +473,9 @@ impl Machine<'_> {
         direction: Option<TermId>,
         forward: Option<TermId>,
     ) -> Result<Control, Stop> {
-        let Redex { function, elementary, is_extended, form, value, v, v_term, .. } = redex;
+        let Redex { function, is_extended, form, value, v, v_term, .. } = redex;
         let rule = self.rule(redex, rule);
-        let forward = forward.unwrap_or_else(|| self.terms.instantiate(elementary, &[value]));
+        let forward = forward.unwrap_or_else(|| self.at_value(redex));
         let argument = if is_extended { self.terms.pair(value, forward) } else { forward };
         let body = match (direction, is_extended) {
             (None, false) => {

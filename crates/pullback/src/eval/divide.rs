@@ -62,11 +62,18 @@ pub fn classify(terms: &Terms, body: TermId) -> Body {
     if is_elementary(terms, body) { Body::Elementary } else { Body::Whole }
 }
 
-/// Whether a term starts like a let series. The rest of one that [`normalise`] made is a series, and no user can write something that is not
-/// and starts like one, except where its own `let` is met again and cut then.
-fn is_series(terms: &Terms, id: TermId) -> bool {
-    matches!(terms.term(id), Term::Apply(function, bound)
-        if matches!(terms.term(function), Term::Lambda(..)) && is_elementary(terms, bound))
+/// Whether a term is a let series: `L ::= let z=E in L | let z=E in z`.
+fn is_series(terms: &Terms, mut id: TermId) -> bool {
+    while let Term::Apply(function, bound) = terms.term(id)
+        && let Term::Lambda(_, rest) = terms.term(function)
+        && is_elementary(terms, bound)
+    {
+        if terms.term(rest) == Term::Bound(0) {
+            return true;
+        }
+        id = rest;
+    }
+    false
 }
 
 /// `E ::= 0 | z1+z2 | z | λx.L | z1 z2 | π_i z | ⟨z1,z2⟩ | r | f(z) | J f·z | (λx.L)^*·z | (Ω λx.L)·z | r*` and the extensions.

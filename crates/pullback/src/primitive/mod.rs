@@ -40,6 +40,8 @@ pub struct Primitive {
     pub nodes: Vec<Node>,
     /// The operations whose results are the components of the result; `m` of them.
     pub outputs: Vec<u32>,
+    /// For `f'`, that is `f`.
+    pub derivative_of: Option<PrimId>,
 }
 
 /// An operation outside of its domain: it, or its derivative, is not a finite number.
@@ -183,7 +185,7 @@ impl Primitives {
         }
         let (name, _) = BINARY.iter().find(|(_, known)| *known == op).expect("all of them are in the table");
         let nodes = vec![Node::Param(0), Node::Param(1), Node::Binary(op, 0, 1)];
-        let id = self.push(Primitive { name: (*name).to_string(), n_params: 2, nodes, outputs: vec![2] });
+        let id = self.push(Primitive { name: (*name).to_string(), n_params: 2, nodes, outputs: vec![2], derivative_of: None });
         self.binaries.insert(op, id);
         id
     }
@@ -219,7 +221,9 @@ impl Primitives {
             .map(|tangent| tangent.unwrap_or_else(|| list.push(Node::Constant(0.0))))
             .collect();
         let name = format!("{}'", primitive.name);
-        let derivative = self.push(Primitive { name, n_params: 2 * n, nodes: list.nodes, outputs });
+        let derivative_of = Some(id);
+        let nodes = list.nodes;
+        let derivative = self.push(Primitive { name, n_params: 2 * n, nodes, outputs, derivative_of });
         self.derivatives.insert(id, derivative);
         derivative
     }
@@ -227,7 +231,7 @@ impl Primitives {
 
 fn unary(name: &str, op: Unary) -> Primitive {
     let nodes = vec![Node::Param(0), Node::Unary(op, 0)];
-    Primitive { name: name.to_string(), n_params: 1, nodes, outputs: vec![1] }
+    Primitive { name: name.to_string(), n_params: 1, nodes, outputs: vec![1], derivative_of: None }
 }
 
 fn index(i: usize) -> u32 {

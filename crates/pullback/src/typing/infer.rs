@@ -124,7 +124,7 @@ impl Inference<'_> {
             if let Some(name) = self.names.find(text) {
                 let prim = primitives.builtin(text).expect("it is in the table");
                 let ty = self.prim_type(primitives, prim);
-                self.scope.bind(name, Entry { meaning: Meaning::Prim(prim), ty: Some(ty), span: None });
+                self.scope.bind(name, Entry { meaning: Meaning::Prim(prim), ty });
             }
         }
     }
@@ -164,7 +164,7 @@ impl Inference<'_> {
                 }
                 DeclarationKind::Def { binders, result, body } => self.def(binders, *result, *body),
             };
-            self.scope.bind(ident.name, Entry { meaning, ty: Some(ty), span: Some(ident.span) });
+            self.scope.bind(ident.name, Entry { meaning, ty });
         }
     }
 
@@ -339,7 +339,7 @@ impl Inference<'_> {
     }
 
     fn name(&mut self, name: Name, expr: ExprId) -> Ty {
-        let Some(Entry { meaning, ty, .. }) = self.scope.find(name) else {
+        let Some(Entry { meaning, ty }) = self.scope.find(name) else {
             if !self.poisoned.contains(&name) {
                 let known: Vec<&str> = self.scope.names().map(|name| self.names.text(name)).collect();
                 let text = self.names.text(name);
@@ -349,10 +349,7 @@ impl Inference<'_> {
             return self.out.unknowns.poison();
         };
         self.out.meanings.insert(expr, meaning);
-        match (meaning, ty) {
-            (_, Some(ty)) => ty,
-            _ => self.out.unknowns.poison(),
-        }
+        ty
     }
 
     fn apply(&mut self, function: ExprId, argument: ExprId, expr: ExprId) -> Ty {
@@ -459,7 +456,7 @@ impl Inference<'_> {
                     if let Some(first) = seen.insert(*name, span) {
                         self.diagnostics.push(errors::duplicate(self.names.text(*name), span, first));
                     }
-                    let entry = Entry { meaning: Meaning::Local(place), ty: Some(ty), span: Some(span) };
+                    let entry = Entry { meaning: Meaning::Local(place), ty };
                     self.scope.bind(*name, entry);
                 }
                 Pattern::Tuple(items) => {

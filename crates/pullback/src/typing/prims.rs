@@ -42,7 +42,8 @@ pub(super) fn primitive(
     let mut builder = Builder { tree, names, known, nodes, diagnostics };
     let outputs = components(tree, body).into_iter().map(|part| builder.component(part)).collect();
     let nodes = builder.nodes;
-    Primitive { name: names.text(ident.name).to_string(), n_params: params.len(), nodes, outputs }
+    let name = names.text(ident.name).to_string();
+    Primitive { name, n_params: params.len(), nodes, outputs, derivative_of: None }
 }
 
 /// The scalars of a left-nested tuple, from left to right.

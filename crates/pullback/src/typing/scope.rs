@@ -1,6 +1,5 @@
 //! What names stand for, and where the variables of patterns are found.
 
-use eddy_syntax::Span;
 use rustc_hash::FxHashMap;
 
 use super::unify::Ty;
@@ -43,10 +42,8 @@ pub enum Meaning {
 pub struct Entry {
     /// What it stands for.
     pub meaning: Meaning,
-    /// Its type; primitives have their own.
-    pub ty: Option<Ty>,
-    /// Where it was declared; builtin functions have no place.
-    pub span: Option<Span>,
+    /// Its type.
+    pub ty: Ty,
 }
 
 /// The names in scope, innermost last.
