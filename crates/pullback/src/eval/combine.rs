@@ -1,6 +1,7 @@
 //! Combine (section 6.1): the call-by-value core, rules 1 to 6, sums, contractions, and the completion rule C2.
 
 use super::conquer::{Goal, Premise};
+use super::tower::{self, Tower};
 use super::transpose::transpose;
 use super::{Control, Detail, Frame, Machine, literal};
 use crate::outcome::Stop;
@@ -19,8 +20,6 @@ impl Machine<'_> {
                 let after = self.terms.instantiate(body, &[argument]);
                 self.rewrite("1", before, after)
             }
-            // (4)   (J f·r) r' → J(f)(r')(r)
-            Term::PrimJacobian(f, direction) => self.apply_jacobian(f, function, direction, argument),
             // ((Ω λy.E)·ω) V
             Term::Pullback(hint, body, form) => self.pull(function, hint, body, form, argument),
             // (+)   0 W → 0
@@ -36,25 +35,26 @@ impl Machine<'_> {
                 let after = self.terms.add(left, right);
                 self.rewrite("+", before, after)
             }
-            _ => Ok(Control::Return(self.terms.apply(function, argument))),
+            _ => self.apply_tower(function, argument),
         }
     }
 
-    fn apply_jacobian(
-        &mut self,
-        f: PrimId,
-        function: TermId,
-        direction: TermId,
-        point: TermId,
-    ) -> Result<Control, Stop> {
+    /// (4)   `(J f·r) r' → J(f)(r')(r)`, and for derivatives of derivatives `(J (J f·r1)·r2) r' → J²(f)(r')(r1,r2)`, and so on.
+    fn apply_tower(&mut self, function: TermId, point: TermId) -> Result<Control, Stop> {
         let before = self.terms.apply(function, point);
-        let (Some(u), Some(r)) = (literal::vector(&self.terms, direction), literal::vector(&self.terms, point)) else {
+        let Some(tower) = Tower::of(&self.terms, function) else { return Ok(Control::Return(before)) };
+        let ty = self.terms.ty(before);
+        // (+)   J f·0 → 0
+        if tower.directions.iter().any(|direction| literal::is_zero(&self.terms, *direction)) {
+            let after = self.terms.zero(ty);
+            return self.rewrite("+", before, after);
+        }
+        let directions = tower.directions.iter().map(|direction| literal::vector(&self.terms, *direction));
+        let (Some(directions), Some(r)) = (directions.collect::<Option<Vec<_>>>(), literal::vector(&self.terms, point))
+        else {
             return Ok(Control::Return(before));
         };
-        let u: Vec<Option<f64>> = u.into_iter().map(|u| (u != 0.0).then_some(u)).collect();
-        let value = self.terms.primitives.get(f).tangent(&mut Reals, &r, &u)?;
-        let value: Vec<f64> = value.into_iter().map(Option::unwrap_or_default).collect();
-        let ty = self.terms.ty(before);
+        let value = tower::value(&mut self.terms.primitives, tower.prim, r, &directions)?;
         let after = literal::make(&mut self.terms, ty, &value);
         self.rewrite("4", before, after)
     }
@@ -206,7 +206,7 @@ impl Machine<'_> {
         // (5)   (λv.S)^*·c^* → (Sᵀ c)^*
         if self.terms.types.is_euclidean(param)
             && let Some(covector) = literal::covector(&self.terms, operand)
-            && let Some(pulled) = transpose(&self.terms, body, var, covector)?
+            && let Some(pulled) = transpose(&mut self.terms, body, var, covector)?
         {
             let after = literal::make_covector(&mut self.terms, param, &pulled);
             return self.contract_to("5", Detail::Term(after), after);
@@ -315,25 +315,10 @@ impl Machine<'_> {
                 let (a, point) = self.terms.fresh_term("a", self.terms.param(function));
                 return Ok(self.prove(Premise::Jacobian { before, direction, a }, Goal { function, point }));
             }
-            // J f·U as a function → λa.f'(⟨a,U⟩)
-            (Term::PrimJacobian(f, u), _) => {
-                let function = self.prim_jacobian_lambda(f, u);
-                self.terms.jacobian(function, direction)
-            }
+            _ if literal::is_zero(&self.terms, direction) => self.terms.zero(ty),
             (Term::Pullback(..), _) => return Ok(self.expand_pullback(function, Premise::ExpandedInJacobian(direction))),
             _ => return Ok(Control::Return(before)),
         };
         self.rewrite("C2", before, after)
-    }
-
-    /// `λa.f'(⟨a,U⟩)`.
-    pub(super) fn prim_jacobian_lambda(&mut self, f: PrimId, direction: TermId) -> TermId {
-        let derivative = self.terms.primitives.derivative(f);
-        let param = self.terms.ty(direction);
-        let a = self.terms.bound(0, param);
-        let pair = self.terms.pair(a, direction);
-        let body = self.terms.prim(derivative, pair);
-        let hint = self.terms.hint("a");
-        self.terms.lambda(hint, param, body)
     }
 }

@@ -5,6 +5,7 @@
 //! chain of projections on `y`, `v_i` the same chain on `v`, `V_i` the component of `V` that it leads to.
 
 use super::divide::{self, Body};
+use super::tower::Tower;
 use super::{Control, Detail, Frame, Machine};
 use crate::outcome::Stop;
 use crate::syntax::{Hint, Path, Term, TermId, VarId};
@@ -275,10 +276,6 @@ impl Machine<'_> {
                 let point = self.component(redex, b);
                 Ok(self.prove(Premise::Call(redex), Goal { function, point }))
             }
-            Term::PrimJacobian(f, direction) => {
-                let lambda = self.prim_jacobian_lambda(f, direction);
-                self.differentiate_call(redex, lambda)
-            }
             Term::Pullback(..) => Ok(self.expand_pullback(function, Premise::ExpandedInCall(redex))),
             Term::Add(left, right) => {
                 let x = self.terms.bound(0, self.terms.param(function));
@@ -294,15 +291,16 @@ impl Machine<'_> {
                 self.finish(redex, "19c", left, None)
             }
             // (value 1), (value 2) of the paper
-            _ if self.paper => Ok(Control::Return(self.terms.apply(redex.function, redex.value))),
-            // (C1)  [v_i V_j +] (J F·v_j) V_j
+            _ if self.paper && Tower::of(&self.terms, function).is_none() => Ok(Control::Return(self.terms.apply(redex.function, redex.value))),
+            // (C1)  F neutral: [v_i V_j +] (J F·v_j) V_j;   (C2) the same where F is J f·U
             _ => {
+                let rule = if Tower::of(&self.terms, function).is_some() { "C2" } else { "C1" };
                 let left = self.call_of_direction(redex, a, b);
                 let (v_j, value) = (self.direction(redex, b), self.component(redex, b));
                 let jacobian = self.terms.jacobian(function, v_j);
                 let right = self.terms.apply(jacobian, value);
                 let sum = self.sum(left, Some(right));
-                self.finish(redex, "C1", sum, None)
+                self.finish(redex, rule, sum, None)
             }
         }
     }

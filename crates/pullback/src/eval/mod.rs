@@ -6,7 +6,7 @@
 //! * [`divide`]: let series (rule A).
 //! * [`conquer`]: pullbacks of let series and of elementary terms (rules 7 to 21, C1).
 //! * [`combine`]: the call-by-value core (rules 1 to 6, sums, contractions) and C2. [`transpose`] is rule 5.
-//! * [`literal`]: tuples of numerals.
+//! * [`literal`]: tuples of numerals; [`tower`]: derivatives of derivatives of primitives.
 //!
 //! Rules with a premise are proved with a fresh 1-form ω and then instantiated: the premise `((Ω λy.L)·ω) V →* (λv.S)^*·(ω W)` is
 //! evaluated by the same machine under a [`Frame::Premise`], so that premises nest without recursion.
@@ -19,6 +19,7 @@ pub mod conquer;
 pub mod decompose;
 pub mod divide;
 pub mod literal;
+pub mod tower;
 pub mod transpose;
 
 use rustc_hash::FxHashSet;

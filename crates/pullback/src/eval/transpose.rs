@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 
 use super::literal;
+use super::tower::{self, Tower};
 use crate::primitive::Undefined;
-use crate::primitive::calculus::Reals;
 use crate::syntax::{Term, TermId, Terms, VarId};
 
 /// `Sᵀ c`, if the body is first-order and linear in the variable; `None` if it is not.
 pub fn transpose(
-    terms: &Terms,
+    terms: &mut Terms,
     body: TermId,
     var: VarId,
     covector: Vec<f64>,
@@ -48,16 +48,19 @@ pub fn transpose(
                 push(&mut pending, left, c.clone());
                 push(&mut pending, right, c);
             }
-            // (J f·s) r: go to s with J(f)(r)ᵀc
+            // (J f·s) r: go to s with J(f)(r)ᵀc; likewise in one direction of a tower
             Term::Apply(function, point) => {
-                let (Term::PrimJacobian(f, direction), Some(point)) =
-                    (terms.term(function), literal::vector(terms, point))
+                let (Some(tower), Some(point)) = (Tower::of(terms, function), literal::vector(terms, point))
                 else {
                     return Ok(None);
                 };
-                let c: Vec<Option<f64>> = c.into_iter().map(|c| (c != 0.0).then_some(c)).collect();
-                let pulled = terms.primitives.get(f).cotangent(&mut Reals, &point, &c)?;
-                push(&mut pending, direction, pulled.into_iter().map(Option::unwrap_or_default).collect());
+                let is_open = |id: &TermId| literal::vector(terms, *id).is_none();
+                let open: Vec<TermId> = tower.directions.iter().copied().filter(is_open).collect();
+                let [open] = open[..] else { return Ok(None) };
+                let others: Vec<Vec<f64>> =
+                    tower.directions.iter().filter_map(|id| literal::vector(terms, *id)).collect();
+                let pulled = tower::transposed(&mut terms.primitives, tower.prim, point, &others, &c)?;
+                push(&mut pending, open, pulled);
             }
             // k^*@s: go to s with c·k;   (flat s)@r: go to s with c·r
             Term::Contract(left, right) => {

@@ -210,27 +210,44 @@ impl Checker<'_> {
 
     /// Whether a term without variables of `X` is zero by its form: `L(X,t)` for such a term.
     fn is_zero(&self, id: TermId, inner: u32) -> bool {
-        // All of these must be zero; `Either` is zero if one of its sides is, and only small terms have it.
-        let mut work = vec![(id, inner)];
-        while let Some((id, inner)) = work.pop() {
+        enum Task {
+            Visit(TermId, u32),
+            Both,
+            Either,
+        }
+        let (mut tasks, mut done) = (vec![Task::Visit(id, inner)], Vec::new());
+        while let Some(task) = tasks.pop() {
+            let (id, inner) = match task {
+                Task::Visit(id, inner) => (id, inner),
+                Task::Both | Task::Either => {
+                    let (right, left) = (done.pop().unwrap_or(false), done.pop().unwrap_or(false));
+                    done.push(if let Task::Both = task { left && right } else { left || right });
+                    continue;
+                }
+            };
             match self.terms.term(id) {
-                Term::Bound(index) if self.flag(index, inner) == Flag::Zero => {}
-                Term::Zero => {}
-                Term::Real(value) if value == 0.0 => {}
-                Term::Add(left, right) | Term::Pair(left, right) => work.extend([(left, inner), (right, inner)]),
-                Term::Lambda(_, body) => work.push((body, inner + 1)),
+                Term::Zero => done.push(true),
+                Term::Real(value) => done.push(value == 0.0),
+                Term::Bound(index) => done.push(self.flag(index, inner) == Flag::Zero),
+                Term::Free(_) | Term::Prim(..) => done.push(false),
+                Term::Lambda(_, body) => tasks.push(Task::Visit(body, inner + 1)),
                 Term::Project(_, of)
                 | Term::PrimJacobian(_, of)
                 | Term::Flat(of)
                 | Term::Sharp(of)
                 | Term::Apply(of, _)
-                | Term::Pullback(_, _, of)
-                | Term::Dual(_, _, of)
-                | Term::Contract(of, _)
-                | Term::Jacobian(of, _) => work.push((of, inner)),
-                _ => return false,
+                | Term::Pullback(_, _, of) => tasks.push(Task::Visit(of, inner)),
+                Term::Add(left, right) | Term::Pair(left, right) => {
+                    tasks.extend([Task::Both, Task::Visit(left, inner), Task::Visit(right, inner)]);
+                }
+                Term::Contract(left, right) | Term::Jacobian(left, right) => {
+                    tasks.extend([Task::Either, Task::Visit(left, inner), Task::Visit(right, inner)]);
+                }
+                Term::Dual(_, body, operand) => {
+                    tasks.extend([Task::Either, Task::Visit(body, inner + 1), Task::Visit(operand, inner)]);
+                }
             }
         }
-        true
+        done.pop().unwrap_or(false)
     }
 }
