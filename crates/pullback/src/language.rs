@@ -6,6 +6,7 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
 use crate::engine::{self, Engine, Report};
 use crate::outcome::{Limits, Outcome, Stop};
+use crate::syntax::Program;
 use crate::trace::{self, Show};
 use crate::{codes, format, typing};
 
@@ -76,12 +77,12 @@ impl Language for Pullback {
                 if let Some(line) = report.line() {
                     writeln!(out, "{line}")?;
                 }
-                Ok(verdict(file, &report))
+                Ok(verdict(&program, file, &report))
             }
             Command::Trace => {
                 let show = Show { cps: options.cps, paper: options.paper, states: options.states };
                 let report = trace::trace(&program, limits(options), show, out)?;
-                Ok(verdict(file, &report))
+                Ok(verdict(&program, file, &report))
             }
             Command::Flow | Command::Gradcheck | Command::Diff => {
                 unreachable!("this command has no options, not even none")
@@ -116,7 +117,7 @@ fn limits(options: &Options) -> Limits {
     Limits { fuel: options.fuel.unwrap_or(default.fuel), memory: options.memory.unwrap_or(default.memory) }
 }
 
-fn verdict(file: &SourceFile, report: &Report) -> Verdict {
+fn verdict(program: &Program, file: &SourceFile, report: &Report) -> Verdict {
     let counters = report.counters;
     let stats = vec![
         ("primal_ops", counters.primal_ops),
@@ -126,7 +127,7 @@ fn verdict(file: &SourceFile, report: &Report) -> Verdict {
     ];
     match &report.outcome {
         Outcome::Stopped(stop) => {
-            Verdict { status: Status::NoValue, diagnostics: vec![stopped(file, report, stop)], stats }
+            Verdict { status: Status::NoValue, diagnostics: vec![stopped(program, file, report, stop)], stats }
         }
         Outcome::Value(_) | Outcome::Open(_) => {
             Verdict { status: Status::Answered, diagnostics: Vec::new(), stats }
@@ -135,12 +136,14 @@ fn verdict(file: &SourceFile, report: &Report) -> Verdict {
 }
 
 /// Why there is no value.
-fn stopped(file: &SourceFile, report: &Report, stop: &Stop) -> Diagnostic {
-    let whole = Span::new(file.base(), file.base());
+fn stopped(program: &Program, file: &SourceFile, report: &Report, stop: &Stop) -> Diagnostic {
+    let at = |term| program.place(term).unwrap_or(Span::new(file.base(), file.base()));
+    let whole = at(None);
     match stop {
         Stop::Domain(undefined) => {
-            let title = format!("outside of the domain: {} is not a finite number", undefined.0);
-            Diagnostic::error(codes::DOMAIN, whole, title)
+            let title = format!("outside of the domain: {} is not a finite number", undefined.what);
+            Diagnostic::error(codes::DOMAIN, at(undefined.at), title)
+                .label("in the value or the derivative of this")
                 .reason("a primitive, or its derivative, is asked for a value where it has none")
         }
         Stop::OutOfFuel => {

@@ -13,6 +13,7 @@
 //! A chain of projections down a left-nested tuple is one node: [`Path`] `{ lefts: 3, right: true }` is `π2 π1 π1 π1`, so that the
 //! variables of a pattern `<x1, …, xn>` cost one node each and not n.
 
+use eddy_syntax::Span;
 use rustc_hash::FxHashSet;
 
 use crate::names::{Name, Names};
@@ -185,6 +186,8 @@ pub struct Program {
     pub main: Option<TermId>,
     /// Whether it has free variables.
     pub is_open: bool,
+    /// Where the terms of the main expression and its definitions come from.
+    pub origins: Vec<Span>,
 }
 
 fn next_id(length: usize) -> u32 {

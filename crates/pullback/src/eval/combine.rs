@@ -242,7 +242,7 @@ impl Machine<'_> {
                     (Some(c), Some(r)) => {
                         let sum = c.iter().zip(&r).fold(0.0, |sum, (c, r)| sum + c * r);
                         if !sum.is_finite() {
-                            return Err(Stop::Domain(crate::primitive::Undefined("a contraction".into())));
+                            return Err(Stop::Domain(crate::primitive::Undefined::new("a contraction")));
                         }
                         self.terms.real(sum)
                     }

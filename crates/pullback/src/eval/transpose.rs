@@ -78,7 +78,7 @@ pub fn transpose(
     }
     match result.iter().all(|leaf| leaf.is_finite()) {
         true => Ok(Some(result)),
-        false => Err(Undefined("a derivative".to_string())),
+        false => Err(Undefined::new("a derivative")),
     }
 }
 

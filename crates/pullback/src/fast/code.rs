@@ -5,7 +5,7 @@
 
 use crate::primitive::PrimId;
 use crate::primitive::calculus::{Binary, Unary};
-use crate::syntax::Path;
+use crate::syntax::{Path, TermId};
 use crate::types::Type;
 
 /// A block of code.
@@ -35,6 +35,8 @@ pub struct Abstraction {
 pub struct Instruction {
     /// The slot of the result.
     pub to: u32,
+    /// The term that it was made for.
+    pub origin: TermId,
     /// What is done.
     pub action: Action,
 }

@@ -189,11 +189,11 @@ impl Compiler<'_> {
         operand
     }
 
-    fn push(&mut self, action: Action) -> Operand {
+    fn push(&mut self, origin: TermId, action: Action) -> Operand {
         let draft = self.drafts.last_mut().expect("there is always a block");
         let to = draft.n_slots;
         draft.n_slots += 1;
-        draft.instructions.push(Instruction { to, action });
+        draft.instructions.push(Instruction { to, origin, action });
         Operand::Slot(to)
     }
 
@@ -251,7 +251,7 @@ impl Compiler<'_> {
                 Action::Pullback(self.abstraction(), operand, self.signature(id, body))
             }
         };
-        self.push(action)
+        self.push(id, action)
     }
 
     fn abstraction(&mut self) -> Abstraction {

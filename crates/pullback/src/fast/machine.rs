@@ -12,6 +12,7 @@ use super::tape::Tapes;
 use crate::outcome::{Answer, Leaf, Limits, Stop};
 use crate::primitive::calculus::{Arithmetic, Binary};
 use crate::primitive::{PrimId, Primitives};
+use crate::syntax::TermId;
 use crate::types::{Shape, Type, Types};
 
 /// Why the machine stops before it has a value.
@@ -107,7 +108,10 @@ pub fn run<'a>(
         now: Activation { block: code.main, next: 0, base: 0 },
     };
     machine.enter(code.main, Value::Real(0.0), 0, 0);
-    let result = machine.go();
+    let mut result = machine.go();
+    if let Err(Halt::Stopped(Stop::Domain(undefined))) = &mut result {
+        undefined.at = machine.origin();
+    }
     (result, machine)
 }
 
@@ -124,6 +128,13 @@ impl Machine<'_> {
                 },
             };
         }
+    }
+
+    /// The term of the instruction that is being done.
+    fn origin(&self) -> Option<TermId> {
+        let instructions = &self.code.blocks[self.now.block.0 as usize].instructions;
+        let now = (self.now.next as usize).checked_sub(1)?;
+        instructions.get(now).map(|instruction| instruction.origin)
     }
 
     /// Starts a block with its argument and what it captured.

@@ -260,7 +260,7 @@ fn power(mut base: f64, mut k: u32) -> f64 {
 /// What is said of an operation whose value is not finite.
 pub fn undefined_unary(op: Unary, a: f64) -> Undefined {
     let a = Real(a);
-    Undefined(match op {
+    Undefined::new(match op {
         Unary::Neg => format!("-({a})"),
         Unary::Pow(k) => format!("({a})^{k}"),
         Unary::Exp => format!("exp({a})"),
@@ -283,5 +283,5 @@ pub fn undefined_binary(op: Binary, a: f64, b: f64) -> Undefined {
         Binary::Mul => "*",
         Binary::Div => "/",
     };
-    Undefined(format!("{} {symbol} {}", Real(a), Real(b)))
+    Undefined::new(format!("{} {symbol} {}", Real(a), Real(b)))
 }

@@ -10,6 +10,7 @@ pub mod calculus;
 
 use rustc_hash::FxHashMap;
 
+use crate::syntax::TermId;
 use calculus::{Arithmetic, Binary, Unary};
 
 /// A primitive.
@@ -46,7 +47,19 @@ pub struct Primitive {
 
 /// An operation outside of its domain: it, or its derivative, is not a finite number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Undefined(pub String);
+pub struct Undefined {
+    /// The operation, such as `log(0)`.
+    pub what: String,
+    /// The term of the program that asked for it, where that is known.
+    pub at: Option<TermId>,
+}
+
+impl Undefined {
+    /// This operation, somewhere.
+    pub fn new(what: impl Into<String>) -> Self {
+        Undefined { what: what.into(), at: None }
+    }
+}
 
 impl Primitive {
     /// Its value at a point, with whatever numbers.

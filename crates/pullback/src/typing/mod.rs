@@ -66,7 +66,7 @@ fn check_parsed(mut parsed: Parsed) -> Result<Program, Vec<Diagnostic>> {
         return Err(diagnostics.into_sorted());
     }
     let main = program.main.and(lowered.main);
-    Ok(Program { terms, main, is_open })
+    Ok(Program { terms, main, is_open, origins: lowered.origins })
 }
 
 /// Makes all types ground, and checks what could only be checked now.
@@ -98,12 +98,11 @@ fn solve(
 /// Each dual map is linear.
 fn check_linearity(terms: &Terms, origins: &[Span], diagnostics: &mut Diagnostics) {
     for (index, origin) in origins.iter().enumerate() {
-        if let Some((id, Term::Dual(hint, body, _))) = terms.nth(index)
+        if let Some((_, Term::Dual(hint, body, _))) = terms.nth(index)
             && let Err(not_linear) = linear::check(terms, body)
         {
             let name = terms.names.text(hint.0);
             diagnostics.push(not_linear_error(terms, origins, name, not_linear, *origin));
-            let _: TermId = id;
         }
     }
 }
@@ -159,6 +158,23 @@ fn not_linear_error(
 }
 
 impl Program {
+    /// Where the main expression stands, or a term of it.
+    pub fn place(&self, term: Option<TermId>) -> Option<Span> {
+        let term = term.or(self.body());
+        self.origins.get(term?.index()).copied()
+    }
+
+    /// The main expression without its definitions.
+    fn body(&self) -> Option<TermId> {
+        let mut body = self.main?;
+        while let Term::Apply(function, _) = self.terms.term(body)
+            && let Term::Lambda(_, rest) = self.terms.term(function)
+        {
+            body = rest;
+        }
+        Some(body)
+    }
+
     /// The type of the main expression, as it prints.
     pub fn show_type(&self) -> Option<String> {
         Some(self.terms.types.show(self.terms.ty(self.main?)))
