@@ -1,10 +1,10 @@
 //! The engines behind one door: which there are, how a program is run by each, and what the answer looks like.
 
 use crate::eval::{self, Unobserved};
-use crate::{fast, translate};
 use crate::outcome::{Counters, Limits, Outcome};
 use crate::syntax::Program;
 use crate::types::Types;
+use crate::{fast, translate};
 
 /// An evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

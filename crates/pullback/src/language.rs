@@ -81,8 +81,14 @@ impl Language for Pullback {
             }
             Command::Trace => {
                 let show = Show { cps: options.cps, paper: options.paper, states: options.states };
-                let report = trace::trace(&program, limits(options), show, out)?;
-                Ok(verdict(&program, file, &report))
+                // A program that turns out to be refused has no answer, not even half of one: the lines wait.
+                let mut lines = String::new();
+                let report = trace::trace(&program, limits(options), show, &mut lines)?;
+                let verdict = verdict(&program, file, &report);
+                if verdict.status != Status::Refused {
+                    out.write_str(&lines)?;
+                }
+                Ok(verdict)
             }
             Command::Flow | Command::Gradcheck | Command::Diff => {
                 unreachable!("this command has no options, not even none")
@@ -127,7 +133,10 @@ fn verdict(program: &Program, file: &SourceFile, report: &Report) -> Verdict {
     ];
     match &report.outcome {
         Outcome::Stopped(stop) => {
-            Verdict { status: Status::NoValue, diagnostics: vec![stopped(program, file, report, stop)], stats }
+            // Decision: the common rules keep 3 for runs that are out of fuel; what is outside of its domain is refused, as this language's
+            // specification says.
+            let status = if let Stop::Domain(_) = stop { Status::Refused } else { Status::NoValue };
+            Verdict { status, diagnostics: vec![stopped(program, file, report, stop)], stats }
         }
         Outcome::Value(_) | Outcome::Open(_) => {
             Verdict { status: Status::Answered, diagnostics: Vec::new(), stats }

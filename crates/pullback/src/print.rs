@@ -51,14 +51,8 @@ pub fn show_with(terms: &Terms, id: TermId, cps: bool) -> String {
 }
 
 fn run(terms: &Terms, tasks: Vec<Task>, cps: bool) -> String {
-    let mut printer = Printer {
-        terms,
-        out: String::new(),
-        tasks,
-        names: Vec::new(),
-        taken: FxHashMap::default(),
-        cps,
-    };
+    let mut printer =
+        Printer { terms, out: String::new(), tasks, names: Vec::new(), taken: FxHashMap::default(), cps };
     while let Some(task) = printer.tasks.pop() {
         match task {
             Task::Word(word) => printer.out.push_str(word),

@@ -14,8 +14,8 @@ use eddy_language::Sink;
 use crate::engine::{Engine, Report};
 use crate::eval::{self, Detail, Observer, Step, literal};
 use crate::outcome::{Limits, Outcome};
-use crate::print::{show_body, show_with};
 use crate::primitive::calculus::Reals;
+use crate::print::{show_body, show_with};
 use crate::syntax::{Program, Term, TermId, Terms};
 
 /// What a trace shows.

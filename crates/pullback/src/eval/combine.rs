@@ -50,7 +50,8 @@ impl Machine<'_> {
             return self.rewrite("+", before, after);
         }
         let directions = tower.directions.iter().map(|direction| literal::vector(&self.terms, *direction));
-        let (Some(directions), Some(r)) = (directions.collect::<Option<Vec<_>>>(), literal::vector(&self.terms, point))
+        let (Some(directions), Some(r)) =
+            (directions.collect::<Option<Vec<_>>>(), literal::vector(&self.terms, point))
         else {
             return Ok(Control::Return(before));
         };
@@ -316,7 +317,9 @@ impl Machine<'_> {
                 return Ok(self.prove(Premise::Jacobian { before, direction, a }, Goal { function, point }));
             }
             _ if literal::is_zero(&self.terms, direction) => self.terms.zero(ty),
-            (Term::Pullback(..), _) => return Ok(self.expand_pullback(function, Premise::ExpandedInJacobian(direction))),
+            (Term::Pullback(..), _) => {
+                return Ok(self.expand_pullback(function, Premise::ExpandedInJacobian(direction)));
+            }
             _ => return Ok(Control::Return(before)),
         };
         self.rewrite("C2", before, after)

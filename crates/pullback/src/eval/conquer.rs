@@ -168,11 +168,15 @@ impl Machine<'_> {
             }
             // (16a) (λx.L)^*·y_i, y∉L: (λx.L)^*·v_i
             Term::Dual(_, body, _) if !self.terms.mentions(body, 1) => ("16a", with_v),
-            Term::Dual(hint, body, _) => return Ok(self.differentiate_body(redex, hint, body, Premise::Dual)),
+            Term::Dual(hint, body, _) => {
+                return Ok(self.differentiate_body(redex, hint, body, Premise::Dual));
+            }
             // (17)
             Term::Pullback(..) => return self.expand_elementary(redex),
             // (18)  λx.L: λx.S'
-            Term::Lambda(hint, body) => return Ok(self.differentiate_body(redex, hint, body, Premise::Lambda)),
+            Term::Lambda(hint, body) => {
+                return Ok(self.differentiate_body(redex, hint, body, Premise::Lambda));
+            }
             // (19a) y_i z: v_i z
             Term::Apply(_, b) if !is_y(self, b) => ("19a", with_v),
             Term::Apply(a, _) => {
@@ -181,8 +185,12 @@ impl Machine<'_> {
             }
             // (21)  flat and sharp as 14; z1@z2 and J z1·z2 are bilinear
             Term::Flat(_) | Term::Sharp(_) => ("21", with_v),
-            Term::Contract(a, b) => ("21", self.bilinear(redex, a, b, |machine, a, b| machine.terms.contract(a, b))),
-            Term::Jacobian(a, b) => ("21", self.bilinear(redex, a, b, |machine, a, b| machine.terms.jacobian(a, b))),
+            Term::Contract(a, b) => {
+                ("21", self.bilinear(redex, a, b, |machine, a, b| machine.terms.contract(a, b)))
+            }
+            Term::Jacobian(a, b) => {
+                ("21", self.bilinear(redex, a, b, |machine, a, b| machine.terms.jacobian(a, b)))
+            }
             other => unreachable!("{other:?} is not elementary"),
         };
         self.finish(redex, rule, Some(direction), None)
@@ -291,7 +299,9 @@ impl Machine<'_> {
                 self.finish(redex, "19c", left, None)
             }
             // (value 1), (value 2) of the paper
-            _ if self.paper && Tower::of(&self.terms, function).is_none() => Ok(Control::Return(self.terms.apply(redex.function, redex.value))),
+            _ if self.paper && Tower::of(&self.terms, function).is_none() => {
+                Ok(Control::Return(self.terms.apply(redex.function, redex.value)))
+            }
             // (C1)  F neutral: [v_i V_j +] (J F·v_j) V_j;   (C2) the same where F is J f·U
             _ => {
                 let rule = if Tower::of(&self.terms, function).is_some() { "C2" } else { "C1" };
@@ -357,7 +367,9 @@ impl Machine<'_> {
                 let body = self.terms.abstract_over(proved, &[y, a]);
                 let hint = self.terms.hint("a");
                 let elementary = self.terms.lambda(hint, ty, body);
-                let after = self.terms.push(Term::Pullback(redex.hint, elementary, redex.form), self.terms.ty(redex.function));
+                let after = self
+                    .terms
+                    .push(Term::Pullback(redex.hint, elementary, redex.form), self.terms.ty(redex.function));
                 self.step(&self.rule(redex, "17"), Detail::Term(after))?;
                 self.differentiate(Redex { elementary, ..redex })
             }
@@ -372,7 +384,9 @@ impl Machine<'_> {
             Premise::Dual(redex, hint, x) => self.conclude_dual(redex, hint, x, proved),
             // (19b) y_i y_j, V_i=λz.P': v_i V_j + S'[v_j/v']
             Premise::Call(redex) => {
-                let Term::Apply(a, b) = self.terms.term(redex.elementary) else { unreachable!("it is a call") };
+                let Term::Apply(a, b) = self.terms.term(redex.elementary) else {
+                    unreachable!("it is a call")
+                };
                 let left = self.call_of_direction(redex, a, b);
                 let v_j = self.direction(redex, b);
                 match self.jacobian_at(v_j, proved) {
@@ -450,7 +464,8 @@ impl Machine<'_> {
             return self.terms.instantiate(id, &[redex.value]);
         }
         let parts: Vec<TermId> = term.children().map(|(child, _)| child).collect();
-        let mut parts = parts.into_iter().map(|part| self.component(redex, part)).collect::<Vec<_>>().into_iter();
+        let mut parts =
+            parts.into_iter().map(|part| self.component(redex, part)).collect::<Vec<_>>().into_iter();
         let new = term.with_children(|| parts.next().expect("as many as there were"));
         self.terms.push(new, self.terms.ty(id))
     }

@@ -130,7 +130,8 @@ pub fn normalise(terms: &mut Terms, body: TermId, param: Type) -> TermId {
         divider.name(result);
     }
     let series = divider.series;
-    let levels: FxHashMap<VarId, u32> = std::iter::once(y).chain(series.iter().map(|(z, _)| *z)).zip(0..).collect();
+    let levels: FxHashMap<VarId, u32> =
+        std::iter::once(y).chain(series.iter().map(|(z, _)| *z)).zip(0..).collect();
     let (_, last) = series[series.len() - 1];
     let mut term = terms.bound(0, terms.ty(last));
     for (i, (z, bound)) in series.into_iter().enumerate().rev() {

@@ -35,7 +35,8 @@ pub fn covector(terms: &Terms, id: TermId) -> Option<Vec<f64>> {
 
 /// Whether a term is `0`, or a literal vector of zeros.
 pub fn is_zero(terms: &Terms, id: TermId) -> bool {
-    terms.term(id) == Term::Zero || vector(terms, id).is_some_and(|leaves| leaves.iter().all(|leaf| *leaf == 0.0))
+    terms.term(id) == Term::Zero
+        || vector(terms, id).is_some_and(|leaves| leaves.iter().all(|leaf| *leaf == 0.0))
 }
 
 /// Whether a term is a literal vector or covector.

@@ -202,7 +202,9 @@ impl<'a> Machine<'a> {
             Term::Project(path, of) => (Frame::Project(path), of),
             Term::Prim(f, of) => (Frame::Prim(f), of),
             Term::PrimJacobian(f, of) => (Frame::PrimJacobian(f), of),
-            Term::Dual(hint, body, operand) => (Frame::DualOperand(hint, self.terms.param(id), body), operand),
+            Term::Dual(hint, body, operand) => {
+                (Frame::DualOperand(hint, self.terms.param(id), body), operand)
+            }
             Term::Pullback(hint, body, form) => return self.pullback(id, hint, body, form),
             Term::Add(left, right) => (Frame::AddLeft(right), left),
             Term::Jacobian(function, direction) => (Frame::JacobianFunction(direction), function),

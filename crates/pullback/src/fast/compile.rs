@@ -112,7 +112,9 @@ impl Compiler<'_> {
             Term::Prim(f, argument) => {
                 tasks.push(Task::Emit(id));
                 match (self.single(f), terms.term(argument)) {
-                    (Some(Node::Binary(..)), Term::Pair(a, b)) => tasks.extend([Task::Visit(b), Task::Visit(a)]),
+                    (Some(Node::Binary(..)), Term::Pair(a, b)) => {
+                        tasks.extend([Task::Visit(b), Task::Visit(a)])
+                    }
                     _ => tasks.push(Task::Visit(argument)),
                 }
             }
@@ -144,7 +146,9 @@ impl Compiler<'_> {
         let primitive = self.terms.primitives.get(f);
         match primitive.nodes[..] {
             [Node::Param(0), op @ Node::Unary(_, 0)] if primitive.outputs == [1] => Some(op),
-            [Node::Param(0), Node::Param(1), op @ Node::Binary(_, 0, 1)] if primitive.outputs == [2] => Some(op),
+            [Node::Param(0), Node::Param(1), op @ Node::Binary(_, 0, 1)] if primitive.outputs == [2] => {
+                Some(op)
+            }
             _ => None,
         }
     }

@@ -140,9 +140,9 @@ impl Machine<'_> {
             Object::List(start, len) => {
                 let entries = self.heap.entries(start, len).iter().rev();
                 let parts = match self.layouts.types.shape(ty) {
-                    Shape::Dual(of) => entries
-                        .map(|(at, factor)| Part::Scaled(of, vector, *at, *factor))
-                        .collect::<Vec<_>>(),
+                    Shape::Dual(of) => {
+                        entries.map(|(at, factor)| Part::Scaled(of, vector, *at, *factor)).collect::<Vec<_>>()
+                    }
                     _ => entries.map(|(z, c)| Part::Call(ty, vector, *z, *c)).collect(),
                 };
                 contraction.parts.extend(parts);

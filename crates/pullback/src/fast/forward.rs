@@ -147,7 +147,12 @@ impl Machine<'_> {
     }
 
     /// The contraction with the direction is known: its derivative with respect to the covector is the answer.
-    pub(super) fn finish_derivative(&mut self, covector: Value, ty: Type, value: Value) -> Result<Control, Halt> {
+    pub(super) fn finish_derivative(
+        &mut self,
+        covector: Value,
+        ty: Type,
+        value: Value,
+    ) -> Result<Control, Halt> {
         let found = self.sweep(covector, ty, [(value, Value::Real(1.0))])?;
         Ok(Control::Return(found.unwrap_or_else(|| self.zero(ty))))
     }

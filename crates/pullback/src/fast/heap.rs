@@ -199,9 +199,11 @@ impl Heap {
             }
             Object::PrimJacobian(_, a) | Object::Tracked { under: a, .. } => vec![a],
             Object::Derived(id) => self.derived[id as usize].parts(),
-            Object::List(start, len) => {
-                self.entries(start, len).iter().flat_map(|(argument, covector)| [*argument, *covector]).collect()
-            }
+            Object::List(start, len) => self
+                .entries(start, len)
+                .iter()
+                .flat_map(|(argument, covector)| [*argument, *covector])
+                .collect(),
         }
     }
 

@@ -8,7 +8,7 @@
 use super::heap::{Mark, Value};
 use crate::outcome::{Counters, Limits, Stop};
 use crate::primitive::calculus::{
-    Arithmetic, Binary, Unary, binary_value, undefined_binary, undefined_unary, unary_value,
+    Arithmetic, Binary, Unary, binary_value, unary_value, undefined_binary, undefined_unary,
 };
 use crate::types::Type;
 
@@ -73,7 +73,13 @@ pub struct Tapes {
 impl Tapes {
     /// No levels.
     pub fn new(limits: Limits) -> Self {
-        Tapes { levels: Vec::new(), counters: Counters::default(), is_sweeping: false, limits, pending: Vec::new() }
+        Tapes {
+            levels: Vec::new(),
+            counters: Counters::default(),
+            is_sweeping: false,
+            limits,
+            pending: Vec::new(),
+        }
     }
 
     /// About how many bytes the tapes take.

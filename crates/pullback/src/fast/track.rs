@@ -49,7 +49,14 @@ impl Machine<'_> {
     }
 
     /// Notes a call of a tracked function, whose own result is `result`.
-    pub(super) fn join(&mut self, level: u32, function: u32, argument: Value, result: Value, ty: Type) -> Value {
+    pub(super) fn join(
+        &mut self,
+        level: u32,
+        function: u32,
+        argument: Value,
+        result: Value,
+        ty: Type,
+    ) -> Value {
         let call = Record::Call { function, argument, outputs: result, ty };
         let node = self.tapes.push(level, call, Value::Real(0.0));
         let layout = self.layouts.of(ty);
@@ -64,7 +71,9 @@ impl Machine<'_> {
             };
         }
         let joined = self.layouts.rebuild(&mut self.heap, ty, &leaves);
-        if let Record::Call { outputs, .. } = &mut self.tapes.levels[level as usize].nodes[node as usize].record {
+        if let Record::Call { outputs, .. } =
+            &mut self.tapes.levels[level as usize].nodes[node as usize].record
+        {
             *outputs = joined;
         }
         joined
@@ -148,7 +157,9 @@ impl Machine<'_> {
         let mut found = Vec::with_capacity(leaves.len());
         for leaf in leaves {
             found.push(match leaf {
-                Value::Cell(_, node) => sweep.adjoints[node as usize].inspect(|_| is_zero = false).unwrap_or(Value::Real(0.0)),
+                Value::Cell(_, node) => {
+                    sweep.adjoints[node as usize].inspect(|_| is_zero = false).unwrap_or(Value::Real(0.0))
+                }
                 object => {
                     let Object::Tracked { node, .. } = self.heap.get(object) else {
                         unreachable!("handles are cells and tracked functions")
@@ -248,4 +259,3 @@ fn key(value: Value) -> Option<(u32, u32)> {
         Value::Object(id) => Some((id, 0)),
     }
 }
-

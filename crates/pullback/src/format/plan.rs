@@ -9,7 +9,9 @@ use eddy_syntax::format::{Gap, INDENT, Joint};
 use eddy_syntax::lex::{Token, TokenKind};
 
 use crate::parse::Parsed;
-use crate::surface::{BinaryOp, Binder, Declaration, DeclarationKind, ExprId, ExprKind, Former, Tree, WrittenId};
+use crate::surface::{
+    BinaryOp, Binder, Declaration, DeclarationKind, ExprId, ExprKind, Former, Tree, WrittenId,
+};
 
 /// The gap before each token of a program without mistakes.
 pub(super) fn plan(parsed: &Parsed) -> Vec<Gap> {
@@ -64,8 +66,8 @@ impl Planner<'_> {
             let TokenKind::Symbol(symbol) = self.tokens[at].kind else { continue };
             let (before, after) = match symbol {
                 "=" | "->" | ":" | "in" | "at" | "with" => (true, true),
-                "let" | "fst" | "snd" | "pi1" | "pi2" | "sharp" | "flat" | "Omega" | "J" | "jacobian" | "grad" | "vjp"
-                | "prim" | "def" | "type" | "assume" | "," => (false, true),
+                "let" | "fst" | "snd" | "pi1" | "pi2" | "sharp" | "flat" | "Omega" | "J" | "jacobian"
+                | "grad" | "vjp" | "prim" | "def" | "type" | "assume" | "," => (false, true),
                 _ => (false, false),
             };
             if before {

@@ -102,8 +102,7 @@ impl Parser<'_> {
                 (kind, start, tightness)
             }
             Frame::Argument { function } => {
-                let tightness =
-                    if self.is_open(expr) { Tightness::Loose } else { Tightness::Application };
+                let tightness = if self.is_open(expr) { Tightness::Loose } else { Tightness::Application };
                 (ExprKind::Apply(function, expr), span_of(self, function), tightness)
             }
             Frame::LambdaBody { start, binders } => {
@@ -143,9 +142,7 @@ impl Parser<'_> {
             Frame::SugarPoint { start, sugar: Sugar::Derivative(derivative), function } => {
                 (ExprKind::Derivative(derivative, function, expr), start)
             }
-            Frame::SugarCovector { start, function, point } => {
-                (ExprKind::Vjp(function, point, expr), start)
-            }
+            Frame::SugarCovector { start, function, point } => (ExprKind::Vjp(function, point, expr), start),
             _ => unreachable!("only frames with a binding are reduced"),
         };
         State::Have(self.push(kind, start), Tightness::Loose)
@@ -284,7 +281,9 @@ fn binding_of_frame(frame: &Frame) -> Option<Binding> {
         Frame::Negate { .. } => Binding::Negate,
         Frame::Prefix { .. } | Frame::Argument { .. } => Binding::Application,
         Frame::LambdaBody { .. } | Frame::LetBody { .. } => Binding::OpenBody,
-        Frame::SugarFunction { .. } | Frame::SugarPoint { .. } | Frame::SugarCovector { .. } => Binding::Sugar,
+        Frame::SugarFunction { .. } | Frame::SugarPoint { .. } | Frame::SugarCovector { .. } => {
+            Binding::Sugar
+        }
         _ => return None,
     })
 }

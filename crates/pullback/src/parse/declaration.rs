@@ -90,8 +90,7 @@ impl Parser<'_> {
         if !self.expect(";") {
             return None;
         }
-        let kind =
-            if is_type { DeclarationKind::Type(written) } else { DeclarationKind::Assume(written) };
+        let kind = if is_type { DeclarationKind::Type(written) } else { DeclarationKind::Assume(written) };
         self.declare(ident, kind, start);
         Some(())
     }

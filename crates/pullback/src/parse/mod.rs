@@ -360,7 +360,9 @@ impl Parser<'_> {
             _ => {
                 self.syntax_error(&format!("an exponent, a natural number of at least {least}"));
                 if token.kind == TokenKind::Number && text.contains('.') {
-                    self.help("a point after a number belongs to it if a digit follows: put a blank before it");
+                    self.help(
+                        "a point after a number belongs to it if a digit follows: put a blank before it",
+                    );
                 } else if self.sees("-") || least == 0 {
                     self.help("exponents are natural numbers: write `1 / x^2` for a negative one");
                 }

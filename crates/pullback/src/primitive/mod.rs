@@ -198,7 +198,13 @@ impl Primitives {
         }
         let (name, _) = BINARY.iter().find(|(_, known)| *known == op).expect("all of them are in the table");
         let nodes = vec![Node::Param(0), Node::Param(1), Node::Binary(op, 0, 1)];
-        let id = self.push(Primitive { name: (*name).to_string(), n_params: 2, nodes, outputs: vec![2], derivative_of: None });
+        let id = self.push(Primitive {
+            name: (*name).to_string(),
+            n_params: 2,
+            nodes,
+            outputs: vec![2],
+            derivative_of: None,
+        });
         self.binaries.insert(op, id);
         id
     }

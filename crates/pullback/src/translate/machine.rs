@@ -105,7 +105,8 @@ impl Machine {
         let pairs = (self.pairs.capacity() + self.sums.capacity()) * size_of::<(LValue, LValue)>();
         let closures = self.closures.capacity() * size_of::<(LVar, LTerm, Env)>();
         let bindings = self.bindings.capacity() * size_of::<(LVar, LValue, Env)>();
-        (pairs + closures + bindings + self.terms.bytes() + self.frames.capacity() * size_of::<Frame>()) as u64
+        (pairs + closures + bindings + self.terms.bytes() + self.frames.capacity() * size_of::<Frame>())
+            as u64
     }
 
     /// The value of a closed term, seen from outside: covectors on Euclidean types are tried on a basis.
@@ -264,12 +265,7 @@ impl Machine {
     }
 
     /// `D^k(function; point; directions)`.
-    fn derive(
-        &mut self,
-        function: LValue,
-        point: LValue,
-        directions: Vec<LValue>,
-    ) -> Result<Control, Stop> {
+    fn derive(&mut self, function: LValue, point: LValue, directions: Vec<LValue>) -> Result<Control, Stop> {
         if directions.contains(&LValue::Zero) {
             return Ok(Control::Return(LValue::Zero));
         }
@@ -347,7 +343,9 @@ impl Machine {
         while let Some(task) = tasks.pop() {
             let sum = match task {
                 Task::Add(LValue::Zero, value) | Task::Add(value, LValue::Zero) => value,
-                Task::Add(LValue::Real(a), LValue::Real(b)) => LValue::Real(Reals.binary(Binary::Add, a, b)?),
+                Task::Add(LValue::Real(a), LValue::Real(b)) => {
+                    LValue::Real(Reals.binary(Binary::Add, a, b)?)
+                }
                 Task::Add(LValue::Pair(a), LValue::Pair(b)) => {
                     let ((a1, a2), (b1, b2)) = (self.pairs[a as usize], self.pairs[b as usize]);
                     tasks.extend([Task::Join, Task::Add(a2, b2), Task::Add(a1, b1)]);

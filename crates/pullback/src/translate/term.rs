@@ -112,7 +112,9 @@ impl LTerms {
             Form::Var(_) | Form::Real(_) | Form::Zero => Vec::new(),
             Form::Lambda(_, a) | Form::Project(_, a) | Form::Prim(_, a) => vec![*a],
             Form::Apply(a, b) | Form::Let(_, a, b) | Form::Pair(a, b) | Form::Add(a, b) => vec![*a, *b],
-            Form::Derive(s, a, directions) => [*s, *a].into_iter().chain(directions.iter().copied()).collect(),
+            Form::Derive(s, a, directions) => {
+                [*s, *a].into_iter().chain(directions.iter().copied()).collect()
+            }
         }
     }
 

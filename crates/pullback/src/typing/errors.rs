@@ -71,9 +71,9 @@ pub(super) fn mismatch(expected: &str, found: &str, span: Span, situation: Situa
         Situation::Projection(projection) => {
             diagnostic.label("this is no pair").cause(projection, "of which a part is taken here")
         }
-        Situation::Pattern => diagnostic.label("a pattern of this form needs a tuple of as many items").reason(
-            "tuples nest to the left: `R^3` is `(R * R) * R`, and `<x, y, z>` takes it apart",
-        ),
+        Situation::Pattern => diagnostic
+            .label("a pattern of this form needs a tuple of as many items")
+            .reason("tuples nest to the left: `R^3` is `(R * R) * R`, and `<x, y, z>` takes it apart"),
         Situation::Contraction(vector) => diagnostic
             .label("this should be a covector")
             .cause(vector, "on vectors such as this")

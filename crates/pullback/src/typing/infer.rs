@@ -158,7 +158,8 @@ impl Inference<'_> {
                     (Meaning::Free(var), ty)
                 }
                 DeclarationKind::Prim { params, body } => {
-                    let prim = prims::primitive(&program.tree, self.names, ident, params, *body, self.diagnostics);
+                    let prim =
+                        prims::primitive(&program.tree, self.names, ident, params, *body, self.diagnostics);
                     let prim = terms.primitives.push(prim);
                     (Meaning::Prim(prim), self.prim_type(&terms.primitives, prim))
                 }
@@ -314,7 +315,12 @@ impl Inference<'_> {
             ExprKind::Project(side, pair) => {
                 let (first, second) = (self.out.unknowns.fresh(), self.out.unknowns.fresh());
                 let expected = self.out.unknowns.product(first, second);
-                self.equal(expected, self.ty(*pair), self.span(*pair), Situation::Projection(self.span(expr)));
+                self.equal(
+                    expected,
+                    self.ty(*pair),
+                    self.span(*pair),
+                    Situation::Projection(self.span(expr)),
+                );
                 if *side == Side::First { first } else { second }
             }
             ExprKind::Sharp(inner) => {
@@ -362,7 +368,13 @@ impl Inference<'_> {
         }
         let result = self.out.unknowns.fresh();
         let expected = self.out.unknowns.arrow(self.ty(argument), result);
-        self.equal_at(expected, given, self.span(function), self.span(expr), Situation::Applied(self.span(argument)));
+        self.equal_at(
+            expected,
+            given,
+            self.span(function),
+            self.span(expr),
+            Situation::Applied(self.span(argument)),
+        );
         result
     }
 
@@ -485,7 +497,9 @@ impl Inference<'_> {
             order.push(id);
             match tree.written(id) {
                 Written::Arrow(a, b) | Written::Product(a, b) => work.extend([a, b]),
-                Written::Power(a, _) | Written::Dual(a) | Written::Omega(a) | Written::Group(a) => work.push(a),
+                Written::Power(a, _) | Written::Dual(a) | Written::Omega(a) | Written::Group(a) => {
+                    work.push(a)
+                }
                 Written::Error | Written::Real | Written::Name(_) => {}
             }
         }

@@ -111,15 +111,13 @@ impl Checker<'_> {
             // L(X,f(t)) = false
             Term::Prim(f, _) => return self.fail(id, Reason::Primitive(f)),
             Term::Apply(function, argument) => self.apply(id, [function, argument], depth, work)?,
-            Term::Dual(_, body, operand) => {
-                match (self.mention(body, 1), self.mention(operand, 0)) {
-                    (Some(_), Some(_)) => return self.fail(id, Reason::BothSides),
-                    (Some(_), None) => work.push(under(body, Flag::Other)),
-                    (None, Some(_)) => work.push(same(operand)),
-                    (None, None) if self.is_zero(body, 1) || self.is_zero(operand, 0) => {}
-                    (None, None) => return self.fail(id, Reason::Constant),
-                }
-            }
+            Term::Dual(_, body, operand) => match (self.mention(body, 1), self.mention(operand, 0)) {
+                (Some(_), Some(_)) => return self.fail(id, Reason::BothSides),
+                (Some(_), None) => work.push(under(body, Flag::Other)),
+                (None, Some(_)) => work.push(same(operand)),
+                (None, None) if self.is_zero(body, 1) || self.is_zero(operand, 0) => {}
+                (None, None) => return self.fail(id, Reason::Constant),
+            },
             Term::Contract(left, right) | Term::Jacobian(left, right) => {
                 match (self.mention(left, 0), self.mention(right, 0)) {
                     (Some(_), Some(_)) => return self.fail(id, Reason::BothSides),

@@ -186,7 +186,8 @@ impl Lowering<'_> {
     fn parts(&mut self, expr: ExprId, depth: u32, tasks: &mut Vec<Task>) {
         let program = self.program;
         match program.tree.kind(expr) {
-            ExprKind::Error | ExprKind::Number(_) | ExprKind::Name(_) | ExprKind::Zero | ExprKind::Jay(_) => {}
+            ExprKind::Error | ExprKind::Number(_) | ExprKind::Name(_) | ExprKind::Zero | ExprKind::Jay(_) => {
+            }
             ExprKind::Group(a)
             | ExprKind::Ascribe(a, _)
             | ExprKind::Negate(a)
@@ -490,4 +491,3 @@ impl Lowering<'_> {
         self.with_function(function, point, body)
     }
 }
-

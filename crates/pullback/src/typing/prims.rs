@@ -121,7 +121,8 @@ impl Builder<'_> {
             return *param;
         }
         let text = self.names.text(name);
-        let is_builtin = UNARY.iter().any(|(known, _)| *known == text) || BINARY.iter().any(|(known, _)| *known == text);
+        let is_builtin =
+            UNARY.iter().any(|(known, _)| *known == text) || BINARY.iter().any(|(known, _)| *known == text);
         if is_builtin {
             return self.refuse(span);
         }
@@ -169,7 +170,8 @@ impl Builder<'_> {
         };
         if items.len() != expected {
             tasks.pop();
-            let title = format!("`{text}` expects {expected} argument{}", if expected == 1 { "" } else { "s" });
+            let title =
+                format!("`{text}` expects {expected} argument{}", if expected == 1 { "" } else { "s" });
             let diagnostic = Diagnostic::error(codes::ARGUMENTS, tree.span(expr), title)
                 .label(format!("it is given {}", items.len()));
             self.diagnostics.push(diagnostic);

@@ -37,7 +37,8 @@ pub fn recheck(terms: &Terms, id: TermId) -> Result<(), IllTyped> {
         }
         for (child, inner) in terms.term(id).children().rev() {
             // The innermost binder is entered again for each part, since a part before may have overwritten it.
-            let entered = if inner == 1 { Some(terms.param(id)) } else { binders.get(depth.wrapping_sub(1)).copied() };
+            let entered =
+                if inner == 1 { Some(terms.param(id)) } else { binders.get(depth.wrapping_sub(1)).copied() };
             work.push((child, depth + inner as usize, entered));
         }
     }
@@ -77,10 +78,13 @@ fn rule(terms: &Terms, id: TermId) -> bool {
             matches!(types.shape(own), Shape::Arrow(from, to)
                 if from == ty(a) && is_argument(terms, f, from) && is_result(terms, f, to))
         }
-        Term::Dual(_, body, operand) => matches!(types.shape(own), Shape::Dual(_)) && dual(ty(body), ty(operand)),
+        Term::Dual(_, body, operand) => {
+            matches!(types.shape(own), Shape::Dual(_)) && dual(ty(body), ty(operand))
+        }
         Term::Pullback(_, body, form) => {
             let is_form = |at: Type, of: Type| matches!(types.shape(at), Shape::Arrow(from, to) if from == of && dual(of, to));
-            matches!(types.shape(own), Shape::Arrow(from, _) if is_form(own, from)) && is_form(ty(form), ty(body))
+            matches!(types.shape(own), Shape::Arrow(from, _) if is_form(own, from))
+                && is_form(ty(form), ty(body))
         }
         Term::Add(a, b) => ty(a) == own && ty(b) == own,
         Term::Jacobian(f, t) => ty(f) == own && function(f).is_some_and(|(from, _)| from == ty(t)),

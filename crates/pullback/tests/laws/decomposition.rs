@@ -16,8 +16,16 @@ fn decompositions(terms: &mut Terms, id: TermId) -> usize {
     let inner = match terms.term(id) {
         Term::Bound(_) | Term::Free(_) | Term::Real(_) | Term::Zero | Term::Lambda(..) => 0,
         // C+P | V+C, and likewise for the other forms with two parts
-        Term::Add(a, b) | Term::Apply(a, b) | Term::Pair(a, b) | Term::Jacobian(a, b) | Term::Contract(a, b) => both(terms, a, b),
-        Term::Project(_, a) | Term::Prim(_, a) | Term::PrimJacobian(_, a) | Term::Flat(a) | Term::Sharp(a) => decompositions(terms, a),
+        Term::Add(a, b)
+        | Term::Apply(a, b)
+        | Term::Pair(a, b)
+        | Term::Jacobian(a, b)
+        | Term::Contract(a, b) => both(terms, a, b),
+        Term::Project(_, a)
+        | Term::Prim(_, a)
+        | Term::PrimJacobian(_, a)
+        | Term::Flat(a)
+        | Term::Sharp(a) => decompositions(terms, a),
         // (λx.S)^*·C | (λx.C)^*·V
         Term::Dual(_, body, operand) if terms.term(operand) != Term::Zero => {
             let (_, variable) = terms.fresh_term("v", terms.param(id));
@@ -68,9 +76,12 @@ fn is_redex(terms: &Terms, id: TermId) -> bool {
             // Rule 5 looks into the body; whether it is first-order is asked with the variable free.
             is_zero || composes || is_covector(operand) && transposes(terms, id)
         }
-        Term::Pullback(_, body, _) => !matches!(classify(terms, body), Body::Elementary | Body::Extended { .. }),
+        Term::Pullback(_, body, _) => {
+            !matches!(classify(terms, body), Body::Elementary | Body::Extended { .. })
+        }
         Term::Jacobian(f, t) => {
-            let is_function = matches!(term(f), Term::Lambda(..) | Term::Zero | Term::Add(..) | Term::Pullback(..));
+            let is_function =
+                matches!(term(f), Term::Lambda(..) | Term::Zero | Term::Add(..) | Term::Pullback(..));
             is_function || literal::is_zero(terms, t)
         }
         Term::Contract(a, b) => match (term(a), term(b)) {
@@ -113,24 +124,29 @@ impl Observer for States {
 
 #[test]
 fn unique_decomposition_lemma_3_8() {
-    law("unique decomposition", 150, |generator| generator.program().0, |source| {
-        let program = accepted(source)?;
-        let main = program.main.ok_or("a generated program has a main expression")?;
-        let mut states = States(Vec::new());
-        let (outcome, counters, _) = eval::run(&program, LIMITS, &mut states);
-        let Outcome::Value(_) = outcome else { return Ok(Verdict::Skipped(TOO_LONG)) };
-        let first = decompositions(&mut program.terms.clone(), main);
-        if first != usize::from(counters.steps > 0) {
-            return Err(format!("{first} decompositions at the start"));
-        }
-        let n = states.0.len();
-        for (i, (ways, text)) in states.0.into_iter().enumerate() {
-            // The last state is the value, unless there are more than were looked at.
-            let is_last = i + 1 == n;
-            if ways != usize::from(!is_last) && !(is_last && n == MAX_STATES) {
-                return Err(format!("{ways} decompositions of {text}"));
+    law(
+        "unique decomposition",
+        150,
+        |generator| generator.program().0,
+        |source| {
+            let program = accepted(source)?;
+            let main = program.main.ok_or("a generated program has a main expression")?;
+            let mut states = States(Vec::new());
+            let (outcome, counters, _) = eval::run(&program, LIMITS, &mut states);
+            let Outcome::Value(_) = outcome else { return Ok(Verdict::Skipped(TOO_LONG)) };
+            let first = decompositions(&mut program.terms.clone(), main);
+            if first != usize::from(counters.steps > 0) {
+                return Err(format!("{first} decompositions at the start"));
             }
-        }
-        Ok(Verdict::Holds)
-    });
+            let n = states.0.len();
+            for (i, (ways, text)) in states.0.into_iter().enumerate() {
+                // The last state is the value, unless there are more than were looked at.
+                let is_last = i + 1 == n;
+                if ways != usize::from(!is_last) && !(is_last && n == MAX_STATES) {
+                    return Err(format!("{ways} decompositions of {text}"));
+                }
+            }
+            Ok(Verdict::Holds)
+        },
+    );
 }

@@ -53,7 +53,12 @@ fn a_gradient_costs_at_most_six_times_its_function_p12() {
             let counters = run(&program, Engine::Fast, Limits::default()).counters;
             match counters.total_ops <= 6 * counters.primal_ops + 20 {
                 true => Ok(Verdict::Holds),
-                false if body.contains('Ω') || body.contains("grad") || body.contains('J') || body.contains('@') => {
+                false
+                    if body.contains('Ω')
+                        || body.contains("grad")
+                        || body.contains('J')
+                        || body.contains('@') =>
+                {
                     Ok(Verdict::Skipped("a derivative inside"))
                 }
                 false => Err(format!("{} operations for {}", counters.total_ops, counters.primal_ops)),

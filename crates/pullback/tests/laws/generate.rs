@@ -148,7 +148,12 @@ impl<'a> Generator<'a> {
             Ty::Plane => format!("<{}, {}>", self.numeral(), self.numeral()),
             Ty::Fun => {
                 let n = self.numeral();
-                self.choices.among(&[format!("(\\u:R. u * {n})"), "(\\u:R. u * u)".into(), "(zero : R -> R)".into()].each_ref()).clone()
+                self.choices
+                    .among(
+                        &[format!("(\\u:R. u * {n})"), "(\\u:R. u * u)".into(), "(zero : R -> R)".into()]
+                            .each_ref(),
+                    )
+                    .clone()
             }
             Ty::CoReal => format!("[{}]^*", self.numeral()),
             Ty::CoPlane => format!("[{}, {}]^*", self.numeral(), self.numeral()),
@@ -312,7 +317,9 @@ impl<'a> Generator<'a> {
                 let inner = self.linear_in(v, of, Ty::Plane, d);
                 format!("((J q · {inner}) {})", self.term(Ty::Plane, 1))
             }
-            (3, Ty::Real) => format!("({} @ {})", self.term(Ty::CoPlane, 1), self.linear_in(v, of, Ty::Plane, d)),
+            (3, Ty::Real) => {
+                format!("({} @ {})", self.term(Ty::CoPlane, 1), self.linear_in(v, of, Ty::Plane, d))
+            }
             (3, _) => format!("<{}, zero>", self.linear_in(v, of, Ty::Real, d)),
             (4, _) => {
                 // A `let` of something that is zero by its form is the soft spot of the rules, and not generated.

@@ -40,7 +40,13 @@ fn covectors_are_additive_lemma_4_4() {
         300,
         |generator| {
             let of = generator.choices.among(&[Ty::Real, Ty::Plane, Ty::Fun]);
-            let dual = if of == Ty::Real { Ty::CoReal } else if of == Ty::Plane { Ty::CoPlane } else { Ty::CoFun };
+            let dual = if of == Ty::Real {
+                Ty::CoReal
+            } else if of == Ty::Plane {
+                Ty::CoPlane
+            } else {
+                Ty::CoFun
+            };
             let covector = generator.open_term(&[], dual, 3);
             (covector, generator.open_term(&[], of, 2), generator.open_term(&[], of, 2))
         },

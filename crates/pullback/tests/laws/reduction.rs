@@ -56,55 +56,72 @@ fn verdict(answer: Option<Answer>) -> Trial {
 
 #[test]
 fn each_step_keeps_the_meaning_theorem_4_6() {
-    law("steps keep meaning", 150, |generator| generator.program().0, |source| {
-        let mut before: Option<Answer> = None;
-        let answer = watch(source, |terms, state| {
-            let (translated, term) = translate(terms, state);
-            match Machine::new(translated, LIMITS).run(term, terms.ty(state), &terms.types) {
-                Ok(answer) => {
-                    if let Some(before) = &before {
-                        same(before, &answer).map_err(|difference| format!("{difference} at {}", show(terms, state)))?;
+    law(
+        "steps keep meaning",
+        150,
+        |generator| generator.program().0,
+        |source| {
+            let mut before: Option<Answer> = None;
+            let answer = watch(source, |terms, state| {
+                let (translated, term) = translate(terms, state);
+                match Machine::new(translated, LIMITS).run(term, terms.ty(state), &terms.types) {
+                    Ok(answer) => {
+                        if let Some(before) = &before {
+                            same(before, &answer)
+                                .map_err(|difference| format!("{difference} at {}", show(terms, state)))?;
+                        }
+                        before = Some(answer);
+                        Ok(())
                     }
-                    before = Some(answer);
-                    Ok(())
+                    Err(Stop::OutOfFuel | Stop::OutOfMemory) => Ok(()),
+                    Err(other) => Err(format!("{other:?}")),
                 }
-                Err(Stop::OutOfFuel | Stop::OutOfMemory) => Ok(()),
-                Err(other) => Err(format!("{other:?}")),
+            })?;
+            if let (Some(answer), Some(before)) = (&answer, &before) {
+                same(before, answer)?;
             }
-        })?;
-        if let (Some(answer), Some(before)) = (&answer, &before) {
-            same(before, answer)?;
-        }
-        verdict(answer)
-    });
+            verdict(answer)
+        },
+    );
 }
 
 #[test]
 fn each_step_keeps_the_type_corollary_4_7() {
-    law("steps keep types", 300, |generator| generator.program().0, |source| {
-        let mut ty = None;
-        let answer = watch(source, |terms, state| {
-            let expected = *ty.get_or_insert(terms.ty(state));
-            if terms.ty(state) != expected {
-                return Err(format!("another type: {}", show(terms, state)));
-            }
-            recheck(terms, state)
-                .map_err(|part| format!("{:?} is ill typed in {}", terms.term(part.0), show(terms, state)))
-        })?;
-        verdict(answer)
-    });
+    law(
+        "steps keep types",
+        300,
+        |generator| generator.program().0,
+        |source| {
+            let mut ty = None;
+            let answer = watch(source, |terms, state| {
+                let expected = *ty.get_or_insert(terms.ty(state));
+                if terms.ty(state) != expected {
+                    return Err(format!("another type: {}", show(terms, state)));
+                }
+                recheck(terms, state).map_err(|part| {
+                    format!("{:?} is ill typed in {}", terms.term(part.0), show(terms, state))
+                })
+            })?;
+            verdict(answer)
+        },
+    );
 }
 
 #[test]
 fn traces_end_and_no_state_repeats_corollary_5_2() {
-    law("no state repeats", 200, |generator| generator.program().0, |source| {
-        let mut seen = HashSet::new();
-        let answer = watch(source, |terms, state| match seen.insert(show(terms, state)) {
-            true => Ok(()),
-            false => Err(format!("again: {}", show(terms, state))),
-        })?;
-        verdict(answer)
-    });
+    law(
+        "no state repeats",
+        200,
+        |generator| generator.program().0,
+        |source| {
+            let mut seen = HashSet::new();
+            let answer = watch(source, |terms, state| match seen.insert(show(terms, state)) {
+                true => Ok(()),
+                false => Err(format!("again: {}", show(terms, state))),
+            })?;
+            verdict(answer)
+        },
+    );
 }
 
 /// `⟦s[t/x]⟧ρ = ⟦s⟧ρ[x:=⟦t⟧ρ]`: the kernel's substitution of an open term under binders whose names are those of its free variables, against a `let`.
@@ -114,7 +131,8 @@ fn substitution_is_binding_lemma_4_5() {
         "substitution is binding",
         300,
         |generator| {
-            let value = generator.open_term(&[("x", Ty::Real), ("y", Ty::Real), ("z", Ty::Real)], Ty::Real, 2);
+            let value =
+                generator.open_term(&[("x", Ty::Real), ("y", Ty::Real), ("z", Ty::Real)], Ty::Real, 2);
             let body = generator.open_term(&[("x", Ty::Real), ("hole", Ty::Real)], Ty::Real, 4);
             format!("{PRIMS}\\x:R. \\y:R. \\z:R. let hole : R = {value} in {body}")
         },

@@ -9,18 +9,23 @@ use crate::harness::{TOO_LONG, Verdict, accepted, answer, law, same};
 
 #[test]
 fn printing_and_reading_a_value_gives_it_back_p13() {
-    law("print, parse", 300, |generator| generator.program().0, |source| {
-        let program = accepted(source)?;
-        let Some(value) = answer(&program, Engine::Fast)? else { return Ok(Verdict::Skipped(TOO_LONG)) };
-        let text = value.show(&program.terms.types);
-        let read = accepted(&text)?;
-        let again = answer(&read, Engine::Fast)?.ok_or("a literal takes no time")?;
-        same(&value, &again)?;
-        match text == again.show(&read.terms.types) {
-            true => Ok(Verdict::Holds),
-            false => Err(format!("{text} is printed otherwise")),
-        }
-    });
+    law(
+        "print, parse",
+        300,
+        |generator| generator.program().0,
+        |source| {
+            let program = accepted(source)?;
+            let Some(value) = answer(&program, Engine::Fast)? else { return Ok(Verdict::Skipped(TOO_LONG)) };
+            let text = value.show(&program.terms.types);
+            let read = accepted(&text)?;
+            let again = answer(&read, Engine::Fast)?.ok_or("a literal takes no time")?;
+            same(&value, &again)?;
+            match text == again.show(&read.terms.types) {
+                true => Ok(Verdict::Holds),
+                false => Err(format!("{text} is printed otherwise")),
+            }
+        },
+    );
 }
 
 #[test]
@@ -35,7 +40,8 @@ fn formatting_keeps_the_program() {
         |source| {
             let file = SourceFile::new("law.pb", source);
             let formatted = format(&file).map_err(|diagnostics| format!("{diagnostics:?}"))?;
-            let again = format(&SourceFile::new("law.pb", &formatted)).map_err(|diagnostics| format!("{diagnostics:?}"))?;
+            let again = format(&SourceFile::new("law.pb", &formatted))
+                .map_err(|diagnostics| format!("{diagnostics:?}"))?;
             if formatted != again {
                 return Err(format!("formatted again:\n{formatted}\n{again}"));
             }
