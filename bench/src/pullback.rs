@@ -37,6 +37,9 @@ fn line(name: &str, figure: &str, target: &str) {
     println!("  {name:<58}{figure:>12}   {target}");
 }
 
+/// A function of size n and a point, as texts.
+type Family = fn(usize) -> (String, String);
+
 /// `x1*x2 + x2*x3 + …` of n variables, its function and its point.
 fn products(n: usize) -> (String, String) {
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
@@ -64,7 +67,7 @@ fn fold(n: usize) -> (String, String) {
 /// A function and its gradient.
 pub fn gradients_against_values() {
     println!("gradients: time of the gradient / time of the value                            target ≤ 5");
-    let families: [(&str, fn(usize) -> (String, String)); 3] = [
+    let families: [(&str, Family); 3] = [
         ("a sum of products of neighbours, n variables", products),
         ("a chain of lets, n long", chain),
         ("a fold over a Church list of n elements", fold),

@@ -16,7 +16,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { fuel: 1_000_000_000, memory: 4 << 30 }
+        Limits { fuel: 1_000_000_000, memory: 2 << 30 }
     }
 }
 

@@ -257,10 +257,15 @@ impl Printer<'_> {
     fn fresh(&self, hint: Hint) -> String {
         let text = self.text(hint.0);
         let is_taken = |name: &str| self.taken.get(name).is_some_and(|count| *count > 0);
-        if !is_taken(text) {
-            return text.to_string();
+        let mut name = text.to_string();
+        // As many names as are taken have been tried at the latest.
+        for i in 1..=self.names.len() {
+            if !is_taken(&name) {
+                break;
+            }
+            name = format!("{text}{i}");
         }
-        (1..).map(|i| format!("{text}{i}")).find(|name| !is_taken(name)).expect("some number is free")
+        name
     }
 }
 

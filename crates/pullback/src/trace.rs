@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The phases of the paper can be read off the rules: *divide* is `A`, *conquer* are the pullback steps (`7` to `21`), each with the value
-//! that goes forward, and *combine* are `3`, forward, and `5`, back. Steps in the premise of a rule say `premise`, once for each premise that is open.
+//! that goes forward, and *combine* are `3`, forward, and `5`, back. Steps in the premise of a rule say `premise`; contractions and `sharp` are told as `+`, like the sums that they are.
 
 use std::fmt;
 
@@ -60,9 +60,9 @@ impl Observer for Writer<'_> {
         if self.failed.is_err() {
             return;
         }
-        let premises = "premise ".repeat(step.premises);
+        let premise = if step.premises > 0 { "premise " } else { "" };
         let detail = self.detail(terms, step.detail);
-        self.failed = writeln!(self.out, "{} {premises}{} {detail}", self.n_steps, step.rule);
+        self.failed = writeln!(self.out, "{} {premise}{} {detail}", self.n_steps, step.rule);
     }
 
     fn wants_states(&self) -> bool {
@@ -88,7 +88,7 @@ impl Writer<'_> {
             Detail::Value(before, after) | Detail::Rewrite(before, after) => {
                 format!("{} -> {}", show(before), show(after))
             }
-            Detail::Forward(id) => match self.value(terms, id) {
+            Detail::Forward(id) => match Self::value(terms, id) {
                 Some(value) => value,
                 None => show(id),
             },
@@ -96,7 +96,7 @@ impl Writer<'_> {
     }
 
     /// The value of `f(r)`, which the next step computes.
-    fn value(&self, terms: &Terms, id: TermId) -> Option<String> {
+    fn value(terms: &Terms, id: TermId) -> Option<String> {
         let Term::Prim(f, argument) = terms.term(id) else { return None };
         let point = literal::vector(terms, argument)?;
         let value = terms.primitives.get(f).apply(&mut Reals, &point).ok()?;

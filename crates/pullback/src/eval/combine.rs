@@ -6,7 +6,7 @@ use super::transpose::transpose;
 use super::{Control, Detail, Frame, Machine, literal};
 use crate::outcome::Stop;
 use crate::primitive::PrimId;
-use crate::primitive::calculus::Reals;
+use crate::primitive::calculus::{Arithmetic, Binary, Reals};
 use crate::syntax::{Hint, Path, Term, TermId, VarId};
 use crate::types::Type;
 
@@ -148,22 +148,20 @@ impl Machine<'_> {
     }
 
     fn add_literals(&mut self, left: TermId, right: TermId, ty: Type) -> Result<Option<TermId>, Stop> {
-        let leaves = |id| match self.terms.types.is_euclidean(ty) {
-            true => literal::vector(&self.terms, id),
-            false => literal::covector(&self.terms, id),
+        let is_vector = self.terms.types.is_euclidean(ty);
+        let leaves = |id| {
+            if is_vector { literal::vector(&self.terms, id) } else { literal::covector(&self.terms, id) }
         };
         let (Some(left), Some(right)) = (leaves(left), leaves(right)) else { return Ok(None) };
         let mut sum = Vec::with_capacity(left.len());
         for (a, b) in left.into_iter().zip(right) {
-            use crate::primitive::calculus::{Arithmetic, Binary};
             sum.push(Reals.binary(Binary::Add, a, b)?);
         }
-        Ok(Some(match self.terms.types.is_euclidean(ty) {
-            true => literal::make(&mut self.terms, ty, &sum),
-            false => {
-                let of = self.terms.types.predual(ty);
-                literal::make_covector(&mut self.terms, of, &sum)
-            }
+        Ok(Some(if is_vector {
+            literal::make(&mut self.terms, ty, &sum)
+        } else {
+            let of = self.terms.types.predual(ty);
+            literal::make_covector(&mut self.terms, of, &sum)
         }))
     }
 
@@ -251,7 +249,7 @@ impl Machine<'_> {
                 }
             }
         };
-        self.rewrite("@", before, after)
+        self.rewrite("+", before, after)
     }
 
     /// `sharp V`.
@@ -274,7 +272,7 @@ impl Machine<'_> {
                 self.arrange(ty, leaves)
             }
         };
-        self.rewrite("@", before, after)
+        self.rewrite("+", before, after)
     }
 
     /// The tuple of this type with these leaves.

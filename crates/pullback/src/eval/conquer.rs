@@ -29,6 +29,17 @@ pub struct Redex {
     v_term: TermId,
 }
 
+impl Redex {
+    /// The name of a rule on this redex: rules for `⟨y,E⟩` are 20a and 20b.
+    fn named(self, rule: &str) -> String {
+        match (self.is_extended, rule) {
+            (true, "9") => "20b".to_string(),
+            (true, rule) => format!("20a/{rule}"),
+            (false, rule) => rule.to_string(),
+        }
+    }
+}
+
 /// What a premise differentiates, and where: `((Ω function)·ω) point` with a fresh ω.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
@@ -172,7 +183,7 @@ impl Machine<'_> {
                 return Ok(self.differentiate_body(redex, hint, body, Premise::Dual));
             }
             // (17)
-            Term::Pullback(..) => return self.expand_elementary(redex),
+            Term::Pullback(..) => return Ok(self.expand_elementary(redex)),
             // (18)  λx.L: λx.S'
             Term::Lambda(hint, body) => {
                 return Ok(self.differentiate_body(redex, hint, body, Premise::Lambda));
@@ -257,14 +268,14 @@ impl Machine<'_> {
     }
 
     /// (17): `((Ω λx.L)·z) a` with `y` and `a` free.
-    fn expand_elementary(&mut self, redex: Redex) -> Result<Control, Stop> {
+    fn expand_elementary(&mut self, redex: Redex) -> Control {
         let (y, y_term) = self.terms.fresh_term("y", self.terms.ty(redex.value));
         let (a, a_term) = self.terms.fresh_term("a", self.terms.param(redex.elementary));
         let open = self.terms.instantiate(redex.elementary, &[y_term]);
         let applied = self.terms.apply(open, a_term);
         self.n_premises += 1;
         self.frames.push(Frame::Premise(Box::new(Premise::Pullback(redex, y, a))));
-        Ok(Control::Eval(applied))
+        Control::Eval(applied)
     }
 
     /// `F a` for a pullback `F` and a fresh `a`, on behalf of a rule that needs a λ.
@@ -370,7 +381,7 @@ impl Machine<'_> {
                 let after = self
                     .terms
                     .push(Term::Pullback(redex.hint, elementary, redex.form), self.terms.ty(redex.function));
-                self.step(&self.rule(redex, "17"), Detail::Term(after))?;
+                self.step(&redex.named("17"), Detail::Term(after))?;
                 self.differentiate(Redex { elementary, ..redex })
             }
             Premise::Lambda(redex, hint, x) => {
@@ -470,14 +481,6 @@ impl Machine<'_> {
         self.terms.push(new, self.terms.ty(id))
     }
 
-    fn rule(&self, redex: Redex, rule: &str) -> String {
-        match (redex.is_extended, rule) {
-            (true, "9") => "20b".to_string(),
-            (true, rule) => format!("20a/{rule}"),
-            (false, rule) => rule.to_string(),
-        }
-    }
-
     /// `(λv.S)^*·(ω (E[V/y]))`; (20a) `(λv.⟨v,S⟩)^*·(ω ⟨V,E[V/y]⟩)`; (20b) with `0` for `S`.
     fn finish(
         &mut self,
@@ -487,7 +490,7 @@ impl Machine<'_> {
         forward: Option<TermId>,
     ) -> Result<Control, Stop> {
         let Redex { function, is_extended, form, value, v, v_term, .. } = redex;
-        let rule = self.rule(redex, rule);
+        let rule = redex.named(rule);
         let forward = forward.unwrap_or_else(|| self.at_value(redex));
         let argument = if is_extended { self.terms.pair(value, forward) } else { forward };
         let body = match (direction, is_extended) {

@@ -25,8 +25,7 @@ pub fn transpose(
             // v: add c
             Term::Free(found) if found == var => add(&mut result, &c),
             // 0: nothing
-            Term::Zero => {}
-            Term::Real(value) if value == 0.0 => {}
+            Term::Zero | Term::Real(0.0) => {}
             // π_i s: pad c with zeros, go to s
             Term::Project(path, of) => {
                 if !terms.types.is_euclidean(terms.ty(of)) {
@@ -76,9 +75,10 @@ pub fn transpose(
             _ => return Ok(None),
         }
     }
-    match result.iter().all(|leaf| leaf.is_finite()) {
-        true => Ok(Some(result)),
-        false => Err(Undefined::new("a derivative")),
+    if result.iter().all(|leaf| leaf.is_finite()) {
+        Ok(Some(result))
+    } else {
+        Err(Undefined::new("a derivative"))
     }
 }
 

@@ -113,7 +113,7 @@ impl Compiler<'_> {
                 tasks.push(Task::Emit(id));
                 match (self.single(f), terms.term(argument)) {
                     (Some(Node::Binary(..)), Term::Pair(a, b)) => {
-                        tasks.extend([Task::Visit(b), Task::Visit(a)])
+                        tasks.extend([Task::Visit(b), Task::Visit(a)]);
                     }
                     _ => tasks.push(Task::Visit(argument)),
                 }

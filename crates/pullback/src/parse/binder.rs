@@ -37,21 +37,18 @@ impl Parser<'_> {
     fn pattern_in(&mut self, mut open: Vec<Open>) -> Option<PatternId> {
         loop {
             // After the first item of a bracket, a comma or its end comes next.
-            if let Some(innermost) = open.last()
-                && !innermost.items.is_empty()
-            {
-                if !self.eat(",") {
-                    let Open { bracket, start, items } = open.pop().expect("it was there");
-                    if !self.expect(bracket.close()) {
-                        return None;
-                    }
-                    let pattern = self.close_pattern(start, items);
-                    match open.last_mut() {
-                        None => return Some(pattern),
-                        Some(outer) => outer.items.push(pattern),
-                    }
-                    continue;
+            let has_items = open.last().is_some_and(|innermost| !innermost.items.is_empty());
+            if has_items && !self.eat(",") {
+                let Open { bracket, start, items } = open.pop().expect("it was there");
+                if !self.expect(bracket.close()) {
+                    return None;
                 }
+                let pattern = self.close_pattern(start, items);
+                match open.last_mut() {
+                    None => return Some(pattern),
+                    Some(outer) => outer.items.push(pattern),
+                }
+                continue;
             }
             let token = self.token();
             if let TokenKind::Symbol(symbol) = token.kind

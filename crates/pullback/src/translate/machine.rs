@@ -48,6 +48,9 @@ enum Frame {
     Plus(LValue),
 }
 
+/// The variable of a direction, and the derivative along all directions so far; none if it is zero.
+type Derivative = (LVar, Option<LTerm>);
+
 /// What two operands become.
 #[derive(Clone, Copy)]
 enum Pairing {
@@ -71,7 +74,7 @@ pub struct Machine {
     closures: Vec<(LVar, LTerm, Env)>,
     bindings: Vec<(LVar, LValue, Env)>,
     /// The derivatives of bodies: for each, the variables of the directions and the term; none if it is zero.
-    derivatives: FxHashMap<(LTerm, LVar), Vec<(LVar, Option<LTerm>)>>,
+    derivatives: FxHashMap<(LTerm, LVar), Vec<Derivative>>,
     limits: Limits,
     steps: u64,
 }
@@ -115,7 +118,7 @@ impl Machine {
         let (mut leaves, mut work) = (Vec::new(), vec![(value, ty)]);
         while let Some((value, at)) = work.pop() {
             match types.shape(at) {
-                Shape::Real => leaves.push(Leaf::Real(self.real(value))),
+                Shape::Real => leaves.push(Leaf::Real(Self::real(value))),
                 Shape::Arrow(..) => leaves.push(Leaf::Function),
                 Shape::Product(left, right) => {
                     let (first, second) = self.halves(value);
@@ -125,7 +128,7 @@ impl Machine {
                     for leaf in 0..types.components(of) {
                         let basis = self.basis(types, of, leaf);
                         let value = self.go(Control::Apply(value, basis))?;
-                        leaves.push(Leaf::Real(self.real(value)));
+                        leaves.push(Leaf::Real(Self::real(value)));
                     }
                 }
                 Shape::Dual(_) => leaves.push(Leaf::Dual),
@@ -143,9 +146,8 @@ impl Machine {
             (at, rest) = if is_left { (left, rest) } else { (right, rest - n_left) };
         }
         let one = LValue::Real(1.0);
-        around.into_iter().rev().fold(one, |value, is_left| match is_left {
-            true => self.pair(value, LValue::Zero),
-            false => self.pair(LValue::Zero, value),
+        around.into_iter().rev().fold(one, |value, is_left| {
+            if is_left { self.pair(value, LValue::Zero) } else { self.pair(LValue::Zero, value) }
         })
     }
 
@@ -156,7 +158,7 @@ impl Machine {
             if self.steps > self.limits.fuel {
                 return Err(Stop::OutOfFuel);
             }
-            if self.steps % 4096 == 0 && self.bytes() > self.limits.memory {
+            if self.steps.is_multiple_of(4096) && self.bytes() > self.limits.memory {
                 return Err(Stop::OutOfMemory);
             }
             control = match control {
@@ -201,6 +203,8 @@ impl Machine {
         unreachable!("a closed term binds all its variables")
     }
 
+    /// The environment with one more binding.
+    #[allow(clippy::unnecessary_wraps, reason = "an environment that is not empty")]
     fn bind(&mut self, var: LVar, value: LValue, env: Env) -> Env {
         self.bindings.push((var, value, env));
         Some(number(self.bindings.len() - 1))
@@ -228,8 +232,8 @@ impl Machine {
                 let Form::Derive(_, point, directions) = self.terms.form(term) else {
                     unreachable!("it is a derivative")
                 };
-                let parts = [*point].into_iter().chain(directions.iter().copied());
-                match parts.skip(known.len() - 1).next() {
+                let mut parts = [*point].into_iter().chain(directions.iter().copied());
+                match parts.nth(known.len() - 1) {
                     Some(next) => {
                         self.frames.push(Frame::Derive(term, env, known));
                         Control::Eval(next, env)
@@ -318,7 +322,7 @@ impl Machine {
         }
     }
 
-    fn real(&self, value: LValue) -> f64 {
+    fn real(value: LValue) -> f64 {
         match value {
             LValue::Real(value) => value,
             LValue::Zero => 0.0,
@@ -390,10 +394,10 @@ impl Machine {
             let mut reversed = Vec::with_capacity(primitive.n_params);
             for _ in 1..primitive.n_params {
                 let (left, right) = self.halves(at);
-                reversed.push(self.real(right));
+                reversed.push(Self::real(right));
                 at = left;
             }
-            reversed.push(self.real(at));
+            reversed.push(Self::real(at));
             leaves.extend(reversed.into_iter().rev());
         }
         leaves

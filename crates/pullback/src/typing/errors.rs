@@ -120,9 +120,9 @@ pub(super) fn duplicate(text: &str, span: Span, first: Span) -> Diagnostic {
         .cause(first, "first bound here")
 }
 
-pub(super) fn infinite(ty: &str, span: Span) -> Diagnostic {
+pub(super) fn infinite(span: Span) -> Diagnostic {
     Diagnostic::error(codes::INFINITE, span, "infinite type: this type would contain itself")
-        .label(format!("its type `{ty}` has no end"))
+        .label("here a type would be a part of itself")
         .reason("every expression has one finite type; a function cannot be given itself")
 }
 

@@ -17,10 +17,10 @@ use crate::names::{Name, Names};
 use crate::parse::Parsed;
 use crate::primitive::{BINARY, PrimId, Primitives, UNARY};
 use crate::surface::{
-    BinaryOp, Binder, DeclarationKind, Derivative, ExprId, ExprKind, Former, Pattern, PatternId, Program,
-    Side, Written, WrittenId,
+    BinaryOp, Binder, DeclarationKind, Derivative, ExprId, ExprKind, Former, PatternId, Program, Side,
+    WrittenId,
 };
-use crate::syntax::{Path, Terms};
+use crate::syntax::Terms;
 use crate::types::{Type, Types};
 
 /// A condition that is checked when all types are known.
@@ -71,15 +71,15 @@ struct Postponed {
     result: Ty,
 }
 
-struct Inference<'a> {
-    program: &'a Program,
-    names: &'a Names,
-    poisoned: &'a FxHashSet<Name>,
-    out: Inferred,
-    scope: Scope,
-    written_types: FxHashMap<Name, Ty>,
+pub(super) struct Inference<'a> {
+    pub(super) program: &'a Program,
+    pub(super) names: &'a Names,
+    pub(super) poisoned: &'a FxHashSet<Name>,
+    pub(super) out: Inferred,
+    pub(super) scope: Scope,
+    pub(super) written_types: FxHashMap<Name, Ty>,
     postponed: Vec<Postponed>,
-    diagnostics: &'a mut Diagnostics,
+    pub(super) diagnostics: &'a mut Diagnostics,
 }
 
 /// Visits all declarations and the main expression.
@@ -188,12 +188,12 @@ impl Inference<'_> {
         (Meaning::Local(self.place(Place::Whole(binder))), ty)
     }
 
-    fn new_binder(&mut self, ty: Ty) -> BinderId {
+    pub(super) fn new_binder(&mut self, ty: Ty) -> BinderId {
         self.out.binder_types.push(ty);
         BinderId(u32::try_from(self.out.binder_types.len() - 1).expect("fewer binders than source bytes"))
     }
 
-    fn place(&mut self, place: Place) -> PlaceId {
+    pub(super) fn place(&mut self, place: Place) -> PlaceId {
         self.out.places.push(place);
         PlaceId(u32::try_from(self.out.places.len() - 1).expect("fewer places than source bytes"))
     }
@@ -431,7 +431,7 @@ impl Inference<'_> {
         real
     }
 
-    fn equal(&mut self, expected: Ty, found: Ty, span: Span, situation: Situation) {
+    pub(super) fn equal(&mut self, expected: Ty, found: Ty, span: Span, situation: Situation) {
         self.equal_at(expected, found, span, span, situation);
     }
 
@@ -447,99 +447,6 @@ impl Inference<'_> {
             let (expected, found) = shown.unwrap_or_default();
             self.diagnostics.push(errors::mismatch(&expected, &found, span, situation));
         }
-    }
-
-    /// Brings the variables of a binder into scope; gives its type.
-    fn bind(&mut self, binder: &Binder) -> Ty {
-        let ty = match binder.written {
-            Some(written) => self.written(written),
-            None => self.out.unknowns.fresh(),
-        };
-        let binder_id = self.new_binder(ty);
-        self.out.binders.insert(binder.pattern, binder_id);
-        let whole = self.place(Place::Whole(binder_id));
-        let mut seen: FxHashMap<Name, Span> = FxHashMap::default();
-        let mut work = vec![(binder.pattern, whole, ty)];
-        while let Some((pattern, place, ty)) = work.pop() {
-            self.out.patterns[pattern.index()] = Some(ty);
-            let span = self.program.tree.pattern_span(pattern);
-            match self.program.tree.pattern(pattern) {
-                Pattern::Name(name) => {
-                    if let Some(first) = seen.insert(*name, span) {
-                        self.diagnostics.push(errors::duplicate(self.names.text(*name), span, first));
-                    }
-                    let entry = Entry { meaning: Meaning::Local(place), ty };
-                    self.scope.bind(*name, entry);
-                }
-                Pattern::Tuple(items) => {
-                    let types: Vec<Ty> = items.iter().map(|_| self.out.unknowns.fresh()).collect();
-                    let tuple = self.out.unknowns.tuple(types.iter().copied());
-                    self.equal(ty, tuple, span, Situation::Pattern);
-                    let n = u32::try_from(items.len()).expect("fewer items than source bytes");
-                    let mut parts = Vec::new();
-                    for ((i, item), ty) in (0..n).zip(items).zip(types) {
-                        let right = i > 0;
-                        let path = Path { lefts: n - 1 - i, right };
-                        parts.push((*item, self.place(Place::Part(place, path)), ty));
-                    }
-                    work.extend(parts.into_iter().rev());
-                }
-            }
-        }
-        ty
-    }
-
-    /// The type that is written, with the names of types replaced by what they stand for.
-    fn written(&mut self, written: WrittenId) -> Ty {
-        let tree = &self.program.tree;
-        let (mut order, mut work) = (Vec::new(), vec![written]);
-        while let Some(id) = work.pop() {
-            order.push(id);
-            match tree.written(id) {
-                Written::Arrow(a, b) | Written::Product(a, b) => work.extend([a, b]),
-                Written::Power(a, _) | Written::Dual(a) | Written::Omega(a) | Written::Group(a) => {
-                    work.push(a)
-                }
-                Written::Error | Written::Real | Written::Name(_) => {}
-            }
-        }
-        let mut made: FxHashMap<WrittenId, Ty> = FxHashMap::default();
-        for id in order.into_iter().rev() {
-            let ty = match tree.written(id) {
-                Written::Error => self.out.unknowns.poison(),
-                Written::Real => self.out.unknowns.real(),
-                Written::Name(name) => self.type_name(name, tree.written_span(id)),
-                Written::Arrow(a, b) => self.out.unknowns.arrow(made[&a], made[&b]),
-                Written::Product(a, b) => self.out.unknowns.product(made[&a], made[&b]),
-                Written::Dual(a) => self.out.unknowns.dual(made[&a]),
-                Written::Omega(a) => self.out.unknowns.omega(made[&a]),
-                Written::Group(a) => made[&a],
-                Written::Power(a, n) if u64::from(n) > Types::MAX_COMPONENTS => {
-                    let _ = a;
-                    self.diagnostics.push(errors::too_large(tree.written_span(id)));
-                    self.out.unknowns.poison()
-                }
-                Written::Power(a, n) => {
-                    let of = made[&a];
-                    self.out.unknowns.tuple((0..n).map(|_| of))
-                }
-            };
-            made.insert(id, ty);
-        }
-        made[&written]
-    }
-
-    fn type_name(&mut self, name: Name, span: Span) -> Ty {
-        if let Some(ty) = self.written_types.get(&name) {
-            return *ty;
-        }
-        if !self.poisoned.contains(&name) {
-            let mut known: Vec<&str> = self.written_types.keys().map(|name| self.names.text(*name)).collect();
-            known.sort_unstable();
-            let text = self.names.text(name);
-            self.diagnostics.push(errors::unbound("type", text, span, &known));
-        }
-        self.out.unknowns.poison()
     }
 
     /// The types of `jacobian f at v`, as soon as the value of `f` is known; what is unknown at the end is `R`.
@@ -563,11 +470,11 @@ impl Inference<'_> {
 
     /// The type of the value with every leaf `R` replaced by the dual of the type of the point.
     fn rows(&mut self, postponed: &Postponed) -> Ty {
-        self.out.euclidean.push(Euclidean { ty: postponed.value, at: postponed.at });
         enum Step {
             Visit(Ty),
             Join,
         }
+        self.out.euclidean.push(Euclidean { ty: postponed.value, at: postponed.at });
         let (mut work, mut done) = (vec![Step::Visit(postponed.value)], Vec::new());
         while let Some(step) = work.pop() {
             if done.len() as u64 > Types::MAX_COMPONENTS {

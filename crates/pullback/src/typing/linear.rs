@@ -98,8 +98,7 @@ impl Checker<'_> {
             // L(X,x) = x∈X   L(X,0) = true   L(X,r) = (r=0)
             Term::Bound(index) if self.flag(index, 0) != Flag::Other => {}
             Term::Bound(_) | Term::Free(_) => return self.fail(id, Reason::Constant),
-            Term::Zero => {}
-            Term::Real(value) if value == 0.0 => {}
+            Term::Zero | Term::Real(0.0) => {}
             Term::Real(_) => return self.fail(id, Reason::Numeral),
             // L(X,s+t) = L(X,⟨s,t⟩) = L(X,s) ∧ L(X,t)
             Term::Add(left, right) | Term::Pair(left, right) => work.extend([same(right), same(left)]),

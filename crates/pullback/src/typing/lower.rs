@@ -20,7 +20,7 @@ use crate::types::Type;
 /// The terms of a program, and where they come from.
 pub struct Lowered {
     /// The main expression under its definitions.
-    pub main: Option<TermId>,
+    pub main: TermId,
     /// For each term, the expression that it was made for.
     pub origins: Vec<Span>,
 }
@@ -79,7 +79,7 @@ pub fn lower(
 
 impl Lowering<'_> {
     /// Definitions are `let`s around the main expression.
-    fn program_term(&mut self) -> Option<TermId> {
+    fn program_term(&mut self) -> TermId {
         let program = self.program;
         let mut defs = Vec::new();
         for declaration in &program.declarations {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
             term = self.terms.bind(hint, value, term);
             self.note(span);
         }
-        Some(term)
+        term
     }
 
     /// The body of `\b b. e` at this depth.

@@ -1,12 +1,13 @@
 //! From tree to kernel terms: names, types, the side conditions of section 4, and the removal of sugar.
 //!
 //! * [`scope`]: what names stand for. [`prims`]: the bodies of primitives.
-//! * [`infer`]: the rules of Figure 2, as equations between types; [`unify`] solves them.
+//! * [`infer`]: the rules of Figure 2, as equations between types, with [`annotate`] for binders and written types; [`unify`] solves them.
 //! * [`lower`]: kernel terms, when all types are known.
 //! * [`linear`]: the linearity of dual maps, on kernel terms.
 //! * [`recheck`]: the rules again on kernel terms, for the laws.
 //! * [`errors`]: the words for all of it.
 
+mod annotate;
 mod errors;
 pub mod infer;
 pub mod linear;
@@ -39,11 +40,14 @@ pub fn check(file: &SourceFile) -> Result<Program, Vec<Diagnostic>> {
 
 fn check_parsed(mut parsed: Parsed) -> Result<Program, Vec<Diagnostic>> {
     let mut diagnostics = std::mem::take(&mut parsed.diagnostics);
+    // Where words were dropped, types say little.
+    if diagnostics.iter().any(|diagnostic| diagnostic.code == codes::LEXICAL) {
+        return Err(diagnostics.into_sorted());
+    }
     let mut terms = Terms::default();
     let mut inferred = infer::infer(&parsed, &mut terms, &mut diagnostics);
-    if let Some((span, ty)) = inferred.unknowns.cycle() {
-        let shown = inferred.unknowns.show(ty);
-        diagnostics.push(errors::infinite(&shown, span));
+    if let Some(span) = inferred.unknowns.cycle() {
+        diagnostics.push(errors::infinite(span));
     }
     if !diagnostics.is_empty() {
         return Err(diagnostics.into_sorted());
@@ -65,7 +69,7 @@ fn check_parsed(mut parsed: Parsed) -> Result<Program, Vec<Diagnostic>> {
     if !diagnostics.is_empty() {
         return Err(diagnostics.into_sorted());
     }
-    let main = program.main.and(lowered.main);
+    let main = program.main.map(|_| lowered.main);
     Ok(Program { terms, main, is_open, origins: lowered.origins })
 }
 

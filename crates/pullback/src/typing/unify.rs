@@ -168,7 +168,7 @@ impl Unknowns {
     }
 
     /// A place where a type was made to contain itself, if there is one.
-    pub fn cycle(&mut self) -> Option<(Span, Ty)> {
+    pub fn cycle(&mut self) -> Option<Span> {
         const WHITE: u8 = 0;
         const GREY: u8 = 1;
         const BLACK: u8 = 2;
@@ -198,12 +198,12 @@ impl Unknowns {
     }
 
     /// The last place in the source at which a class of the cycle through `ty` was joined.
-    fn report(&self, ty: Ty, path: &[(Ty, bool)]) -> (Span, Ty) {
+    fn report(&self, ty: Ty, path: &[(Ty, bool)]) -> Span {
         let open: Vec<Ty> = path.iter().filter(|(_, is_done)| *is_done).map(|(ty, _)| *ty).collect();
         let from = open.iter().rposition(|open| *open == ty).unwrap_or(0);
         let places = open[from..].iter().filter_map(|ty| self.joined_at[ty.index()]);
         let place = places.max_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-        (place.expect("a cycle is made by joining"), ty)
+        place.expect("a cycle is made by joining")
     }
 
     /// Whether nothing in the type is unknown.
@@ -241,8 +241,7 @@ impl Unknowns {
     pub fn ground(&mut self, ty: Ty, types: &mut Types, memo: &mut Vec<Option<Type>>) -> Type {
         memo.resize(self.known.len(), None);
         let mut work = vec![ty];
-        loop {
-            let Some(ty) = work.last().copied() else { break };
+        while let Some(ty) = work.last().copied() {
             let root = self.find(ty);
             let known = self.known[root.index()];
             let waiting: Vec<Ty> = known

@@ -2,13 +2,14 @@
 //!
 //! The contexts are enumerated here as the grammar of section 6.1 has them, without the machine: every way to put the hole somewhere is tried.
 
-use eddy_pullback::eval::divide::{Body, classify};
+use eddy_pullback::eval::divide::{Body, classify, normalise};
 use eddy_pullback::eval::tower::Tower;
 use eddy_pullback::eval::{self, Observer, literal};
 use eddy_pullback::outcome::Outcome;
 use eddy_pullback::print::show;
 use eddy_pullback::syntax::{Term, TermId, Terms};
 
+use crate::generate::{PRIMS, Ty};
 use crate::harness::{LIMITS, TOO_LONG, Verdict, accepted, law};
 
 /// In how many ways a term is a context around a redex.
@@ -147,6 +148,31 @@ fn unique_decomposition_lemma_3_8() {
                 }
             }
             Ok(Verdict::Holds)
+        },
+    );
+}
+
+/// What rule A makes of the body of a pullback is a let series, and one that it would not touch again.
+#[test]
+fn a_reduction_ends_in_a_let_series_lemma_b_1() {
+    law(
+        "A-reduction ends in a let series",
+        300,
+        |generator| generator.open_term(&[("a", Ty::Real), ("f", Ty::Fun)], Ty::Real, 4),
+        |body| {
+            let program =
+                accepted(&format!("{PRIMS}\\p:R * (R -> R). let a = fst p in let f = snd p in {body}"))?;
+            let mut terms = program.terms;
+            let main = program.main.ok_or("a generated program has a main expression")?;
+            let Term::Lambda(_, body) = terms.term(main) else { return Err("no λ".into()) };
+            let series = {
+                let param = terms.param(main);
+                normalise(&mut terms, body, param)
+            };
+            match classify(&terms, series) {
+                Body::Last { .. } | Body::Series { .. } => Ok(Verdict::Holds),
+                other => Err(format!("{other:?}")),
+            }
         },
     );
 }
