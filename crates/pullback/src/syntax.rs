@@ -382,10 +382,7 @@ impl Terms {
 
     /// A chain of projections; chains of `π1` become one node.
     pub fn project(&mut self, path: Path, of: TermId) -> TermId {
-        let mut ty = self.ty(of);
-        for _ in 0..path.lefts {
-            ty = self.types.factors(ty).expect("only pairs are projected").0;
-        }
+        let mut ty = self.types.after_lefts(self.ty(of), path.lefts).expect("only pairs are projected");
         if path.right {
             ty = self.types.factors(ty).expect("only pairs are projected").1;
         }

@@ -40,12 +40,20 @@ pub struct Types {
     components: Vec<u64>,
     is_euclidean: Vec<bool>,
     numbers: FxHashMap<Shape, Type>,
+    /// For products whose components were asked for: the types after `π1` no time, once, twice, …
+    prefixes: FxHashMap<Type, Vec<Type>>,
 }
 
 impl Default for Types {
     fn default() -> Self {
         let numbers = FxHashMap::from_iter([(Shape::Real, Type::REAL)]);
-        Types { shapes: vec![Shape::Real], components: vec![1], is_euclidean: vec![true], numbers }
+        Types {
+            shapes: vec![Shape::Real],
+            components: vec![1],
+            is_euclidean: vec![true],
+            numbers,
+            prefixes: FxHashMap::default(),
+        }
     }
 }
 
@@ -115,6 +123,24 @@ impl Types {
             Shape::Product(left, right) => Some((left, right)),
             _ => None,
         }
+    }
+
+    /// What is left of a product after `π1` so many times. The first question about a long product is answered for all of it, so that n components cost
+    /// n steps and not n².
+    pub fn after_lefts(&mut self, ty: Type, lefts: u32) -> Option<Type> {
+        if lefts <= 2 {
+            let step = |ty: Type| self.factors(ty).map(|(left, _)| left);
+            return (0..lefts).try_fold(ty, |ty, _| step(ty));
+        }
+        if !self.prefixes.contains_key(&ty) {
+            let (mut prefixes, mut at) = (vec![ty], ty);
+            while let Some((left, _)) = self.factors(at) {
+                prefixes.push(left);
+                at = left;
+            }
+            self.prefixes.insert(ty, prefixes);
+        }
+        self.prefixes[&ty].get(lefts as usize).copied()
     }
 
     /// The argument and the result of a function type, which this is.

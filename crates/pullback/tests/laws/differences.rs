@@ -60,9 +60,10 @@ fn compare(exact: &[f64], differences: &[f64]) -> Trial {
     if exact.iter().chain(differences).any(|value| value.abs() > 1e7) {
         return Ok(Verdict::Skipped("large numbers"));
     }
-    match close(exact, differences, TOLERANCE) {
-        true => Ok(Verdict::Holds),
-        false => Err(format!("{exact:?} is not {differences:?}")),
+    if close(exact, differences, TOLERANCE) {
+        Ok(Verdict::Holds)
+    } else {
+        Err(format!("{exact:?} is not {differences:?}"))
     }
 }
 

@@ -25,9 +25,10 @@ fn linear_terms_are_additive_lemma_4_4() {
             };
             let added: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
             let scaled: Vec<f64> = first.iter().map(|a| 3.0 * a).collect();
-            match close(&sum, &added, 1e-9) && close(&triple, &scaled, 1e-9) {
-                true => Ok(Verdict::Holds),
-                false => Err(format!("{sum:?} is not {added:?}, or {triple:?} not {scaled:?}")),
+            if close(&sum, &added, 1e-9) && close(&triple, &scaled, 1e-9) {
+                Ok(Verdict::Holds)
+            } else {
+                Err(format!("{sum:?} is not {added:?}, or {triple:?} not {scaled:?}"))
             }
         },
     );

@@ -20,9 +20,10 @@ fn printing_and_reading_a_value_gives_it_back_p13() {
             let read = accepted(&text)?;
             let again = answer(&read, Engine::Fast)?.ok_or("a literal takes no time")?;
             same(&value, &again)?;
-            match text == again.show(&read.terms.types) {
-                true => Ok(Verdict::Holds),
-                false => Err(format!("{text} is printed otherwise")),
+            if text == again.show(&read.terms.types) {
+                Ok(Verdict::Holds)
+            } else {
+                Err(format!("{text} is printed otherwise"))
             }
         },
     );
@@ -46,9 +47,10 @@ fn formatting_keeps_the_program() {
                 return Err(format!("formatted again:\n{formatted}\n{again}"));
             }
             let (before, after) = (accepted(source)?, accepted(&formatted)?);
-            match before.show_type() == after.show_type() {
-                true => Ok(Verdict::Holds),
-                false => Err(format!("another type:\n{formatted}")),
+            if before.show_type() == after.show_type() {
+                Ok(Verdict::Holds)
+            } else {
+                Err(format!("another type:\n{formatted}"))
             }
         },
     );
