@@ -52,7 +52,7 @@ fn products(n: usize) -> (String, String) {
 fn chain(n: usize) -> (String, String) {
     let mut body = String::new();
     for i in 0..n {
-        let _ = write!(body, "let x{} = sin x{i} * x{i} + 0.5 in ", i + 1);
+        let _ = write!(body, "let x{} = x{i} + 0.001 * sin x{i} in ", i + 1);
     }
     (format!("(\\x0:R. {body}x{n})"), "0.7".to_string())
 }
@@ -60,7 +60,7 @@ fn chain(n: usize) -> (String, String) {
 /// A fold over a Church list of n elements.
 fn fold(n: usize) -> (String, String) {
     let list = "(f s ".repeat(n) + "d" + &")".repeat(n);
-    let function = format!("(\\s:R. (\\(f : R -> R -> R) (d : R). {list}) (\\x y. x * y * 0.5 + x) 0)");
+    let function = format!("(\\s:R. (\\(f : R -> R -> R) (d : R). {list}) (\\x y. y + 0.001 * x * y) 1)");
     (function, "0.7".to_string())
 }
 

@@ -93,6 +93,18 @@ pub fn is_elementary(terms: &Terms, id: TermId) -> bool {
     }
 }
 
+/// Whether the last term of the let series of a body is a constant, so that rule 9 applies to it and the 1-form is not evaluated. The other engines, which make no let
+/// series, ask this: a 1-form may fail, and all engines must agree on whether it does.
+pub fn ends_in_constant(terms: &Terms, mut body: TermId) -> bool {
+    while let Term::Apply(function, bound) = terms.term(body)
+        && let Term::Lambda(_, rest) = terms.term(function)
+    {
+        body = if terms.term(rest) == Term::Bound(0) { bound } else { rest };
+    }
+    let is_closed_function = matches!(terms.term(body), Term::Lambda(..)) && terms.loose(body) == 0;
+    is_closed_function || literal::is_literal(terms, body)
+}
+
 /// A variable, or a chain of projections on one.
 pub fn is_atom(terms: &Terms, mut id: TermId) -> bool {
     loop {

@@ -79,13 +79,15 @@ pub enum Action {
     Contract(Type, Operand, Operand),
 }
 
-/// The types of the argument and of the result of what is differentiated.
+/// What is known of a function that is differentiated: the types of its argument and its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// The argument.
     pub from: Type,
     /// The result.
     pub to: Type,
+    /// Whether the result is a constant, so that no 1-form on it is asked (rule 9).
+    pub is_constant: bool,
 }
 
 /// The code of one body. Slot 0 is its argument.

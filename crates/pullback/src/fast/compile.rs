@@ -5,6 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::code::{Abstraction, Action, Block, BlockId, Code, Instruction, Operand, Signature};
+use crate::eval::divide::ends_in_constant;
 use crate::primitive::Node;
 use crate::primitive::calculus::Binary;
 use crate::syntax::{Term, TermId, Terms};
@@ -202,7 +203,8 @@ impl Compiler<'_> {
     }
 
     fn signature(&self, id: TermId, body: TermId) -> Signature {
-        Signature { from: self.terms.param(id), to: self.terms.ty(body) }
+        let is_constant = ends_in_constant(self.terms, body);
+        Signature { from: self.terms.param(id), to: self.terms.ty(body), is_constant }
     }
 
     fn emit(&mut self, id: TermId) -> Operand {

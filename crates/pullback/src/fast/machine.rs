@@ -355,6 +355,11 @@ impl Machine<'_> {
                 Control::Apply(ty, g, argument)
             }
             Frame::SumSecond(ty, first) => Control::Return(self.add(ty, first, value)?),
+            // (9)   y∉FV(E): the 1-form is not asked
+            Frame::PullbackBody(_, _, signature) if signature.is_constant => {
+                self.tapes.levels.pop();
+                Control::Return(self.cotangent(None, signature.from))
+            }
             Frame::PullbackBody(form, point, signature) => {
                 let level = u32::try_from(self.tapes.levels.len() - 1).expect("levels are numbered so");
                 let primal = self.strip_all(value, signature.to, level);

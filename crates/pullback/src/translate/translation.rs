@@ -8,6 +8,7 @@
 //! and the identity on the λ part. Operands are evaluated before the λ is made, as the other engines do: they are bound by `let`.
 
 use super::term::{Form, LTerm, LTerms, LVar};
+use crate::eval::divide::ends_in_constant;
 use crate::primitive::PrimId;
 use crate::primitive::calculus::Binary;
 use crate::syntax::{Path, Term, TermId, Terms};
@@ -131,9 +132,12 @@ impl Translation<'_> {
                 });
             }
             // λx.λv.w((λy.p) x)(D(λy.p; x; v))
-            Term::Pullback(..) => {
+            Term::Pullback(_, kernel_body, _) => {
                 let (form, body) = (self.pop(), self.pop());
                 let function = self.abstraction(body);
+                if ends_in_constant(self.terms, kernel_body) {
+                    return self.constant_pullback(function, form);
+                }
                 return self.pullback(function, form);
             }
             // λx.D(s; x; u)
@@ -159,6 +163,16 @@ impl Translation<'_> {
             }
         };
         self.out.push(form)
+    }
+
+    /// (9)   A constant value: the 1-form is not asked.
+    fn constant_pullback(&mut self, function: LTerm, form: LTerm) -> LTerm {
+        self.out.with(form, |out, _| {
+            out.lambda(|out, x| {
+                let value = out.apply(function, x);
+                out.with(value, |out, _| out.push(Form::Zero))
+            })
+        })
     }
 
     /// The 1-form is applied to the value before the direction is known: a covector is computed once.
