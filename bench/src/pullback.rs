@@ -26,8 +26,7 @@ impl Ready {
 
     fn run(&self) -> Counters {
         let limits = Limits { fuel: u64::MAX, ..Limits::default() };
-        let (outcome, counters, _) =
-            fast::execute(&self.program, &self.code, limits).expect("it fits the fast engine");
+        let (outcome, counters, _) = fast::execute(&self.program, &self.code, limits);
         assert!(matches!(black_box(outcome), Outcome::Value(_)), "the program has a value");
         counters
     }

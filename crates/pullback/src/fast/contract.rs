@@ -152,6 +152,16 @@ impl Machine<'_> {
                 contraction.parts.extend([Part::Pair(ty, second, vector), Part::Pair(ty, first, vector)]);
                 Ok(None)
             }
+            Object::Scaled(factor, functional) => {
+                contraction.parts.push(Part::Scaled(ty, functional, vector, factor));
+                Ok(None)
+            }
+            Object::Lazy(id) => {
+                contraction.awaited = Awaited::Added;
+                self.frames.push(Frame::Contraction(Box::new(contraction.clone())));
+                let lazy = self.heap.get_lazy(id);
+                Ok(Some(self.use_lazy(lazy, vector)))
+            }
             Object::Derived(id) => {
                 contraction.awaited = Awaited::Added;
                 self.frames.push(Frame::Contraction(Box::new(contraction.clone())));

@@ -9,6 +9,7 @@
 
 use super::heap::{Object, Value};
 use super::layout::Kind;
+use super::lazy::Owner;
 use super::machine::{Control, Frame, Halt, Machine};
 use crate::types::Type;
 
@@ -75,9 +76,10 @@ impl Derived {
 pub struct Running {
     derived: Derived,
     next_use: usize,
-    /// The covector on the outer tape, and the point on the inner one.
+    /// The covector on the outer tape, and the point on the inner one; or the number `ε`, where functions must not be tracked.
     covector: Value,
     point: Value,
+    is_lazy: bool,
 }
 
 impl Machine<'_> {
@@ -85,7 +87,7 @@ impl Machine<'_> {
     pub(super) fn derive(&mut self, derived: Derived) -> Control {
         let layout = self.layouts.of(derived.result);
         match &layout.leaves[..] {
-            _ if layout.is_vector => self.run_derivative(derived),
+            _ if layout.is_vector => self.run_derivative(derived, false),
             [_] => Control::Return(self.heap.derive(derived)),
             _ => self.next_leaf(derived, Vec::new()),
         }
@@ -107,16 +109,27 @@ impl Machine<'_> {
         self.next_leaf(derived, done)
     }
 
-    fn run_derivative(&mut self, derived: Derived) -> Control {
+    /// With `is_lazy`, `ε` is lifted instead of the point, and the function is applied to `x + ε·t`.
+    pub(super) fn run_derivative(&mut self, derived: Derived, is_lazy: bool) -> Control {
         let (from, _) = self.layouts.types.function(derived.ty);
-        let outer = self.open_level();
+        let outer = self.open_level(Owner::Numbers);
         let zero = self.zero(derived.result);
         let covector = self.lift(zero, derived.result, outer);
-        let inner = self.open_level();
-        let point = self.lift(derived.point, from, inner);
+        let (point, argument) = if is_lazy {
+            let epsilon = self.open_numbers();
+            match self.moved(from, derived.point, epsilon, derived.direction) {
+                Ok(moved) => (epsilon, moved),
+                Err(halt) => return Control::Halted(halt),
+            }
+        } else {
+            let inner = self.open_level(Owner::Derivative(Box::new(derived.clone())));
+            let point = self.lift(derived.point, from, inner);
+            (point, point)
+        };
         let (function, ty) = (derived.function, derived.ty);
-        self.frames.push(Frame::Derivative(Box::new(Running { derived, next_use: 0, covector, point })));
-        Control::Apply(ty, function, point)
+        let running = Running { derived, next_use: 0, covector, point, is_lazy };
+        self.frames.push(Frame::Derivative(Box::new(running)));
+        Control::Apply(ty, function, argument)
     }
 
     /// The function has its result, or a use of it has.
@@ -133,15 +146,19 @@ impl Machine<'_> {
                 }
             });
         }
-        let Running { derived, covector, point, .. } = running;
+        let Running { derived, covector, point, is_lazy, .. } = running;
         let (from, _) = self.layouts.types.function(derived.ty);
+        let lifted = if is_lazy { Type::REAL } else { from };
         let results = self.layouts.flatten(&self.heap, value, derived.result);
         let seeds = self.layouts.flatten(&self.heap, covector, derived.result);
-        let pulled = self.sweep(point, from, results.into_iter().zip(seeds))?;
+        let pulled = self.sweep(point, lifted, results.into_iter().zip(seeds))?;
         let Some(pulled) = pulled else {
             self.tapes.levels.pop();
             return Ok(Control::Return(self.zero(derived.result)));
         };
+        if is_lazy {
+            return self.finish_derivative(covector, derived.result, pulled);
+        }
         self.frames.push(Frame::DerivativeSeed(covector, derived.result));
         self.contract(from, pulled, derived.direction)
     }

@@ -8,6 +8,7 @@
 
 use super::code::{BlockId, Signature};
 use super::forward::Derived;
+use super::lazy::{Function, Lazy};
 use crate::primitive::PrimId;
 use crate::syntax::Path;
 use crate::types::Type;
@@ -57,6 +58,10 @@ pub enum Object {
     List(u32, u32),
     /// The sum of two functionals.
     Both(Value, Value),
+    /// A function or functional times a number.
+    Scaled(Value, Value),
+    /// A functional that is computed when it is applied; see [`super::lazy`].
+    Lazy(u32),
 }
 
 /// All values of a run.
@@ -66,6 +71,7 @@ pub struct Heap {
     objects: Vec<Object>,
     entries: Vec<(Value, Value)>,
     derived: Vec<Derived>,
+    lazies: Vec<Lazy>,
 }
 
 /// How far the heap had grown at some moment.
@@ -191,7 +197,14 @@ impl Heap {
         match self.get(value) {
             Object::Zero => Vec::new(),
             Object::Closure(_, start, len) => self.range(start, len).to_vec(),
-            Object::Sum(a, b) | Object::Jacobian(_, a, b) | Object::Both(a, b) => vec![a, b],
+            Object::Sum(a, b) | Object::Jacobian(_, a, b) | Object::Both(a, b) | Object::Scaled(a, b) => {
+                vec![a, b]
+            }
+            Object::Lazy(id) => {
+                let Lazy { function, point, covector, .. } = self.lazies[id as usize];
+                let captures = self.range(function.start, function.len).iter().copied();
+                captures.chain([covector]).chain(point).collect()
+            }
             Object::Pullback(_, start, len, form, _) => {
                 let mut parts = self.range(start, len).to_vec();
                 parts.push(form);
@@ -219,6 +232,8 @@ impl Heap {
             Object::Sum(..) => Object::Sum(parts[0], parts[1]),
             Object::Jacobian(ty, ..) => Object::Jacobian(ty, parts[0], parts[1]),
             Object::Both(..) => Object::Both(parts[0], parts[1]),
+            Object::Scaled(..) => Object::Scaled(parts[0], parts[1]),
+            Object::Lazy(id) => return self.lazy_with_parts(id, &parts),
             Object::Pullback(block, _, _, _, signature) => {
                 let form = parts[parts.len() - 1];
                 let (start, len) = self.store(parts[..parts.len() - 1].iter().copied());
@@ -235,6 +250,26 @@ impl Heap {
             }
         };
         self.object(new)
+    }
+
+    fn lazy_with_parts(&mut self, id: u32, parts: &[Value]) -> Value {
+        let lazy = self.lazies[id as usize];
+        let n = lazy.function.len as usize;
+        let (start, len) = self.store(parts[..n].iter().copied());
+        let function = Function { start, len, ..lazy.function };
+        self.lazy(Lazy { function, covector: parts[n], point: lazy.point.map(|_| parts[n + 1]), ..lazy })
+    }
+
+    /// A functional that is computed when it is applied.
+    pub fn lazy(&mut self, lazy: Lazy) -> Value {
+        self.lazies.push(lazy);
+        let id = size(self.lazies.len() - 1);
+        self.object(Object::Lazy(id))
+    }
+
+    /// What such a functional is.
+    pub fn get_lazy(&self, id: u32) -> Lazy {
+        self.lazies[id as usize]
     }
 
     /// A function or functional that is a derivative.

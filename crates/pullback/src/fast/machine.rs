@@ -8,6 +8,7 @@ use super::contract::Contraction;
 use super::forward::{Derived, Running, Use};
 use super::heap::{Heap, Object, Value};
 use super::layout::{Kind, Layouts};
+use super::lazy::{Function, Lazy, Owner};
 use super::tape::Tapes;
 use crate::outcome::{Answer, Leaf, Limits, Stop};
 use crate::primitive::calculus::{Arithmetic, Binary};
@@ -20,8 +21,8 @@ use crate::types::{Shape, Type, Types};
 pub enum Halt {
     /// The run has no value.
     Stopped(Stop),
-    /// A cotangent that this engine cannot represent: see [`Machine::argument_of_tracked`].
-    Exotic,
+    /// A function that this level tracks is called on a number of a higher one: see [`super::lazy`].
+    Exotic(u32),
 }
 
 impl From<Stop> for Halt {
@@ -31,7 +32,7 @@ impl From<Stop> for Halt {
 }
 
 /// What comes next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Control {
     /// The next instruction.
     Run,
@@ -39,6 +40,8 @@ pub enum Control {
     Return(Value),
     /// A call: the type of the function, the function, the argument.
     Apply(Type, Value, Value),
+    /// No further.
+    Halted(Halt),
 }
 
 /// What waits for a value.
@@ -68,6 +71,18 @@ pub enum Frame {
     DerivativeSeed(Value, Type),
     /// A derivative forward, for the next of its leaves.
     DerivedLeaves(Box<Derived>, Vec<Value>),
+    /// A pullback that tracks no functions, for the value at its point: the function, the 1-form, the point.
+    LazyForm(Function, Value, Value),
+    /// The same, for its covector: the function and the point.
+    LazyCovector(Function, Value),
+    /// The same, for the next of its leaves.
+    LazyLeaves(Box<Lazy>, Vec<Value>),
+    /// A functional that is applied, for the value of its function: the covector, and the type.
+    LazyValue(Value, Type),
+    /// A functional that is applied, for the number to differentiate with respect to `ε`.
+    LazySeed(Value),
+    /// A function times a number, for its value: the type and the number.
+    Scaled(Type, Value),
 }
 
 /// A block that is running.
@@ -119,13 +134,18 @@ impl Machine<'_> {
     fn go(&mut self) -> Result<Value, Halt> {
         let mut control = Control::Run;
         loop {
-            control = match control {
-                Control::Run => self.step()?,
-                Control::Apply(ty, function, argument) => self.apply(ty, function, argument)?,
+            let next = match control {
+                Control::Run => self.step(),
+                Control::Apply(ty, function, argument) => self.apply(ty, function, argument),
+                Control::Halted(halt) => Err(halt),
                 Control::Return(value) => match self.frames.pop() {
                     None => return Ok(value),
-                    Some(frame) => self.resume(frame, value)?,
+                    Some(frame) => self.resume(frame, value),
                 },
+            };
+            control = match next {
+                Err(Halt::Exotic(level)) => self.start_again(level),
+                next => next?,
             };
         }
     }
@@ -148,6 +168,22 @@ impl Machine<'_> {
         }
         let base = u32::try_from(base).expect("the memory limit ends a run before 2^32 slots");
         self.now = Activation { block, next: 0, base };
+    }
+
+    /// Starts a function that was captured.
+    pub(super) fn enter_function(&mut self, function: Function, argument: Value) -> Control {
+        self.enter(function.block, argument, function.start, function.len);
+        Control::Run
+    }
+
+    /// How many slots are in use.
+    pub(super) fn n_slots(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Forgets the blocks that were entered since there were so many slots.
+    pub(super) fn truncate_stack(&mut self, n_slots: usize) {
+        self.stack.truncate(n_slots);
     }
 
     fn read(&self, operand: Operand) -> Value {
@@ -225,7 +261,8 @@ impl Machine<'_> {
                 let operand = self.read(*operand);
                 let (block, start, len) = self.capture(abstraction);
                 self.frames.push(frame);
-                let level = self.open_level();
+                let function = Function { block, start, len, signature: *signature };
+                let level = self.open_level(Owner::Dual(function, operand));
                 let zero = self.zero(signature.from);
                 let variable = self.lift(zero, signature.from, level);
                 self.frames.push(Frame::DualBody(operand, variable, *signature));
@@ -310,7 +347,8 @@ impl Machine<'_> {
                 Control::Apply(ty, f, argument)
             }
             Object::Pullback(block, start, len, form, signature) => {
-                let level = self.open_level();
+                let function = Function { block, start, len, signature };
+                let level = self.open_level(Owner::Pullback(function, form, argument));
                 let point = self.lift(argument, signature.from, level);
                 self.frames.push(Frame::PullbackBody(form, point, signature));
                 self.enter(block, point, start, len);
@@ -330,12 +368,18 @@ impl Machine<'_> {
                 self.derive(derived)
             }
             Object::Derived(id) => self.use_derived(id, Use::Apply(argument)),
+            Object::Scaled(factor, function) => {
+                self.frames.push(Frame::Scaled(result, factor));
+                Control::Apply(ty, function, argument)
+            }
             Object::Tracked { level, node, under, .. } => {
                 let stripped = self.argument_of_tracked(argument, level)?;
                 self.frames.push(Frame::Join(level, node, stripped, result));
                 Control::Apply(ty, under, argument)
             }
-            other @ (Object::List(..) | Object::Both(..)) => unreachable!("{other:?} is no function"),
+            other @ (Object::List(..) | Object::Both(..) | Object::Lazy(_)) => {
+                unreachable!("{other:?} is no function")
+            }
         })
     }
 
@@ -379,6 +423,18 @@ impl Machine<'_> {
             Frame::Derivative(running) => self.resume_derivative(*running, value)?,
             Frame::DerivativeSeed(covector, ty) => self.finish_derivative(covector, ty, value)?,
             Frame::DerivedLeaves(derived, done) => self.resume_leaves(*derived, done, value),
+            Frame::LazyForm(function, form, point) => self.resume_lazy_form(function, form, point, value),
+            Frame::LazyCovector(function, point) => {
+                let lazy = Lazy { function, point: Some(point), covector: value, leaf: 0 };
+                self.next_lazy_leaf(lazy, Vec::new())
+            }
+            Frame::LazyLeaves(lazy, mut done) => {
+                done.push(value);
+                self.next_lazy_leaf(*lazy, done)
+            }
+            Frame::LazyValue(covector, ty) => self.contract(ty, covector, value)?,
+            Frame::LazySeed(epsilon) => self.finish_lazy(epsilon, value)?,
+            Frame::Scaled(ty, factor) => Control::Return(self.scale(ty, factor, value)?),
         })
     }
 

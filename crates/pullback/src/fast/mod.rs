@@ -4,11 +4,10 @@
 //! * [`heap`] and [`layout`]: values, and how those of each type are kept.
 //! * [`machine`]: runs code; calls, pullbacks and contractions wait on a stack of frames.
 //! * [`tape`]: numbers with the history that pullbacks want; [`track`]: lifting to a tape, and the backward sweep.
-//! * [`contract`]: covectors meet vectors; [`forward`]: `J s·t`.
+//! * [`contract`]: covectors meet vectors; [`forward`]: `J s·t`; [`lazy`]: cotangents that are no lists of calls.
 //!
 //! The environment tuple of rule 8 is never built, each `let` has its slot; rule 20a is an addition to the adjoint of an operand, and the dual maps of a let series are
-//! one walk back over the tape. Cotangents of function types are lists of calls, as the specification proposes; one case does not fit them and is left to the
-//! reference engine ([`machine::Halt::Exotic`]).
+//! one walk back over the tape. Cotangents of function types are lists of calls, as the specification proposes; where these do not suffice, [`lazy`] ones take over.
 
 pub mod code;
 pub mod compile;
@@ -16,6 +15,7 @@ pub mod contract;
 pub mod forward;
 pub mod heap;
 pub mod layout;
+pub mod lazy;
 pub mod machine;
 pub mod tape;
 pub mod track;
@@ -33,25 +33,25 @@ pub fn compile(program: &Program) -> Code {
     compile::compile(&program.terms, main)
 }
 
-/// Runs compiled code; `None` if it needs a cotangent that this engine cannot represent.
-pub fn execute(program: &Program, code: &Code, limits: Limits) -> Option<(Outcome, Counters, Types)> {
+/// Runs compiled code.
+pub fn execute(program: &Program, code: &Code, limits: Limits) -> (Outcome, Counters, Types) {
     let main = program.main.expect("whoever runs a program has looked for its main expression");
     let types = program.terms.types.clone();
     let (result, mut machine) = machine::run(code, &program.terms.primitives, types, limits);
     let outcome = match result {
         Ok(value) => Outcome::Value(machine.answer(value, program.terms.ty(main))),
         Err(Halt::Stopped(stop)) => Outcome::Stopped(stop),
-        Err(Halt::Exotic) => return None,
+        Err(Halt::Exotic(_)) => unreachable!("the machine starts again where that happens"),
     };
     let (counters, types) = machine.finish();
-    Some((outcome, counters, types))
+    (outcome, counters, types)
 }
 
-/// Runs a program. Open programs, and the one case that does not fit, are run by the reference engine.
+/// Runs a program. Open programs, whose values are terms, are run by the reference engine.
 pub fn run(program: &Program, limits: Limits) -> (Outcome, Counters, Types) {
-    let fitting = (!program.is_open).then(|| execute(program, &compile(program), limits)).flatten();
-    fitting.unwrap_or_else(|| {
+    if program.is_open {
         let (outcome, counters, terms) = eval::run(program, limits, &mut Unobserved);
-        (outcome, counters, terms.types)
-    })
+        return (outcome, counters, terms.types);
+    }
+    execute(program, &compile(program), limits)
 }

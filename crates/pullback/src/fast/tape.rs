@@ -6,6 +6,7 @@
 //! lower levels, is itself noted there: that is what makes derivatives of derivatives.
 
 use super::heap::{Mark, Value};
+use super::lazy::Opening;
 use crate::outcome::{Counters, Limits, Stop};
 use crate::primitive::calculus::{
     Arithmetic, Binary, Unary, binary_value, unary_value, undefined_binary, undefined_unary,
@@ -54,6 +55,8 @@ pub struct Level {
     pub nodes: Vec<Node>,
     /// What the heap held when the level was opened: older values know nothing of this tape.
     pub mark: Mark,
+    /// What opened it, and where the machine stood.
+    pub opening: Opening,
 }
 
 /// All tapes, and what is counted.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::heap::{Mark, Object, Value};
 use super::layout::Kind;
+use super::lazy::{Opening, Owner};
 use super::machine::{Halt, Machine};
 use super::tape::{Level, Node, Record};
 use crate::outcome::Stop;
@@ -24,9 +25,10 @@ struct Sweep {
 
 impl Machine<'_> {
     /// Opens a level.
-    pub(super) fn open_level(&mut self) -> u32 {
+    pub(super) fn open_level(&mut self, owner: Owner) -> u32 {
         let mark = self.heap.mark();
-        self.tapes.levels.push(Level { nodes: Vec::new(), mark });
+        let opening = Opening { owner, n_frames: self.frames.len(), n_slots: self.n_slots() };
+        self.tapes.levels.push(Level { nodes: Vec::new(), mark, opening });
         u32::try_from(self.tapes.levels.len() - 1).expect("the memory limit ends a run before 2^32 levels")
     }
 
@@ -214,13 +216,13 @@ impl Machine<'_> {
 
     /// A tracked function is called: its argument must not know tapes of higher levels.
     ///
-    /// Decision: it does when a function variable is differentiated while something is differentiated with respect to it, as in `λf. d f 2`. The
-    /// cotangent of `f` would then be `u ↦ u' 2`, which no list of calls is. Such programs are run by the reference engine.
+    /// It does when a function variable is differentiated while something is differentiated with respect to it, as in `λf. d f 2`. The
+    /// cotangent of `f` would then be `u ↦ u' 2`, which no list of calls is; [`super::lazy`] says what is done instead.
     pub(super) fn argument_of_tracked(&mut self, argument: Value, level: u32) -> Result<Value, Halt> {
         if let Some(next) = self.tapes.levels.get(level as usize + 1)
             && self.mentions_above(argument, level, next.mark)
         {
-            return Err(Halt::Exotic);
+            return Err(Halt::Exotic(level));
         }
         Ok(self.strip(argument, level))
     }
