@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod clock;
+mod pullback;
 mod rd;
 mod reactive;
 
@@ -20,6 +21,13 @@ fn main() {
         rd::deep_recursion();
         rd::nested_derivatives();
         rd::reading();
+    }
+    if is_chosen("pullback") {
+        println!("\npullback\n");
+        pullback::gradients_against_values();
+        pullback::growth();
+        pullback::nested_derivatives();
+        pullback::reading();
     }
     if is_chosen("reactive") {
         println!("\nreactive\n");

@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
         let verdict = answered.expect("a language fails to write only when its answer does");
         self.form.diagnostics(&sources, &verdict.diagnostics);
         if self.stats {
-            self.form.stats(&verdict.stats);
+            self.form.stats(self.language, &verdict.stats);
         }
         Ok(verdict.status)
     }

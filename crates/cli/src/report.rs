@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anstream::AutoStream;
+use eddy_language::Language;
 use eddy_syntax::render::{self, Style};
 use eddy_syntax::{Diagnostic, Sources};
 
@@ -48,10 +49,10 @@ impl Form {
     }
 
     /// Tells the counters of `--stats`.
-    pub fn stats(self, stats: &[(&'static str, u64)]) {
+    pub fn stats(self, language: &dyn Language, stats: &[(&'static str, u64)]) {
         match self {
             Form::Json => tell(&json::stats(stats)),
-            _ => stats.iter().for_each(|(name, value)| tell(&format!("{name}: {value}\n"))),
+            _ => tell(&language.show_stats(stats)),
         }
     }
 

@@ -247,10 +247,11 @@ fn write_rows<F>(text: &mut String, calls: &mut String, rows: &[Row<F>], ty: &st
         let argument = if row.ours == "pow" { format!("x, ({ty})1.7") } else { "x".to_owned() };
         let ours = format!("eddy_{}{suffix}({argument})", row.ours);
         let (from, to) = row.range;
-        *calls +=
-            &format!("    printf(\"%9.2f%9.2f\\n\", ours_{index}{suffix}(), platform_{index}{suffix}());\n");
+        writeln!(calls, "    printf(\"%9.2f%9.2f\\n\", ours_{index}{suffix}(), platform_{index}{suffix}());")
+            .expect("strings grow");
         for (who, call) in [("ours", ours.as_str()), ("platform", row.platform)] {
-            *text += &format!(
+            writeln!(
+                text,
                 "static double {who}_{index}{suffix}(void) {{
     static {ty} xs[{N}], ys[{N}];
     for (int i = 0; i < {N}; i++) xs[i] = ({ty})({from:e} + ({to:e} - {from:e}) * ((i * 389 % {N}) / {N}.0));
@@ -267,9 +268,9 @@ fn write_rows<F>(text: &mut String, calls: &mut String, rows: &[Row<F>], ty: &st
         if (t < best) best = t;
     }}
     return best / ({REPEATS}.0 * {N}.0);
-}}
-"
-            );
+}}"
+            )
+            .expect("strings grow");
         }
     }
 }

@@ -164,6 +164,12 @@ pub enum OptionName {
     Dense,
     /// `--finite`.
     Finite,
+    /// `--cps`.
+    Cps,
+    /// `--paper`.
+    Paper,
+    /// `--states`.
+    States,
 }
 
 impl OptionName {
@@ -192,6 +198,9 @@ impl OptionName {
             OptionName::Tolerance => "--tolerance",
             OptionName::Dense => "--dense",
             OptionName::Finite => "--finite",
+            OptionName::Cps => "--cps",
+            OptionName::Paper => "--paper",
+            OptionName::States => "--states",
         }
     }
 }
@@ -212,6 +221,12 @@ pub struct Options {
     pub literal: bool,
     /// Show each rule that is applied.
     pub rules: bool,
+    /// Show pullbacks in continuation-passing style.
+    pub cps: bool,
+    /// Leave stuck what the paper leaves stuck.
+    pub paper: bool,
+    /// Show the whole state after each step.
+    pub states: bool,
     /// The node to run, instead of the test benches of the file.
     pub node: Option<String>,
     /// Compile-time constants for its inputs: name and expression.
@@ -297,6 +312,10 @@ pub trait Language: Sync {
         _validation: Vec<Data>,
     ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
         None
+    }
+    /// The counters of `--stats` as a person reads them.
+    fn show_stats(&self, stats: &[(&'static str, u64)]) -> String {
+        stats.iter().fold(String::new(), |text, (name, value)| text + &format!("{name}: {value}\n"))
     }
     /// The same program in the one format, or why it cannot be read.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;

@@ -24,6 +24,9 @@ fn main() {
     measure("scalar where", &Op::Where, &[&truth, &x, &y]);
     measure("scalar and", &Op::And, &[&truth, &truth]);
     measure("scalar tanh", &Op::Tanh, &[&x]);
+    measure("scalar exp", &Op::Exp, &[&x]);
+    measure("scalar log", &Op::Log, &[&x]);
+    measure("scalar pow", &Op::Pow, &[&x, &y]);
     measure("scalar relu", &Op::Relu, &[&x]);
     measure("[4] + [4]", &Op::Add, &[&tensor(&[4]), &tensor(&[4])]);
     let row = tensor(&[1000]);
@@ -31,12 +34,23 @@ fn main() {
     measure("[1000] + []", &Op::Add, &[&row, &x]);
     measure("[10,1000] + [10,1]", &Op::Add, &[&tensor(&[10, 1000]), &tensor(&[10, 1])]);
     measure("tanh [1000]", &Op::Tanh, &[&row]);
+    measure("exp [1000]", &Op::Exp, &[&row]);
+    measure("sin [1000]", &Op::Sin, &[&row]);
+    measure("log [1000]", &Op::Log, &[&row]);
+    measure("pow [1000]", &Op::Pow, &[&row, &x]);
+    measure("softmax [10,100]", &Op::Softmax, &[&tensor(&[10, 100])]);
     measure("sum [1000]", &Op::Sum(None), &[&row]);
     let matrix = tensor(&[256, 256]);
     measure("matmul [256,256]·[256,256]", &Op::Matmul, &[&matrix, &matrix]);
     measure("matmul [256,256]·[256]", &Op::Matmul, &[&matrix, &tensor(&[256])]);
+    measure("matmul [64,96]·[96]", &Op::Matmul, &[&tensor(&[64, 96]), &tensor(&[96])]);
+    measure("matmul [96]·[96,64]", &Op::Matmul, &[&tensor(&[96]), &tensor(&[96, 64])]);
+    measure("matmul [4,4]·[4]", &Op::Matmul, &[&tensor(&[4, 4]), &tensor(&[4])]);
     let (image, kernel) = (tensor(&[28, 28, 8]), tensor(&[3, 3, 8, 16]));
     measure("conv2d [28,28,8]·[3,3,8,16]", &Op::Conv2d, &[&image, &kernel]);
+    let cotangent = tensor(&[26, 26, 16]);
+    measure("conv2d_dx of that", &Op::Conv2dDx, &[&kernel, &cotangent]);
+    measure("conv2d_dk of that", &Op::Conv2dDk, &[&image, &cotangent]);
 }
 
 /// A loop as in a simulator: operations that differ from each other read the cells before them and write the next.

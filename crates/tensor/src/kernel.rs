@@ -4,6 +4,7 @@
 //! allocated at all. A function that can fail stops at the first element, in row-major order, where it does.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use pulp::{Simd, WithSimd};
 
@@ -53,7 +54,7 @@ impl<T: Element, R: Element, E, F: Fn(T) -> Result<R, E>> WithSimd for Map<'_, T
 
 /// `f` of each pair of elements, after broadcasting.
 pub(crate) fn zip<T: Element, R: Element>(x: &Value, y: &Value, f: impl Fn(T, T) -> R) -> Value {
-    certain(try_zip(x, y, |x, y| Ok::<R, Infallible>(f(x, y))))
+    certain(zip_with(x, y, Certain(f)))
 }
 
 /// `f` of each pair of elements, after broadcasting, unless it fails on one.
@@ -62,51 +63,85 @@ pub(crate) fn try_zip<T: Element, R: Element, E>(
     y: &Value,
     f: impl Fn(T, T) -> Result<R, E>,
 ) -> Result<Value, E> {
+    zip_with(x, y, Fallible(f))
+}
+
+/// A function of two elements. A large one that should become part of the loops implements this with `#[inline(always)]`; a closure does not,
+/// since there are several calls.
+pub(crate) trait Pairwise<T, R, E> {
+    fn at(&self, x: T, y: T) -> Result<R, E>;
+}
+
+struct Certain<F>(F);
+
+impl<T, R, F: Fn(T, T) -> R> Pairwise<T, R, Infallible> for Certain<F> {
+    #[inline(always)]
+    fn at(&self, x: T, y: T) -> Result<R, Infallible> {
+        Ok((self.0)(x, y))
+    }
+}
+
+struct Fallible<F>(F);
+
+impl<T, R, E, F: Fn(T, T) -> Result<R, E>> Pairwise<T, R, E> for Fallible<F> {
+    #[inline(always)]
+    fn at(&self, x: T, y: T) -> Result<R, E> {
+        (self.0)(x, y)
+    }
+}
+
+/// [`try_zip`] with such a function.
+pub(crate) fn zip_with<T: Element, R: Element, E>(
+    x: &Value,
+    y: &Value,
+    f: impl Pairwise<T, R, E>,
+) -> Result<Value, E> {
     let (xs, ys) = (T::slice(x), T::slice(y));
     let shape = joint_shape(x.shape(), y.shape());
     if shape.is_scalar() {
-        return f(xs[0], ys[0]).map(R::scalar);
+        return f.at(xs[0], ys[0]).map(R::scalar);
     }
     let mut results = vec![R::ZERO; shape.size()];
     let walk = Walk::new(&shape, [x.shape(), y.shape()]);
-    widest().dispatch(Zip { xs, ys, results: &mut results, walk, f })?;
+    widest().dispatch(Zip { xs, ys, results: &mut results, walk, f, error: PhantomData })?;
     Ok(R::value(shape, results))
 }
 
-/// The loops of [`try_zip`].
-struct Zip<'a, T, R, F> {
+/// The loops of [`zip_with`].
+struct Zip<'a, T, R, E, F> {
     xs: &'a [T],
     ys: &'a [T],
     results: &'a mut [R],
     walk: Walk<2>,
     f: F,
+    error: PhantomData<E>,
 }
 
-impl<T: Element, R: Element, E, F: Fn(T, T) -> Result<R, E>> WithSimd for Zip<'_, T, R, F> {
+impl<T: Element, R: Element, E, F: Pairwise<T, R, E>> WithSimd for Zip<'_, T, R, E, F> {
     type Output = Result<(), E>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> Result<(), E> {
-        let Zip { xs, ys, results, walk, f } = self;
+        let Zip { xs, ys, results, walk, f, .. } = self;
         let [x_advances, y_advances] = walk.advances();
         for (row, [x_start, y_start]) in rows_mut(results, &walk).zip(walk.rows()) {
             let (xs, ys) = (&xs[x_start..], &ys[y_start..]);
             match (x_advances, y_advances) {
                 (true, true) => {
                     for (result, (x, y)) in row.iter_mut().zip(xs.iter().zip(ys)) {
-                        *result = f(*x, *y)?;
+                        *result = f.at(*x, *y)?;
                     }
                 }
                 (true, false) => {
                     let y = ys[0];
                     for (result, x) in row.iter_mut().zip(xs) {
-                        *result = f(*x, y)?;
+                        *result = f.at(*x, y)?;
                     }
                 }
                 (false, _) => {
                     let x = xs[0];
                     for (result, y) in row.iter_mut().zip(ys) {
-                        *result = f(x, *y)?;
+                        *result = f.at(x, *y)?;
                     }
                 }
             }

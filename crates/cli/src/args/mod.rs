@@ -219,6 +219,15 @@ pub struct Evaluation {
     /// Show each rule that is applied
     #[arg(long)]
     rules: bool,
+    /// Show pullbacks in continuation-passing style
+    #[arg(long)]
+    cps: bool,
+    /// Leave stuck what the paper leaves stuck
+    #[arg(long)]
+    paper: bool,
+    /// Show the whole state after each step
+    #[arg(long)]
+    states: bool,
     /// Run this node, instead of the test benches of the file
     #[arg(long, value_name = "NAME")]
     node: Option<String>,
@@ -277,6 +286,9 @@ impl Evaluation {
             approx: self.approx,
             literal: self.literal,
             rules: self.rules,
+            cps: self.cps,
+            paper: self.paper,
+            states: self.states,
             node: self.node.clone(),
             constants: self.constants.clone(),
             cycles: self.cycles,
@@ -305,6 +317,9 @@ impl Evaluation {
             (self.approx.is_some(), OptionName::Approx),
             (self.literal, OptionName::Literal),
             (self.rules, OptionName::Rules),
+            (self.cps, OptionName::Cps),
+            (self.paper, OptionName::Paper),
+            (self.states, OptionName::States),
             (self.node.is_some(), OptionName::Node),
             (!self.data.is_empty(), OptionName::In),
             (!self.constants.is_empty(), OptionName::Const),

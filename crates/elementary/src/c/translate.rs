@@ -168,10 +168,14 @@ impl Translation {
         let ty = written(&self.take_until("="));
         let value = written(&self.take_until(";"));
         let list = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
-        self.text += &match (list, ty.trim_matches(['[', ']']).split_once("; ")) {
-            (Some(list), Some((ty, size))) => format!("static const {ty} {name}[{size}] = {{ {list} }};"),
+        let text = match (list, ty.trim_matches(['[', ']']).split_once("; ")) {
+            (Some(list), Some((ty, size))) => {
+                let list = list.trim().trim_end_matches(',');
+                format!("static const {ty} {name}[{size}] = {{ {list} }};")
+            }
             _ => format!("#define {name} ({value})"),
         };
+        self.text.push_str(&text);
     }
 
     /// `name(x: Num) -> Num { … }`
@@ -186,8 +190,8 @@ impl Translation {
             .map(|(name, ty)| format!("{ty} {name}"))
             .collect();
         let head = format!("{linkage} {result} {name}({})", parameters.join(", "));
-        self.prototypes += &format!("{head};\n");
-        self.text += &format!("{head} {{");
+        self.prototypes.extend([&head, ";\n"]);
+        self.text.extend([&head, " {"]);
         self.body();
     }
 
@@ -202,7 +206,7 @@ impl Translation {
                     let yes = written(&self.take_until("}"));
                     _ = self.take_until("{");
                     let no = written(&self.take_until("}"));
-                    self.text += &format!("return {condition} ? {yes} : {no};");
+                    self.text.extend(["return ", &condition, " ? ", &yes, " : ", &no, ";"]);
                 }
                 (_, "}") => {
                     self.text.push('}');
@@ -211,7 +215,7 @@ impl Translation {
                 _ => {
                     self.rest.push(token);
                     let result = written(&self.take_until("}"));
-                    self.text += &format!("return {result};\n}}");
+                    self.text.extend(["return ", &result, ";\n}"]);
                     return;
                 }
             }
@@ -226,7 +230,7 @@ impl Translation {
             Some((name, ty)) => (name, ty.to_owned()),
             None => (variable.as_str(), name("Num", false, self.width)),
         };
-        self.text += &format!("const {ty} {name} = {value};");
+        self.text.extend(["const ", &ty, " ", name, " = ", &value, ";"]);
     }
 
     /// The tokens before the next such mark, which is taken too.

@@ -22,9 +22,9 @@ pub fn exp(x: Num) -> Num {
     unless_nan(x, scaled(sum.hi + (sum.lo + rest.lo), k))
 }
 
-/// `exp(x + x_lo - k ln 2) - 1` as a pair, for k = nearest(x / ln 2) and a small x_lo.
+/// `exp(x + x_lo - k ln 2) - 1` as a pair, for k = nearest(x / ln 2) and a small `x_lo`.
 ///
-/// The product k LN2_HI is exact, since LN2_HI ends in enough zeros, and so is its difference with x. Let r be the rest and u the
+/// The product of k and `LN2_HI` is exact, since that ends in enough zeros, and so is its difference with x. Let r be the rest and u the
 /// rounding unit. exp(r) - 1 = r + q with q = r² (1/2 + r tail(r)), |q| < 0.19 |r|; q is rounded about three times, so the relative
 /// error of the pair is below 3 u 0.19, about half of u. The tail is a minimax polynomial whose error is far below that.
 #[inline(always)]

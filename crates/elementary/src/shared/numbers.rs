@@ -10,7 +10,7 @@ pub fn nearest(x: Num) -> Num {
     (x + MAGIC) - MAGIC
 }
 
-/// Whether a number that is not negative is an integer; from UNIT_STEP on all are.
+/// Whether a number that is not negative is an integer; from `UNIT_STEP` on all are.
 #[inline(always)]
 pub fn is_integer(x: Num) -> bool {
     (x >= UNIT_STEP) | ((x + UNIT_STEP) - UNIT_STEP == x)

@@ -1,7 +1,7 @@
 //! Powers: `x^y = exp(y log |x|)`, with the logarithm and its product with y as pairs.
 //!
 //! An error ε of y log |x| is a relative error ε of the result, and y log |x| is up to 745 before the result leaves the range. So
-//! the pair needs some ten digits more than the result; see the error of [`log_pair`](super::log::log_pair).
+//! the pair needs some ten digits more than the result; see the error of [`log_pair`].
 
 use super::Num;
 use super::constants::{EXP_HIGHEST, EXP_LOWEST, INFINITE, LARGEST_EXPONENT, LOG2_E, QUIET_NAN};
@@ -37,7 +37,7 @@ pub fn pow(x: Num, y: Num) -> Num {
 
 /// x to the power y for positive finite x.
 ///
-/// A larger |y| than LARGEST_EXPONENT gives the same result, 0, 1 or infinity, even if x is next to 1. It keeps infinities out
+/// A larger |y| than `LARGEST_EXPONENT` gives the same result, 0, 1 or infinity, even if x is next to 1. It keeps infinities out
 /// of the pairs.
 #[inline(always)]
 pub fn pow_inside(x: Num, y: Num) -> Num {

@@ -15,7 +15,7 @@ use super::primitives::{Pair, pair, select};
 /// The hyperbolic tangent: `(e - 1) / (e + 1)` with e = exp(2 |x|), and the sign of x.
 ///
 /// With exp(2 |x|) = 2^k (1 + p), the numerator E is (2^k - 1) + 2^k p, where the first term is exact, and 0 if k = 0: near 0 the
-/// relative error of E is that of p, about u/2, and it shrinks as k grows. The denominator is E + 2. From TANH_ONE on
+/// relative error of E is that of p, about u/2, and it shrinks as k grows. The denominator is E + 2. From `TANH_ONE` on
 /// the result is 1.
 #[inline(always)]
 pub fn tanh(x: Num) -> Num {

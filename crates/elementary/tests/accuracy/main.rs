@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! EDDY_CASES=100 cargo test --release -p eddy-elementary --test accuracy -- --nocapture
-//! cargo test --release -p eddy-elementary --test accuracy -- --nocapture --ignored
+//! cargo test --release -p eddy-elementary --test accuracy -- --nocapture --ignored --test-threads 1
 //! ```
 
 mod double;

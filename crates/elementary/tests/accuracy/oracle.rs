@@ -17,19 +17,16 @@ impl Oracle {
         Oracle { constants: Consts::new().expect("there is memory") }
     }
 
-    /// How far a result is from the function's value, in units in the last place (of a number with so many digits behind the
-    /// point and this lowest exponent) at that value.
-    pub fn error(&mut self, function: &str, operands: &[f64], result: f64, format: Format) -> f64 {
+    /// How far a result is from the function's value, in units in the last place of a double at that value.
+    pub fn error(&mut self, function: &str, operands: &[f64], result: f64) -> f64 {
         let value = self.value(function, operands);
         let difference = value.sub(&big(result), DIGITS, ROUNDING);
         if difference.is_zero() {
             return 0.0;
         }
-        let (value, unit) = (leading(&value), leading(&difference));
-        let exponent =
-            value.map_or(format.lowest_exponent, |(_, exponent)| exponent - 1).max(format.lowest_exponent);
-        let (digits, size) = unit.expect("not zero");
-        digits * f64::from(size - (exponent - format.n_digits)).exp2()
+        let exponent = leading(&value).map_or(LOWEST_EXPONENT, |(_, exponent)| exponent - 1);
+        let (digits, size) = leading(&difference).expect("not zero");
+        digits * f64::from(size - (exponent.max(LOWEST_EXPONENT) - N_DIGITS)).exp2()
     }
 
     fn value(&mut self, function: &str, operands: &[f64]) -> BigFloat {
@@ -51,15 +48,9 @@ impl Oracle {
     }
 }
 
-/// What kind of floating point number.
-#[derive(Clone, Copy)]
-pub struct Format {
-    pub n_digits: i32,
-    pub lowest_exponent: i32,
-}
-
-pub const DOUBLE: Format = Format { n_digits: 52, lowest_exponent: -1022 };
-pub const SINGLE: Format = Format { n_digits: 23, lowest_exponent: -126 };
+/// How many digits a double has behind the point, and the lowest exponent of a normal one.
+const N_DIGITS: i32 = 52;
+const LOWEST_EXPONENT: i32 = -1022;
 
 /// The library misreads subnormal numbers, so these are lifted first.
 fn big(x: f64) -> BigFloat {

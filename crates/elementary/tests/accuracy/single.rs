@@ -20,21 +20,21 @@ struct Row {
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { name: "exp", function: single::exp, truth: f64::exp, range: (0.0, 88.72283), allowed: 1.0 },
-    Row { name: "exp", function: single::exp, truth: f64::exp, range: (-0.0, -87.33), allowed: 1.0 },
-    Row { name: "exp", function: single::exp, truth: f64::exp, range: (-87.33, -105.0), allowed: 1.0 },
-    Row { name: "log", function: single::log, truth: f64::ln, range: (1e-45, 1.2e-38), allowed: 1.0 },
-    Row { name: "log", function: single::log, truth: f64::ln, range: (1.2e-38, f32::MAX), allowed: 1.0 },
-    Row { name: "tanh", function: single::tanh, truth: f64::tanh, range: (0.0, f32::MAX), allowed: 1.0 },
-    Row { name: "tanh", function: single::tanh, truth: f64::tanh, range: (-0.0, -f32::MAX), allowed: 1.0 },
-    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (0.0, f32::MAX), allowed: 1.0 },
-    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (-0.0, -87.33), allowed: 1.0 },
-    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (-87.33, -105.0), allowed: 1.0 },
-    Row { name: "sin", function: single::sin, truth: f64::sin, range: (0.0, 1024.0), allowed: 1.0 },
-    Row { name: "sin", function: single::sin, truth: f64::sin, range: (-0.0, -1024.0), allowed: 1.0 },
-    Row { name: "sin", function: single::sin, truth: f64::sin, range: (1024.0, f32::MAX), allowed: 1.0 },
-    Row { name: "cos", function: single::cos, truth: f64::cos, range: (0.0, 1024.0), allowed: 1.0 },
-    Row { name: "cos", function: single::cos, truth: f64::cos, range: (1024.0, f32::MAX), allowed: 1.0 },
+    Row { name: "exp", function: single::exp, truth: f64::exp, range: (0.0, 88.72283), allowed: 0.66 },
+    Row { name: "exp", function: single::exp, truth: f64::exp, range: (-0.0, -87.33), allowed: 0.66 },
+    Row { name: "exp", function: single::exp, truth: f64::exp, range: (-87.33, -105.0), allowed: 0.82 },
+    Row { name: "log", function: single::log, truth: f64::ln, range: (1e-45, 1.2e-38), allowed: 0.51 },
+    Row { name: "log", function: single::log, truth: f64::ln, range: (1.2e-38, f32::MAX), allowed: 0.51 },
+    Row { name: "tanh", function: single::tanh, truth: f64::tanh, range: (0.0, f32::MAX), allowed: 0.82 },
+    Row { name: "tanh", function: single::tanh, truth: f64::tanh, range: (-0.0, -f32::MAX), allowed: 0.82 },
+    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (0.0, f32::MAX), allowed: 0.56 },
+    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (-0.0, -87.33), allowed: 0.68 },
+    Row { name: "sigmoid", function: single::sigmoid, truth: sigmoid, range: (-87.33, -105.0), allowed: 0.82 },
+    Row { name: "sin", function: single::sin, truth: f64::sin, range: (0.0, 1024.0), allowed: 0.85 },
+    Row { name: "sin", function: single::sin, truth: f64::sin, range: (-0.0, -1024.0), allowed: 0.85 },
+    Row { name: "sin", function: single::sin, truth: f64::sin, range: (1024.0, f32::MAX), allowed: 0.88 },
+    Row { name: "cos", function: single::cos, truth: f64::cos, range: (0.0, 1024.0), allowed: 0.88 },
+    Row { name: "cos", function: single::cos, truth: f64::cos, range: (1024.0, f32::MAX), allowed: 0.88 },
 ];
 
 fn sigmoid(x: f64) -> f64 {
@@ -65,20 +65,59 @@ fn some_numbers() {
     }
 }
 
-#[test]
-#[ignore = "all floats take minutes in a release build"]
-fn all_numbers() {
-    const THREADS: u32 = 2;
-    for row in ROWS {
-        let mut worst = Worst::default();
-        std::thread::scope(|scope| {
-            let parts = [0, 1].map(|first| scope.spawn(move || worst_in(row, first, THREADS)));
-            for part in parts {
-                let part = part.join().expect("no panic");
-                worst.see(part.error, &part.operands);
-            }
-        });
-        worst.check(&format!("single {} from {:?}, all", row.name, row.range), row.allowed);
+mod all_numbers {
+    use super::{ROWS, Worst, worst_in};
+
+    /// Two threads share the work.
+    #[track_caller]
+    fn check(name: &str) {
+        for row in ROWS.iter().filter(|row| row.name == name) {
+            let mut worst = Worst::default();
+            std::thread::scope(|scope| {
+                let halves = [0, 1].map(|first| scope.spawn(move || worst_in(row, first, 2)));
+                for half in halves {
+                    let half = half.join().expect("no panic");
+                    worst.see(half.error, &half.operands);
+                }
+            });
+            worst.check(&format!("single {name} from {:?}, all", row.range), row.allowed);
+        }
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn exp() {
+        check("exp");
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn log() {
+        check("log");
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn tanh() {
+        check("tanh");
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn sigmoid() {
+        check("sigmoid");
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn sin() {
+        check("sin");
+    }
+
+    #[test]
+    #[ignore = "all floats take minutes in a release build"]
+    fn cos() {
+        check("cos");
     }
 }
 
@@ -95,5 +134,5 @@ fn powers() {
             worst.see(error(single::pow(x, y), truth), &[f64::from(x), f64::from(y)]);
         }
     }
-    worst.check("single pow", 1.0);
+    worst.check("single pow", 0.85);
 }

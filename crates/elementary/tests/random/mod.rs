@@ -1,6 +1,6 @@
 //! Random numbers, the same on every run.
 
-/// The generator SplitMix64.
+/// The generator `SplitMix64`.
 pub struct Random(pub u64);
 
 impl Random {

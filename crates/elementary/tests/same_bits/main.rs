@@ -33,19 +33,24 @@ fn program(width: Width) -> String {
         Width::Double => ("double", ""),
         Width::Single => ("float", "f"),
     };
-    let mut text = c_source(width);
-    text += &format!("#include <stdio.h>\nint main(void) {{\n    static {ty} x[{BLOCK}], y[{BLOCK}];\n");
-    text += &format!("    while (fread(x, sizeof x, 1, stdin) == 1) {{\n");
+    let mut lines = vec![
+        c_source(width),
+        "#include <stdio.h>".to_owned(),
+        "int main(void) {".to_owned(),
+        format!("    static {ty} x[{BLOCK}], y[{BLOCK}];"),
+        "    while (fread(x, sizeof x, 1, stdin) == 1) {".to_owned(),
+    ];
     for call in CALLS {
         let result = match call.split_once(' ') {
             Some((_, name)) => format!("eddy_is_near{suffix}(x[i]) ? eddy_{name}{suffix}(x[i]) : 0"),
             None if *call == "pow" => format!("eddy_pow{suffix}(x[i], x[(i + {}) % {BLOCK}])", BLOCK - 1),
             None => format!("eddy_{call}{suffix}(x[i])"),
         };
-        text += &format!("        for (int i = 0; i < {BLOCK}; i++) y[i] = {result};\n");
-        text += "        fwrite(y, sizeof y, 1, stdout);\n";
+        lines.push(format!("        for (int i = 0; i < {BLOCK}; i++) y[i] = {result};"));
+        lines.push("        fwrite(y, sizeof y, 1, stdout);".to_owned());
     }
-    text + "    }\n    return 0;\n}\n"
+    lines.push("    }\n    return 0;\n}\n".to_owned());
+    lines.join("\n")
 }
 
 /// What the program should answer about a block, function by function.
@@ -136,7 +141,7 @@ fn doubles() -> Vec<f64> {
         19.06,
         20.0,
         708.4,
-        709.782712893384,
+        709.782_712_893_384,
         745.13,
         746.0,
         1_048_576.0,
@@ -195,23 +200,23 @@ fn loops_are_vectorised() {
     }
     let workshop = Workshop::new("vectorised");
     for (width, ty, suffix) in [(Width::Double, "double", ""), (Width::Single, "float", "f")] {
-        let mut text = c_source(width);
+        let mut lines: Vec<String> = c_source(width).lines().map(str::to_owned).collect();
+        let mut loops = Vec::new();
         for name in functions {
             let second = if name == "pow" { ", y[i]" } else { "" };
-            let call = format!("eddy_{name}{suffix}(x[i]{second})");
-            text += &format!("\nvoid loop_{name}(const {ty} *restrict x, {ty} *restrict y);");
-            text += &format!("\nvoid loop_{name}(const {ty} *restrict x, {ty} *restrict y) {{");
-            text += &format!("\n    for (int i = 0; i < 1024; i++) y[i] = {call};");
-            text += "\n}\n";
+            let head = format!("void loop_{name}(const {ty} *restrict x, {ty} *restrict y)");
+            lines.extend([format!("{head};"), format!("{head} {{")]);
+            lines.push(format!(
+                "    for (int i = 0; i < 1024; i++) y[i] = eddy_{name}{suffix}(x[i]{second});"
+            ));
+            loops.push((name, lines.len()));
+            lines.push("}".to_owned());
         }
-        let said = workshop.compile(
-            &(text.clone() + "int main(void) { return 0; }\n"),
-            &["-O3", "-march=native", "-ffp-contract=off", "-fopt-info-vec-optimized"],
-        );
-        for name in functions {
-            let head = format!("\nvoid loop_{name}(const {ty} *restrict x, {ty} *restrict y) {{\n");
-            let line = text[..text.find(&head).expect("it was written")].lines().count() + 2;
-            let is_vectorised = said.contains(&format!("program.c:{}:", line + 0));
+        lines.push("int main(void) { return 0; }\n".to_owned());
+        let flags = ["-O3", "-march=native", "-ffp-contract=off", "-fopt-info-vec-optimized"];
+        let said = workshop.compile(&lines.join("\n"), &flags);
+        for (name, line) in loops {
+            let is_vectorised = said.contains(&format!("program.c:{line}:"));
             assert!(is_vectorised, "eddy_{name}{suffix} at line {line}: {said}");
         }
     }

@@ -4,9 +4,11 @@
 //! into an operation. The Jacobian of such an operation is diagonal up to broadcasting, and a diagonal is its own
 //! transpose; therefore one formula, `slope_times`, serves both directions.
 
+use std::marker::PhantomData;
+
 use crate::algebra::{Algebra, Formula, Site};
 use crate::element::{Float, with_float};
-use crate::kernel::{try_zip, zip};
+use crate::kernel::{Pairwise, try_zip, zip_with};
 use crate::op::Op;
 use crate::operation::{EvalError, Operation};
 use crate::shape_rule::ShapeRule;
@@ -139,7 +141,7 @@ pub(crate) struct Pow;
 impl Arithmetic for Pow {
     const SIGNATURE: Signature = NUMS;
 
-    #[inline]
+    #[inline(always)]
     fn float<F: Float>(x: F, y: F) -> F {
         x.pow(y)
     }
@@ -285,13 +287,23 @@ impl<T: Arithmetic> Operation for Binary<T> {
     }
 }
 
+/// The operation on floats, as part of a loop.
+struct OnFloats<T>(PhantomData<T>);
+
+impl<T: Arithmetic, F: Float> Pairwise<F, F, EvalError> for OnFloats<T> {
+    #[inline(always)]
+    fn at(&self, x: F, y: F) -> Result<F, EvalError> {
+        Ok(T::float(x, y))
+    }
+}
+
 /// Apart from the scalar case, which is the hot one and stays small this way.
 #[inline(never)]
 fn eval_tensors<T: Arithmetic>(operands: &[&Value]) -> Result<Value, EvalError> {
     let [x, y] = operands else { unreachable!("a binary operation has two operands") };
     match x.kind() {
         Kind::Int => try_zip(x, y, T::int),
-        _ => Ok(with_float!(x, F => zip(x, y, T::float::<F>))),
+        _ => with_float!(x, F => zip_with::<F, F, EvalError>(x, y, OnFloats(PhantomData::<T>))),
     }
 }
 

@@ -1,0 +1,154 @@
+//! The fast engine of `pullback` against itself: what a gradient costs, and how cost grows.
+
+use std::fmt::Write;
+use std::hint::black_box;
+
+use eddy_pullback::fast::code::Code;
+use eddy_pullback::outcome::{Counters, Limits, Outcome};
+use eddy_pullback::syntax::Program;
+use eddy_pullback::{fast, typing};
+use eddy_syntax::SourceFile;
+
+use crate::clock::{alone, ratio, side_by_side};
+
+/// A checked and compiled program, so that only running is timed.
+struct Ready {
+    program: Program,
+    code: Code,
+}
+
+impl Ready {
+    fn new(text: &str) -> Ready {
+        let program = typing::check(&SourceFile::new("bench.pb", text)).expect("the program is right");
+        let code = fast::compile(&program);
+        Ready { program, code }
+    }
+
+    fn run(&self) -> Counters {
+        let limits = Limits { fuel: u64::MAX, ..Limits::default() };
+        let (outcome, counters, _) = fast::execute(&self.program, &self.code, limits);
+        assert!(matches!(black_box(outcome), Outcome::Value(_)), "the program has a value");
+        counters
+    }
+}
+
+fn line(name: &str, figure: &str, target: &str) {
+    println!("  {name:<58}{figure:>12}   {target}");
+}
+
+/// A function of size n and a point, as texts.
+type Family = fn(usize) -> (String, String);
+
+/// `x1*x2 + x2*x3 + …` of n variables, its function and its point.
+fn products(n: usize) -> (String, String) {
+    let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
+    let sum: Vec<String> = (1..n).map(|i| format!("x{} * x{i}", i - 1)).collect();
+    let function = format!("(\\<{}>:R^{n}. {})", names.join(", "), sum.join(" + "));
+    (function, format!("<{}>", vec!["0.5"; n].join(", ")))
+}
+
+/// A chain of lets with transcendental functions.
+fn chain(n: usize) -> (String, String) {
+    let mut body = String::new();
+    for i in 0..n {
+        let _ = write!(body, "let x{} = x{i} + 0.001 * sin x{i} in ", i + 1);
+    }
+    (format!("(\\x0:R. {body}x{n})"), "0.7".to_string())
+}
+
+/// A fold over a Church list of n elements.
+fn fold(n: usize) -> (String, String) {
+    let list = "(f s ".repeat(n) + "d" + &")".repeat(n);
+    let function = format!("(\\s:R. (\\(f : R -> R -> R) (d : R). {list}) (\\x y. y + 0.001 * x * y) 1)");
+    (function, "0.7".to_string())
+}
+
+/// A function and its gradient.
+pub fn gradients_against_values() {
+    println!("gradients: time of the gradient / time of the value                            target ≤ 5");
+    let families: [(&str, Family); 3] = [
+        ("a sum of products of neighbours, n variables", products),
+        ("a chain of lets, n long", chain),
+        ("a fold over a Church list of n elements", fold),
+    ];
+    for (name, family) in families {
+        for n in [1_000, 10_000] {
+            let (function, point) = family(n);
+            let value = Ready::new(&format!("{function} {point}"));
+            let gradient = Ready::new(&format!("grad {function} at {point}"));
+            let figure = ratio(side_by_side(
+                || {
+                    gradient.run();
+                },
+                || {
+                    value.run();
+                },
+            ));
+            let counters = gradient.run();
+            #[allow(clippy::cast_precision_loss)] // a figure for people
+            let operations = counters.total_ops as f64 / counters.primal_ops.max(1) as f64;
+            line(
+                &format!("{name}, n = {n}"),
+                &format!("{figure:.1} ×"),
+                &format!("{operations:.1} × operations"),
+            );
+        }
+    }
+    println!();
+}
+
+/// How the time of a gradient grows when n doubles.
+pub fn growth() {
+    println!("growth: time of the gradient for 2n / for n                                   target ≤ 2.5");
+    for n in [5_000, 10_000, 20_000] {
+        let ready = |n: usize| {
+            let (function, point) = products(n);
+            Ready::new(&format!("grad {function} at {point}"))
+        };
+        let (small, large) = (ready(n), ready(2 * n));
+        let figure = ratio(side_by_side(
+            || {
+                large.run();
+            },
+            || {
+                small.run();
+            },
+        ));
+        line(&format!("a sum of products, n = {n}"), &format!("{figure:.1} ×"), "");
+    }
+    println!();
+}
+
+/// Derivatives of derivatives.
+pub fn nested_derivatives() {
+    println!("nested pullbacks of x^9 exp x");
+    let tower = |order: usize| {
+        let derivative = "def d (f : R -> R) = \\y. sharp (((Ω f) · Ω [1]) y);\n";
+        let text = format!("{derivative}{}(\\x. x^9 * exp x){} 0.5", "d (".repeat(order), ")".repeat(order));
+        Ready::new(&text)
+    };
+    for order in 1..=6 {
+        let ready = tower(order);
+        let operations = ready.run().total_ops;
+        let time = alone(|| {
+            ready.run();
+        });
+        let figure = format!("{:.1} µs", time.as_secs_f64() * 1e6);
+        line(&format!("order {order}, {operations} operations"), &figure, "");
+    }
+    println!();
+}
+
+/// Reading and checking source.
+pub fn reading() {
+    println!("reading and checking");
+    let mut text = String::new();
+    for i in 0..50_000 {
+        let _ = writeln!(text, "let x{i} = 1.5 * {i} - ({i} + 2) in");
+    }
+    let file = SourceFile::new("bench.pb", text + "1");
+    let time = alone(|| drop(black_box(typing::check(&file))));
+    #[allow(clippy::cast_precision_loss)] // a figure for people
+    let rate = file.text().len() as f64 / time.as_secs_f64() / 1e6;
+    line("a chain of 50000 lets", &format!("{rate:.0} MB/s"), "");
+}

@@ -1,0 +1,113 @@
+//! Flat code: one block per λ, dual map and pullback; a value per slot.
+//!
+//! `let`s need no instruction: a variable is the slot of its value. Neither do `flat` and `sharp`, since a covector on a Euclidean type and a vector
+//! are kept in the same way. A pattern `<x1, …, xn>` is n loads from one tuple.
+
+use crate::primitive::PrimId;
+use crate::primitive::calculus::{Binary, Unary};
+use crate::syntax::{Path, TermId};
+use crate::types::Type;
+
+/// A block of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockId(pub u32);
+
+/// Where a value is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Operand {
+    /// In a slot of the frame.
+    Slot(u32),
+    /// In the code.
+    Real(f64),
+}
+
+/// A function body that has not been given its argument: its block, and the values that it captures.
+#[derive(Clone, Debug)]
+pub struct Abstraction {
+    /// The block.
+    pub block: BlockId,
+    /// What it captures, from the frame that makes it.
+    pub captures: Box<[Operand]>,
+}
+
+/// One instruction; it writes its result to a slot.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// The slot of the result.
+    pub to: u32,
+    /// The term that it was made for.
+    pub origin: TermId,
+    /// What is done.
+    pub action: Action,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// `0`.
+    Zero(Type),
+    /// An operation on one real.
+    Unary(Unary, Operand),
+    /// An operation on two reals.
+    Binary(Binary, Operand, Operand),
+    /// A primitive, on a tuple of reals.
+    Prim(PrimId, Operand),
+    /// `s + t` at another type than `R`.
+    Add(Type, Operand, Operand),
+    /// A tuple out of its items; if `extends`, the first item is itself a tuple, and the others are put behind its items.
+    Tuple {
+        /// Whether the first item is a tuple to extend.
+        extends: bool,
+        /// The items.
+        items: Box<[Operand]>,
+    },
+    /// A chain of projections.
+    Project(Path, Operand),
+    /// `λx.t`.
+    Closure(Abstraction),
+    /// `s t`, where `s` has this type.
+    Apply(Type, Operand, Operand),
+    /// `(Ω λx.p)·w`, of this type; `λx.p` has the other.
+    Pullback(Abstraction, Operand, Signature),
+    /// `(λx.s)^*·t`.
+    Dual(Abstraction, Operand, Signature),
+    /// `J s·t`, where `s` has this type.
+    Jacobian(Type, Operand, Operand),
+    /// `J f·t`.
+    PrimJacobian(PrimId, Operand),
+    /// `s @ t`, where `t` has this type.
+    Contract(Type, Operand, Operand),
+}
+
+/// What is known of a function that is differentiated: the types of its argument and its result.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    /// The argument.
+    pub from: Type,
+    /// The result.
+    pub to: Type,
+    /// Whether the result is a constant, so that no 1-form on it is asked (rule 9).
+    pub is_constant: bool,
+}
+
+/// The code of one body. Slot 0 is its argument.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// What is done, in order.
+    pub instructions: Vec<Instruction>,
+    /// The result.
+    pub result: Operand,
+    /// How many slots there are.
+    pub n_slots: u32,
+    /// The slots of captured values, in the order of [`Abstraction::captures`].
+    pub captured: Vec<u32>,
+}
+
+/// The code of a program.
+#[derive(Clone, Debug)]
+pub struct Code {
+    /// The blocks.
+    pub blocks: Vec<Block>,
+    /// The block of the main expression, whose argument is not used.
+    pub main: BlockId,
+}

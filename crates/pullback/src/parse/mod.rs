@@ -1,0 +1,373 @@
+//! From text to tree (section 3), without recursion and without giving up.
+//!
+//! The parser is a pushdown machine. It either *wants an operand* or *has an operand* and looks at what
+//! follows; forms that are still open (a parenthesis, the left side of a `+`, a `λ` waiting for the end of its
+//! body) are [`Frame`]s on a stack of its own, so that a program nested a million deep parses like any other:
+//!
+//! ```text
+//! f x + (2 * y      frames: [main] [f x + _] [( _]       has: 2, sees `*`: pushes [2 * _], wants an operand
+//! ```
+//!
+//! * [`declaration`] reads what stands before the main expression, up to the expressions in it.
+//! * [`operand`] reads what an operand can start with, and pushes the frame that it opens.
+//! * [`after`] decides what follows an operand: an argument, a tighter operator, or what an open form waits for.
+//! * [`binder`] and [`types`] read patterns and types, which hold no expressions.
+//! * [`recover`] skips to a place that an open form waits for, so that independent mistakes get
+//!   independent messages and one mistake gets one.
+//!
+//! The operators `Ω f`, `J f` and `(λx.s)^*` mean something only before a `·`. They are read as expressions of their own, and
+//! [`after`] looks into the left side of each `·`; those that no `·` took are reported at the end.
+
+mod after;
+mod binder;
+mod declaration;
+mod lexicon;
+mod operand;
+mod recover;
+mod types;
+
+use eddy_syntax::lex::{Comment, LexError, Lexed, Token, TokenKind, lex};
+use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
+use rustc_hash::FxHashSet;
+
+use crate::codes;
+use crate::names::{Name, Names};
+use crate::surface::{
+    BinaryOp, Binder, Derivative, ExprId, ExprKind, Former, Ident, Program, Side, Tree, WrittenId,
+};
+
+pub use lexicon::LEXICON;
+
+/// What parsing gives: a tree, whatever the text, and what was wrong with it.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The tree; what could not be read is [`ExprKind::Error`].
+    pub program: Program,
+    /// The names in it.
+    pub names: Names,
+    /// The tokens, for the formatter.
+    pub tokens: Vec<Token>,
+    /// The comments, for the formatter.
+    pub comments: Vec<Comment>,
+    /// Names whose declaration could not be read: their uses are no mistakes.
+    pub poisoned: FxHashSet<Name>,
+    /// The mistakes, in the order in which they were found.
+    pub diagnostics: Diagnostics,
+}
+
+/// Parses a file.
+///
+/// ```
+/// use eddy_syntax::SourceFile;
+/// let parsed = eddy_pullback::parse::parse(&SourceFile::new("f.pb", "def f = ; def g = 2 + ; f + g"));
+/// assert_eq!(parsed.diagnostics.len(), 2, "two mistakes, two messages");
+/// ```
+pub fn parse(file: &SourceFile) -> Parsed {
+    let Lexed { tokens, comments, errors } = lex(file, &LEXICON);
+    let mut parser = Parser {
+        file,
+        tokens: &tokens,
+        at: 0,
+        frames: Vec::new(),
+        program: Program::default(),
+        names: Names::default(),
+        taken: FxHashSet::default(),
+        unreadable: errors.iter().map(|error| error.span().start).collect(),
+        diagnostics: errors.iter().map(|error| lexical_error(file, *error)).collect(),
+        last_syntax_error: None,
+        poisoned: FxHashSet::default(),
+    };
+    parser.file();
+    parser.report_lone_operators();
+    let Parser { program, names, poisoned, diagnostics, .. } = parser;
+    Parsed { program, names, tokens, comments, poisoned, diagnostics }
+}
+
+/// Characters as they are, unless they would not show.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+}
+
+fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
+    match error {
+        LexError::UnexpectedCharacters(span) => {
+            let text = file.slice(span);
+            let plural = if text.chars().count() == 1 { "" } else { "s" };
+            let title = format!("parse error: unexpected character{plural} `{}`", visible(text));
+            Diagnostic::error(codes::LEXICAL, span, title)
+                .label("nothing in the language is written with this")
+        }
+        LexError::UnterminatedComment(span) => {
+            Diagnostic::error(codes::LEXICAL, span, "parse error: unterminated comment")
+                .label("this `(*` has no `*)`")
+                .help("comments nest: each `(*` needs a `*)` of its own; a product is written `( *`")
+        }
+        LexError::InvalidUtf8(span) => {
+            let title = "parse error: unexpected character: the file is not valid UTF-8";
+            Diagnostic::error(codes::LEXICAL, span, title)
+                .label("these bytes are not text")
+                .help("save the file as UTF-8")
+        }
+    }
+}
+
+/// Whether the machine looks for an operand, has one, or has all of a declaration.
+enum State {
+    Operand,
+    Have(ExprId, Tightness),
+    Done,
+}
+
+/// What may follow an operand directly.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tightness {
+    /// An atom with its exponents: everything may follow.
+    Post,
+    /// An application or a prefix form: more arguments.
+    Application,
+    /// An operator form: `·`.
+    Operator,
+    /// An open form that has taken all it could: operators.
+    Loose,
+}
+
+/// What is written in front of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    Project(Side),
+    Sharp,
+    Flat,
+    Omega,
+    Jay,
+}
+
+/// `jacobian`, `grad` or `vjp`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sugar {
+    Derivative(Derivative),
+    Vjp,
+}
+
+/// The parts of a declaration before its expression.
+enum Head {
+    Prim { start: Span, ident: Ident, params: Vec<Ident> },
+    Def { start: Span, ident: Ident, binders: Vec<Binder>, result: Option<WrittenId> },
+}
+
+/// The three kinds of brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    Paren,
+    Angle,
+    Square,
+}
+
+impl Bracket {
+    fn of(symbol: &str) -> Option<Bracket> {
+        Some(match symbol {
+            "(" => Bracket::Paren,
+            "<" => Bracket::Angle,
+            "[" => Bracket::Square,
+            _ => return None,
+        })
+    }
+
+    fn close(self) -> &'static str {
+        match self {
+            Bracket::Paren => ")",
+            Bracket::Angle => ">",
+            Bracket::Square => "]",
+        }
+    }
+}
+
+/// A form that is still open: what was read of it, and which of its parts comes next.
+enum Frame {
+    /// The main expression; waits for the end of the file.
+    Main,
+    /// `def f =` or `prim f(x) =` waits for `;`.
+    Declaration(Head),
+    /// `( e, …` waits for `,` or the closing bracket.
+    Tuple { open: Span, bracket: Bracket, items: Vec<ExprId> },
+    /// `pull( e, …` waits for `,` or `)`.
+    Former { start: Span, former: Former, first: Option<ExprId> },
+    /// `e op` has its left operand.
+    Binary { op: BinaryOp, at: Span, left: ExprId },
+    /// `e @`.
+    Contract { left: ExprId },
+    /// `e ·`.
+    Dot { left: ExprId, at: Span },
+    /// `-`.
+    Negate { minus: Span },
+    /// `fst`, `sharp`, `Omega`, …
+    Prefix { start: Span, prefix: Prefix },
+    /// `f` has an argument coming.
+    Argument { function: ExprId },
+    /// `\b b.`
+    LambdaBody { start: Span, binders: Vec<Binder> },
+    /// `let b =` waits for `in`.
+    LetBound { start: Span, binder: Binder },
+    /// `let b = e in`.
+    LetBody { start: Span, binder: Binder, bound: ExprId },
+    /// `jacobian` waits for `at`.
+    SugarFunction { start: Span, sugar: Sugar },
+    /// `jacobian f at`; a `vjp` waits for `with`.
+    SugarPoint { start: Span, sugar: Sugar, function: ExprId },
+    /// `vjp f at v with`.
+    SugarCovector { start: Span, function: ExprId, point: ExprId },
+}
+
+struct Parser<'a> {
+    file: &'a SourceFile,
+    tokens: &'a [Token],
+    at: usize,
+    frames: Vec<Frame>,
+    program: Program,
+    names: Names,
+    diagnostics: Diagnostics,
+    /// Operators that stand before a `·`.
+    taken: FxHashSet<ExprId>,
+    /// Where the lexer could not read, in order.
+    unreadable: Vec<u32>,
+    /// The token at which the last syntax error was reported: the same place is not reported twice.
+    last_syntax_error: Option<usize>,
+    poisoned: FxHashSet<Name>,
+}
+
+impl Parser<'_> {
+    /// Reads operands and what follows them until the innermost declaration is complete.
+    fn expression(&mut self, frame: Frame) {
+        self.frames.push(frame);
+        let mut state = State::Operand;
+        loop {
+            state = match state {
+                State::Operand => self.operand(),
+                State::Have(expr, tightness) => self.after(expr, tightness),
+                State::Done => return,
+            };
+        }
+    }
+
+    /// Each operator must stand before a `·`; only `Ω r` with a literal has a meaning of its own.
+    fn report_lone_operators(&mut self) {
+        let tree = &self.program.tree;
+        for id in tree.ids() {
+            let (what, help) = match tree.kind(id) {
+                ExprKind::Omega(inner) if !tree.is_literal(*inner) => {
+                    ("Ω", "a pullback is `(Ω f) · w`; alone, `Ω [1]` with numbers is a constant 1-form")
+                }
+                ExprKind::Jay(_) => ("J", "a Jacobian is `J f · v`, the function that is given a point"),
+                ExprKind::Star(inner) if tree.is_lambda(*inner) => {
+                    ("a dual map", "a dual map is `(λx.s)^* · t`, with a covector `t`")
+                }
+                _ => continue,
+            };
+            if !self.taken.contains(&id) {
+                let title = format!("parse error: {what} without its `·`");
+                let diagnostic = Diagnostic::error(codes::SYNTAX, tree.span(id), title)
+                    .label("this operator has no operand")
+                    .help(help);
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
+    fn tree(&mut self) -> &mut Tree {
+        &mut self.program.tree
+    }
+
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    fn sees(&self, symbol: &'static str) -> bool {
+        self.token().kind == TokenKind::Symbol(symbol)
+    }
+
+    /// The span of the token just read.
+    fn previous(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].span
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, symbol: &'static str) -> bool {
+        let seen = self.sees(symbol);
+        if seen {
+            self.advance();
+        }
+        seen
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> bool {
+        let seen = self.eat(symbol);
+        if !seen {
+            self.syntax_error(&format!("`{symbol}`"));
+        }
+        seen
+    }
+
+    /// A name that is free to be bound; a reserved word is reported and read as if it were one.
+    fn ident(&mut self, what: &str) -> Option<Ident> {
+        let token = self.token();
+        let text = self.file.slice(token.span);
+        match token.kind {
+            TokenKind::Name => {}
+            TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                let title = format!("parse error: `{text}` is reserved");
+                let diagnostic = Diagnostic::error(codes::RESERVED, token.span, title)
+                    .label("this word belongs to the language")
+                    .help(format!("choose another name, for instance `{}1`", word.to_lowercase()));
+                self.diagnostics.push(diagnostic);
+                self.last_syntax_error = Some(self.at);
+                return None;
+            }
+            _ => {
+                self.syntax_error(what);
+                return None;
+            }
+        }
+        self.advance();
+        Some(Ident { name: self.names.intern(text), span: token.span })
+    }
+
+    fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
+        let span = if start.start < self.previous().end { start.to(self.previous()) } else { start };
+        self.tree().push(kind, span)
+    }
+
+    fn error_node(&mut self) -> ExprId {
+        let span = self.token().span;
+        self.tree().push(ExprKind::Error, span)
+    }
+
+    /// A natural number after `^`; `least` is the smallest that is allowed.
+    fn exponent(&mut self, least: u32) -> Option<u32> {
+        let token = self.token();
+        let text = self.file.slice(token.span);
+        let exponent = text.parse::<u32>().ok().filter(|_| token.kind == TokenKind::Number);
+        match exponent {
+            Some(n) if n >= least => {
+                self.advance();
+                Some(n)
+            }
+            _ => {
+                self.syntax_error(&format!("an exponent, a natural number of at least {least}"));
+                if token.kind == TokenKind::Number && text.contains('.') {
+                    self.help(
+                        "a point after a number belongs to it if a digit follows: put a blank before it",
+                    );
+                } else if self.sees("-") || least == 0 {
+                    self.help("exponents are natural numbers: write `1 / x^2` for a negative one");
+                }
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What an operand can start with.
+
+use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Diagnostic, Span};
+
+use super::{Bracket, Frame, Parser, Prefix, State, Sugar, Tightness};
+use crate::codes;
+use crate::surface::{Derivative, ExprKind, Former, Side};
+
+impl Parser<'_> {
+    pub(super) fn operand(&mut self) -> State {
+        let token = self.token();
+        let start = token.span;
+        let symbol = match token.kind {
+            TokenKind::Number => return self.number(),
+            TokenKind::Name => {
+                let name = self.names.intern(self.file.slice(start));
+                return self.atom(ExprKind::Name(name), start);
+            }
+            TokenKind::Symbol(symbol) => symbol,
+            TokenKind::String | TokenKind::End => return self.fail("an expression"),
+        };
+        if let Some(bracket) = Bracket::of(symbol) {
+            return self.open(Frame::Tuple { open: start, bracket, items: Vec::new() });
+        }
+        match symbol {
+            "-" => self.open(Frame::Negate { minus: start }),
+            "zero" => self.atom(ExprKind::Zero, start),
+            "\\" => self.lambda(),
+            "let" => self.let_binder(),
+            "fst" | "pi1" => self.prefix(Prefix::Project(Side::First)),
+            "snd" | "pi2" => self.prefix(Prefix::Project(Side::Second)),
+            "sharp" => self.prefix(Prefix::Sharp),
+            "flat" => self.prefix(Prefix::Flat),
+            "Omega" => self.prefix(Prefix::Omega),
+            "J" => self.prefix(Prefix::Jay),
+            "pull" => self.former(Former::Pullback),
+            "dmap" => self.former(Former::DualMap),
+            "jac" => self.former(Former::Jacobian),
+            "jacobian" => {
+                self.open(Frame::SugarFunction { start, sugar: Sugar::Derivative(Derivative::Jacobian) })
+            }
+            "grad" => {
+                self.open(Frame::SugarFunction { start, sugar: Sugar::Derivative(Derivative::Gradient) })
+            }
+            "vjp" => self.open(Frame::SugarFunction { start, sugar: Sugar::Vjp }),
+            _ => self.fail("an expression"),
+        }
+    }
+
+    /// Whether the next token starts something that an application takes as an argument.
+    pub(super) fn starts_argument(&self) -> bool {
+        match self.token().kind {
+            TokenKind::Number | TokenKind::Name => true,
+            TokenKind::Symbol(symbol) => {
+                matches!(symbol, "zero" | "pull" | "dmap" | "jac" | "(" | "<" | "[" | "\\")
+            }
+            TokenKind::String | TokenKind::End => false,
+        }
+    }
+
+    /// Reads one token, pushes the frame that it opens, and wants an operand.
+    fn open(&mut self, frame: Frame) -> State {
+        self.advance();
+        self.wait(frame)
+    }
+
+    /// Pushes a frame and wants an operand.
+    pub(super) fn wait(&mut self, frame: Frame) -> State {
+        self.frames.push(frame);
+        State::Operand
+    }
+
+    /// Reads the last token of an atom.
+    fn atom(&mut self, kind: ExprKind, start: Span) -> State {
+        self.advance();
+        State::Have(self.push(kind, start), Tightness::Post)
+    }
+
+    fn number(&mut self) -> State {
+        let span = self.token().span;
+        let value: f64 = self.file.slice(span).parse().expect("the lexer reads only numbers that Rust reads");
+        if value.is_finite() {
+            return self.atom(ExprKind::Number(value), span);
+        }
+        let diagnostic = Diagnostic::error(codes::OUT_OF_RANGE, span, "parse error: numeral out of range")
+            .label("too large for a real")
+            .reason(format!("reals are finite 64-bit floating-point numbers, up to {:e}", f64::MAX));
+        self.diagnostics.push(diagnostic);
+        self.atom(ExprKind::Error, span)
+    }
+
+    /// `fst`, `J`, … take an atom with its exponents; `Omega` and `J` also an unparenthesised λ.
+    fn prefix(&mut self, prefix: Prefix) -> State {
+        let start = self.advance().span;
+        let takes_lambda = matches!(prefix, Prefix::Omega | Prefix::Jay);
+        if !self.starts_argument() || (self.sees("\\") && !takes_lambda) {
+            return self.fail("an operand, in parentheses if it is more than a name");
+        }
+        self.wait(Frame::Prefix { start, prefix })
+    }
+
+    fn former(&mut self, former: Former) -> State {
+        let start = self.advance().span;
+        if !self.expect("(") {
+            return self.recover();
+        }
+        self.wait(Frame::Former { start, former, first: None })
+    }
+
+    /// From `\` to the `.` before the body.
+    fn lambda(&mut self) -> State {
+        let start = self.advance().span;
+        let mut binders = Vec::new();
+        loop {
+            let Some(mut binder) = self.binder() else { return self.recover() };
+            if binders.is_empty() && binder.written.is_none() && self.eat(":") {
+                let Some(written) = self.written() else { return self.recover() };
+                binder.written = Some(written);
+                binder.span = binder.span.to(self.previous());
+                binders.push(binder);
+                if !self.expect(".") {
+                    return self.recover();
+                }
+                break;
+            }
+            binders.push(binder);
+            if self.eat(".") {
+                break;
+            }
+        }
+        self.wait(Frame::LambdaBody { start, binders })
+    }
+
+    /// From `let` to `=`.
+    fn let_binder(&mut self) -> State {
+        let start = self.advance().span;
+        let head_at = self.at;
+        let Some(mut binder) = self.binder() else { return self.recover_let(start, head_at) };
+        if self.eat(":") {
+            let Some(written) = self.written() else { return self.recover_let(start, head_at) };
+            binder.written = Some(written);
+            binder.span = binder.span.to(self.previous());
+        }
+        if !self.expect("=") {
+            return self.recover_let(start, head_at);
+        }
+        self.wait(Frame::LetBound { start, binder })
+    }
+}

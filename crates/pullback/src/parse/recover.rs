@@ -1,0 +1,230 @@
+//! Syntax errors: saying what was expected, and finding a place to go on.
+
+use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Diagnostic, Help, Span};
+
+use super::{Frame, Head, Parser, State, Tightness};
+use crate::codes;
+use crate::surface::{Binder, ExprId, Pattern};
+
+impl Parser<'_> {
+    /// Reports that something else was expected here. A second complaint about the same token is dropped, and so is one that
+    /// follows from what the lexer could not read.
+    pub(super) fn syntax_error(&mut self, expected: &str) {
+        if self.last_syntax_error.replace(self.at) == Some(self.at) || self.follows_unreadable() {
+            return;
+        }
+        let token = self.token();
+        let found = match token.kind {
+            TokenKind::End => "the end of the file".to_string(),
+            _ => format!("`{}`", self.file.slice(token.span)),
+        };
+        let title = format!("parse error: expected {expected}, found {found}");
+        let mut diagnostic =
+            Diagnostic::error(codes::SYNTAX, token.span, title).label(format!("expected {expected}"));
+        if let Some((span, text)) = self.innermost_opening() {
+            diagnostic = diagnostic.cause(span, text);
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a hint to the syntax error at the current token, unless that was dropped.
+    pub(super) fn help(&mut self, text: &str) {
+        let span = self.token().span;
+        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
+            last.help = Some(Help { text: text.to_string(), edit: None });
+        }
+    }
+
+    /// Whether something that the lexer could not read, and reported, stands right before the next token.
+    pub(super) fn follows_unreadable(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end);
+        let next = self.unreadable.partition_point(|start| *start < before);
+        self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
+    }
+
+    /// Reports what was expected in the place of an operand, and recovers.
+    pub(super) fn fail(&mut self, expected: &str) -> State {
+        self.syntax_error(expected);
+        self.recover()
+    }
+
+    pub(super) fn report_no_operator(&mut self, left: Span, dot: Span) {
+        let title = "parse error: the left side of `·` is no operator";
+        let diagnostic = Diagnostic::error(codes::SYNTAX, left, title)
+            .label("expected `Ω f`, `J f` or `(λx.s)^*`")
+            .cause(dot, "this `·`")
+            .help("a product of numbers is written `*` or `×`");
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub(super) fn report_no_lambda(&mut self, first: ExprId) {
+        let span = self.program.tree.span(first);
+        let title = "parse error: a dual map needs a λ whose variable is linear";
+        let diagnostic = Diagnostic::error(codes::SYNTAX, span, title)
+            .label("expected `λx.s`")
+            .help("write the function out: `dmap(λx. f x, t)`");
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Nothing that can follow the operand follows it: says what the innermost open form waits for.
+    pub(super) fn unexpected_after(&mut self) -> State {
+        let waits = match self.frames.last() {
+            Some(Frame::Main) => "an operator, an argument or the end of the program",
+            Some(Frame::Declaration(_)) => "an operator, an argument or `;`",
+            Some(Frame::Tuple { bracket, .. }) => match bracket.close() {
+                ")" => "`,` or `)`",
+                ">" => "`,` or `>`",
+                _ => "`,` or `]`",
+            },
+            Some(Frame::Former { first: None, .. }) => "`,`",
+            Some(Frame::LetBound { .. }) => "`in`",
+            _ => "`)`",
+        };
+        self.syntax_error(waits);
+        if self.sees("let") || self.sees("jacobian") || self.sees("grad") || self.sees("vjp") {
+            self.help("this form can be an argument only in parentheses");
+        }
+        self.recover()
+    }
+
+    /// Where the innermost unfinished bracket or keyword was opened, for the message.
+    fn innermost_opening(&self) -> Option<(Span, &'static str)> {
+        let frame = self.frames.iter().rev().find(|frame| !closers(frame).is_empty())?;
+        Some(match frame {
+            Frame::Tuple { open, .. } => (*open, "this bracket is open"),
+            Frame::Former { start, .. } => (*start, "in the operands of this"),
+            Frame::LetBound { start, .. } => (*start, "this `let` waits for its `in`"),
+            Frame::SugarFunction { start, .. } => (*start, "this waits for its `at`"),
+            Frame::SugarPoint { start, .. } => (*start, "this waits for its `with`"),
+            Frame::Declaration(Head::Def { start, .. } | Head::Prim { start, .. }) => {
+                (*start, "this declaration waits for its `;`")
+            }
+            _ => return None,
+        })
+    }
+
+    /// Skips to the next token that an open form waits for, closes the forms inside that one, and goes on as if
+    /// its part had been read. Words and brackets that open and close within what is skipped are not
+    /// counted.
+    pub(super) fn recover(&mut self) -> State {
+        let mut inside: Vec<&'static str> = Vec::new();
+        // No form changes before this is done, so what none waits for now none waits for later.
+        let mut unwanted: Vec<&'static str> = Vec::new();
+        loop {
+            let token = self.token();
+            match token.kind {
+                TokenKind::End => return self.give_up(),
+                // A declaration begins: the one before was not finished.
+                TokenKind::Symbol("def" | "prim" | "assume" | "type") => return self.give_up(),
+                TokenKind::Symbol(symbol) => {
+                    if inside.last() == Some(&symbol) {
+                        inside.pop();
+                    } else if let Some(closer) = closer_of(symbol) {
+                        inside.push(closer);
+                    } else if (inside.is_empty() || symbol == ";") && !unwanted.contains(&symbol) {
+                        if self.close_up_to(symbol) {
+                            self.last_syntax_error = Some(self.at);
+                            return State::Have(self.error_node(), Tightness::Loose);
+                        }
+                        unwanted.push(symbol);
+                    }
+                }
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// As [`Parser::recover`], when the head of a `let`, which starts at this token, could not be read: its `in` belongs
+    /// to it, and the names in it are no mistakes later on.
+    pub(super) fn recover_let(&mut self, start: Span, head_at: usize) -> State {
+        self.poison_names(head_at);
+        let name = self.names.intern("_");
+        let span = self.previous();
+        let pattern = self.tree().push_pattern(Pattern::Name(name), span);
+        self.frames.push(Frame::LetBound { start, binder: Binder { pattern, written: None, span } });
+        self.recover()
+    }
+
+    /// Skips a declaration whose head, which starts at this token, could not be read.
+    pub(super) fn skip_declaration(&mut self, head_at: usize) {
+        self.poison_names(head_at);
+        loop {
+            match self.token().kind {
+                TokenKind::End | TokenKind::Symbol("def" | "prim" | "assume" | "type") => return,
+                TokenKind::Symbol(";") => {
+                    self.advance();
+                    return;
+                }
+                _ => {
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    /// The names in a head that could not be read: whatever it was to declare, their uses are no mistakes.
+    fn poison_names(&mut self, head_at: usize) {
+        for token in &self.tokens[head_at..] {
+            match token.kind {
+                TokenKind::Name => {
+                    let name = self.names.intern(self.file.slice(token.span));
+                    self.poisoned.insert(name);
+                }
+                TokenKind::Symbol("=" | "in" | ";" | "let") | TokenKind::End => break,
+                _ => {}
+            }
+        }
+    }
+
+    /// Drops the frames above the innermost one that waits for `symbol`; says whether there is one.
+    fn close_up_to(&mut self, symbol: &'static str) -> bool {
+        let waiting = self.frames.iter().rposition(|frame| closers(frame).contains(&symbol));
+        if let Some(index) = waiting {
+            self.frames.truncate(index + 1);
+        }
+        waiting.is_some()
+    }
+
+    /// Ends the declaration or the program here.
+    fn give_up(&mut self) -> State {
+        self.last_syntax_error = Some(self.at);
+        let error = self.error_node();
+        let bottom = self.frames.drain(..).next();
+        match bottom {
+            Some(Frame::Declaration(head)) => self.finish_declaration(head, error),
+            _ => self.program.main = Some(error),
+        }
+        State::Done
+    }
+}
+
+/// What a form waits for.
+fn closers(frame: &Frame) -> &'static [&'static str] {
+    match frame {
+        Frame::Declaration(_) => &[";"],
+        Frame::Tuple { bracket, .. } => match bracket.close() {
+            ")" => &[",", ")"],
+            ">" => &[",", ">"],
+            _ => &[",", "]"],
+        },
+        Frame::Former { first: None, .. } => &[","],
+        Frame::Former { .. } => &[")"],
+        Frame::LetBound { .. } => &["in"],
+        Frame::SugarFunction { .. } => &["at"],
+        Frame::SugarPoint { sugar: super::Sugar::Vjp, .. } => &["with"],
+        _ => &[],
+    }
+}
+
+/// What closes a form that this word or bracket opens.
+fn closer_of(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "(" => ")",
+        "[" => "]",
+        "<" => ">",
+        "let" => "in",
+        _ => return None,
+    })
+}

@@ -1,0 +1,448 @@
+//! Kernel terms (section 2): what is left when sugar is gone and types are known.
+//!
+//! ```text
+//! t ::= x | λx.t | t t | ⟨t,t⟩ | π1 t | π2 t | r | f(t) | J f·t | (λx.t)^*·t | (Ω λx.t)·t | r^* | 0 | t + t
+//!     | J t·t | t @ t | flat t | sharp t
+//! ```
+//!
+//! Terms live in one growing table, [`Terms`], and refer to each other by number, children before parents; each knows its type.
+//! They are *locally nameless*: a bound variable is the number of binders between it and its own, a free one is a [`VarId`]. So no
+//! substitution can capture anything, terms that are equal up to the names of bound variables are equal trees, and parts without
+//! loose indices are shared, never copied. Three forms bind: `λx`, `(λx.·)^*` and `Ω λx.·`.
+//!
+//! A chain of projections down a left-nested tuple is one node: [`Path`] `{ lefts: 3, right: true }` is `π2 π1 π1 π1`, so that the
+//! variables of a pattern `<x1, …, xn>` cost one node each and not n.
+
+use eddy_syntax::Span;
+use rustc_hash::FxHashSet;
+
+use crate::names::{Name, Names};
+use crate::primitive::{PrimId, Primitives};
+use crate::surface::Side;
+use crate::types::{Shape, Type, Types};
+
+/// A term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(u32);
+
+impl TermId {
+    /// For tables that are indexed by terms.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A free variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(u32);
+
+impl VarId {
+    /// For tables that are indexed by variables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// `π1` so many times, and then `π2` or not; not both nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Path {
+    /// How many times `π1`.
+    pub lefts: u32,
+    /// Whether `π2` follows.
+    pub right: bool,
+}
+
+impl Path {
+    /// `π1` or `π2`.
+    pub fn step(side: Side) -> Path {
+        match side {
+            Side::First => Path { lefts: 1, right: false },
+            Side::Second => Path { lefts: 0, right: true },
+        }
+    }
+}
+
+/// What a binder is called when it is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hint(pub Name);
+
+/// The forms of terms. A body has its variable as index 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Term {
+    /// A bound variable: how many binders are between it and its own.
+    Bound(u32),
+    /// A free variable.
+    Free(VarId),
+    /// `λx.t`.
+    Lambda(Hint, TermId),
+    /// `s t`; `(λx.t) s` is `let x = s in t`.
+    Apply(TermId, TermId),
+    /// `⟨s,t⟩`.
+    Pair(TermId, TermId),
+    /// A chain of projections.
+    Project(Path, TermId),
+    /// `r`.
+    Real(f64),
+    /// `f(t)`.
+    Prim(PrimId, TermId),
+    /// `J f·t`.
+    PrimJacobian(PrimId, TermId),
+    /// `(λx.s)^*·t`: body and operand.
+    Dual(Hint, TermId, TermId),
+    /// `(Ω λx.p)·w`: body and 1-form.
+    Pullback(Hint, TermId, TermId),
+    /// `0` at the type of the term.
+    Zero,
+    /// `s + t`.
+    Add(TermId, TermId),
+    /// `J s·t`, `s` any function.
+    Jacobian(TermId, TermId),
+    /// `s @ t`.
+    Contract(TermId, TermId),
+    /// `flat t`; of a literal it is `r^*`.
+    Flat(TermId),
+    /// `sharp t`.
+    Sharp(TermId),
+}
+
+impl Term {
+    /// The parts, each with the number of binders that it is under.
+    pub fn children(self) -> impl DoubleEndedIterator<Item = (TermId, u32)> {
+        let [first, second] = match self {
+            Term::Bound(_) | Term::Free(_) | Term::Real(_) | Term::Zero => [None, None],
+            Term::Lambda(_, body) => [Some((body, 1)), None],
+            Term::Project(_, of)
+            | Term::Prim(_, of)
+            | Term::PrimJacobian(_, of)
+            | Term::Flat(of)
+            | Term::Sharp(of) => [Some((of, 0)), None],
+            Term::Apply(left, right)
+            | Term::Pair(left, right)
+            | Term::Add(left, right)
+            | Term::Jacobian(left, right)
+            | Term::Contract(left, right) => [Some((left, 0)), Some((right, 0))],
+            Term::Dual(_, body, operand) | Term::Pullback(_, body, operand) => {
+                [Some((body, 1)), Some((operand, 0))]
+            }
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The same form with other parts, in the order of [`Term::children`].
+    #[must_use]
+    pub fn with_children(self, mut next: impl FnMut() -> TermId) -> Term {
+        match self {
+            Term::Bound(_) | Term::Free(_) | Term::Real(_) | Term::Zero => self,
+            Term::Lambda(hint, _) => Term::Lambda(hint, next()),
+            Term::Project(path, _) => Term::Project(path, next()),
+            Term::Prim(f, _) => Term::Prim(f, next()),
+            Term::PrimJacobian(f, _) => Term::PrimJacobian(f, next()),
+            Term::Flat(_) => Term::Flat(next()),
+            Term::Sharp(_) => Term::Sharp(next()),
+            Term::Apply(..) => Term::Apply(next(), next()),
+            Term::Pair(..) => Term::Pair(next(), next()),
+            Term::Add(..) => Term::Add(next(), next()),
+            Term::Jacobian(..) => Term::Jacobian(next(), next()),
+            Term::Contract(..) => Term::Contract(next(), next()),
+            Term::Dual(hint, ..) => Term::Dual(hint, next(), next()),
+            Term::Pullback(hint, ..) => Term::Pullback(hint, next(), next()),
+        }
+    }
+}
+
+/// What is known of a free variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Var {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// The tables in which terms live.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// The types.
+    pub types: Types,
+    /// The names.
+    pub names: Names,
+    /// The primitives.
+    pub primitives: Primitives,
+    terms: Vec<Term>,
+    term_types: Vec<Type>,
+    /// One more than the largest index that leaves the term; 0 if none does.
+    loose: Vec<u32>,
+    /// Whether a free variable is in the term.
+    open: Vec<bool>,
+    vars: Vec<Var>,
+}
+
+/// A checked program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its terms.
+    pub terms: Terms,
+    /// Its main expression, with all definitions as `let`s around it; none if there is none.
+    pub main: Option<TermId>,
+    /// Whether it has free variables.
+    pub is_open: bool,
+    /// Where the terms of the main expression and its definitions come from.
+    pub origins: Vec<Span>,
+}
+
+fn next_id(length: usize) -> u32 {
+    u32::try_from(length).expect("the limits end a run before 2^32 terms")
+}
+
+impl Terms {
+    /// The form of a term.
+    pub fn term(&self, id: TermId) -> Term {
+        self.terms[id.index()]
+    }
+
+    /// The type of a term.
+    pub fn ty(&self, id: TermId) -> Type {
+        self.term_types[id.index()]
+    }
+
+    /// One more than the largest index that leaves the term.
+    pub fn loose(&self, id: TermId) -> u32 {
+        self.loose[id.index()]
+    }
+
+    /// Whether a free variable is in the term.
+    pub fn is_open(&self, id: TermId) -> bool {
+        self.open[id.index()]
+    }
+
+    /// About how many bytes the tables take.
+    pub fn bytes(&self) -> u64 {
+        let each = size_of::<Term>() + size_of::<Type>() + size_of::<u32>() + size_of::<bool>();
+        (self.terms.capacity() * each) as u64
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// The term with this number, if there is one.
+    pub fn nth(&self, index: usize) -> Option<(TermId, Term)> {
+        let term = *self.terms.get(index)?;
+        Some((TermId(next_id(index)), term))
+    }
+
+    /// How many free variables there are.
+    pub fn n_vars(&self) -> usize {
+        self.vars.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// What is known of a free variable.
+    pub fn var(&self, id: VarId) -> Var {
+        self.vars[id.index()]
+    }
+
+    /// A new free variable.
+    pub fn fresh(&mut self, name: Name, ty: Type) -> VarId {
+        self.vars.push(Var { name, ty });
+        VarId(next_id(self.vars.len() - 1))
+    }
+
+    /// A new free variable with a name of ours, as a term.
+    pub fn fresh_term(&mut self, name: &str, ty: Type) -> (VarId, TermId) {
+        let name = self.names.intern(name);
+        let var = self.fresh(name, ty);
+        (var, self.push(Term::Free(var), ty))
+    }
+
+    /// The name of a binder of ours.
+    pub fn hint(&mut self, name: &str) -> Hint {
+        Hint(self.names.intern(name))
+    }
+
+    /// Adds a term of this type.
+    pub fn push(&mut self, term: Term, ty: Type) -> TermId {
+        let loose = match term {
+            Term::Bound(index) => index + 1,
+            _ => {
+                let leaves = |(child, depth): (TermId, u32)| self.loose(child).saturating_sub(depth);
+                term.children().map(leaves).max().unwrap_or(0)
+            }
+        };
+        let open = match term {
+            Term::Free(_) => true,
+            _ => term.children().any(|(child, _)| self.open[child.index()]),
+        };
+        self.terms.push(term);
+        self.term_types.push(ty);
+        self.loose.push(loose);
+        self.open.push(open);
+        TermId(next_id(self.terms.len() - 1))
+    }
+
+    /// `r`.
+    pub fn real(&mut self, value: f64) -> TermId {
+        self.push(Term::Real(value), Type::REAL)
+    }
+
+    /// The bound variable with this index.
+    pub fn bound(&mut self, index: u32, ty: Type) -> TermId {
+        self.push(Term::Bound(index), ty)
+    }
+
+    /// `0`.
+    pub fn zero(&mut self, ty: Type) -> TermId {
+        self.push(Term::Zero, ty)
+    }
+
+    /// `⟨s,t⟩`.
+    pub fn pair(&mut self, left: TermId, right: TermId) -> TermId {
+        let ty = self.types.product(self.ty(left), self.ty(right));
+        self.push(Term::Pair(left, right), ty)
+    }
+
+    /// `s + t`.
+    pub fn add(&mut self, left: TermId, right: TermId) -> TermId {
+        let ty = self.ty(left);
+        self.push(Term::Add(left, right), ty)
+    }
+
+    /// `s t`.
+    pub fn apply(&mut self, function: TermId, argument: TermId) -> TermId {
+        let (_, ty) = self.types.function(self.ty(function));
+        self.push(Term::Apply(function, argument), ty)
+    }
+
+    /// `λx:σ.t`.
+    pub fn lambda(&mut self, hint: Hint, param: Type, body: TermId) -> TermId {
+        let ty = self.types.arrow(param, self.ty(body));
+        self.push(Term::Lambda(hint, body), ty)
+    }
+
+    /// `let x = s in t`, which is `(λx.t) s`.
+    pub fn bind(&mut self, hint: Hint, bound: TermId, body: TermId) -> TermId {
+        let lambda = self.lambda(hint, self.ty(bound), body);
+        self.apply(lambda, bound)
+    }
+
+    /// `f(t)`.
+    pub fn prim(&mut self, f: PrimId, argument: TermId) -> TermId {
+        let n_outputs = self.primitives.get(f).outputs.len();
+        let ty = self.types.vector(n_outputs);
+        self.push(Term::Prim(f, argument), ty)
+    }
+
+    /// `J f·t`.
+    pub fn prim_jacobian(&mut self, f: PrimId, direction: TermId) -> TermId {
+        let n_outputs = self.primitives.get(f).outputs.len();
+        let result = self.types.vector(n_outputs);
+        let ty = self.types.arrow(self.ty(direction), result);
+        self.push(Term::PrimJacobian(f, direction), ty)
+    }
+
+    /// `(λx:σ.s)^*·t`.
+    pub fn dual_map(&mut self, hint: Hint, param: Type, body: TermId, operand: TermId) -> TermId {
+        let ty = self.types.dual(param);
+        self.push(Term::Dual(hint, body, operand), ty)
+    }
+
+    /// `(Ω λx:σ.p)·w`.
+    pub fn pullback(&mut self, hint: Hint, param: Type, body: TermId, form: TermId) -> TermId {
+        let ty = self.types.omega(param);
+        self.push(Term::Pullback(hint, body, form), ty)
+    }
+
+    /// `J s·t`.
+    pub fn jacobian(&mut self, function: TermId, direction: TermId) -> TermId {
+        let ty = self.ty(function);
+        self.push(Term::Jacobian(function, direction), ty)
+    }
+
+    /// `s @ t`.
+    pub fn contract(&mut self, covector: TermId, vector: TermId) -> TermId {
+        self.push(Term::Contract(covector, vector), Type::REAL)
+    }
+
+    /// `flat t`.
+    pub fn flat(&mut self, of: TermId) -> TermId {
+        let ty = self.types.dual(self.ty(of));
+        self.push(Term::Flat(of), ty)
+    }
+
+    /// `sharp t`.
+    pub fn sharp(&mut self, of: TermId) -> TermId {
+        let ty = self.types.predual(self.ty(of));
+        self.push(Term::Sharp(of), ty)
+    }
+
+    /// A chain of projections; chains of `π1` become one node.
+    pub fn project(&mut self, path: Path, of: TermId) -> TermId {
+        let mut ty = self.types.after_lefts(self.ty(of), path.lefts).expect("only pairs are projected");
+        if path.right {
+            ty = self.types.factors(ty).expect("only pairs are projected").1;
+        }
+        if let Term::Project(Path { lefts, right: false }, inner) = self.term(of) {
+            return self.push(Term::Project(Path { lefts: lefts + path.lefts, ..path }, inner), ty);
+        }
+        self.push(Term::Project(path, of), ty)
+    }
+
+    /// The type of the variable of `λx.t`, `(λx.s)^*·t` or `(Ω λx.p)·w`.
+    pub fn param(&self, id: TermId) -> Type {
+        match self.types.shape(self.ty(id)) {
+            Shape::Arrow(from, _) => from,
+            Shape::Dual(of) => of,
+            other => unreachable!("{other:?} is no type of a binder"),
+        }
+    }
+
+    /// Gives a free variable its type, when that is known.
+    pub fn set_type(&mut self, var: VarId, ty: Type) {
+        self.vars[var.index()].ty = ty;
+    }
+
+    /// The basis vector of a Euclidean type that is 1 at this leaf, as a literal.
+    pub fn basis(&mut self, ty: Type, leaf: u64) -> TermId {
+        let (mut at, mut rest, mut around) = (ty, leaf, Vec::new());
+        while let Some((left, right)) = self.types.factors(at) {
+            let n_left = self.types.components(left);
+            if rest < n_left {
+                around.push((Side::Second, right));
+                at = left;
+            } else {
+                around.push((Side::First, left));
+                (at, rest) = (right, rest - n_left);
+            }
+        }
+        let mut vector = self.real(1.0);
+        for (side, ty) in around.into_iter().rev() {
+            let zero = if ty == Type::REAL { self.real(0.0) } else { self.zero(ty) };
+            vector = match side {
+                Side::First => self.pair(zero, vector),
+                Side::Second => self.pair(vector, zero),
+            };
+        }
+        vector
+    }
+
+    /// Whether the bound variable with this index occurs in the term.
+    pub fn mentions(&self, id: TermId, index: u32) -> bool {
+        let mut work = vec![(id, index)];
+        let mut seen = FxHashSet::default();
+        while let Some((id, index)) = work.pop() {
+            if self.loose(id) <= index || !seen.insert((id, index)) {
+                continue;
+            }
+            match self.term(id) {
+                Term::Bound(found) if found == index => return true,
+                term => work.extend(term.children().map(|(child, depth)| (child, index + depth))),
+            }
+        }
+        false
+    }
+}

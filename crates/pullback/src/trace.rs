@@ -1,0 +1,106 @@
+//! `eddy trace`: the steps of the reference engine, one line each.
+//!
+//! ```text
+//! N RULE DETAIL
+//! ```
+//!
+//! The phases of the paper can be read off the rules: *divide* is `A`, *conquer* are the pullback steps (`7` to `21`), each with the value
+//! that goes forward, and *combine* are `3`, forward, and `5`, back. Steps in the premise of a rule say `premise`; contractions and `sharp` are told as `+`, like the sums that they are.
+
+use std::fmt;
+
+use eddy_language::Sink;
+
+use crate::engine::{Engine, Report};
+use crate::eval::{self, Detail, Observer, Step, literal};
+use crate::outcome::{Limits, Outcome};
+use crate::primitive::calculus::Reals;
+use crate::print::{show_body, show_with};
+use crate::syntax::{Program, Term, TermId, Terms};
+
+/// What a trace shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Show {
+    /// Pullbacks as configurations of a term and its continuation.
+    pub cps: bool,
+    /// Stuck terms of the paper stay stuck.
+    pub paper: bool,
+    /// The whole state after each step.
+    pub states: bool,
+}
+
+/// Runs the reference engine and writes each of its steps; the last line is the value.
+pub fn trace(
+    program: &Program,
+    limits: Limits,
+    show: Show,
+    out: &mut dyn Sink,
+) -> Result<Report, fmt::Error> {
+    let mut writer = Writer { out, show, n_steps: 0, failed: Ok(()) };
+    let (outcome, counters, terms) = eval::run_with(program, limits, show.paper, &mut writer);
+    writer.failed?;
+    match &outcome {
+        Outcome::Value(answer) => writeln!(out, "{}", answer.show(&terms.types))?,
+        Outcome::Open(term) => writeln!(out, "{}", show_with(&terms, *term, show.cps))?,
+        Outcome::Stopped(_) => {}
+    }
+    Ok(Report { engine: Engine::Reference, outcome, counters, limits, types: terms.types })
+}
+
+struct Writer<'a> {
+    out: &'a mut dyn Sink,
+    show: Show,
+    n_steps: u64,
+    failed: fmt::Result,
+}
+
+impl Observer for Writer<'_> {
+    fn step(&mut self, terms: &mut Terms, step: &Step) {
+        self.n_steps += 1;
+        if self.failed.is_err() {
+            return;
+        }
+        let premise = if step.premises > 0 { "premise " } else { "" };
+        let detail = self.detail(terms, step.detail);
+        self.failed = writeln!(self.out, "{} {premise}{} {detail}", self.n_steps, step.rule);
+    }
+
+    fn wants_states(&self) -> bool {
+        self.show.states
+    }
+
+    fn state(&mut self, terms: &mut Terms, state: TermId) {
+        if self.failed.is_ok() {
+            self.failed = writeln!(self.out, "  = {}", show_with(terms, state, self.show.cps));
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn detail(&self, terms: &Terms, detail: Detail) -> String {
+        let show = |id| show_with(terms, id, self.show.cps);
+        match detail {
+            Detail::Term(id) => match terms.term(id) {
+                // The let series of rule A, without the pullback around it.
+                Term::Pullback(hint, body, _) if !self.show.cps => show_body(terms, hint, body),
+                _ => show(id),
+            },
+            Detail::Value(before, after) | Detail::Rewrite(before, after) => {
+                format!("{} -> {}", show(before), show(after))
+            }
+            Detail::Forward(id) => match Self::value(terms, id) {
+                Some(value) => value,
+                None => show(id),
+            },
+        }
+    }
+
+    /// The value of `f(r)`, which the next step computes.
+    fn value(terms: &Terms, id: TermId) -> Option<String> {
+        let Term::Prim(f, argument) = terms.term(id) else { return None };
+        let point = literal::vector(terms, argument)?;
+        let value = terms.primitives.get(f).apply(&mut Reals, &point).ok()?;
+        let leaves = value.into_iter().map(crate::outcome::Leaf::Real).collect();
+        Some(crate::outcome::Answer { ty: terms.ty(id), leaves }.show(&terms.types))
+    }
+}

@@ -1,0 +1,19 @@
+//! The theorems of the paper as properties of the implementation (section 8), tried on generated programs.
+//!
+//! Each test is named after its theorem. A law is tried on programs that [`generate`] makes out of random numbers; the
+//! numbers are the same on every run. A failing law shows the smallest program that breaks it. `EDDY_CASES=10` tries
+//! ten times as many programs, and `-- --nocapture` shows on how many a law had something to say.
+//!
+//! * [`generate`]: well-typed programs; [`harness`](harness): how a law is tried, and when two answers are the same.
+//! * the laws: [`decomposition`](decomposition) (P1), [`linearity`](linearity) (P2), [`reduction`](reduction) (P3 to P5, P9),
+//!   [`differences`](differences) (P6, P7, P11), [`engines`](engines) (P8, P10, P12), [`text`](text) (P13).
+
+mod generate;
+mod harness;
+
+mod decomposition;
+mod differences;
+mod engines;
+mod linearity;
+mod reduction;
+mod text;

@@ -1,0 +1,178 @@
+//! P3 to P5 and P9: what each step of the reference engine keeps.
+
+use std::collections::HashSet;
+
+use eddy_pullback::eval::{self, Observer};
+use eddy_pullback::outcome::{Answer, Outcome, Stop};
+use eddy_pullback::print::show;
+use eddy_pullback::syntax::{Term, TermId, Terms, VarId};
+use eddy_pullback::translate::{machine::Machine, translation::translate};
+use eddy_pullback::types::Type;
+use eddy_pullback::typing::recheck::recheck;
+
+use crate::generate::{PRIMS, Ty};
+use crate::harness::{LIMITS, TOO_LONG, Verdict, accepted, law, same};
+
+/// So many states of a trace are looked at.
+const MAX_STATES: usize = 60;
+
+/// What is asked of each state.
+struct Watcher<F: FnMut(&mut Terms, TermId) -> Result<(), String>> {
+    ask: F,
+    n_states: usize,
+    problem: Option<String>,
+}
+
+impl<F: FnMut(&mut Terms, TermId) -> Result<(), String>> Observer for Watcher<F> {
+    fn wants_states(&self) -> bool {
+        self.n_states < MAX_STATES && self.problem.is_none()
+    }
+
+    fn state(&mut self, terms: &mut Terms, state: TermId) {
+        self.n_states += 1;
+        self.problem = (self.ask)(terms, state).err();
+    }
+}
+
+/// Asks something of each state of a program's trace; gives the answer of the program.
+fn watch(
+    source: &str,
+    ask: impl FnMut(&mut Terms, TermId) -> Result<(), String>,
+) -> Result<Option<Answer>, String> {
+    let program = accepted(source)?;
+    let mut watcher = Watcher { ask, n_states: 0, problem: None };
+    let (outcome, ..) = eval::run(&program, LIMITS, &mut watcher);
+    match (watcher.problem, outcome) {
+        (Some(problem), _) => Err(problem),
+        (None, Outcome::Value(answer)) => Ok(Some(answer)),
+        (None, Outcome::Stopped(Stop::OutOfFuel | Stop::OutOfMemory)) => Ok(None),
+        (None, other) => Err(format!("no value: {other:?}")),
+    }
+}
+
+fn verdict(answer: Option<Answer>) -> Verdict {
+    if answer.is_some() { Verdict::Holds } else { Verdict::Skipped(TOO_LONG) }
+}
+
+#[test]
+fn each_step_keeps_the_meaning_theorem_4_6() {
+    law(
+        "steps keep meaning",
+        150,
+        |generator| generator.program().0,
+        |source| {
+            let mut before: Option<Answer> = None;
+            let answer = watch(source, |terms, state| {
+                let (translated, term) = translate(terms, state);
+                match Machine::new(translated, LIMITS).run(term, terms.ty(state), &terms.types) {
+                    Ok(answer) => {
+                        if let Some(before) = &before {
+                            same(before, &answer)
+                                .map_err(|difference| format!("{difference} at {}", show(terms, state)))?;
+                        }
+                        before = Some(answer);
+                        Ok(())
+                    }
+                    Err(Stop::OutOfFuel | Stop::OutOfMemory) => Ok(()),
+                    Err(other) => Err(format!("{other:?}")),
+                }
+            })?;
+            if let (Some(answer), Some(before)) = (&answer, &before) {
+                same(before, answer)?;
+            }
+            Ok(verdict(answer))
+        },
+    );
+}
+
+#[test]
+fn each_step_keeps_the_type_corollary_4_7() {
+    law(
+        "steps keep types",
+        300,
+        |generator| generator.program().0,
+        |source| {
+            let mut ty = None;
+            let answer = watch(source, |terms, state| {
+                let expected = *ty.get_or_insert(terms.ty(state));
+                if terms.ty(state) != expected {
+                    return Err(format!("another type: {}", show(terms, state)));
+                }
+                recheck(terms, state).map_err(|part| {
+                    format!("{:?} is ill typed in {}", terms.term(part.0), show(terms, state))
+                })
+            })?;
+            Ok(verdict(answer))
+        },
+    );
+}
+
+#[test]
+fn traces_end_and_no_state_repeats_corollary_5_2() {
+    law(
+        "no state repeats",
+        200,
+        |generator| generator.program().0,
+        |source| {
+            let mut seen = HashSet::new();
+            let answer = watch(source, |terms, state| {
+                let text = show(terms, state);
+                if seen.insert(text.clone()) { Ok(()) } else { Err(format!("again: {text}")) }
+            })?;
+            Ok(verdict(answer))
+        },
+    );
+}
+
+/// `⟦s[t/x]⟧ρ = ⟦s⟧ρ[x:=⟦t⟧ρ]`: the kernel's substitution of an open term under binders whose names are those of its free variables, against a `let`.
+#[test]
+fn substitution_is_binding_lemma_4_5() {
+    law(
+        "substitution is binding",
+        300,
+        |generator| {
+            let value =
+                generator.open_term(&[("x", Ty::Real), ("y", Ty::Real), ("z", Ty::Real)], Ty::Real, 2);
+            let body = generator.open_term(&[("x", Ty::Real), ("hole", Ty::Real)], Ty::Real, 4);
+            format!("{PRIMS}\\x:R. \\y:R. \\z:R. let hole : R = {value} in {body}")
+        },
+        |source| {
+            let program = accepted(source)?;
+            let mut terms = program.terms;
+            let mut at = program.main.ok_or("there is a main expression")?;
+            let mut free = Vec::new();
+            while let Term::Lambda(_, body) = terms.term(at) {
+                let (var, term) = terms.fresh_term("free", Type::REAL);
+                at = terms.instantiate(body, &[term]);
+                free.push(var);
+            }
+            let Term::Apply(function, value) = terms.term(at) else { return Err("no `let`".into()) };
+            let Term::Lambda(_, body) = terms.term(function) else { return Err("no `let`".into()) };
+            let substituted = terms.instantiate(body, &[value]);
+            let [bound, substituted] = [at, substituted].map(|term| meaning(&mut terms, term, &free));
+            match (bound?, substituted?) {
+                (Some(bound), Some(substituted)) => same(&bound, &substituted).map(|()| Verdict::Holds),
+                _ => Ok(Verdict::Skipped(TOO_LONG)),
+            }
+        },
+    );
+}
+
+/// The value of an open term where its free variables are 2, 3 and 4.
+fn meaning(terms: &mut Terms, term: TermId, free: &[VarId]) -> Result<Option<Answer>, String> {
+    let mut closed = terms.abstract_over(term, free);
+    for _ in free {
+        let hint = terms.hint("x");
+        closed = terms.lambda(hint, Type::REAL, closed);
+    }
+    for value in [2.0, 3.0, 4.0] {
+        let value = terms.real(value);
+        closed = terms.apply(closed, value);
+    }
+    let (translated, term) = translate(terms, closed);
+    match Machine::new(translated, LIMITS).run(term, Type::REAL, &terms.types) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Stop::OutOfFuel | Stop::OutOfMemory) => Ok(None),
+        Err(other) => Err(format!("{other:?}")),
+    }
+}

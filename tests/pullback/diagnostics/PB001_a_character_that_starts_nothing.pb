@@ -1,0 +1,2 @@
+-- check
+1 £ 2  -- error[PB001]: parse

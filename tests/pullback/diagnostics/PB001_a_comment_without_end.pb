@@ -1,0 +1,3 @@
+-- check
+-- error[PB001] at line 3: parse
+(* never closed

@@ -1,0 +1,2 @@
+-- check
+\x:R. x^-1  -- error[PB002]: parse

@@ -1,0 +1,2 @@
+-- check
+2 · 3  -- error[PB002]: parse

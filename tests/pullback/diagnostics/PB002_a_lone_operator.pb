@@ -1,0 +1,2 @@
+-- check
+Ω (\x:R. x)  -- error[PB002]: parse

@@ -1,0 +1,4 @@
+-- check
+def f = ;  -- error[PB002]: parse
+def g = 2 + ;  -- error[PB002]: parse
+f + g

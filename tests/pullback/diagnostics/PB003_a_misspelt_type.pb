@@ -1,0 +1,3 @@
+-- check
+type List = R -> R;
+\x:Lst. x  -- error[PB003]: unbound

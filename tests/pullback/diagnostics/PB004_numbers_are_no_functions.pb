@@ -1,0 +1,2 @@
+-- check
+3 4  -- error[PB004]: mismatch

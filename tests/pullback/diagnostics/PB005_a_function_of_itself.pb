@@ -1,0 +1,2 @@
+-- check
+\x. x x  -- error[PB005]: infinite

@@ -1,0 +1,2 @@
+-- check
+flat (\x:R. x)  -- error[PB007]: Euclidean

@@ -1,0 +1,2 @@
+-- check
+\<x, x>:R^2. x  -- error[PB008]: duplicate

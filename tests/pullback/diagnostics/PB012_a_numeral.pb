@@ -1,0 +1,2 @@
+-- check
+1e999  -- error[PB012]: parse

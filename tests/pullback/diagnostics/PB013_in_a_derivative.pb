@@ -1,0 +1,3 @@
+-- run
+def f (x : R) = sqrt x;
+grad f at 0  -- error[PB013]: domain

@@ -1,0 +1,4 @@
+-- GE7
+-- check
+-- error[PB007] at line 4: Euclidean
+flat (\x:R. x)

@@ -1,0 +1,4 @@
+-- GE9
+-- check
+-- error[PB002] at line 4: parse
+Ω (\x:R. x)

@@ -1,0 +1,2 @@
+-- trace
+log (1 - 1)  -- error[PB013]: domain
