@@ -1,5 +1,8 @@
-//! From plans to C.
+//! From plans to C, and from C to shared objects.
+//!
+//! All of it is a function from values to values, except [`build`]: there the C compiler is called and files are kept.
 
+pub mod build;
 pub mod emit;
 pub mod layout;
 mod lines;

@@ -1,0 +1,197 @@
+//! The system's C compiler: where it is, what it is, how it is called.
+//!
+//! Objects are made for the very machine that they run on, so what the compiler takes that machine to be is part of its identity.
+//! It is asked: the macros that it defines name its version and every extension of the processor that it may use. So a
+//! cache that is shared between machines never serves an instruction that one of them lacks.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::BuildError;
+use super::process::{Ending, run};
+
+/// Every result is defined to the bit by the operations of the text: no contraction, nothing that `-ffast-math` would allow. What
+/// errors in mathematical functions do to `errno` and to the flags of the processor, nobody looks at. Warnings (`-w`) are for those
+/// who write the emitter, whose tests turn them on.
+const FLAGS: &[&str] = &[
+    "-std=c99",
+    "-O3",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fPIC",
+    "-shared",
+    "-w",
+];
+
+/// Not all compilers know it for all machines.
+const NATIVE: &str = "-march=native";
+
+/// After the source: where the processor has no such instruction, `fma` is a function.
+const LIBRARIES: &[&str] = &["-lm"];
+
+/// Names of C compilers, if `CC` does not say which.
+const NAMES: &[&str] = &["cc", "gcc", "clang"];
+
+/// Lines of the compiler's complaints that a user sees.
+const SHOWN_LINES: usize = 20;
+
+/// Where to look for a compiler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The variable `CC`: a program, perhaps with arguments.
+    pub cc: Option<OsString>,
+    /// The variable `PATH`.
+    pub path: Option<OsString>,
+}
+
+/// A C compiler.
+#[derive(Clone, Debug)]
+pub(super) struct Toolchain {
+    program: PathBuf,
+    /// Those that `CC` has.
+    arguments: Vec<String>,
+    flags: Vec<&'static str>,
+    version: Vec<u8>,
+    macros: Vec<u8>,
+}
+
+/// Compilers that were asked what they are: once in the life of a process is enough.
+static KNOWN: Mutex<Vec<(Search, Toolchain)>> = Mutex::new(Vec::new());
+
+impl Toolchain {
+    /// The compiler that `CC` names; if it names none, the first of `cc`, `gcc`, `clang`.
+    pub fn find(search: &Search, limit: Duration) -> Result<Toolchain, BuildError> {
+        // A thread that panicked here left a list that is still right.
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, toolchain)) = known().iter().find(|(known, _)| known == search) {
+            return Ok(toolchain.clone());
+        }
+        let (program, arguments) = search.compiler()?;
+        let toolchain = Toolchain::ask(program, arguments, limit)?;
+        known().push((search.clone(), toolchain.clone()));
+        Ok(toolchain)
+    }
+
+    fn ask(program: PathBuf, arguments: Vec<String>, limit: Duration) -> Result<Toolchain, BuildError> {
+        let mut toolchain =
+            Toolchain { program, arguments, flags: FLAGS.to_vec(), version: Vec::new(), macros: Vec::new() };
+        let version = toolchain.call(toolchain.command().arg("--version"), limit)?;
+        toolchain.version = version;
+        toolchain.flags.push(NATIVE);
+        toolchain.macros = match toolchain.ask_macros(limit) {
+            Err(BuildError::Failed { .. }) => {
+                toolchain.flags.pop();
+                toolchain.ask_macros(limit)?
+            }
+            macros => macros?,
+        };
+        Ok(toolchain)
+    }
+
+    fn ask_macros(&self, limit: Duration) -> Result<Vec<u8>, BuildError> {
+        self.call(self.command().args(&self.flags).args(["-dM", "-E", "-x", "c", "-"]), limit)
+    }
+
+    /// All that an object depends on, besides its source.
+    pub fn identity(&self) -> impl Iterator<Item = &[u8]> {
+        let arguments = self.arguments.iter().map(String::as_bytes);
+        let flags = self.flags.iter().map(|flag| flag.as_bytes());
+        let whole = [self.program.as_os_str().as_encoded_bytes(), &self.version, &self.macros];
+        whole.into_iter().chain(arguments).chain(flags)
+    }
+
+    /// Makes an object beside the source.
+    pub fn compile(&self, source: &Path, limit: Duration) -> Result<PathBuf, BuildError> {
+        let object = source.with_extension(env::consts::DLL_EXTENSION);
+        let mut command = self.command();
+        command.args(&self.flags).arg("-o").arg(&object).arg(source).args(LIBRARIES);
+        if let Some(folder) = source.parent() {
+            // What a compiler that was stopped leaves behind goes when the folder goes.
+            command.env("TMPDIR", folder);
+        }
+        let output = self.call(&mut command, limit)?;
+        if !object.is_file() {
+            return Err(self.failed(&[b"it made no object\n".as_slice(), &output].concat()));
+        }
+        Ok(object)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        // Messages, and what it says of itself, in one language.
+        command.args(&self.arguments).env("LC_ALL", "C");
+        command
+    }
+
+    /// What the compiler writes, if it succeeds.
+    fn call(&self, command: &mut Command, limit: Duration) -> Result<Vec<u8>, BuildError> {
+        match run(command, limit) {
+            Ok(Ending::Exited { status, output }) if status.success() => Ok(output),
+            Ok(Ending::Exited { status, output }) if output.is_empty() => {
+                Err(self.failed(status.to_string().as_bytes()))
+            }
+            Ok(Ending::Exited { output, .. }) => Err(self.failed(&output)),
+            Ok(Ending::TimedOut) => Err(BuildError::TimedOut { compiler: self.to_string(), limit }),
+            Err(error) => Err(self.failed(error.to_string().as_bytes())),
+        }
+    }
+
+    fn failed(&self, output: &[u8]) -> BuildError {
+        let output = String::from_utf8_lossy(output);
+        let mut lines: Vec<&str> = output.lines().take(SHOWN_LINES + 1).collect();
+        if lines.len() > SHOWN_LINES {
+            lines[SHOWN_LINES] = "…";
+        }
+        BuildError::Failed { compiler: self.to_string(), output: lines.join("\n") }
+    }
+}
+
+impl std::fmt::Display for Toolchain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.program.display())?;
+        self.arguments.iter().try_for_each(|argument| write!(f, " {argument}"))
+    }
+}
+
+impl Search {
+    /// The program, and its arguments. What `CC` says is meant: no other compiler takes its place.
+    fn compiler(&self) -> Result<(PathBuf, Vec<String>), BuildError> {
+        let cc = self.cc.as_ref().map(|cc| cc.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut words = cc.split_whitespace().map(str::to_owned);
+        let names = words
+            .next()
+            .map_or_else(|| NAMES.iter().map(|name| (*name).to_owned()).collect(), |name| vec![name]);
+        match names.iter().find_map(|name| self.program(name)) {
+            Some(program) => Ok((program, words.collect())),
+            None => Err(BuildError::NoCompiler { tried: names }),
+        }
+    }
+
+    /// The program of this name. It is looked for here, not by the system, which would look in other places too if there is no `PATH`.
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        if Path::new(name).components().count() > 1 {
+            return executable(PathBuf::from(name));
+        }
+        let folders = env::split_paths(self.path.as_deref().unwrap_or(OsStr::new("")));
+        // A folder without a name is the current one, where compilers are not kept.
+        let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
+        folders.map(|folder| folder.join(name)).find_map(executable)
+    }
+}
+
+#[cfg(unix)]
+fn executable(path: PathBuf) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = path.metadata().ok()?;
+    (metadata.is_file() && metadata.permissions().mode() & 0o111 != 0).then_some(path)
+}
+
+#[cfg(not(unix))]
+fn executable(path: PathBuf) -> Option<PathBuf> {
+    [path.with_extension(env::consts::EXE_EXTENSION), path].into_iter().find(|path| path.is_file())
+}
