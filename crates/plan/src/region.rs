@@ -21,6 +21,10 @@ pub struct Context<'a> {
     pub streams: &'a [VarId],
     /// Whether values are held (section 6).
     pub holds: bool,
+    /// For each condition the first one that is always the same.
+    pub same: FxHashMap<VarId, VarId>,
+    /// How many cells may still be looked at in search of a plan.
+    pub budget: std::cell::Cell<usize>,
 }
 
 /// What is to be planned.
@@ -95,6 +99,8 @@ impl Draft {
 pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation>) -> Result<Draft, Reason> {
     let system = context.system;
     let zones = zones(system, &task.shape);
+    let n_cells = context.streams.len() * zones.len();
+    context.budget.set(context.budget.get().checked_sub(n_cells).ok_or(Reason::Budget)?);
     let evaluation = evaluate_zones(system, &task.shape, &zones, context.streams, before);
     // What is read around this region is read from buffers.
     let is_inside_another = task.depth > 0;

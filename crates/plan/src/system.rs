@@ -7,7 +7,7 @@
 use eddy_flow::clocks::{Clock, ClockId, Clocks};
 use eddy_flow::components::components;
 use eddy_flow::{Flow, Kind, Polarity, VarId};
-use eddy_tensor::Op;
+use eddy_tensor::{Op, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::{Abstract, Known, evaluate_everywhere};
@@ -394,6 +394,13 @@ impl<'a> System<'a> {
         })
     }
 
+    /// The conditions of a clock, outer ones first.
+    pub fn all_conditions(&self, clock: ClockNo) -> Vec<(VarId, bool)> {
+        let mut conditions: Vec<_> = self.conditions(clock).collect();
+        conditions.reverse();
+        conditions
+    }
+
     /// The conditions of a clock below another one, outer ones first.
     pub fn conditions_below(&self, clock: ClockNo, above: ClockNo) -> Vec<(VarId, bool)> {
         let n = self.info(clock).depth - self.info(above).depth;
@@ -416,6 +423,49 @@ impl<'a> System<'a> {
         }
     }
 }
+
+/// For each truth value the first one that is always the same: `true fby end`, written twice, is one condition.
+pub fn same_conditions(system: &System<'_>, streams: &[VarId]) -> FxHashMap<VarId, VarId> {
+    let is_truth = |var: &VarId| {
+        let ty = &system.flow.var(*var).ty;
+        ty.scalar == Scalar::Bool && ty.shape.is_scalar()
+    };
+    let truths: Vec<VarId> = streams.iter().copied().filter(is_truth).collect();
+    let mut first: FxHashMap<VarId, VarId> = truths.iter().map(|var| (*var, *var)).collect();
+    // What two are made of may turn out to be the same later in the list.
+    for _ in 0..ROUNDS {
+        let mut known: FxHashMap<String, VarId> = FxHashMap::default();
+        let mut next = first.clone();
+        for var in &truths {
+            let operand = |operand: &VarId| match (system.def(*operand), first.get(operand)) {
+                (Def::Known(known), _) => format!("{known:?}"),
+                (_, Some(same)) => same.index().to_string(),
+                (_, None) => operand.index().to_string(),
+            };
+            let clock = system.clock(*var);
+            let key = match system.def(*var) {
+                Def::Copy(source) if system.clock(*source) == clock => {
+                    next.insert(*var, first.get(source).copied().unwrap_or(*var));
+                    continue;
+                }
+                Def::Apply(op, operands) => {
+                    format!("{clock:?} {op:?} {:?}", operands.iter().map(operand).collect::<Vec<_>>())
+                }
+                Def::Fby { init, next } => format!("{clock:?} fby {} {}", operand(init), operand(next)),
+                _ => continue,
+            };
+            next.insert(*var, *known.entry(key).or_insert(*var));
+        }
+        if next == first {
+            break;
+        }
+        first = next;
+    }
+    first
+}
+
+/// Conditions are nested a few deep at most.
+const ROUNDS: usize = 4;
 
 fn definitions(flow: &Flow, seed: u64) -> Vec<Def> {
     let mut defs = vec![Def::Input; flow.vars.len()];

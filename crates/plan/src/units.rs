@@ -5,7 +5,7 @@
 //! goes back through learning, one sequence at a time.
 
 use eddy_flow::VarId;
-use eddy_tensor::Scalar;
+use eddy_tensor::{Op, Scalar};
 
 use crate::cells::Cells;
 use crate::plan::{Direction, Mode, Reason};
@@ -169,7 +169,8 @@ fn guards(context: &Context<'_>, cells: &Cells<'_>, vars: &[VarId], is_in: &[boo
             && !system.may_be_unknown[var.index()]
             && system.is_at_or_below(clock, cells.shape.clock)
             && vars.iter().all(|member| system.is_at_or_below(system.clock(*member), clock))
-            && !matches!(system.def(*var), Def::Copy(_))
+            && context.same.get(var) == Some(var)
+            && !matches!(system.def(*var), Def::Copy(_) | Def::Apply(Op::Not, _))
     };
     let found = context.streams.iter().copied().filter(is_guard);
     found.flat_map(|var| [(var, true), (var, false)]).collect()

@@ -34,6 +34,21 @@ pub struct Shape {
     pub assumes: Option<(VarId, bool)>,
 }
 
+impl Shape {
+    /// Whether a stream is there at every cycle of a window.
+    pub fn is_on_clock(&self, system: &System<'_>, var: VarId) -> bool {
+        let clock = system.clock(var);
+        clock == self.clock
+            || self.assumes.is_some_and(|assumed| {
+                system.is_at_or_below(clock, self.clock)
+                    && system
+                        .conditions_below(clock, self.clock)
+                        .iter()
+                        .all(|condition| *condition == assumed)
+            })
+    }
+}
+
 /// The zones of a window. F and I are the first two.
 #[derive(Clone, Debug)]
 pub struct Zones {
@@ -353,7 +368,7 @@ impl Rules<'_> {
         }
         let get = |operand: VarId| evaluation.get(operand, zone).clone();
         let conditions = system.conditions_below(clock, shape.clock);
-        match presence(conditions.into_iter(), get) {
+        match presence(system, conditions.into_iter(), get) {
             Abstract::Top => {}
             other => return other,
         }
@@ -383,7 +398,7 @@ impl Rules<'_> {
     fn fby(&self, evaluation: &Evaluation, var: VarId, zone: usize, init: VarId, next: VarId) -> Abstract {
         let zones = self.zones;
         let first = evaluation.get(init, zone).clone();
-        if self.system.clock(var) != self.shape.clock {
+        if !self.shape.is_on_clock(self.system, var) {
             let first = if self.system.is_memory[var.index()] { Abstract::Top } else { first };
             let inside = Self::join(evaluation, next, 0..zones.len(), first);
             return match self.before {
@@ -415,7 +430,7 @@ impl Rules<'_> {
     ) -> Abstract {
         let zones = self.zones;
         let last = evaluation.get(init, zone).clone();
-        if self.system.clock(var) == self.shape.clock && self.shape.mode == Mode::Trace {
+        if self.shape.is_on_clock(self.system, var) && self.shape.mode == Mode::Trace {
             if zones.is_end(zone) {
                 return last;
             }

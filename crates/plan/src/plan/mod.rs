@@ -164,6 +164,8 @@ pub enum Reason {
     Cycle(NoPlan),
     /// A window inside may still be open where this one ends: that of this condition.
     Open(VarId),
+    /// The search for windows inside windows took too long.
+    Budget,
     /// Another condition needs fewer units, loops or buffers.
     Worse,
 }

@@ -78,6 +78,7 @@ impl Writer<'_> {
             Reason::Open(inner) => {
                 format!("windows of `{}` inside may still be open", self.labels.label(*inner))
             }
+            Reason::Budget => "the search for windows inside windows took too long".to_string(),
             Reason::Worse => "another one is better".to_string(),
         };
         format!("no window {guard}: {reason}")
