@@ -336,9 +336,12 @@ fn find_units(
 /// The streams of a unit that others read.
 fn read_outside(cells: &Cells<'_>, task: &Task, graph: &Graph, vars: &[VarId]) -> Vec<VarId> {
     let is_in = |var: VarId| vars.binary_search(&var).is_ok();
+    let clocks = task.wanted.iter().flat_map(|var| cells.system.conditions(cells.system.clock(*var)));
+    let shown: FxHashSet<VarId> =
+        clocks.map(|(condition, _)| condition).chain(task.wanted.iter().copied()).collect();
     let is_read = |var: &VarId| {
         let nodes = cells.zones.long().filter_map(|zone| graph.number(*var, zone));
-        task.wanted.contains(var)
+        shown.contains(var)
             || nodes.flat_map(|node| &graph.users[node]).any(|(user, _)| !is_in(graph.nodes[*user].0))
             || cells.system.users[var.index()].iter().any(|user| {
                 let is_carried = matches!(cells.system.def(*user), Def::Fby { next, .. } if next == var);

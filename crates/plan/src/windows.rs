@@ -7,7 +7,6 @@ use eddy_flow::clocks::ClockId;
 use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashSet;
 
-use crate::Options;
 use crate::closing::closing;
 use crate::lower::{Site, Wishes, lagged, windows};
 use crate::plan::{Cut, Direction, Lagged, Memory, Mode, NoPlan, Place, Polarity, Reason, Rejected, Windows};
@@ -15,6 +14,7 @@ use crate::region::{Context, Draft, Task, cycle_among, no_plan, plan_region};
 use crate::retime::{Lags, Unsolvable, retime};
 use crate::system::{Def, Need, System, same_conditions};
 use crate::zones::Shape;
+use crate::{Kinds, Options};
 
 /// What was found: a plan by windows, or none; and the conditions that do not cut.
 pub struct Found {
@@ -36,12 +36,19 @@ pub fn find(
         Context { system, streams: &streams, holds: options.holds, same, budget: Cell::new(BUDGET) };
     let search = Search { context, root, outputs, options, is_late: unsolvable(system, root, &streams) };
     let mut rejected = Vec::new();
-    let found = search
-        .by_guard(&mut rejected)
-        .or_else(|| search.derived())
-        .or_else(|| search.whole_trace())
-        .or_else(|| search.by_guard_and_constant())
-        .ok_or_else(|| search.no_plan(failure));
+    let found = match options.kinds {
+        Kinds::Trace => search.whole_trace(),
+        Kinds::Bounded => search
+            .by_guard(&mut rejected)
+            .or_else(|| search.derived())
+            .or_else(|| search.by_guard_and_constant()),
+        Kinds::All => search
+            .by_guard(&mut rejected)
+            .or_else(|| search.derived())
+            .or_else(|| search.whole_trace())
+            .or_else(|| search.by_guard_and_constant()),
+    };
+    let found = found.ok_or_else(|| search.no_plan(failure));
     Found { windows: found, rejected }
 }
 

@@ -17,7 +17,8 @@ use eddy_reactive::resolve::resolve;
 use eddy_syntax::{SourceFile, Sources};
 use expect_test::{Expect, expect};
 
-const PROGRAMS: &str = r"
+/// Programs that the specification speaks of.
+pub const PROGRAMS: &str = r"
 node counter()->(o) o = 0 fby u; u = o + 1;
 node running_mean(x)->(m) n = 1.0 + (0.0 fby n); s = x + (0.0 fby s); m = s / n;
 node dense1(units, sizex, x) ->(o)
@@ -50,6 +51,7 @@ node moe(x)->(o)
   o2 = expert2(x when c2); c2 = (g2 != 0);
   o = g1 * (merge c1 o1 0.0) + g2 * (merge c2 o2 0.0);
 node subclock(x,c:bool [])->(o) a = x when c; s = a + 0.5 * (0.0 fby s); o = merge c (s * s) (x when not c);
+node subclock_of_bp(x,bp)->(o) o = subclock(x,bp);
 node backsub(x,c:bool [])->(o) a = x when c; s = a + 0.5 * (0.0 fby back s); o = merge c (s * s) (x when not c);
 node app_pipe(i)->(o) x = param(1.0) * i + param(0.0); y = 0.0 fby x; o = y * y;
 node app(i)->(o) x = param(1.0) * i + param(0.0); o = x * x;
@@ -92,7 +94,8 @@ train r as t_cut loss sq optim sgd(0.125) truncate;
 train r as t_both loss sq optim sgd(0.125) segment truncate;
 ";
 
-fn prepared(text: &str, node: &str) -> Prepared {
+/// A node of a program, with shapes as they are written or follow.
+pub fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("golden.eddy", text));
     let prepared = resolve(&mut sources).and_then(|program| {
         let callable = program.find(node, sources.main().end())?;
