@@ -185,8 +185,6 @@ pub struct Memory {
     pub inputs: u64,
     /// Per cycle of a window: outputs that wait for their turn.
     pub outputs: u64,
-    /// Per cycle of a window: what sweeps would hand to each other if nothing were computed twice.
-    pub buffers_before_recomputation: u64,
 }
 
 impl Memory {

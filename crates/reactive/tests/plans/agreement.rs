@@ -24,7 +24,7 @@ fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Tri
         Ok(rows) => rows,
         Err(Stop::NoPlan) => return Ok(Verdict::Skipped("no plan")),
         Err(Stop::Mixed(_)) => return Ok(Verdict::Skipped("a condition that changes inside a window")),
-        Err(stop) => return Err(format!("{stop:?}\n{}", report("n", ready.flow(), &plan))),
+        Err(stop) => return Err(format!("{stop:?}\n{}", report("n", ready.flow(), &plan, None))),
     };
     for (output, (simulated, executed)) in ready.flow().outputs.iter().zip(simulated.iter().zip(&executed)) {
         if simulated != executed {
@@ -33,7 +33,7 @@ fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Tri
                 "`{name}`\n  simulated: {}\n  executed:  {}\n{}",
                 show(simulated),
                 show(executed),
-                report("n", ready.flow(), &plan)
+                report("n", ready.flow(), &plan, None)
             ));
         }
     }

@@ -66,12 +66,12 @@ fn comes_in_time(sample: &Sample) -> Trial {
     let mut look_ahead = 0;
     for root in &plan.roots {
         let Schedule::Forward(lagged) = &root.schedule else {
-            return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan)));
+            return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan, None)));
         };
         look_ahead = look_ahead.max(lagged.look_ahead);
     }
     if look_ahead > bound {
-        return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan)));
+        return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan, None)));
     }
     let is_dense = ready.inputs.iter().flatten().all(|cell| cell.is_present());
     if plan.roots.len() != 1 || !is_dense || ready.flow().inputs.is_empty() {

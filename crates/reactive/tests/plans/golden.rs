@@ -303,8 +303,8 @@ fn a_recurrence_that_learns_at_every_cycle_waits_for_itself() {
         PROGRAMS,
         &["diff_r"],
         expect![[r#"
-        diff_r: event-driven: `d'h * (1 - (h * h))`, `d'h`, `0 fby back ((d'h * (1 - (h * h))) * (0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby …`, `(d'h * (1 - (h * h))) * (0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby …` need each other, into the future at `0 fby back ((d'h * (1 - (h * h))) * (0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby ((0.75 fby …`  0 carried
-    "#]],
+            diff_r: event-driven: `d'h * (1 - (h * h))`, `d'h`, `0 fby back ((d'h * (1 - (h * h))) * (0.75 fby ((…`, `(d'h * (1 - (h * h))) * (0.75 fby ((0.75 fby ((0…` need each other, into the future at `0 fby back ((d'h * (1 - (h * h))) * (0.75 fby ((…`  0 carried
+        "#]],
     );
 }
 

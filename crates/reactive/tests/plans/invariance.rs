@@ -45,7 +45,7 @@ fn same(ready: &Ready, ways: [Result<Rows, Stop>; 2]) -> Trial {
             "{:?}\n{:?}\n{}",
             rows[0],
             rows[1],
-            report("n", ready.flow(), &planned(ready, &options()))
+            report("n", ready.flow(), &planned(ready, &options()), None)
         ));
     }
     Ok(Verdict::Holds)
@@ -148,8 +148,8 @@ fn l7_order_copies_and_negations_do_not_matter() {
             }
             Err(format!(
                 "{before}\n{after}\n{}\n{}",
-                report("before", ready.flow(), &original),
-                report("after", &flow, &other)
+                report("before", ready.flow(), &original, None),
+                report("after", &flow, &other, None)
             ))
         });
     }

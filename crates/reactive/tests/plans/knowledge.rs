@@ -52,7 +52,7 @@ fn claims_hold(ready: &Ready) -> Trial {
                     }
                     if !is_right {
                         let name = ready.flow().labels().label(claim.var);
-                        let report = report("n", ready.flow(), &plan);
+                        let report = report("n", ready.flow(), &plan, None);
                         return Err(format!("`{name}` at cycle {cycle} is {cell}, not {value}\n{report}"));
                     }
                 }
