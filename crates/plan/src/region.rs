@@ -25,6 +25,25 @@ pub struct Context<'a> {
     pub same: FxHashMap<VarId, VarId>,
     /// How many cells may still be looked at in search of a plan.
     pub budget: std::cell::Cell<usize>,
+    /// Windows inside windows that were tried in vain.
+    pub failed: std::cell::RefCell<FxHashSet<Attempt>>,
+}
+
+/// Windows inside windows: for some streams, of which others read some, ended by a condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attempt {
+    /// The streams.
+    pub vars: Vec<VarId>,
+    /// Those that are read outside.
+    pub wanted: Vec<VarId>,
+    /// The condition.
+    pub guard: (VarId, bool),
+    /// The order of the windows.
+    pub order: Direction,
+    /// What is assumed.
+    pub assumes: Option<(VarId, bool)>,
+    /// How many regions it lies in.
+    pub depth: usize,
 }
 
 /// What is to be planned.

@@ -9,7 +9,7 @@ use eddy_tensor::{Op, Scalar};
 
 use crate::cells::Cells;
 use crate::plan::{Direction, Mode, Reason};
-use crate::region::{Context, Draft, Task, cycle_among, plan_region};
+use crate::region::{Attempt, Context, Draft, Task, cycle_among, plan_region};
 use crate::retime::{Lags, retime};
 use crate::system::{ClockNo, Def, System};
 use crate::zones::Shape;
@@ -92,6 +92,17 @@ pub fn solve(
                 still_open = Some(open);
                 continue;
             }
+            let attempt = Attempt {
+                vars: vars.clone(),
+                wanted: wanted.clone(),
+                guard,
+                order,
+                assumes: cells.shape.assumes,
+                depth: task.depth + 1,
+            };
+            if context.failed.borrow().contains(&attempt) {
+                continue;
+            }
             let shape = Shape {
                 clock: system.clock(guard.0),
                 guard: Some(guard),
@@ -105,7 +116,11 @@ pub fn solve(
                 wanted: wanted.clone(),
                 depth: task.depth + 1,
             };
-            if let Ok(draft) = plan_region(context, inner, None) {
+            let planned = plan_region(context, inner, None);
+            if planned.is_err() {
+                context.failed.borrow_mut().insert(attempt);
+            }
+            if let Ok(draft) = planned {
                 let unit = nested(system, vars.clone(), wanted.clone(), draft);
                 let is_better = best
                     .as_ref()

@@ -1,6 +1,6 @@
 //! Plans by windows: where they may end, what runs before them, and which of the ways is best (sections 2, 4, 8 and 9).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use eddy_flow::VarId;
 use eddy_flow::clocks::ClockId;
@@ -32,8 +32,14 @@ pub fn find(
 ) -> Found {
     let streams: Vec<VarId> = system.streams_of(root).collect();
     let same = same_conditions(system, &streams);
-    let context =
-        Context { system, streams: &streams, holds: options.holds, same, budget: Cell::new(BUDGET) };
+    let context = Context {
+        system,
+        streams: &streams,
+        holds: options.holds,
+        same,
+        budget: Cell::new(BUDGET),
+        failed: RefCell::default(),
+    };
     let search = Search { context, root, outputs, options, is_late: unsolvable(system, root, &streams) };
     let mut rejected = Vec::new();
     let found = match options.kinds {
