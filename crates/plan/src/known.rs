@@ -155,6 +155,11 @@ pub fn evaluate(
     }
 }
 
+/// Whether it may not be known when a stream is there: then a delay does not know where its neighbour is.
+pub fn has_doubtful_clock(system: &System<'_>, var: VarId) -> bool {
+    system.conditions(system.clock(var)).any(|(condition, _)| may_never_be_known(system, condition))
+}
+
 /// Whether a stream may have no value although it is there.
 fn may_never_be_known(system: &System<'_>, var: VarId) -> bool {
     system.may_be_unknown[var.index()] || system.is_doubtful[var.index()]
@@ -244,6 +249,7 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
             Abstract::Top => match system.def(var) {
                 // Windows will tell more.
                 _ if system.is_circular[var.index()] || system.is_memory[var.index()] => Abstract::Top,
+                Def::Fby { .. } | Def::Ahead { .. } if has_doubtful_clock(system, var) => Abstract::Top,
                 Def::Fby { init, next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: Some(init), next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: None, .. } => Abstract::Top,

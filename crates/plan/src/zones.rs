@@ -14,7 +14,7 @@ use eddy_flow::components::components;
 use eddy_tensor::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::known::{Abstract, Known, evaluate, presence};
+use crate::known::{Abstract, Known, evaluate, has_doubtful_clock, presence};
 use crate::plan::{Alternative, Mode, Zone};
 use crate::system::{ClockNo, Def, Need, System};
 
@@ -376,6 +376,7 @@ impl Rules<'_> {
             return Abstract::Top;
         }
         match system.def(var) {
+            Def::Fby { .. } | Def::Ahead { .. } if has_doubtful_clock(system, var) => Abstract::Top,
             Def::Fby { init, next } => self.fby(evaluation, var, zone, *init, *next),
             Def::Ahead { init: None, .. } => Abstract::Top,
             Def::Ahead { init: Some(init), next } => self.fby_back(evaluation, var, zone, *init, *next),

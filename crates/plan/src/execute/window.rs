@@ -474,7 +474,8 @@ fn run_nested(
         for scalar in &own {
             memory.scalars[scalar.0] = None;
         }
-        let is_last = if region.order == Direction::Forward { number + 1 == n } else { number == 0 };
+        // Going backwards, what was not carried from a later window is not there before the end.
+        let is_last = region.order == Direction::Backward || number + 1 == n;
         memory.is_end = is_end && is_last;
         let zones = zones(memory, region, &cycles, is_closed)?;
         run_region(memory, region, &cycles, &zones, is_closed)?;
