@@ -83,7 +83,7 @@ impl Case {
 
     fn instruction(&mut self, number: usize, comment: &str) -> Result<(), String> {
         let word = comment.split([' ', ':']).next().unwrap_or_default();
-        if matches!(word, "check" | "run" | "trace" | "gradcheck" | "diff") {
+        if matches!(word, "check" | "run" | "trace" | "gradcheck" | "diff" | "plan") {
             self.directives.push(directive(number, word, &comment[word.len()..])?);
         } else if let Some(output) = comment.strip_prefix("=>") {
             let output = output.strip_prefix(' ').unwrap_or(output);

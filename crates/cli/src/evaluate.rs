@@ -1,4 +1,4 @@
-//! The commands `check`, `run`, `trace`, `flow` and `diff`: find the language, read the program, pass on its answer.
+//! The commands `check`, `run`, `trace`, `flow`, `diff` and `plan`: find the language, read the program, pass on its answer.
 //!
 //! A language promises to write nothing about a program that `run` or `trace` refuses, so their answers
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
@@ -15,7 +15,8 @@ use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{
-    CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input,
+    CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, PlanArgs, Program, Reporting, RunArgs,
+    is_standard_input,
 };
 use crate::input::{self, Unreadable};
 use crate::json;
@@ -54,6 +55,35 @@ pub fn diff(args: &DiffArgs) -> Result<Status, Stop> {
         ..Options::default()
     };
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy plan`.
+pub fn plan(args: &PlanArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Plan, &args.program, &args.reporting, false)?;
+    let is_json = matches!(session.form, Form::Json);
+    let options = Options {
+        node: args.node.clone(),
+        constants: args.constants.clone(),
+        shapes: args.shapes.clone(),
+        seed: args.seed,
+        max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+        stream: args.stream,
+        json: is_json,
+        svg: args.svg.is_some(),
+        ..Options::default()
+    };
+    if args.svg.as_ref().is_some_and(|to| same_file(&args.program.file, to)) {
+        return Err(misuse(Command::Plan.name(), "the picture cannot take the place of the program itself"));
+    }
+    session.conclude(args.svg.as_deref(), |sources, answers| {
+        let mut text = String::new();
+        let verdict = session.answer(sources, &options, Vec::new(), &mut text)?;
+        // The objects of plans are their own.
+        if verdict.status != Status::Refused {
+            answers.write_str(&text)?;
+        }
+        Ok(verdict)
+    })
 }
 
 /// `eddy gradcheck`.

@@ -67,6 +67,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Gradcheck(args) => evaluate::gradcheck(args),
         Command::Train(args) => train::train(args),
         Command::Diff(args) => evaluate::diff(args),
+        Command::Plan(args) => evaluate::plan(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),
         Command::Completions { shell } => completions(*shell),

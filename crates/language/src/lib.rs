@@ -76,6 +76,8 @@ pub enum Command {
     Gradcheck,
     /// What is its derivative, as a program?
     Diff,
+    /// How will it run?
+    Plan,
 }
 
 impl Command {
@@ -88,6 +90,7 @@ impl Command {
             Command::Flow => "flow",
             Command::Gradcheck => "gradcheck",
             Command::Diff => "diff",
+            Command::Plan => "plan",
         }
     }
 }
@@ -170,6 +173,8 @@ pub enum OptionName {
     Paper,
     /// `--states`.
     States,
+    /// `--stream`.
+    Stream,
 }
 
 impl OptionName {
@@ -201,6 +206,7 @@ impl OptionName {
             OptionName::Cps => "--cps",
             OptionName::Paper => "--paper",
             OptionName::States => "--states",
+            OptionName::Stream => "--stream",
         }
     }
 }
@@ -255,6 +261,10 @@ pub struct Options {
     pub dense: bool,
     /// Derivatives from beyond the end of the trace are zero, not unknown.
     pub finite: bool,
+    /// The data come without an end: memory must not grow with them.
+    pub stream: bool,
+    /// Answer with an object for scripts, in a command that has one of its own.
+    pub json: bool,
     /// How far a derivative may be from finite differences.
     pub tolerance: Option<f64>,
     /// Values of parameters, by their names, and the file that they are from.

@@ -55,7 +55,7 @@ pub struct Cells<'a> {
 impl Cells<'_> {
     /// Whether a delay counts cycles of the window; otherwise it is sampled.
     pub fn is_on_clock(&self, var: VarId) -> bool {
-        self.system.clock(var) == self.shape.clock
+        self.shape.is_on_clock(self.system, var)
     }
 
     /// Whether windows know what was before their first cycle.

@@ -4,7 +4,7 @@ use eddy_flow::{Polarity, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lower::{Site, lagged};
-use crate::plan::{Bit, Closing, Lagged, Needing, Pending, Place, Required};
+use crate::plan::{Bit, Closing, Lagged, Needing, Pending, Place, Read, Region, Required};
 use crate::region::{Context, Draft, order_within};
 use crate::retime::Lags;
 use crate::system::{ClockNo, Def, Need, System};
@@ -14,9 +14,10 @@ impl Closing {
     /// The inputs and results of the prelude that the scan reads.
     pub(crate) fn reads(&self) -> Vec<VarId> {
         let computed: FxHashSet<VarId> = self.scan.body.iter().map(|late| late.instruction.var).collect();
-        let reads = self.scan.body.iter().flat_map(|late| crate::plan::Region::reads(&late.instruction));
+        let reads = self.scan.body.iter().flat_map(|late| Region::reads(&late.instruction));
+        let reads = reads.chain(self.scan.registers.iter().map(|register| &register.next));
         let rings = reads.filter_map(|read| match read {
-            crate::plan::Read::Here(var, Place::Ring(_)) => Some(*var),
+            Read::Here(var, Place::Ring(_)) => Some(*var),
             _ => None,
         });
         let mut found: Vec<VarId> = rings.collect();

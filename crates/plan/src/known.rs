@@ -104,21 +104,27 @@ impl Abstract {
     }
 }
 
-/// Whether a stream is there, as far as its conditions tell: `Top` if it may be, and `Unset` if they are not seen yet.
+/// Whether a stream is there, as far as its conditions tell, outer ones first: `Top` if it may be, and `Unset` if they are not seen
+/// yet.
 pub fn presence(
+    system: &System<'_>,
     conditions: impl Iterator<Item = (VarId, bool)>,
     get: impl Fn(VarId) -> Abstract,
 ) -> Abstract {
-    let mut presence = Abstract::Top;
     for (condition, polarity) in conditions {
         match get(condition) {
             Abstract::Absent => return Abstract::Absent,
-            value if value.truth() == Some(!polarity) => return Abstract::Absent,
-            Abstract::Unset => presence = Abstract::Unset,
-            Abstract::Known(_) | Abstract::Top => {}
+            Abstract::Unset => return Abstract::Unset,
+            value => match value.truth() {
+                Some(truth) if truth != polarity => return Abstract::Absent,
+                Some(_) => {}
+                // If it is not known whether the next condition is there, nothing follows from its value.
+                None if may_never_be_known(system, condition) => return Abstract::Top,
+                None => {}
+            },
         }
     }
-    presence
+    Abstract::Top
 }
 
 /// The value of a stream that looks at no other cycle.
@@ -147,6 +153,11 @@ pub fn evaluate(
         Def::Apply(op, operands) => apply(system, op, operands, get, of_invariants),
         Def::Fby { .. } | Def::Ahead { .. } => unreachable!("delays look at other cycles"),
     }
+}
+
+/// Whether it may not be known when a stream is there: then a delay does not know where its neighbour is.
+pub fn has_doubtful_clock(system: &System<'_>, var: VarId) -> bool {
+    system.conditions(system.clock(var)).any(|(condition, _)| may_never_be_known(system, condition))
 }
 
 /// Whether a stream may have no value although it is there.
@@ -234,10 +245,11 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
     while let Some(var) = queue.pop_front() {
         is_queued[var.index()] = false;
         let get = |operand: VarId| values[operand.index()].clone();
-        let found = match presence(system.conditions(system.clock(var)), get) {
+        let found = match presence(system, system.all_conditions(system.clock(var)).into_iter(), get) {
             Abstract::Top => match system.def(var) {
                 // Windows will tell more.
                 _ if system.is_circular[var.index()] || system.is_memory[var.index()] => Abstract::Top,
+                Def::Fby { .. } | Def::Ahead { .. } if has_doubtful_clock(system, var) => Abstract::Top,
                 Def::Fby { init, next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: Some(init), next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: None, .. } => Abstract::Top,

@@ -44,11 +44,24 @@ pub struct Options {
     pub holds: bool,
     /// Whether what is cheap is computed again rather than kept.
     pub recomputes: bool,
+    /// Which kinds of plan are tried.
+    pub kinds: Kinds,
+}
+
+/// Which kinds of plan are tried for what no forward loop computes (section 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kinds {
+    /// All, in their order: windows, windows with a derived end, the whole trace, windows in which a condition is constant.
+    All,
+    /// Those that run on a stream without an end: not the whole trace.
+    Bounded,
+    /// The whole trace alone, for comparison.
+    Trace,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0, holds: true, recomputes: true }
+        Options { seed: 0, holds: true, recomputes: true, kinds: Kinds::All }
     }
 }
 

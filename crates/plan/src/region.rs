@@ -21,6 +21,29 @@ pub struct Context<'a> {
     pub streams: &'a [VarId],
     /// Whether values are held (section 6).
     pub holds: bool,
+    /// For each condition the first one that is always the same.
+    pub same: FxHashMap<VarId, VarId>,
+    /// How many cells may still be looked at in search of a plan.
+    pub budget: std::cell::Cell<usize>,
+    /// Windows inside windows that were tried in vain.
+    pub failed: std::cell::RefCell<FxHashSet<Attempt>>,
+}
+
+/// Windows inside windows: for some streams, of which others read some, ended by a condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attempt {
+    /// The streams.
+    pub vars: Vec<VarId>,
+    /// Those that are read outside.
+    pub wanted: Vec<VarId>,
+    /// The condition.
+    pub guard: (VarId, bool),
+    /// The order of the windows.
+    pub order: Direction,
+    /// What is assumed.
+    pub assumes: Option<(VarId, bool)>,
+    /// How many regions it lies in.
+    pub depth: usize,
 }
 
 /// What is to be planned.
@@ -95,6 +118,8 @@ impl Draft {
 pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation>) -> Result<Draft, Reason> {
     let system = context.system;
     let zones = zones(system, &task.shape);
+    let n_cells = context.streams.len() * zones.len();
+    context.budget.set(context.budget.get().checked_sub(n_cells).ok_or(Reason::Budget)?);
     let evaluation = evaluate_zones(system, &task.shape, &zones, context.streams, before);
     // What is read around this region is read from buffers.
     let is_inside_another = task.depth > 0;
@@ -330,9 +355,12 @@ fn find_units(
 /// The streams of a unit that others read.
 fn read_outside(cells: &Cells<'_>, task: &Task, graph: &Graph, vars: &[VarId]) -> Vec<VarId> {
     let is_in = |var: VarId| vars.binary_search(&var).is_ok();
+    let clocks = task.wanted.iter().flat_map(|var| cells.system.conditions(cells.system.clock(*var)));
+    let shown: FxHashSet<VarId> =
+        clocks.map(|(condition, _)| condition).chain(task.wanted.iter().copied()).collect();
     let is_read = |var: &VarId| {
         let nodes = cells.zones.long().filter_map(|zone| graph.number(*var, zone));
-        task.wanted.contains(var)
+        shown.contains(var)
             || nodes.flat_map(|node| &graph.users[node]).any(|(user, _)| !is_in(graph.nodes[*user].0))
             || cells.system.users[var.index()].iter().any(|user| {
                 let is_carried = matches!(cells.system.def(*user), Def::Fby { next, .. } if next == var);

@@ -5,11 +5,11 @@
 //! goes back through learning, one sequence at a time.
 
 use eddy_flow::VarId;
-use eddy_tensor::Scalar;
+use eddy_tensor::{Op, Scalar};
 
 use crate::cells::Cells;
 use crate::plan::{Direction, Mode, Reason};
-use crate::region::{Context, Draft, Task, cycle_among, plan_region};
+use crate::region::{Attempt, Context, Draft, Task, cycle_among, plan_region};
 use crate::retime::{Lags, retime};
 use crate::system::{ClockNo, Def, System};
 use crate::zones::Shape;
@@ -92,6 +92,17 @@ pub fn solve(
                 still_open = Some(open);
                 continue;
             }
+            let attempt = Attempt {
+                vars: vars.clone(),
+                wanted: wanted.clone(),
+                guard,
+                order,
+                assumes: cells.shape.assumes,
+                depth: task.depth + 1,
+            };
+            if context.failed.borrow().contains(&attempt) {
+                continue;
+            }
             let shape = Shape {
                 clock: system.clock(guard.0),
                 guard: Some(guard),
@@ -105,7 +116,11 @@ pub fn solve(
                 wanted: wanted.clone(),
                 depth: task.depth + 1,
             };
-            if let Ok(draft) = plan_region(context, inner, None) {
+            let planned = plan_region(context, inner, None);
+            if planned.is_err() {
+                context.failed.borrow_mut().insert(attempt);
+            }
+            if let Ok(draft) = planned {
                 let unit = nested(system, vars.clone(), wanted.clone(), draft);
                 let is_better = best
                     .as_ref()
@@ -169,7 +184,8 @@ fn guards(context: &Context<'_>, cells: &Cells<'_>, vars: &[VarId], is_in: &[boo
             && !system.may_be_unknown[var.index()]
             && system.is_at_or_below(clock, cells.shape.clock)
             && vars.iter().all(|member| system.is_at_or_below(system.clock(*member), clock))
-            && !matches!(system.def(*var), Def::Copy(_))
+            && context.same.get(var) == Some(var)
+            && !matches!(system.def(*var), Def::Copy(_) | Def::Apply(Op::Not, _))
     };
     let found = context.streams.iter().copied().filter(is_guard);
     found.flat_map(|var| [(var, true), (var, false)]).collect()

@@ -1,18 +1,20 @@
 //! Plans by windows: where they may end, what runs before them, and which of the ways is best (sections 2, 4, 8 and 9).
 
+use std::cell::{Cell, RefCell};
+
 use eddy_flow::VarId;
 use eddy_flow::clocks::ClockId;
 use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashSet;
 
-use crate::Options;
 use crate::closing::closing;
 use crate::lower::{Site, Wishes, lagged, windows};
 use crate::plan::{Cut, Direction, Lagged, Memory, Mode, NoPlan, Place, Polarity, Reason, Rejected, Windows};
 use crate::region::{Context, Draft, Task, cycle_among, no_plan, plan_region};
 use crate::retime::{Lags, Unsolvable, retime};
-use crate::system::{Def, Need, System};
+use crate::system::{Def, Need, System, same_conditions};
 use crate::zones::Shape;
+use crate::{Kinds, Options};
 
 /// What was found: a plan by windows, or none; and the conditions that do not cut.
 pub struct Found {
@@ -29,17 +31,36 @@ pub fn find(
     options: &Options,
 ) -> Found {
     let streams: Vec<VarId> = system.streams_of(root).collect();
-    let context = Context { system, streams: &streams, holds: options.holds };
+    let same = same_conditions(system, &streams);
+    let context = Context {
+        system,
+        streams: &streams,
+        holds: options.holds,
+        same,
+        budget: Cell::new(BUDGET),
+        failed: RefCell::default(),
+    };
     let search = Search { context, root, outputs, options, is_late: unsolvable(system, root, &streams) };
     let mut rejected = Vec::new();
-    let found = search
-        .by_guard(&mut rejected)
-        .or_else(|| search.derived())
-        .or_else(|| search.whole_trace())
-        .or_else(|| search.by_guard_and_constant())
-        .ok_or_else(|| search.no_plan(failure));
+    let found = match options.kinds {
+        Kinds::Trace => search.whole_trace(),
+        Kinds::Bounded => search
+            .by_guard(&mut rejected)
+            .or_else(|| search.derived())
+            .or_else(|| search.by_guard_and_constant()),
+        Kinds::All => search
+            .by_guard(&mut rejected)
+            .or_else(|| search.derived())
+            .or_else(|| search.whole_trace())
+            .or_else(|| search.by_guard_and_constant()),
+    };
+    let found = found.ok_or_else(|| search.no_plan(failure));
     Found { windows: found, rejected }
 }
+
+/// So many cells are looked at in search of windows; a plan that takes more is not found. Training programs of a thousand equations
+/// take less than a hundredth.
+const BUDGET: usize = 10_000_000;
 
 struct Search<'a> {
     context: Context<'a>,
@@ -143,10 +164,19 @@ impl Search<'_> {
     /// Two versions of the code, for windows in which a condition is always true or always false (kind 5).
     fn by_guard_and_constant(&self) -> Option<(Windows, Memory)> {
         let system = self.context.system;
-        let candidates: Vec<VarId> = {
-            let mut seen = FxHashSet::default();
-            self.candidates().into_iter().map(|(var, _)| var).filter(|var| seen.insert(*var)).collect()
-        };
+        // Conditions that late streams ask about.
+        let mut candidates: Vec<VarId> = Vec::new();
+        for var in self.context.streams.iter().filter(|var| self.is_late[var.index()]) {
+            candidates.extend(system.conditions(system.clock(*var)).map(|(condition, _)| condition));
+            if let Def::Choice { condition, .. } = system.def(*var) {
+                candidates.push(*condition);
+            }
+        }
+        let is_root = |var: &VarId| system.clock(*var) == system.root_clock(self.root);
+        candidates
+            .retain(|var| system.is_stream(*var) && is_root(var) && self.context.same.get(var) == Some(var));
+        candidates.sort_unstable();
+        candidates.dedup();
         for guard in self.candidates() {
             for constant in candidates.iter().copied().filter(|constant| *constant != guard.0) {
                 let Ok(prelude) = self.guard_prelude(&[guard.0, constant]) else { continue };
@@ -280,6 +310,7 @@ impl Search<'_> {
                 found.push(var);
             }
         }
+        found.retain(|var| self.context.same[var] == *var);
         found.sort_unstable_by_key(|var| (!system.is_input(*var), *var));
         found.into_iter().flat_map(|var| [(var, true), (var, false)]).collect()
     }

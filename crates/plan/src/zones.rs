@@ -14,7 +14,7 @@ use eddy_flow::components::components;
 use eddy_tensor::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::known::{Abstract, Known, evaluate, presence};
+use crate::known::{Abstract, Known, evaluate, has_doubtful_clock, presence};
 use crate::plan::{Alternative, Mode, Zone};
 use crate::system::{ClockNo, Def, Need, System};
 
@@ -32,6 +32,21 @@ pub struct Shape {
     pub mode: Mode,
     /// A condition that is assumed to have a value at all cycles of the window.
     pub assumes: Option<(VarId, bool)>,
+}
+
+impl Shape {
+    /// Whether a stream is there at every cycle of a window.
+    pub fn is_on_clock(&self, system: &System<'_>, var: VarId) -> bool {
+        let clock = system.clock(var);
+        clock == self.clock
+            || self.assumes.is_some_and(|assumed| {
+                system.is_at_or_below(clock, self.clock)
+                    && system
+                        .conditions_below(clock, self.clock)
+                        .iter()
+                        .all(|condition| *condition == assumed)
+            })
+    }
 }
 
 /// The zones of a window. F and I are the first two.
@@ -353,7 +368,7 @@ impl Rules<'_> {
         }
         let get = |operand: VarId| evaluation.get(operand, zone).clone();
         let conditions = system.conditions_below(clock, shape.clock);
-        match presence(conditions.into_iter(), get) {
+        match presence(system, conditions.into_iter(), get) {
             Abstract::Top => {}
             other => return other,
         }
@@ -361,6 +376,7 @@ impl Rules<'_> {
             return Abstract::Top;
         }
         match system.def(var) {
+            Def::Fby { .. } | Def::Ahead { .. } if has_doubtful_clock(system, var) => Abstract::Top,
             Def::Fby { init, next } => self.fby(evaluation, var, zone, *init, *next),
             Def::Ahead { init: None, .. } => Abstract::Top,
             Def::Ahead { init: Some(init), next } => self.fby_back(evaluation, var, zone, *init, *next),
@@ -383,7 +399,7 @@ impl Rules<'_> {
     fn fby(&self, evaluation: &Evaluation, var: VarId, zone: usize, init: VarId, next: VarId) -> Abstract {
         let zones = self.zones;
         let first = evaluation.get(init, zone).clone();
-        if self.system.clock(var) != self.shape.clock {
+        if !self.shape.is_on_clock(self.system, var) {
             let first = if self.system.is_memory[var.index()] { Abstract::Top } else { first };
             let inside = Self::join(evaluation, next, 0..zones.len(), first);
             return match self.before {
@@ -415,7 +431,7 @@ impl Rules<'_> {
     ) -> Abstract {
         let zones = self.zones;
         let last = evaluation.get(init, zone).clone();
-        if self.system.clock(var) == self.shape.clock && self.shape.mode == Mode::Trace {
+        if self.shape.is_on_clock(self.system, var) && self.shape.mode == Mode::Trace {
             if zones.is_end(zone) {
                 return last;
             }

@@ -1,5 +1,5 @@
 //! The codes of diagnostics in `.eddy` files. The hundreds tell the phase: 1 syntax, 2 names and constants, 3 types and
-//! shapes, 4 clocks, 5 causality, 6 execution, 7 data, 8 differentiation.
+//! shapes, 4 clocks, 5 causality, 6 execution, 7 data, 8 differentiation, 9 planning.
 
 pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE, UNREACHED};
 use eddy_syntax::Code;
@@ -79,6 +79,9 @@ pub const GRADIENT: Code = "E0805";
 /// Training code that cannot be printed.
 pub const NOT_PRINTED: Code = "E0807";
 
+/// A node has no static plan.
+pub const NO_PLAN: Code = "E0901";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -124,4 +127,5 @@ pub const PAGES: &[Page] = &[
     page!("E0805"),
     page!("E0806"),
     page!("E0807"),
+    page!("E0901"),
 ];

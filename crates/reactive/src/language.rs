@@ -16,7 +16,7 @@ use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::tree::{RowValue, Run, RunOption, RunOptionKind, Semantics};
-use crate::{codes, format, gradcheck, printed, resolve, runs, stream, training};
+use crate::{codes, format, gradcheck, planning, printed, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,10 @@ impl Language for Reactive {
             Command::Diff => {
                 use OptionName::{Const, Dense, Finite, Node, Shape};
                 &[Node, Const, Shape, Dense, Finite]
+            }
+            Command::Plan => {
+                use OptionName::{Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
+                &[Node, Const, Shape, Seed, MaxWindow, Stream, Svg]
             }
             Command::Run => {
                 use OptionName::{
@@ -92,6 +96,7 @@ impl Language for Reactive {
             Command::Flow => flow(&program, options),
             Command::Gradcheck => gradcheck::check(&program, sources, options, data),
             Command::Diff => diff(&program, sources, options),
+            Command::Plan => plan(&program, sources, options, &mut found),
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
@@ -207,17 +212,35 @@ fn check(program: &Program, memory: bool, warnings: &mut Vec<Diagnostic>) -> Res
     if diagnostics.is_empty() { Ok(text) } else { Err(diagnostics) }
 }
 
-/// The equations of one node, or of every node that needs no constants.
-fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>> {
-    let nodes: Vec<Callable> = match &options.node {
-        Some(name) => vec![program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?],
+/// The node that is named, or all that need no constants.
+fn asked(program: &Program, options: &Options) -> Result<Vec<Callable>, Vec<Diagnostic>> {
+    match &options.node {
+        Some(name) => Ok(vec![program.find_named(name).map_err(|diagnostic| vec![*diagnostic])?]),
         None => {
             let needs_constants = |callable: &Callable| {
                 program.node(program.origin(callable.base)).static_inputs().next().is_some()
             };
-            declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect()
+            Ok(declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect())
         }
-    };
+    }
+}
+
+/// How nodes will run.
+fn plan(
+    program: &Program,
+    sources: &mut Sources,
+    options: &Options,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<String, Vec<Diagnostic>> {
+    let nodes = asked(program, options)?;
+    let (text, mut found) = planning::plan(program, &nodes, sources, options)?;
+    warnings.append(&mut found);
+    Ok(text)
+}
+
+/// The equations of one node, or of every node that needs no constants.
+fn flow(program: &Program, options: &Options) -> Result<String, Vec<Diagnostic>> {
+    let nodes = asked(program, options)?;
     let (mut text, mut diagnostics) = (String::new(), Vec::new());
     for node in nodes {
         let prepared = match prepare(program, &node, &Given::default(), |_| Hints::default(), Checks::On) {

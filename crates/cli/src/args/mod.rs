@@ -5,6 +5,7 @@
 //! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
 
 mod learning;
+mod planning;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use eddy_syntax::suggest::nearest;
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
+pub use planning::PlanArgs;
 
 /// Check, run, trace and format programs that differentiate
 #[derive(Parser)]
@@ -41,6 +43,12 @@ const DIFF_EXAMPLES: &str = "\
 Examples:
   eddy diff pipeline.eddy --node app
   eddy diff lstm.eddy --node lstm_end --const units=5 --const sizex=3 --shape x=[3]";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  eddy plan line.eddy
+  eddy plan lstm.eddy --node train --max-window 64
+  eddy plan lstm.eddy --node train --svg plan.svg";
 
 const COMPLETIONS_EXAMPLE: &str = "\
 Example:
@@ -69,6 +77,9 @@ pub enum Command {
     /// Print the training code of a node as a program
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
+    /// Say how a program will run: loops, windows, and what is kept
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanArgs),
     /// Rewrite programs in the one format
     #[command(after_help = "Examples:\n  eddy fmt descent.rd\n  eddy fmt --check *.rd")]
     Fmt(FmtArgs),
@@ -303,6 +314,8 @@ impl Evaluation {
             shapes: Vec::new(),
             dense: false,
             finite: false,
+            stream: false,
+            json: false,
             tolerance: None,
             parameters: None,
             width: terminal_width(),

@@ -32,6 +32,11 @@ pub struct LateRun {
 }
 
 impl LateRun {
+    /// How many values are kept.
+    pub fn n_values(&self) -> usize {
+        self.rings.values().map(Vec::len).sum::<usize>() + self.registers.len()
+    }
+
     fn put(&mut self, lagged: &Lagged, var: VarId, cell: Cell) {
         let iteration = self.iteration;
         let ring = self.rings.entry(var).or_insert_with(|| vec![None; lagged.slots(var)]);

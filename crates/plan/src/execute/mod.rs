@@ -49,6 +49,20 @@ struct RootRun<'a> {
     scan: Scan,
     /// What was found, an activation each.
     found: VecDeque<Vec<(VarId, Cell)>>,
+    /// The windows that were run.
+    windows: Vec<Ran>,
+    /// How many windows that might have ended are joined with the next one, and how many were since the last one.
+    joins: usize,
+    n_joined: usize,
+}
+
+/// A window that was run.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The version of the code.
+    pub version: usize,
+    /// The zone of each of its cycles, by its position in the list of zones.
+    pub zones: Vec<usize>,
 }
 
 struct Nothing<'a> {
@@ -126,6 +140,29 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
+    /// From now on, windows that nothing forces to end are joined: so many ends are passed over before one is taken. Only ends that are
+    /// derived can be passed over.
+    pub fn join_windows(&mut self, n: usize) {
+        for root in &mut self.roots {
+            root.joins = n;
+        }
+    }
+
+    /// The windows that a root has run, by the position of its plan.
+    pub fn windows(&self, root: usize) -> &[Ran] {
+        &self.roots[root].windows
+    }
+
+    /// How many cycles are kept, of the root that keeps most.
+    pub fn n_open(&self) -> usize {
+        self.roots.iter().map(|root| root.rows.len()).max().unwrap_or(0)
+    }
+
+    /// How many values are in rings and slots, of all roots.
+    pub fn n_values(&self) -> usize {
+        self.roots.iter().map(|root| root.late.n_values() + root.slots.len()).sum()
+    }
+
     /// The outputs of the next cycle that is complete.
     pub fn next_row(&mut self) -> Option<Vec<Cell>> {
         let active = self.waiting.front()?;
@@ -176,6 +213,9 @@ impl<'a> RootRun<'a> {
             rows: Vec::new(),
             scan: Scan::default(),
             found: VecDeque::new(),
+            windows: Vec::new(),
+            joins: 0,
+            n_joined: 0,
         }
     }
 
@@ -246,7 +286,11 @@ impl<'a> RootRun<'a> {
         let row: FxHashMap<VarId, Cell> = shown.into_iter().collect();
         let is_last = match &windows.cut {
             Cut::Guard(guard, polarity) => row[guard].truth() == Some(*polarity == Polarity::On),
-            Cut::Derived(closing) => self.scan.closes(flow, operations, invariants, closing, &row)?,
+            Cut::Derived(closing) => {
+                let closes = self.scan.closes(flow, operations, invariants, closing, &row)?;
+                self.n_joined += usize::from(closes);
+                closes && self.n_joined > self.joins
+            }
             Cut::Trace => false,
         };
         self.rows.push(row);
@@ -263,10 +307,11 @@ impl<'a> RootRun<'a> {
         is_end: bool,
     ) -> Result<(), Stop> {
         let rows = std::mem::take(&mut self.rows);
+        self.n_joined = 0;
         let version = windows
             .versions
             .iter()
-            .find(|version| {
+            .position(|version| {
                 version
                     .assumes
                     .is_none_or(|(var, truth)| rows.iter().all(|row| row[&var].truth() == Some(truth)))
@@ -282,9 +327,10 @@ impl<'a> RootRun<'a> {
             rows,
             is_end,
         };
-        let shown = run_window(windows, version, &mut memory, is_closed)?;
+        let (zones, shown) = run_window(windows, &windows.versions[version], &mut memory, is_closed)?;
         self.slots = memory.slots;
         self.found.extend(shown);
+        self.windows.push(Ran { version, zones });
         Ok(())
     }
 }

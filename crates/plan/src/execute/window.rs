@@ -114,13 +114,16 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Runs a window and shows its outputs, in cycle order.
+/// The zones of the cycles of a window, and its outputs in cycle order.
+type Shown = (Vec<usize>, Vec<Vec<(VarId, Cell)>>);
+
+/// Runs a window and shows its outputs.
 pub fn run_window(
     windows: &Windows,
     version: &Version,
     memory: &mut Memory<'_>,
     is_closed: bool,
-) -> Result<Vec<Vec<(VarId, Cell)>>, Stop> {
+) -> Result<Shown, Stop> {
     for arrival in &windows.arrivals {
         let row = |cycle: usize| memory.rows[cycle].get(&arrival.var).cloned();
         let n = memory.rows.len();
@@ -156,7 +159,7 @@ pub fn run_window(
     if is_closed {
         write_slots(memory, region, &cycles, &zones)?;
     }
-    Ok(shown)
+    Ok((zones, shown))
 }
 
 /// The zone of each cycle of a window.
@@ -471,7 +474,8 @@ fn run_nested(
         for scalar in &own {
             memory.scalars[scalar.0] = None;
         }
-        let is_last = if region.order == Direction::Forward { number + 1 == n } else { number == 0 };
+        // Going backwards, what was not carried from a later window is not there before the end.
+        let is_last = region.order == Direction::Backward || number + 1 == n;
         memory.is_end = is_end && is_last;
         let zones = zones(memory, region, &cycles, is_closed)?;
         run_region(memory, region, &cycles, &zones, is_closed)?;

@@ -59,8 +59,19 @@ pub fn windows(
         code.push(Version { assumes: *assumes, region, emit });
     }
     let Memory { buffers, scalars, slots, .. } = memory;
-    let windows = Windows { cut, prelude, arrivals, versions: code, carried: slots, buffers, scalars };
-    let bytes = bytes(system, &windows, &before);
+    let n_numbers = |var: &VarId| system.flow.var(*var).ty.shape.iter().product::<usize>();
+    let n_between_before = before.iter().map(|vars| vars.iter().map(n_numbers).sum()).max().unwrap_or(0);
+    let windows = Windows {
+        cut,
+        prelude,
+        arrivals,
+        versions: code,
+        carried: slots,
+        buffers,
+        scalars,
+        n_between_before,
+    };
+    let bytes = bytes(system, &windows);
     (windows, bytes)
 }
 
@@ -119,7 +130,7 @@ fn arrivals(
     vars.into_iter().map(arrival).collect()
 }
 
-fn bytes(system: &System<'_>, windows: &Windows, before: &[Vec<VarId>]) -> Bytes {
+fn bytes(system: &System<'_>, windows: &Windows) -> Bytes {
     let of = |var: VarId| width(system, var);
     let role = |asked: BufferRole| -> u64 {
         let buffers = windows.buffers.iter().filter(|buffer| buffer.role == asked);
@@ -133,11 +144,6 @@ fn bytes(system: &System<'_>, windows: &Windows, before: &[Vec<VarId>]) -> Bytes
         buffers: role(BufferRole::Sweeps),
         inputs: role(BufferRole::Arrival),
         outputs: role(BufferRole::Output),
-        buffers_before_recomputation: before
-            .iter()
-            .map(|vars| vars.iter().map(|var| of(*var)).sum())
-            .max()
-            .unwrap_or(0),
     }
 }
 

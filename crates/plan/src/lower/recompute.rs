@@ -46,7 +46,7 @@ pub fn repeats(
     let mut dropped: Vec<VarId> = Vec::new();
     for var in candidates {
         buffered.remove(&var);
-        if way_back(cells, draft, buffered, var).is_some() {
+        if way_back(cells, draft, buffered, var, MAX_OPERATIONS).is_some() {
             dropped.push(var);
         } else {
             buffered.insert(var);
@@ -55,7 +55,8 @@ pub fn repeats(
     let mut repeats = Repeats::default();
     let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
     for var in dropped {
-        let again = way_back(cells, draft, buffered, var).expect("what is dropped stays computable");
+        let again =
+            way_back(cells, draft, buffered, var, usize::MAX).expect("what is dropped stays computable");
         for step in readers(draft, var) {
             of_step.entry(step).or_default().extend(&again);
         }
@@ -105,6 +106,7 @@ fn way_back(
     draft: &Draft,
     buffered: &FxHashSet<VarId>,
     var: VarId,
+    max_operations: usize,
 ) -> Option<FxHashSet<VarId>> {
     let mut again: FxHashSet<VarId> = FxHashSet::default();
     let mut todo = vec![var];
@@ -113,7 +115,7 @@ fn way_back(
             continue;
         }
         // Long ways are not cheap.
-        if again.len() > MAX_OPERATIONS
+        if again.len() > max_operations
             || !is_cheap(cells.system.def(var))
             || !cells.evaluation.is_open(var, INNER)
             || draft.graph.number(var, INNER).is_none()
@@ -132,7 +134,7 @@ fn way_back(
     Some(again)
 }
 
-/// A value is worth at most so many operations.
+/// A value is worth at most so many operations, from what is kept when it is dropped.
 const MAX_OPERATIONS: usize = 24;
 
 /// The position of each stream in an order in which operands at the same cycle come first.

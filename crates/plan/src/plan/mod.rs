@@ -164,6 +164,8 @@ pub enum Reason {
     Cycle(NoPlan),
     /// A window inside may still be open where this one ends: that of this condition.
     Open(VarId),
+    /// The search for windows inside windows took too long.
+    Budget,
     /// Another condition needs fewer units, loops or buffers.
     Worse,
 }
@@ -183,8 +185,6 @@ pub struct Memory {
     pub inputs: u64,
     /// Per cycle of a window: outputs that wait for their turn.
     pub outputs: u64,
-    /// Per cycle of a window: what sweeps would hand to each other if nothing were computed twice.
-    pub buffers_before_recomputation: u64,
 }
 
 impl Memory {

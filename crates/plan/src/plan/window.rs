@@ -31,6 +31,8 @@ pub struct Windows {
     pub buffers: Vec<Buffer>,
     /// All single variables.
     pub scalars: Vec<Scalar>,
+    /// How many numbers per cycle steps would hand to each other if nothing were computed again.
+    pub n_between_before: usize,
 }
 
 /// One version of the code of a window.

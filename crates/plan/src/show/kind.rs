@@ -13,7 +13,8 @@ pub fn kind(flow: &Flow, plan: &Plan) -> String {
     if kinds.is_empty() { "forward".to_string() } else { kinds.join(" + ") }
 }
 
-fn of_root(labels: &Labels<'_>, root: &RootPlan) -> String {
+/// The kind of the plan of one root.
+pub fn of_root(labels: &Labels<'_>, root: &RootPlan) -> String {
     match &root.schedule {
         Schedule::Forward(lagged) if lagged.max_lag == 0 => "forward".to_string(),
         Schedule::Forward(lagged) => format!("lag {}", lagged.look_ahead),
@@ -76,7 +77,10 @@ fn steps(labels: &Labels<'_>, region: &Region) -> String {
 /// Why there is no plan: the names on a cycle that no window cuts, and where it goes to the past and to the future.
 pub fn reason(labels: &Labels<'_>, no_plan: &NoPlan) -> String {
     let list = |vars: &[VarId]| {
-        let names: Vec<String> = vars.iter().map(|var| format!("`{}`", labels.label(*var))).collect();
+        let mut names: Vec<String> = vars.iter().take(MAX_NAMES).map(|var| quoted(labels, *var)).collect();
+        if vars.len() > MAX_NAMES {
+            names.push(format!("{} more", vars.len() - MAX_NAMES));
+        }
         names.join(", ")
     };
     let cycle = list(&no_plan.cycle);
@@ -92,4 +96,20 @@ pub fn reason(labels: &Labels<'_>, no_plan: &NoPlan) -> String {
         parts.push(format!("into the future at {}", list(&no_plan.future)));
     }
     parts.join(", ")
+}
+
+/// So many streams of a cycle are named.
+const MAX_NAMES: usize = 6;
+
+/// Expressions are cut after so many letters.
+const MAX_LETTERS: usize = 48;
+
+/// A stream as reasons name it.
+pub fn quoted(labels: &Labels<'_>, var: VarId) -> String {
+    let label = labels.label(var);
+    if label.chars().count() <= MAX_LETTERS {
+        return format!("`{label}`");
+    }
+    let start: String = label.chars().take(MAX_LETTERS).collect();
+    format!("`{}…`", start.trim_end_matches('…'))
 }

@@ -1,10 +1,16 @@
-//! Plans for people: `eddy plan` (section 14).
+//! Plans for people and for scripts: `eddy plan` (section 14).
 //!
 //! * [`kind`]: the one line that says what a plan is.
-//! * [`text`]: all of it.
+//! * [`text`](mod@text): all of it; [`json`](mod@json): the same for scripts; [`svg`](mod@svg): a picture of the sweeps and of what they hand to
+//!   each other.
 
+mod json;
 mod kind;
+mod names;
+mod svg;
 mod text;
 
+pub use json::json;
 pub use kind::{kind, reason};
+pub use svg::svg;
 pub use text::report;

@@ -5,19 +5,18 @@ use std::collections::BTreeMap;
 
 use eddy_plan::execute::Stop;
 use eddy_plan::show::report;
-use eddy_reactive::cell::Cell;
 
 use crate::generated::case::Ready;
 use crate::generated::compare::show;
 use crate::generated::engines::cells;
 use crate::generated::harness::{Trial, Verdict, law};
-use crate::run::{execute, kind, options, planned, simulated};
+use crate::run::{execute, has_unknown_inputs, kind, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
 fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Trial {
     let plan = planned(ready, &options());
     *counts.borrow_mut().entry(kind(&plan)).or_default() += 1;
-    if ready.inputs.iter().flatten().any(|cell| matches!(cell, Cell::Unknown | Cell::Present)) {
+    if has_unknown_inputs(ready) {
         return Ok(Verdict::Skipped("unknown inputs"));
     }
     let simulated = cells!(simulated(ready));
@@ -25,7 +24,7 @@ fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Tri
         Ok(rows) => rows,
         Err(Stop::NoPlan) => return Ok(Verdict::Skipped("no plan")),
         Err(Stop::Mixed(_)) => return Ok(Verdict::Skipped("a condition that changes inside a window")),
-        Err(stop) => return Err(format!("{stop:?}\n{}", report("n", ready.flow(), &plan))),
+        Err(stop) => return Err(format!("{stop:?}\n{}", report("n", ready.flow(), &plan, None))),
     };
     for (output, (simulated, executed)) in ready.flow().outputs.iter().zip(simulated.iter().zip(&executed)) {
         if simulated != executed {
@@ -34,7 +33,7 @@ fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Tri
                 "`{name}`\n  simulated: {}\n  executed:  {}\n{}",
                 show(simulated),
                 show(executed),
-                report("n", ready.flow(), &plan)
+                report("n", ready.flow(), &plan, None)
             ));
         }
     }

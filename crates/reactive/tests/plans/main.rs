@@ -1,10 +1,20 @@
-//! The laws of planning, tried on generated programs.
+//! The laws of planning (section 16 of its specification), tried on generated programs, and the golden plans (section 15).
+//!
+//! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples): which of them are tried, and what
+//!   differentiation makes of them; [`run`](run): plans that are executed.
+//! * the laws: [`agreement`](agreement) (L1, L2), [`mutants`](mutants) (L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7,
+//!   L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
 
 #[path = "../generated/mod.rs"]
 mod generated;
 
-mod agreement;
-mod compiled;
-mod golden;
 mod run;
 mod samples;
+
+mod agreement;
+mod bounds;
+mod compiled;
+mod golden;
+mod invariance;
+mod knowledge;
+mod mutants;

@@ -16,18 +16,34 @@ pub fn planned(ready: &Ready, options: &Options) -> Plan {
     plan(ready.flow(), ready.clocks(), options)
 }
 
+/// Whether some cells of inputs are not known: then the event-driven engine runs the program.
+pub fn has_unknown_inputs(ready: &Ready) -> bool {
+    ready.inputs.iter().flatten().any(|cell| matches!(cell, Simulated::Unknown | Simulated::Present))
+}
+
 /// The cells of the outputs by executing a plan.
 pub fn execute(ready: &Ready, plan: &Plan) -> Result<Rows, Stop> {
+    execute_joining(ready, plan, 0)
+}
+
+/// As [`execute`], where so many ends of windows are passed over before one is taken.
+pub fn execute_joining(ready: &Ready, plan: &Plan, joins: usize) -> Result<Rows, Stop> {
     let mut execution = Execution::new(ready.flow(), ready.clocks(), plan)?;
+    execution.join_windows(joins);
+    run(&mut execution, ready)
+}
+
+/// Runs a plan to its end.
+pub fn run(execution: &mut Execution<'_>, ready: &Ready) -> Result<Rows, Stop> {
     let n_outputs = ready.flow().outputs.len();
     let mut rows: Rows = vec![Vec::new(); n_outputs];
     for cycle in 0..ready.n_cycles {
         let inputs: Vec<Cell> = ready.cycle(cycle).iter().map(input).collect();
         execution.step(&inputs)?;
-        take(&mut execution, &mut rows);
+        take(execution, &mut rows);
     }
     execution.finish()?;
-    take(&mut execution, &mut rows);
+    take(execution, &mut rows);
     if rows.iter().any(|row| row.len() != ready.n_cycles) {
         return Err(Stop::Violation(format!("{} of {} cycles were shown", rows[0].len(), ready.n_cycles)));
     }
@@ -46,7 +62,8 @@ fn take(execution: &mut Execution<'_>, rows: &mut Rows) {
     }
 }
 
-fn input(cell: &Simulated) -> Cell {
+/// What a plan is given.
+pub fn input(cell: &Simulated) -> Cell {
     match cell {
         Simulated::Value(value) => Cell::Value(value.clone()),
         Simulated::Absent => Cell::Absent,
