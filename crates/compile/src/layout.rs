@@ -70,7 +70,14 @@ impl Element {
 
 impl Struct {
     /// Adds a field for a value of some shape.
-    pub fn value(&mut self, name: String, scalar: Scalar, shape: &Shape, comment: String, precision: Precision) {
+    pub fn value(
+        &mut self,
+        name: String,
+        scalar: Scalar,
+        shape: &Shape,
+        comment: String,
+        precision: Precision,
+    ) {
         let dimensions = if shape.is_scalar() { Vec::new() } else { vec![shape.iter().product()] };
         self.field(name, Element::Value(scalar), dimensions, comment, precision);
     }
@@ -105,9 +112,13 @@ impl Struct {
             text.push_str("  char nothing;\n");
         }
         for field in &self.fields {
-            let dimensions: String = field.dimensions.iter().map(|n| format!("[{}]", n.max(&1))).collect();
-            let _ = write!(text, "  {} {}{dimensions};", field.element.c_type(precision), field.name);
-            let comment = if field.comment.is_empty() { String::new() } else { format!(" /* {} */", field.comment) };
+            let _ = write!(text, "  {} {}", field.element.c_type(precision), field.name);
+            for n in &field.dimensions {
+                let _ = write!(text, "[{}]", n.max(&1));
+            }
+            text.push(';');
+            let comment =
+                if field.comment.is_empty() { String::new() } else { format!(" /* {} */", field.comment) };
             let _ = writeln!(text, "{comment}");
         }
         let _ = writeln!(text, "}} {name};");

@@ -159,8 +159,12 @@ fn read(bytes: &[u8], field: &Field, ty: &Type, precision: Precision) -> Value {
     let data = match (ty.scalar, precision) {
         (Scalar::Bool, _) => Data::Bool(raw.map(|raw| raw[0] != 0).collect()),
         (Scalar::Int, _) => Data::Int(raw.map(|raw| i64::from_ne_bytes(array(raw))).collect()),
-        (Scalar::Num, Precision::Double) => Data::Num(raw.map(|raw| f64::from_ne_bytes(array(raw))).collect()),
-        (Scalar::Num, Precision::Single) => Data::Num32(raw.map(|raw| f32::from_ne_bytes(array(raw))).collect()),
+        (Scalar::Num, Precision::Double) => {
+            Data::Num(raw.map(|raw| f64::from_ne_bytes(array(raw))).collect())
+        }
+        (Scalar::Num, Precision::Single) => {
+            Data::Num32(raw.map(|raw| f32::from_ne_bytes(array(raw))).collect())
+        }
     };
     Value::new(Shape::new(&ty.shape), data).expect("as many elements as the shape has")
 }

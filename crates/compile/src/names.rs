@@ -57,8 +57,9 @@ pub fn identifier(name: &str) -> String {
 
 /// The words of C99, and what the headers define.
 const RESERVED: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
-    "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static",
-    "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "asm", "typeof",
-    "size_t", "int64_t", "int32_t", "uint64_t", "uint32_t", "uint8_t", "NULL", "offsetof",
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "bool", "true", "false", "asm", "typeof", "size_t", "int64_t", "int32_t",
+    "uint64_t", "uint32_t", "uint8_t", "NULL", "offsetof",
 ];

@@ -55,7 +55,8 @@ pub(crate) fn loops(sizes: &[usize], first: usize, lines: &mut Lines, inner: imp
 /// Loops whose indices have the numbers of these axes.
 pub(crate) fn loops_over(axes: &[usize], sizes: &[usize], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
     if !sizes.contains(&0) {
-        let heads: Vec<String> = axes.iter().zip(sizes).map(|(axis, size)| for_loop(&index(*axis), *size)).collect();
+        let heads: Vec<String> =
+            axes.iter().zip(sizes).map(|(axis, size)| for_loop(&index(*axis), *size)).collect();
         nested(&heads, lines, inner);
     }
 }

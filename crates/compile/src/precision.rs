@@ -1,6 +1,6 @@
 //! What numbers are in C, and how values are written there.
 
-use eddy_tensor::{Data, Scalar, Value};
+use eddy_tensor::{Scalar, Value};
 
 /// The precision of `num`: a choice of the build, never of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,13 +78,4 @@ pub(crate) fn uniform(value: &Value) -> Option<Value> {
     let mut elements = value.elements();
     let first = elements.next()?;
     elements.all(|element| element == first).then_some(first)
-}
-
-/// The scalar type of some data.
-pub(crate) fn scalar_of(data: &Data) -> Scalar {
-    match data {
-        Data::Bool(_) => Scalar::Bool,
-        Data::Int(_) => Scalar::Int,
-        Data::Num(_) | Data::Num32(_) => Scalar::Num,
-    }
 }

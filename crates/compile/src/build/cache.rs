@@ -40,7 +40,7 @@ struct Entry {
 const MAKING: &str = ".making-";
 
 /// No compiler works as long as this: a folder that is older was left by a process that was killed.
-const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
+const LEFT_BEHIND: Duration = Duration::from_hours(24);
 
 /// How often an entry is written if its folder is removed at the same time.
 const ATTEMPTS: usize = 10;

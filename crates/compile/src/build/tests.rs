@@ -54,7 +54,7 @@ impl Place {
         let options = BuildOptions {
             search: Search { cc: None, path: env::var_os("PATH") },
             cache: Some(Cache { folder: folder.path().join("cache"), limit: 1 << 30 }),
-            time_limit: Duration::from_secs(60),
+            time_limit: Duration::from_mins(1),
         };
         Place { folder, options }
     }
@@ -330,7 +330,7 @@ fn many_threads_at_once_all_get_a_good_object() {
 fn the_least_recently_used_go_first() {
     let mut place = Place::new();
     let built: Vec<Built> = (1..=3).map(|factor| place.built(factor)).collect();
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     for (age, built) in [5, 4, 3].into_iter().zip(&built) {
         let file = fs::File::options().write(true).open(&built.path).expect("it is there");
         file.set_modified(SystemTime::now() - hour * age).expect("it is ours");
@@ -359,7 +359,7 @@ fn what_a_killed_process_left_behind_is_removed_after_a_day() {
         fs::create_dir_all(folder).expect("it can be made");
         fs::write(folder.join("times.c"), SOURCE).expect("it can be written");
     }
-    let two_days_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 3600);
+    let two_days_ago = SystemTime::now() - Duration::from_hours(48);
     fs::File::open(&old).and_then(|folder| folder.set_modified(two_days_ago)).expect("it is ours");
     place.cache().limit = 1;
     place.built(2);

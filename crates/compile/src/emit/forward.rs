@@ -7,6 +7,7 @@
 use eddy_flow::clocks::{Clock, Root as ClockRoot};
 use eddy_flow::{Kind, Polarity, VarId};
 use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned, RootPlan};
+use eddy_tensor::{Op, Scalar, Shape, Type};
 use rustc_hash::FxHashMap;
 
 use super::Emitter;
@@ -34,7 +35,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn loop_statements(&mut self, lagged: &'a Lagged) -> Code {
         let this = Loop::new(lagged);
         let mut code = self.loop_code(&this);
-        self.keep_conditions(&this, &mut code);
+        keep_conditions(&this, &mut code);
         code
     }
 
@@ -44,7 +45,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// What must hold for a stream of a loop that is not late, or for an input, to be there.
-    pub(super) fn presence_in_loop(&mut self, lagged: &'a Lagged, lowered: &Lowered, var: VarId) -> Vec<String> {
+    pub(super) fn presence_in_loop(
+        &mut self,
+        lagged: &'a Lagged,
+        lowered: &Lowered,
+        var: VarId,
+    ) -> Vec<String> {
         self.presence(&Loop::new(lagged), lowered, &Read::Here(var, Place::Ring(0)))
     }
 
@@ -124,11 +130,14 @@ impl<'a> Emitter<'a> {
             lines.line(format!("return {result};"));
         });
         self.functions.line("");
-        self.functions.block(&format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"), |lines| {
-            lines.line("(void)self;");
-            lines.line("(void)out;");
-            lines.line("return 0;");
-        });
+        self.functions.block(
+            &format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"),
+            |lines| {
+                lines.line("(void)self;");
+                lines.line("(void)out;");
+                lines.line("return 0;");
+            },
+        );
     }
 
     /// The statements of one iteration, in groups that run under the same conditions.
@@ -164,9 +173,7 @@ impl<'a> Emitter<'a> {
     fn conditions(&mut self, this: &Loop<'a>, late: &'a Late) -> Vec<(Operand, bool)> {
         let mut conditions = Vec::new();
         if late.lag > 0 {
-            let has_come = Root::One(format!("(t >= {})", late.lag));
-            let ty = eddy_tensor::Type { scalar: eddy_tensor::Scalar::Bool, shape: eddy_tensor::Shape::scalar() };
-            conditions.push((Operand::Seen(View::whole(has_come, &ty)), true));
+            conditions.push((truth(format!("(t >= {})", late.lag)), true));
         }
         for condition in &late.instruction.clock {
             let operand = self.operand(this, &condition.read);
@@ -201,11 +208,9 @@ impl<'a> Emitter<'a> {
                 let operands = reads.iter().map(|read| self.operand(this, read)).collect();
                 self.by_columns(Right::Apply(self.operation(var), operands))
             }
-            Planned::Choice { condition, yes, no } => Right::Choice(
-                self.operand(this, condition),
-                self.operand(this, yes),
-                self.operand(this, no),
-            ),
+            Planned::Choice { condition, yes, no } => {
+                Right::Choice(self.operand(this, condition), self.operand(this, yes), self.operand(this, no))
+            }
             Planned::Register { init, .. } => {
                 let text = self.state_value("s", var);
                 let register = Operand::Seen(memory(text.clone(), self.ty(var)));
@@ -218,13 +223,13 @@ impl<'a> Emitter<'a> {
                         let flag = self.state_flag("f", var);
                         self.reset_state.line(format!("{flag} = false;"));
                         let init = self.operand(this, init);
-                        Right::Choice(self.truth(flag), register, init)
+                        Right::Choice(truth(flag), register, init)
                     }
                 }
             }
             Planned::Previous { init, next, .. } => {
                 let (init, next) = (self.operand(this, init), self.operand(this, next));
-                let has_before = self.truth(format!("(t > {})", late.lag));
+                let has_before = truth(format!("(t > {})", late.lag));
                 Right::Choice(has_before, next, init)
             }
             Planned::Ahead { next: Some(next), .. } => Right::Copy(self.operand(this, next)),
@@ -235,18 +240,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// The operation of the equation of a stream.
-    pub(super) fn operation(&self, var: VarId) -> eddy_tensor::Op {
+    pub(super) fn operation(&self, var: VarId) -> Op {
         let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
         match equation.map(|equation| &equation.kind) {
             Some(Kind::Apply(op, _)) => op.clone(),
             kind => unreachable!("an operation is applied, not {kind:?}"),
         }
-    }
-
-    /// A C expression that is a truth value.
-    pub(super) fn truth(&self, text: String) -> Operand {
-        let ty = eddy_tensor::Type { scalar: eddy_tensor::Scalar::Bool, shape: eddy_tensor::Shape::scalar() };
-        Operand::Seen(View::whole(Root::One(text), &ty))
     }
 
     /// An initial value that does not depend on time.
@@ -258,7 +257,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Sets a field of the state when it is reset.
-    pub(super) fn set(&mut self, text: &str, view: &View, ty: eddy_tensor::Type) {
+    pub(super) fn set(&mut self, text: &str, view: &View, ty: Type) {
         let mut lines = Lines::default();
         copy(view, text, &ty, &mut lines);
         self.reset_state.append(&lines);
@@ -269,10 +268,8 @@ impl<'a> Emitter<'a> {
         let (var, place) = in_loop(read);
         match place {
             Place::Immediate(immediate) => Operand::Seen(self.immediate(*var, immediate)),
-            Place::Ring(0) | Place::Local => match this.lags.contains_key(var) {
-                true => Operand::Var(*var),
-                false => Operand::Seen(self.input(*var)),
-            },
+            Place::Ring(0) | Place::Local if this.lags.contains_key(var) => Operand::Var(*var),
+            Place::Ring(0) | Place::Local => Operand::Seen(self.input(*var)),
             Place::Ring(age) => {
                 let text = self.ring(this, *var, *age);
                 Operand::Seen(memory(text, self.ty(*var)))
@@ -282,7 +279,9 @@ impl<'a> Emitter<'a> {
                 let ty = self.ty(*var).clone();
                 Operand::Seen(View::whole(Root::One("0".to_string()), &ty))
             }
-            Place::Neighbour | Place::Buffer(_) | Place::Scalar(_) => unreachable!("a forward loop has no windows"),
+            Place::Neighbour | Place::Buffer(_) | Place::Scalar(_) => {
+                unreachable!("a forward loop has no windows")
+            }
         }
     }
 
@@ -340,17 +339,7 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
-        self.keep_conditions(this, code);
-    }
-
-    /// Conditions are still there when all statements have run.
-    fn keep_conditions(&self, this: &Loop<'a>, code: &mut Code) {
-        let clocks = this.lagged.body.iter().flat_map(|late| &late.instruction.clock);
-        for condition in clocks {
-            if this.lags.contains_key(&condition.read.var()) {
-                code.live_out.push(condition.read.var());
-            }
-        }
+        keep_conditions(this, code);
     }
 
     /// The outputs with their fields; a stream that is two outputs is in both.
@@ -371,7 +360,8 @@ impl<'a> Emitter<'a> {
             let mut conditions = self.texts(this, lowered, &instruction.clock);
             conditions.extend(self.presence(this, lowered, read));
             if self.outputs.iter().any(|port| port.field == field && port.has_flag) {
-                let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+                let is_there =
+                    if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
                 lines.line(format!("out->{field}_present = {is_there};"));
             }
             if !is_exported {
@@ -434,7 +424,8 @@ impl<'a> Emitter<'a> {
             if self.is_sampled(ring.var) {
                 let conditions = self.presence(this, lowered, &Read::Here(ring.var, Place::Ring(0)));
                 let flag = self.flag_ring(this, ring.var, 0);
-                let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+                let is_there =
+                    if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
                 lines.line(format!("{flag} = {is_there};"));
             }
         }
@@ -485,7 +476,8 @@ impl<'a> Emitter<'a> {
         lines.append(&aside);
         for (fby, text, view, conditions, flag) in &writes {
             let ty = self.ty(*fby).clone();
-            let is_there = matches!(&view.root, Root::One(own) | Root::Memory(own) if own == text) && view.offset == 0;
+            let is_there =
+                matches!(&view.root, Root::One(own) | Root::Memory(own) if own == text) && view.offset == 0;
             if is_there && flag.is_none() {
                 continue;
             }
@@ -509,8 +501,24 @@ fn in_loop(read: &Read) -> (&VarId, &Place) {
     }
 }
 
+/// Conditions are still there when all statements have run.
+fn keep_conditions(this: &Loop<'_>, code: &mut Code) {
+    let clocks = this.lagged.body.iter().flat_map(|late| &late.instruction.clock);
+    for condition in clocks {
+        if this.lags.contains_key(&condition.read.var()) {
+            code.live_out.push(condition.read.var());
+        }
+    }
+}
+
+/// A C expression that is a truth value.
+pub(super) fn truth(text: String) -> Operand {
+    let ty = Type { scalar: Scalar::Bool, shape: Shape::scalar() };
+    Operand::Seen(View::whole(Root::One(text), &ty))
+}
+
 /// `to = view;`, element by element.
-pub(super) fn copy(view: &View, to: &str, ty: &eddy_tensor::Type, lines: &mut Lines) {
+pub(super) fn copy(view: &View, to: &str, ty: &Type, lines: &mut Lines) {
     let element = |place: &str| match &view.root {
         Root::One(text) => text.clone(),
         Root::Memory(text) => format!("{text}[{place}]"),

@@ -12,6 +12,8 @@ mod reads;
 mod transposed;
 mod window;
 
+use std::fmt::Write;
+
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
 use eddy_plan::Plan;
@@ -219,7 +221,13 @@ impl<'a> Emitter<'a> {
     fn struct_of(&self, ports: &[Port]) -> Struct {
         let mut fields = Struct::default();
         for port in ports {
-            fields.value(port.field.clone(), port.ty.scalar, &port.ty.shape, port.ty.to_string(), self.precision);
+            fields.value(
+                port.field.clone(),
+                port.ty.scalar,
+                &port.ty.shape,
+                port.ty.to_string(),
+                self.precision,
+            );
         }
         for port in ports.iter().filter(|port| port.has_flag) {
             let name = format!("{}_present", port.field);
@@ -230,11 +238,18 @@ impl<'a> Emitter<'a> {
 
     fn finish(mut self) -> Emitted {
         for (number, (scalar, size)) in self.scratch.pieces.clone().into_iter().enumerate() {
-            self.state.field(format!("t{number}"), Element::Value(scalar), vec![size], "scratch".to_string(), self.precision);
+            self.state.field(
+                format!("t{number}"),
+                Element::Value(scalar),
+                vec![size],
+                "scratch".to_string(),
+                self.precision,
+            );
         }
         let (input, output) = (self.struct_of(&self.inputs), self.struct_of(&self.outputs));
         let Source { flow, clocks, .. } = self.source;
-        let on_root = (0..flow.inputs.len()).filter(|input| clocks.of(flow.inputs[*input]) == self.root.clock);
+        let on_root =
+            (0..flow.inputs.len()).filter(|input| clocks.of(flow.inputs[*input]) == self.root.clock);
         let owners = match clocks.clock(self.root.clock) {
             Clock::Root(Root::Input(_)) if self.source.plan.roots.len() == 1 => Some(on_root.collect()),
             _ => None,
@@ -267,13 +282,14 @@ impl<'a> Emitter<'a> {
         text.push_str(&output.declaration(&format!("{name}_out"), self.precision));
         text.push('\n');
         text.push_str(&self.state.declaration(&format!("{name}_state"), self.precision));
-        text.push_str(&format!(
+        let _ = writeln!(
+            text,
             "\nvoid {name}_reset({name}_state *self);\n\
              void {name}_reset_state({name}_state *self);\n\
              int32_t {name}_prepare({name}_state *self);\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
-             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif\n"
-        ));
+             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
+        );
         text
     }
 

@@ -1,11 +1,10 @@
 //! Operands of instructions, as views of the memory that they are in.
 
-use eddy_plan::plan::Immediate;
 use eddy_flow::VarId;
+use eddy_plan::plan::Immediate;
 use eddy_tensor::Value;
 
 use super::Emitter;
-use crate::lower::Operand;
 use crate::precision::uniform;
 use crate::view::{Root, View};
 
@@ -56,9 +55,4 @@ impl Emitter<'_> {
 pub(super) fn memory(text: String, ty: &eddy_tensor::Type) -> View {
     let root = if ty.shape.is_scalar() { Root::One(text) } else { Root::Memory(text) };
     View::whole(root, ty)
-}
-
-/// The same as an operand.
-pub(super) fn seen(view: View) -> Operand {
-    Operand::Seen(view)
 }

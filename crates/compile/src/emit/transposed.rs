@@ -24,7 +24,7 @@ impl Emitter<'_> {
             Operand::Seen(view) => view.shape.len() == 1,
         };
         let Root::Memory(text) = &matrix.root else { return right };
-        let is_kept = matrix.is_contiguous() && matrix.offset == 0 && self.is_kept_by_columns(text);
+        let is_kept = matrix.is_contiguous() && matrix.offset == 0 && is_kept_by_columns(text);
         let size: usize = matrix.shape.iter().product();
         if !is_vector || !is_kept || matrix.shape.len() != 2 || size < SMALLEST {
             return right;
@@ -33,11 +33,6 @@ impl Emitter<'_> {
         let strides = vec![1, matrix.shape[0]];
         let transposed = View { root: Root::Memory(name), strides, ..matrix.clone() };
         Right::Apply(Op::Matmul, vec![Operand::Seen(transposed), vector.clone()])
-    }
-
-    /// Whether something writes a transposed copy of this array whenever it changes.
-    fn is_kept_by_columns(&self, text: &str) -> bool {
-        text.starts_with("self->k_")
     }
 
     /// The copy, which `prepare` makes.
@@ -60,4 +55,9 @@ pub(super) fn transpose(from: &str, to: &str, rows: usize, columns: usize, lines
     crate::nest::loops(&[columns, rows], 0, lines, |lines| {
         lines.line(format!("{to}[{rows} * i0 + i1] = {from}[{columns} * i1 + i0];"));
     });
+}
+
+/// Whether something writes a transposed copy of this array whenever it changes.
+fn is_kept_by_columns(text: &str) -> bool {
+    text.starts_with("self->k_")
 }

@@ -10,13 +10,13 @@
 
 use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{
-    Body, Condition, Cut, Direction, Instruction, Mode, Place, Read, Region, Right as Planned, Scalar, Source, Step, Store, Sweep,
-    Version, Windows, Zone,
+    Body, Condition, Cut, Direction, Instruction, Mode, Place, Read, Region, Right as Planned, Scalar,
+    Source, Step, Store, Sweep, Version, Windows, Zone,
 };
 use eddy_tensor::Type;
 use rustc_hash::FxHashSet;
 
-use super::forward::copy;
+use super::forward::{copy, truth};
 use super::reads::memory;
 use super::{Emitter, NotCompiled};
 use crate::layout::Element;
@@ -25,7 +25,7 @@ use crate::lower::{Code, Group, Lowered, Operand, Right, lower};
 use crate::view::{Root, View};
 
 /// Where code of a window is.
-struct Context<'p> {
+struct Context {
     /// The number of the sweep; registers of neighbours are its own.
     sweep: usize,
     /// The streams that are computed here.
@@ -33,7 +33,6 @@ struct Context<'p> {
     /// Pointers that must be declared first.
     pointers: Lines,
     n_pointers: usize,
-    region: &'p Region,
 }
 
 impl<'a> Emitter<'a> {
@@ -41,11 +40,22 @@ impl<'a> Emitter<'a> {
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
         check(windows, self)?;
         let Cut::Guard(guard, polarity) = &windows.cut else { return Err(NotCompiled::Windows) };
-        self.state.field("n".into(), Element::Count, Vec::new(), "cycles in the window".into(), self.precision);
+        self.state.field(
+            "n".into(),
+            Element::Count,
+            Vec::new(),
+            "cycles in the window".into(),
+            self.precision,
+        );
         self.reset_state.line("self->n = 0;");
         for (number, buffer) in windows.buffers.iter().enumerate() {
             let ty = self.ty(buffer.vars[0]);
-            let size = buffer.vars.iter().map(|var| self.ty(*var).shape.iter().product::<usize>()).max().unwrap_or(1);
+            let size = buffer
+                .vars
+                .iter()
+                .map(|var| self.ty(*var).shape.iter().product::<usize>())
+                .max()
+                .unwrap_or(1);
             let mut dimensions = vec![max_window];
             if buffer.vars.iter().any(|var| !self.ty(*var).shape.is_scalar()) {
                 dimensions.push(size);
@@ -54,7 +64,13 @@ impl<'a> Emitter<'a> {
             let (element, precision) = (Element::Value(ty.scalar), self.precision);
             self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
             if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
-                self.state.field(format!("wf{number}"), Element::Flag, vec![max_window], String::new(), precision);
+                self.state.field(
+                    format!("wf{number}"),
+                    Element::Flag,
+                    vec![max_window],
+                    String::new(),
+                    precision,
+                );
             }
         }
         for (number, Scalar { var, .. }) in windows.scalars.iter().enumerate() {
@@ -62,7 +78,13 @@ impl<'a> Emitter<'a> {
             let comment = self.label(*var);
             self.state.value(format!("u{number}"), ty.scalar, &ty.shape, comment, self.precision);
             if self.is_sampled(*var) {
-                self.state.field(format!("uf{number}"), Element::Flag, Vec::new(), String::new(), self.precision);
+                self.state.field(
+                    format!("uf{number}"),
+                    Element::Flag,
+                    Vec::new(),
+                    String::new(),
+                    self.precision,
+                );
             }
         }
         for (number, carried) in windows.carried.iter().enumerate() {
@@ -75,7 +97,9 @@ impl<'a> Emitter<'a> {
             let mut body = Lines::default();
             self.version(windows, version, &mut body);
             self.functions.line("");
-            let head = format!("static int32_t {name}_window{number}({name}_state *self, int64_t n, int alt, {name}_out *out)");
+            let head = format!(
+                "static int32_t {name}_window{number}({name}_state *self, int64_t n, int alt, {name}_out *out)"
+            );
             self.functions.block(&head, |lines| {
                 lines.line("int32_t error = 0;");
                 lines.line("(void)self;");
@@ -87,11 +111,14 @@ impl<'a> Emitter<'a> {
         }
         self.step_of_windows(windows, (*guard, *polarity), max_window);
         self.functions.line("");
-        self.functions.block(&format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"), |lines| {
-            lines.line("(void)self;");
-            lines.line("(void)out;");
-            lines.line("return 0;");
-        });
+        self.functions.block(
+            &format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"),
+            |lines| {
+                lines.line("(void)self;");
+                lines.line("(void)out;");
+                lines.line("return 0;");
+            },
+        );
         Ok(())
     }
 
@@ -155,7 +182,8 @@ impl<'a> Emitter<'a> {
                 .collect();
             choice = format!("({}) ? {number} : {choice}", conditions.join(" && "));
         }
-        let assumed = windows.versions.iter().find_map(|version| version.assumes).map(|(var, _)| truth(self, var));
+        let assumed =
+            windows.versions.iter().find_map(|version| version.assumes).map(|(var, _)| truth(self, var));
         if assumed.is_some() {
             for flag in ["all", "none"] {
                 self.state.field(flag.into(), Element::Flag, Vec::new(), String::new(), self.precision);
@@ -228,7 +256,7 @@ impl<'a> Emitter<'a> {
             .iter()
             .enumerate()
             .map(|(alternative, body)| {
-                let mut lines = self.body(region, usize::MAX, body, None);
+                let mut lines = self.body(usize::MAX, body, None);
                 self.emission(region, version, Zone::Only(alternative), &mut lines);
                 self.carry(windows, region, Zone::Only(alternative), &mut lines);
                 lines
@@ -259,8 +287,8 @@ impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
         let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
-        let mut body = |emitter: &mut Self, zone: Zone| match of(zone) {
-            Some(body) => emitter.body(region, number, body, Some((sweep, zone))),
+        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
+            Some(body) => emitter.body(number, body, Some((sweep, zone))),
             None => Lines::default(),
         };
         let first = body(self, Zone::First);
@@ -273,7 +301,10 @@ impl<'a> Emitter<'a> {
                 inner(lines);
             });
         };
-        lines.line(format!("/* sweep {number}, {} */", if sweep.direction == Direction::Forward { "forwards" } else { "backwards" }));
+        lines.line(format!(
+            "/* sweep {number}, {} */",
+            if sweep.direction == Direction::Forward { "forwards" } else { "backwards" }
+        ));
         let write_first = |lines: &mut Lines| {
             if !first.is_empty() {
                 at("0", &|lines| lines.append(&first), lines);
@@ -308,13 +339,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// The code of one cycle in one zone.
-    fn body(&mut self, region: &'a Region, sweep: usize, body: &'a Body, of: Option<(&'a Sweep, Zone)>) -> Lines {
+    fn body(&mut self, sweep: usize, body: &'a Body, of: Option<(&'a Sweep, Zone)>) -> Lines {
         let mut context = Context {
             sweep,
             computed: body.code.iter().map(|instruction| instruction.var).collect(),
             pointers: Lines::default(),
             n_pointers: 0,
-            region,
         };
         let mut code = self.body_code(&mut context, body);
         let neighbours: Vec<VarId> = of.map_or(Vec::new(), |(sweep, zone)| {
@@ -329,7 +359,8 @@ impl<'a> Emitter<'a> {
             let register = self.register(context.sweep, *var);
             code.in_place.insert(*var, register);
         }
-        let latches = of.filter(|(_, zone)| *zone == Zone::Inner).map_or(&[][..], |(sweep, _)| &sweep.latches);
+        let latches =
+            of.filter(|(_, zone)| *zone == Zone::Inner).map_or(&[][..], |(sweep, _)| &sweep.latches);
         code.live_out.extend(latches.iter().map(|latch| latch.var));
         let lowered = self.lowered(&code);
         let mut lines = Lines::default();
@@ -352,7 +383,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Says of streams on sampled clocks whether they are there, where they are kept.
-    fn flags_of_stores(&mut self, context: &mut Context<'a>, lowered: &Lowered, body: &'a Body, lines: &mut Lines) {
+    fn flags_of_stores(
+        &mut self,
+        context: &mut Context,
+        lowered: &Lowered,
+        body: &'a Body,
+        lines: &mut Lines,
+    ) {
         for instruction in &body.code {
             if !self.is_sampled(instruction.var) {
                 continue;
@@ -369,7 +406,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// Conditions as C expressions, when all statements have run.
-    fn presence_after(&mut self, context: &mut Context<'a>, lowered: &Lowered, clock: &'a [Condition]) -> Vec<String> {
+    fn presence_after(
+        &mut self,
+        context: &mut Context,
+        lowered: &Lowered,
+        clock: &'a [Condition],
+    ) -> Vec<String> {
         let mut texts = Vec::new();
         for condition in clock {
             let view = match self.read(context, &condition.read) {
@@ -383,7 +425,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The statements of a body.
-    fn body_code(&mut self, context: &mut Context<'a>, body: &'a Body) -> Code {
+    fn body_code(&mut self, context: &mut Context, body: &'a Body) -> Code {
         let mut code = Code::default();
         for instruction in &body.code {
             let conditions: Vec<(Operand, bool)> = instruction
@@ -413,7 +455,7 @@ impl<'a> Emitter<'a> {
         code
     }
 
-    fn planned(&mut self, context: &mut Context<'a>, instruction: &'a Instruction) -> Right {
+    fn planned(&mut self, context: &mut Context, instruction: &'a Instruction) -> Right {
         let var = instruction.var;
         match &instruction.right {
             Planned::Copy(read) => Right::Copy(self.read(context, read)),
@@ -437,7 +479,7 @@ impl<'a> Emitter<'a> {
                         let flag = self.state_flag("f", var);
                         self.reset_state.line(format!("{flag} = false;"));
                         let init = self.read(context, init);
-                        Right::Choice(self.truth(flag), carried, init)
+                        Right::Choice(truth(flag), carried, init)
                     }
                 }
             }
@@ -460,7 +502,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// What an instruction reads.
-    fn read(&mut self, context: &mut Context<'a>, read: &Read) -> Operand {
+    fn read(&mut self, context: &mut Context, read: &Read) -> Operand {
         match read {
             Read::Here(var, Place::Local) if context.computed.contains(var) => Operand::Var(*var),
             Read::Here(var, place) => Operand::Seen(self.place(context, *var, place, "t")),
@@ -471,7 +513,8 @@ impl<'a> Emitter<'a> {
             }
             Read::After { var, inner, last } => {
                 let mut view = self.place(context, *var, inner, "(t + 1)");
-                let mut lasts = last.iter().map(|place| self.place(context, *var, place, "(t + 1)")).collect::<Vec<_>>();
+                let mut lasts =
+                    last.iter().map(|place| self.place(context, *var, place, "(t + 1)")).collect::<Vec<_>>();
                 if let Some(mut chosen) = lasts.pop() {
                     for (number, other) in lasts.into_iter().enumerate().rev() {
                         chosen = self.picked(context, *var, &format!("alt == {number}"), other, chosen);
@@ -484,7 +527,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a cell is.
-    fn place(&mut self, context: &mut Context<'a>, var: VarId, place: &Place, at: &str) -> View {
+    fn place(&mut self, context: &mut Context, var: VarId, place: &Place, at: &str) -> View {
         match place {
             Place::Immediate(immediate) => self.immediate(var, immediate),
             Place::Neighbour => {
@@ -500,13 +543,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// One of two views, by a condition of C. Arrays are chosen by a pointer.
-    fn picked(&mut self, context: &mut Context<'a>, var: VarId, condition: &str, yes: View, no: View) -> View {
+    fn picked(&mut self, context: &mut Context, var: VarId, condition: &str, yes: View, no: View) -> View {
         if yes == no || matches!(&no.root, Root::One(text) if text == "0") && !self.is_zero(var, &no) {
             return yes;
         }
         let ty = self.ty(var).clone();
         match (&yes.root, &no.root) {
-            (Root::One(yes), Root::One(no)) => View::whole(Root::One(format!("({condition} ? {yes} : {no})")), &ty),
+            (Root::One(yes), Root::One(no)) => {
+                View::whole(Root::One(format!("({condition} ? {yes} : {no})")), &ty)
+            }
             _ => {
                 let [yes, no] = [yes, no].map(|view| self.as_array(var, view));
                 context.n_pointers += 1;
@@ -549,7 +594,7 @@ impl<'a> Emitter<'a> {
 
     /// Fills the outputs of all cycles, in order.
     fn emissions(&mut self, region: &'a Region, version: &'a Version, lines: &mut Lines) {
-        let mut zone = |emitter: &mut Self, zone: Zone| {
+        let zone = |emitter: &mut Self, zone: Zone| {
             let mut lines = Lines::default();
             emitter.emission(region, version, zone, &mut lines);
             lines
@@ -572,11 +617,12 @@ impl<'a> Emitter<'a> {
             computed: FxHashSet::default(),
             pointers: Lines::default(),
             n_pointers: 0,
-            region,
         };
         let mut copies = Lines::default();
         for (output, port) in self.source.flow.outputs.clone().iter().zip(self.outputs.clone()) {
-            let Some(instruction) = body.code.iter().find(|instruction| instruction.var == *output) else { continue };
+            let Some(instruction) = body.code.iter().find(|instruction| instruction.var == *output) else {
+                continue;
+            };
             let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
             let mut conditions = self.conditions_of(&mut context, &instruction.clock);
             if let Read::Here(var, place) = read
@@ -602,7 +648,9 @@ impl<'a> Emitter<'a> {
             if is_absent {
                 continue;
             }
-            let Operand::Seen(view) = self.read(&mut context, read) else { unreachable!("nothing is computed here") };
+            let Operand::Seen(view) = self.read(&mut context, read) else {
+                unreachable!("nothing is computed here")
+            };
             let (to, ty) = (format!("out[t].{}", port.field), self.ty(*output).clone());
             copies.guarded(&conditions, |lines| copy(&view, &to, &ty, lines));
         }
@@ -610,12 +658,18 @@ impl<'a> Emitter<'a> {
         lines.append(&copies);
     }
 
-    fn conditions_of(&mut self, context: &mut Context<'a>, clock: &[Condition]) -> Vec<String> {
+    fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {
         let mut conditions = Vec::new();
         for condition in clock {
-            let Operand::Seen(view) = self.read(context, &condition.read) else { unreachable!("it has a place") };
+            let Operand::Seen(view) = self.read(context, &condition.read) else {
+                unreachable!("it has a place")
+            };
             let Root::One(text) = &view.root else { unreachable!("a condition is a scalar") };
-            conditions.push(if condition.polarity == Polarity::On { text.clone() } else { format!("!{text}") });
+            conditions.push(if condition.polarity == Polarity::On {
+                text.clone()
+            } else {
+                format!("!{text}")
+            });
         }
         conditions
     }
@@ -632,7 +686,6 @@ impl<'a> Emitter<'a> {
                 computed: FxHashSet::default(),
                 pointers: Lines::default(),
                 n_pointers: 0,
-                region: &windows.versions[0].region,
             };
             let view = self.place(&mut context, carried.next, place, "(n - 1)");
             let flag = self.state.find(&format!("f_{}", self.names.of(carried.shift))).is_some();
@@ -674,7 +727,8 @@ fn write_at_once(mut writes: Vec<(String, View, Type)>, emitter: &Emitter<'_>, l
         }
     }
     for (to, view, ty) in &writes {
-        let is_there = matches!(&view.root, Root::One(own) | Root::Memory(own) if own == to) && view.offset == 0;
+        let is_there =
+            matches!(&view.root, Root::One(own) | Root::Memory(own) if own == to) && view.offset == 0;
         if !is_there {
             copy(view, to, ty, lines);
         }

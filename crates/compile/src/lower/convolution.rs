@@ -19,7 +19,11 @@ struct Places {
 }
 
 impl Places {
-    fn new(image: ([usize; 3], usize, &[usize]), kernel: ([usize; 4], usize, &[usize]), pixel: (usize, &[usize])) -> Places {
+    fn new(
+        image: ([usize; 3], usize, &[usize]),
+        kernel: ([usize; 4], usize, &[usize]),
+        pixel: (usize, &[usize]),
+    ) -> Places {
         let ([height, width, channels], image_offset, image_strides) = image;
         let ([h, w, _, outputs], kernel_offset, kernel_strides) = kernel;
         let [r, q, i, j, c, o] = NAMES.map(index);
@@ -29,7 +33,13 @@ impl Places {
             sizes,
             image: place(
                 image_offset,
-                [(r.clone(), s[0]), (i.clone(), s[0]), (q.clone(), s[1]), (j.clone(), s[1]), (c.clone(), s[2])],
+                [
+                    (r.clone(), s[0]),
+                    (i.clone(), s[0]),
+                    (q.clone(), s[1]),
+                    (j.clone(), s[1]),
+                    (c.clone(), s[2]),
+                ],
             ),
             kernel: place(kernel_offset, [(i, k[0]), (j, k[1]), (c, k[2]), (o.clone(), k[3])]),
             pixel: place(pixel.0, [(r, p[0]), (q, p[1]), (o, p[2])]),

@@ -104,9 +104,11 @@ impl Elements<'_> {
             Op::And => infix("&"),
             Op::Or => infix("|"),
             Op::Not => format!("(!{})", x[0]),
-            Op::Where => self.chosen(&x[0], &x[1], &x[2]),
+            Op::Where => chosen(&x[0], &x[1], &x[2]),
             // As in double precision, rounded afterwards.
-            Op::ToNum if is_int && self.precision == Precision::Single => format!("((float)(double){})", x[0]),
+            Op::ToNum if is_int && self.precision == Precision::Single => {
+                format!("((float)(double){})", x[0])
+            }
             Op::ToNum if is_int => format!("((double){})", x[0]),
             Op::ToNum => x[0].clone(),
             Op::ToInt if is_int => x[0].clone(),
@@ -119,11 +121,6 @@ impl Elements<'_> {
         }
     }
 
-    /// One of two elements.
-    pub fn chosen(&self, condition: &str, yes: &str, no: &str) -> String {
-        format!("({condition} ? {yes} : {no})")
-    }
-
     fn call(&self, name: &str, arguments: &[String]) -> String {
         format!("{}({})", self.precision.function(name), arguments.join(", "))
     }
@@ -132,4 +129,9 @@ impl Elements<'_> {
     fn checked(&self, name: &str, arguments: &[String]) -> String {
         format!("eddy_int_{name}({}, {})", arguments.join(", "), self.site)
     }
+}
+
+/// One of two elements.
+pub(crate) fn chosen(condition: &str, yes: &str, no: &str) -> String {
+    format!("({condition} ? {yes} : {no})")
 }

@@ -8,8 +8,8 @@ use eddy_flow::VarId;
 use eddy_tensor::{Scalar, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::schedule::{ActionKind, Scheduled};
 use super::Code;
+use super::schedule::{ActionKind, Scheduled};
 use crate::view::{Root, View};
 
 /// Where streams are.
@@ -82,9 +82,13 @@ impl Scratch {
 
     /// The piece that fits best among the free ones; if none is large enough, the largest one grows.
     fn take(&mut self, scalar: Scalar, size: usize) -> usize {
-        let free = (0..self.pieces.len()).filter(|piece| !self.is_taken[*piece] && self.pieces[*piece].0 == scalar);
+        let free =
+            (0..self.pieces.len()).filter(|piece| !self.is_taken[*piece] && self.pieces[*piece].0 == scalar);
         let free: Vec<usize> = free.collect();
-        let fitting = free.iter().filter(|piece| self.pieces[**piece].1 >= size).min_by_key(|piece| self.pieces[**piece].1);
+        let fitting = free
+            .iter()
+            .filter(|piece| self.pieces[**piece].1 >= size)
+            .min_by_key(|piece| self.pieces[**piece].1);
         let piece = fitting.or_else(|| free.iter().max_by_key(|piece| self.pieces[**piece].1)).copied();
         let piece = piece.unwrap_or_else(|| {
             self.pieces.push((scalar, size));
@@ -151,10 +155,12 @@ const AFTERWARDS: usize = usize::MAX;
 struct Uses {
     /// The actions that read a stream from memory.
     readers: FxHashMap<VarId, Vec<usize>>,
-    /// Who reads memory that was there before: the action, the position in its loop, and whether the element that is read there is the
-    /// one that the loop writes.
-    memory: FxHashMap<String, Vec<((usize, usize), bool)>>,
+    /// Who reads memory that was there before.
+    memory: FxHashMap<String, Vec<Reader>>,
 }
+
+/// The action, the position in its loop, and whether the element that is read is the one that the loop writes.
+type Reader = ((usize, usize), bool);
 
 impl Uses {
     fn new(code: &Code, scheduled: &Scheduled<'_>) -> Uses {
@@ -162,7 +168,9 @@ impl Uses {
         for (number, action) in scheduled.actions.iter().enumerate() {
             let inside: FxHashSet<VarId> = action.items().iter().map(|item| item.statement.var).collect();
             for (position, item) in action.items().iter().enumerate() {
-                for view in item.reads.iter().filter(|view| !view.var().is_some_and(|var| inside.contains(&var))) {
+                for view in
+                    item.reads.iter().filter(|view| !view.var().is_some_and(|var| inside.contains(&var)))
+                {
                     uses.add(view, (number, position), is_aligned(&action.kind, view));
                 }
             }
@@ -193,7 +201,7 @@ impl Uses {
     /// written, in the same loop.
     fn allow_in_place(&self, place: &str, (action, position): (usize, usize)) -> bool {
         let readers = self.memory.get(place).map_or(&[][..], Vec::as_slice);
-        let is_over = |((reader, at), is_aligned): &((usize, usize), bool)| {
+        let is_over = |((reader, at), is_aligned): &Reader| {
             *reader < action || (*reader == action && *at <= position && *is_aligned)
         };
         readers.iter().all(is_over)

@@ -2,7 +2,7 @@
 
 use eddy_tensor::Op;
 
-use super::expression::Elements;
+use super::expression::{Elements, chosen};
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
 use super::schedule::{Action, ActionKind, Item, Scheduled};
@@ -137,8 +137,7 @@ impl Printer<'_> {
         let elements = Elements { precision: self.precision, operand, site: &site };
         match &item.statement.right {
             Right::Copy(_) => reads[0].clone(),
-            Right::Choice(..) => elements.chosen(&reads[0], &reads[1], &reads[2]),
-            Right::Apply(Op::Where, _) => elements.chosen(&reads[0], &reads[1], &reads[2]),
+            Right::Choice(..) => chosen(&reads[0], &reads[1], &reads[2]),
             Right::Apply(op, _) if is_moving(op) => reads[0].clone(),
             Right::Apply(op, _) => elements.expression(op, reads),
         }
@@ -157,7 +156,9 @@ impl Printer<'_> {
     }
 
     fn other(&self, item: &Item<'_>, lines: &mut Lines) {
-        let Right::Apply(op, _) = &item.statement.right else { unreachable!("others are loops over elements") };
+        let Right::Apply(op, _) = &item.statement.right else {
+            unreachable!("others are loops over elements")
+        };
         match op {
             Op::Matmul => products::matmul(self, item, lines),
             Op::Sum(axis) => reductions::sum(self, item, *axis, None, lines),

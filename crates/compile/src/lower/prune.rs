@@ -41,7 +41,15 @@ pub(super) fn can_fail(statement: &Statement) -> bool {
     let is_int = statement.ty.scalar == Scalar::Int;
     match op {
         Op::IntDiv | Op::IntMod | Op::ToInt | Op::Onehot(_) => true,
-        Op::Add | Op::Sub | Op::Mul | Op::Neg | Op::Abs | Op::Sum(_) | Op::SumTo | Op::Reduce(_) | Op::Fold(..) => is_int,
+        Op::Add
+        | Op::Sub
+        | Op::Mul
+        | Op::Neg
+        | Op::Abs
+        | Op::Sum(_)
+        | Op::SumTo
+        | Op::Reduce(_)
+        | Op::Fold(..) => is_int,
         _ => false,
     }
 }

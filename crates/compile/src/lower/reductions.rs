@@ -109,7 +109,9 @@ pub(super) fn sum(
             });
         });
         if after.is_some() {
-            loops_over(&axes.inner, &inner, lines, |lines| lines.line(format!("{target} = {};", finish(&target))));
+            loops_over(&axes.inner, &inner, lines, |lines| {
+                lines.line(format!("{target} = {};", finish(&target)))
+            });
         }
     });
 }
@@ -214,7 +216,10 @@ pub(super) fn softmax(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines)
                 lines.line(format!("max = {exceeds}({element}, max) ? {element} : max;"));
             });
             loops_over(&[last], &[n], lines, |lines| {
-                lines.line(format!("{array}[{target}] = {}({element} - max);", printer.precision.function("exp")));
+                lines.line(format!(
+                    "{array}[{target}] = {}({element} - max);",
+                    printer.precision.function("exp")
+                ));
             });
             lines.line(format!("{ty} sum = {};", printer.precision.number(-0.0)));
             loops_over(&[last], &[n], lines, |lines| lines.line(format!("sum += {array}[{target}];")));
@@ -235,10 +240,7 @@ pub(super) fn sum_down(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines
         _ => 0,
     });
     let target = place(0, (0..view.shape.len()).map(index).zip(strides));
-    let start = match view.shape == *shape {
-        true => neutral(printer, view.scalar, 1),
-        false => neutral(printer, view.scalar, n_terms),
-    };
+    let start = neutral(printer, view.scalar, if view.shape == *shape { 1 } else { n_terms });
     loops(&[size], 0, lines, |lines| lines.line(format!("{} = {start};", printer.result(item, "i0"))));
     let all: Vec<usize> = (0..view.shape.len()).collect();
     let element = printer.homes.element(view, &Axes::new(view, None).place(&[]));

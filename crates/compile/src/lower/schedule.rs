@@ -70,7 +70,7 @@ pub(super) fn schedule(code: &Code) -> Scheduled<'_> {
                 Some(view) => {
                     scheduler.aliases.insert(statement.var, view);
                 }
-                None => items.push(scheduler.item(statement, reads)),
+                None => items.push(item(statement, reads)),
             }
         }
         fuse(items, number, &mut actions);
@@ -93,11 +93,12 @@ impl Scheduler {
             },
         }
     }
+}
 
-    fn item<'a>(&self, statement: &'a Statement, reads: Vec<View>) -> Item<'a> {
-        let reads = if is_map(statement) { stretched(statement, &reads) } else { reads };
-        Item { statement, reads }
-    }
+/// A statement with what it reads.
+fn item(statement: &Statement, reads: Vec<View>) -> Item<'_> {
+    let reads = if is_map(statement) { stretched(statement, &reads) } else { reads };
+    Item { statement, reads }
 }
 
 /// The view that a statement is, if it moves nothing.
@@ -156,7 +157,8 @@ fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
         let (mut together, mut rest, mut inside) = (Vec::new(), Vec::new(), FxHashSet::default());
         for item in left {
             let is_ready = |view: &View| {
-                is_done(view) || view.var().is_some_and(|var| inside.contains(&var) && view.is_all_of(var, &shape))
+                is_done(view)
+                    || view.var().is_some_and(|var| inside.contains(&var) && view.is_all_of(var, &shape))
             };
             let fits = is_map(item.statement) && item.statement.ty.shape == shape;
             if fits && item.reads.iter().all(is_ready) {
