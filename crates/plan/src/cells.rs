@@ -160,6 +160,23 @@ impl Cells<'_> {
     }
 }
 
+impl Cells<'_> {
+    /// The cells that a delay is carried from; where it is sampled, it matters whether they are there.
+    fn carried_cells(&self, shift: VarId) -> Vec<(Cell, bool)> {
+        let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *self.system.def(shift) else {
+            unreachable!("only delays are carried")
+        };
+        let is_sampled = !self.is_on_clock(shift);
+        let zones = self.carried_zones(shift).into_iter();
+        let is_needed = |zone: &usize| match self.evaluation.get(next, *zone) {
+            Abstract::Top | Abstract::Unset => true,
+            Abstract::Known(_) => is_sampled,
+            Abstract::Absent => false,
+        };
+        zones.filter(is_needed).map(|zone| ((next, zone), true)).collect()
+    }
+}
+
 /// The cells that matter.
 #[derive(Clone, Debug)]
 pub struct Liveness {
@@ -183,8 +200,9 @@ impl Liveness {
 }
 
 /// Finds what is needed for some cells; they are written down even if they are known or absent, if that is asked for. A delay that
-/// needs what is beyond the window is a reason not to have such windows.
-pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)]) -> Result<Liveness, VarId> {
+/// needs what is beyond the window is a reason not to have such windows. The delays in `carried` must be carried whether this window reads
+/// them or not.
+pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)], carried: &[VarId]) -> Result<Liveness, VarId> {
     let n_zones = cells.zones.len();
     let mut liveness = Liveness {
         live: vec![false; cells.system.defs.len() * n_zones],
@@ -197,6 +215,11 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)]) -> Result<Liveness
     let mut is_carried = vec![false; cells.system.defs.len()];
     let mut is_spelled = vec![false; cells.system.defs.len() * n_zones];
     let mut todo: Vec<(Cell, bool)> = wanted.to_vec();
+    for shift in carried {
+        is_carried[shift.index()] = true;
+        liveness.carried.push(*shift);
+        todo.extend(cells.carried_cells(*shift));
+    }
     while let Some(((var, zone), is_needed)) = todo.pop() {
         let is_open = cells.evaluation.is_open(var, zone);
         if is_needed
@@ -229,13 +252,7 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)]) -> Result<Liveness
         todo.extend(deps.cells.into_iter().map(|(cell, _)| (cell, true)));
         if deps.is_carried && !std::mem::replace(&mut is_carried[var.index()], true) {
             liveness.carried.push(var);
-            let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = cells.system.def(var) else {
-                unreachable!("only delays are carried")
-            };
-            let zones = cells.carried_zones(var).into_iter();
-            let is_needed =
-                |(next, zone): &Cell| cells.evaluation.is_open(*next, *zone) || !cells.is_on_clock(var);
-            todo.extend(zones.map(|zone| (*next, zone)).filter(is_needed).map(|cell| (cell, true)));
+            todo.extend(cells.carried_cells(var));
         }
     }
     liveness.cells.sort_unstable();

@@ -277,6 +277,14 @@ impl<'a> Waiting<'a> {
         set
     }
 
+    /// What the value of a stream is made of in the scan. A delay into the future is unknown where it is there; of what waits for itself
+    /// within a cycle nothing is known at all.
+    fn scanned_needs(&self, var: VarId) -> impl Iterator<Item = (VarId, Need)> + '_ {
+        let is_ahead = matches!(self.system.def(var), Def::Ahead { .. });
+        let is_circular = self.is_circular.contains(&var);
+        self.system.needs(var).filter(move |(_, need)| !is_circular && (!is_ahead || *need == Need::Clock))
+    }
+
     /// The values that decide: conditions, and what they are made of.
     fn scan(&self, bits: &[Needing], nested: &[(VarId, Polarity)]) -> Lagged {
         let mut todo: Vec<VarId> = nested.iter().map(|(guard, _)| *guard).collect();
@@ -301,27 +309,22 @@ impl<'a> Waiting<'a> {
                 continue;
             }
             if is_scanned.insert(var) {
-                let is_blind =
-                    self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
-                let needs = self.system.needs(var).filter(|(_, need)| !is_blind || *need == Need::Clock);
-                todo.extend(needs.map(|(operand, _)| operand));
+                todo.extend(self.scanned_needs(var).map(|(operand, _)| operand));
             }
         }
         // Delays into the future, and what waits for itself, are unknown: they need nothing.
         let order: Vec<usize> =
             self.order.iter().filter(|var| is_scanned.contains(var)).map(|var| var.index()).collect();
         let order = order_within(&order, |var| {
-            let var = VarId::new(var);
-            let is_blind =
-                self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
-            let needs = self.system.needs(var).filter(|(operand, need)| {
-                is_scanned.contains(operand)
-                    && !matches!(need, Need::Past | Need::Future)
-                    && (!is_blind || *need == Need::Clock)
-            });
-            needs.map(|(operand, _)| operand.index()).collect()
+            let needs = self.scanned_needs(VarId::new(var));
+            let needs = needs.filter(|(_, need)| !matches!(need, Need::Past | Need::Future));
+            needs
+                .map(|(operand, _)| operand)
+                .filter(|operand| is_scanned.contains(operand))
+                .map(VarId::index)
+                .collect()
         });
-        let order = order.unwrap_or_default();
+        let order = order.expect("what waits for itself is not looked into");
         let mut arrived: Vec<VarId> = arrived.into_iter().collect();
         arrived.sort_unstable();
         let members = arrived.iter().copied().chain(order.into_iter().map(VarId::new));

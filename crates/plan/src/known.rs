@@ -224,12 +224,14 @@ fn apply(
 
 /// Whether an operation makes zeros of zeros.
 fn keeps_zeros(op: &Op) -> bool {
-    match op {
-        Op::Add | Op::Sum(_) | Op::SumTo | Op::Reduce(_) | Op::Fold(..) => true,
-        Op::Concat | Op::Stack | Op::Index(_) | Op::Reshape(_) | Op::Transpose | Op::StopGradient => true,
-        Op::Slice(..) | Op::Pad(..) | Op::Spread(..) | Op::Broadcast(_) | Op::Unfold(..) => true,
-        _ => false,
-    }
+    let adds = matches!(op, Op::Add | Op::Sum(_) | Op::SumTo | Op::Reduce(_) | Op::Fold(..));
+    let moves = matches!(
+        op,
+        Op::Concat | Op::Stack | Op::Index(_) | Op::Reshape(_) | Op::Transpose | Op::StopGradient
+    );
+    let repeats =
+        matches!(op, Op::Slice(..) | Op::Pad(..) | Op::Spread(..) | Op::Broadcast(_) | Op::Unfold(..));
+    adds || moves || repeats
 }
 
 /// What is known of each stream at all cycles.

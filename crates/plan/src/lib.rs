@@ -8,6 +8,7 @@
 
 mod cells;
 mod closing;
+mod copies;
 pub mod execute;
 mod graph;
 mod held;

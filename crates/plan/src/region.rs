@@ -1,5 +1,7 @@
 //! Planning the windows of a region: from what is known in each zone to a list of steps (sections 4 to 6).
 
+use std::collections::hash_map::Entry;
+
 use eddy_flow::VarId;
 use eddy_flow::components::components;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -57,6 +59,8 @@ pub struct Task {
     pub is_inside: Vec<bool>,
     /// The streams that are shown or read outside.
     pub wanted: Vec<VarId>,
+    /// Delays that must be carried through the window, whether it reads them or not.
+    pub carried: Vec<VarId>,
     /// How many regions this one lies in.
     pub depth: usize,
 }
@@ -100,6 +104,17 @@ impl Draft {
         cost
     }
 
+    /// The `fby`s of the region, and of the units in it, that read across windows.
+    pub fn carried(&self, system: &System<'_>) -> Vec<VarId> {
+        let mut shifts = self.liveness.carried.clone();
+        shifts
+            .extend(self.units.iter().filter_map(UnitDraft::nested).flat_map(|inner| inner.carried(system)));
+        shifts.retain(|shift| matches!(system.def(*shift), Def::Fby { .. }));
+        shifts.sort_unstable();
+        shifts.dedup();
+        shifts
+    }
+
     /// A view of its cells.
     pub fn cells<'a>(&'a self, system: &'a System<'a>) -> Cells<'a> {
         Cells {
@@ -138,7 +153,7 @@ pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation
             order: task.order,
             is_inside: &task.is_inside,
         };
-        let liveness = live_cells(&cells, &wanted).map_err(Reason::Beyond)?;
+        let liveness = live_cells(&cells, &wanted, &task.carried).map_err(Reason::Beyond)?;
         let held = if context.holds { held(&cells, &liveness) } else { HeldCells::default() };
         spelled.extend(&liveness.spelled);
         if is_inside_another {
@@ -180,6 +195,7 @@ pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation
         let single =
             zones.only().map(|zone| single(&cells, &liveness, &spelled, zone)).collect::<Result<_, _>>()?;
         return Ok(Draft {
+            task,
             zones,
             evaluation,
             liveness,
@@ -190,7 +206,6 @@ pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation
             schedule,
             is_loop,
             single,
-            task,
         });
     }
 }
@@ -432,8 +447,8 @@ pub fn cycle_among(system: &System<'_>, vars: &[VarId]) -> NoPlan {
                 }
                 break 'search;
             }
-            if !came_from.contains_key(&operand) {
-                came_from.insert(operand, var);
+            if let Entry::Vacant(entry) = came_from.entry(operand) {
+                entry.insert(var);
                 queue.push_back(operand);
             }
         }

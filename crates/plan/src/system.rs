@@ -7,7 +7,7 @@
 use eddy_flow::clocks::{Clock, ClockId, Clocks};
 use eddy_flow::components::components;
 use eddy_flow::{Flow, Kind, Polarity, VarId};
-use eddy_tensor::{Op, Scalar};
+use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::{Abstract, Known, evaluate_everywhere};
@@ -58,9 +58,9 @@ pub enum Def {
 pub struct ClockNo(u32);
 
 #[derive(Clone, Debug)]
-struct ClockInfo {
+pub(crate) struct ClockInfo {
     /// The clock that it samples, and by which value of which condition.
-    sampled: Option<(ClockNo, VarId, bool)>,
+    pub sampled: Option<(ClockNo, VarId, bool)>,
     depth: usize,
     root: ClockId,
     /// A clock of the flow that it is.
@@ -101,7 +101,7 @@ pub struct System<'a> {
     /// `fby`s whose state outlives the data, so that their first value is not the initial one.
     pub is_memory: Vec<bool>,
     clock_of: Vec<ClockNo>,
-    clocks: Vec<ClockInfo>,
+    pub(crate) clocks: Vec<ClockInfo>,
 }
 
 impl<'a> System<'a> {
@@ -158,71 +158,6 @@ impl<'a> System<'a> {
                 }
                 _ => {}
             }
-        }
-    }
-
-    /// Whoever reads a copy, or what is negated twice, reads the original: such equations change no plan.
-    fn skip_copies(&mut self) {
-        let n = self.defs.len();
-        let mut original: Vec<Option<VarId>> = vec![None; n];
-        for start in self.flow.var_ids() {
-            let mut path = Vec::new();
-            let mut at = start;
-            let end = loop {
-                if let Some(known) = original[at.index()] {
-                    break known;
-                }
-                match self.copied(at) {
-                    // A cycle of copies has no original.
-                    Some(next) if !path.contains(&next) && next != at => {
-                        path.push(at);
-                        at = next;
-                    }
-                    _ => break at,
-                }
-            };
-            for var in path.into_iter().chain([at]) {
-                original[var.index()] = Some(end);
-            }
-        }
-        let resolve = |var: &mut VarId| *var = original[var.index()].unwrap_or(*var);
-        for def in &mut self.defs {
-            match def {
-                Def::Input | Def::Known(_) | Def::Spelled(_) | Def::Absent => {}
-                Def::Copy(operand) => resolve(operand),
-                Def::Apply(_, operands) => operands.iter_mut().for_each(resolve),
-                Def::Choice { condition, yes, no } => [condition, yes, no].into_iter().for_each(resolve),
-                Def::Fby { init, next } => [init, next].into_iter().for_each(resolve),
-                Def::Ahead { init, next } => init.iter_mut().chain([next]).for_each(resolve),
-            }
-        }
-        for info in &mut self.clocks {
-            if let Some((_, condition, _)) = &mut info.sampled {
-                resolve(condition);
-            }
-        }
-    }
-
-    /// The stream that another one is a copy of, at all cycles.
-    fn copied(&self, var: VarId) -> Option<VarId> {
-        let negated = |var: VarId| match self.def(var) {
-            Def::Apply(Op::Not, operands) => Some(operands[0]),
-            _ => None,
-        };
-        match self.def(var) {
-            Def::Copy(operand) if self.clock(*operand) == self.clock(var) => Some(*operand),
-            Def::Apply(Op::Not, operands) => {
-                // What is negated may be a copy.
-                let mut at = operands[0];
-                for _ in 0..MAX_COPIES {
-                    match self.def(at) {
-                        Def::Copy(operand) if self.clock(*operand) == self.clock(at) => at = *operand,
-                        _ => break,
-                    }
-                }
-                negated(at)
-            }
-            _ => None,
         }
     }
 
@@ -409,7 +344,8 @@ impl<'a> System<'a> {
 
     /// What a stream needs, and how; known operands too. Inputs need nothing: whether they are there is seen when they come.
     pub fn needs(&self, var: VarId) -> impl Iterator<Item = (VarId, Need)> + '_ {
-        let (few, many): ([Option<(VarId, Need)>; 3], &[VarId]) = match self.def(var) {
+        type Few = [Option<(VarId, Need)>; 3];
+        let (few, many): (Few, &[VarId]) = match self.def(var) {
             Def::Input | Def::Known(_) | Def::Spelled(_) | Def::Absent => ([None; 3], &[]),
             Def::Copy(operand) => ([Some((*operand, Need::Now)), None, None], &[]),
             Def::Apply(_, operands) => ([None; 3], operands),
@@ -493,52 +429,6 @@ impl<'a> System<'a> {
         }
     }
 }
-
-/// For each truth value the first one that is always the same: `true fby end`, written twice, is one condition.
-pub fn same_conditions(system: &System<'_>, streams: &[VarId]) -> FxHashMap<VarId, VarId> {
-    let is_truth = |var: &VarId| {
-        let ty = &system.flow.var(*var).ty;
-        ty.scalar == Scalar::Bool && ty.shape.is_scalar()
-    };
-    let truths: Vec<VarId> = streams.iter().copied().filter(is_truth).collect();
-    let mut first: FxHashMap<VarId, VarId> = truths.iter().map(|var| (*var, *var)).collect();
-    // What two are made of may turn out to be the same later in the list.
-    for _ in 0..ROUNDS {
-        let mut known: FxHashMap<String, VarId> = FxHashMap::default();
-        let mut next = first.clone();
-        for var in &truths {
-            let operand = |operand: &VarId| match (system.def(*operand), first.get(operand)) {
-                (Def::Known(known), _) => format!("{known:?}"),
-                (_, Some(same)) => same.index().to_string(),
-                (_, None) => operand.index().to_string(),
-            };
-            let clock = system.clock(*var);
-            let key = match system.def(*var) {
-                Def::Copy(source) if system.clock(*source) == clock => {
-                    next.insert(*var, first.get(source).copied().unwrap_or(*var));
-                    continue;
-                }
-                Def::Apply(op, operands) => {
-                    format!("{clock:?} {op:?} {:?}", operands.iter().map(operand).collect::<Vec<_>>())
-                }
-                Def::Fby { init, next } => format!("{clock:?} fby {} {}", operand(init), operand(next)),
-                _ => continue,
-            };
-            next.insert(*var, *known.entry(key).or_insert(*var));
-        }
-        if next == first {
-            break;
-        }
-        first = next;
-    }
-    first
-}
-
-/// So many copies are looked through to find a negation.
-const MAX_COPIES: usize = 16;
-
-/// Conditions are nested a few deep at most.
-const ROUNDS: usize = 4;
 
 fn definitions(flow: &Flow, seed: u64) -> Vec<Def> {
     let mut defs = vec![Def::Input; flow.vars.len()];

@@ -114,6 +114,7 @@ pub fn solve(
                 order,
                 is_inside: is_in.clone(),
                 wanted: wanted.clone(),
+                carried: Vec::new(),
                 depth: task.depth + 1,
             };
             let planned = plan_region(context, inner, None);

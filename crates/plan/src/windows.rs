@@ -8,11 +8,12 @@ use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashSet;
 
 use crate::closing::closing;
+use crate::copies::same_conditions;
 use crate::lower::{Site, Wishes, lagged, windows};
 use crate::plan::{Cut, Direction, Lagged, Memory, Mode, NoPlan, Place, Polarity, Reason, Rejected, Windows};
 use crate::region::{Context, Draft, Task, cycle_among, no_plan, plan_region};
 use crate::retime::{Lags, Unsolvable, retime};
-use crate::system::{Def, Need, System, same_conditions};
+use crate::system::{Def, Need, System};
 use crate::zones::Shape;
 use crate::{Kinds, Options};
 
@@ -137,7 +138,14 @@ impl Search<'_> {
             is_inside[var.index()] = !system.is_input(*var) && !is_before[var.index()];
         }
         let shape = Shape { clock: system.root_clock(self.root), guard, mode, assumes };
-        Task { shape, order: Direction::Forward, is_inside, wanted: self.outputs.to_vec(), depth: 0 }
+        Task {
+            shape,
+            order: Direction::Forward,
+            is_inside,
+            wanted: self.outputs.to_vec(),
+            carried: Vec::new(),
+            depth: 0,
+        }
     }
 
     /// The window ends where nothing waits (kind 3).
@@ -147,7 +155,7 @@ impl Search<'_> {
             plan_region(&self.context, self.task(Mode::Cut, None, None, &prelude.is_in), None).ok()?;
         let closing = closing(&self.context, self.outputs, &draft)?;
         let needed: Vec<VarId> = closing.reads();
-        Some(self.lower(Cut::Derived(closing), prelude, vec![(None, draft)], &needed))
+        Some(self.lower(Cut::Derived(Box::new(closing)), prelude, vec![(None, draft)], &needed))
     }
 
     /// One window (kind 4).
@@ -185,13 +193,22 @@ impl Search<'_> {
                 let shape = task(None).shape;
                 let zones = crate::zones::zones(system, &shape);
                 let any = crate::zones::evaluate_zones(system, &shape, &zones, self.context.streams, None);
-                let version = |truth: bool| {
+                let version = |truth: bool, carried: &[VarId]| {
                     let assumes = Some((constant, truth));
-                    Some((assumes, plan_region(&self.context, task(assumes), Some(&any)).ok()?))
+                    let task = Task { carried: carried.to_vec(), ..task(assumes) };
+                    Some((assumes, plan_region(&self.context, task, Some(&any)).ok()?))
                 };
-                if let (Some(yes), Some(no)) = (version(true), version(false)) {
-                    let cut = Cut::Guard(guard.0, polarity(guard.1));
-                    return Some(self.lower(cut, prelude, vec![yes, no], &[guard.0, constant]));
+                // What one version reads across windows, the other must carry through.
+                let mut carried: Vec<VarId> = Vec::new();
+                while let (Some(yes), Some(no)) = (version(true, &carried), version(false, &carried)) {
+                    let mut all = [yes.1.carried(system), no.1.carried(system)].concat();
+                    all.sort_unstable();
+                    all.dedup();
+                    if all == carried {
+                        let cut = Cut::Guard(guard.0, polarity(guard.1));
+                        return Some(self.lower(cut, prelude, vec![yes, no], &[guard.0, constant]));
+                    }
+                    carried = all;
                 }
             }
         }

@@ -92,7 +92,7 @@ impl Zones {
 
     /// Whether the last cycle of a window lies there for sure.
     pub fn is_end(&self, zone: usize) -> bool {
-        zone >= 2
+        (2..self.len()).contains(&zone)
     }
 
     /// The zones where the cycle before the first one of a window may lie.

@@ -75,7 +75,7 @@ pub fn presence(clock: &[Condition], env: &impl Env) -> Result<Cell, Stop> {
         match env.read(&condition.read)? {
             Cell::Absent => return Ok(Cell::Absent),
             Cell::Unknown | Cell::Present => return Ok(Cell::Unknown),
-            cell => {
+            cell @ Cell::Value(_) => {
                 if cell.truth() != Some(condition.polarity == Polarity::On) {
                     return Ok(Cell::Absent);
                 }
@@ -85,14 +85,8 @@ pub fn presence(clock: &[Condition], env: &impl Env) -> Result<Cell, Stop> {
     Ok(Cell::Present)
 }
 
-/// Executes an instruction.
-pub fn compute(
-    flow: &Flow,
-    op: Option<&Op>,
-    instruction: &Instruction,
-    env: &impl Env,
-) -> Result<Cell, Stop> {
-    let _ = flow;
+/// Executes an instruction; `op` is the operation of its stream's equation.
+pub fn compute(op: Option<&Op>, instruction: &Instruction, env: &impl Env) -> Result<Cell, Stop> {
     let var = instruction.var;
     match presence(&instruction.clock, env)? {
         Cell::Present => {}

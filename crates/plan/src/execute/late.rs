@@ -1,6 +1,6 @@
 //! Runs a loop in which equations are late.
 
-use eddy_flow::{Flow, VarId};
+use eddy_flow::VarId;
 use eddy_tensor::{Op, Value};
 use rustc_hash::FxHashMap;
 
@@ -47,7 +47,7 @@ impl LateRun {
     /// Runs one iteration; `inputs` are there until the trace ends, after `n` activations. What is shown at its end, if something is.
     pub fn iterate(
         &mut self,
-        (flow, operations): (&Flow, &[Option<&Op>]),
+        operations: &[Option<&Op>],
         lagged: &Lagged,
         inputs: &[(VarId, Cell)],
         n: Option<usize>,
@@ -65,7 +65,7 @@ impl LateRun {
             if let Some(activation) = activation {
                 let var = late.instruction.var;
                 let env = LateEnv { run: self, n, activation, outside };
-                let cell = compute(flow, operations[var.index()], &late.instruction, &env)?;
+                let cell = compute(operations[var.index()], &late.instruction, &env)?;
                 self.put(lagged, var, cell);
             }
         }
@@ -75,7 +75,7 @@ impl LateRun {
                 let env = LateEnv { run: self, n, activation, outside };
                 let mut shown = Vec::new();
                 for instruction in &lagged.emit.code {
-                    shown.push((instruction.var, compute(flow, None, instruction, &env)?));
+                    shown.push((instruction.var, compute(None, instruction, &env)?));
                 }
                 Some(shown)
             }

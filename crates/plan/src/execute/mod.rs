@@ -2,10 +2,16 @@
 //!
 //! This is the reference for code that is printed from plans. It keeps to the memory that a plan gives it, and stops with a
 //! [`Stop::Violation`] where a plan would read what is not there (law L2).
+//!
+//! * [`cell`]: what is known of a stream at a cycle, and how an instruction finds it.
+//! * [`late`]: loops in which equations are late; [`scan`]: where windows with a derived end end.
+//! * [`window`]: one window, with its [`memory`], and the [`units`] in it.
 
 mod cell;
 mod late;
+mod memory;
 mod scan;
+mod units;
 mod window;
 
 use std::collections::VecDeque;
@@ -21,17 +27,25 @@ use crate::plan::{
 use cell::operations;
 pub use cell::{Cell, Stop};
 use late::{LateRun, Outside};
+use memory::Memory;
 use scan::Scan;
-use window::{Memory, run_window};
+use window::run_window;
 
 /// A plan that is being run.
 pub struct Execution<'a> {
     flow: &'a Flow,
-    operations: Vec<Option<&'a Op>>,
-    invariants: FxHashMap<VarId, Value>,
+    program: Program<'a>,
     roots: Vec<RootRun<'a>>,
     /// The cycles that are not shown yet: which roots were active.
     waiting: VecDeque<Vec<bool>>,
+}
+
+/// What does not change while a plan runs.
+struct Program<'a> {
+    /// For each stream the operation of its equation.
+    operations: Vec<Option<&'a Op>>,
+    /// The values of what does not depend on time.
+    invariants: FxHashMap<VarId, Value>,
 }
 
 /// One root.
@@ -65,14 +79,15 @@ pub struct Ran {
     pub zones: Vec<usize>,
 }
 
+/// The surroundings of a loop that computes all that it reads.
 struct Nothing<'a> {
-    invariants: &'a FxHashMap<VarId, Value>,
+    program: &'a Program<'a>,
     is_end: bool,
 }
 
 impl Outside for Nothing<'_> {
     fn invariant(&self, var: VarId) -> Value {
-        self.invariants[&var].clone()
+        self.program.invariants[&var].clone()
     }
 
     fn cell(&self, var: VarId, _: &Place, _: usize) -> Result<Cell, Stop> {
@@ -112,7 +127,8 @@ impl<'a> Execution<'a> {
             invariants.insert(instruction.var, value);
         }
         let roots = plan.roots.iter().map(|root| RootRun::new(flow, clocks, root)).collect();
-        Ok(Execution { flow, operations, invariants, roots, waiting: VecDeque::new() })
+        let program = Program { operations, invariants };
+        Ok(Execution { flow, program, roots, waiting: VecDeque::new() })
     }
 
     /// Runs a cycle with these inputs, in the order of the program's inputs.
@@ -125,7 +141,7 @@ impl<'a> Execution<'a> {
             };
             active.push(is_active);
             if is_active {
-                root.step(self.flow, &self.operations, &self.invariants, inputs)?;
+                root.step(&self.program, inputs)?;
             }
         }
         self.waiting.push_back(active);
@@ -135,7 +151,7 @@ impl<'a> Execution<'a> {
     /// There are no more cycles.
     pub fn finish(&mut self) -> Result<(), Stop> {
         for root in &mut self.roots {
-            root.finish(self.flow, &self.operations, &self.invariants)?;
+            root.finish(&self.program)?;
         }
         Ok(())
     }
@@ -227,13 +243,7 @@ impl<'a> RootRun<'a> {
         }
     }
 
-    fn step(
-        &mut self,
-        flow: &Flow,
-        operations: &[Option<&Op>],
-        invariants: &FxHashMap<VarId, Value>,
-        inputs: &[Cell],
-    ) -> Result<(), Stop> {
+    fn step(&mut self, program: &Program<'_>, inputs: &[Cell]) -> Result<(), Stop> {
         let mut cells = Vec::new();
         for (var, position, is_on_root) in &self.inputs {
             if *is_on_root && inputs[*position] == Cell::Absent {
@@ -243,41 +253,30 @@ impl<'a> RootRun<'a> {
         }
         self.n_activations += 1;
         let lagged = self.lagged()?;
-        let outside = Nothing { invariants, is_end: false };
-        let shown = self.late.iterate((flow, operations), lagged, &cells, None, &outside)?;
-        self.arrive(flow, operations, invariants, shown)
+        let outside = Nothing { program, is_end: false };
+        let shown = self.late.iterate(&program.operations, lagged, &cells, None, &outside)?;
+        self.arrive(program, shown)
     }
 
-    fn finish(
-        &mut self,
-        flow: &Flow,
-        operations: &[Option<&Op>],
-        invariants: &FxHashMap<VarId, Value>,
-    ) -> Result<(), Stop> {
+    fn finish(&mut self, program: &Program<'_>) -> Result<(), Stop> {
         let lagged = self.lagged()?;
         let n = Some(self.n_activations);
         for _ in 0..lagged.max_lag {
-            let outside = Nothing { invariants, is_end: true };
-            let shown = self.late.iterate((flow, operations), lagged, &[], n, &outside)?;
-            self.arrive(flow, operations, invariants, shown)?;
+            let outside = Nothing { program, is_end: true };
+            let shown = self.late.iterate(&program.operations, lagged, &[], n, &outside)?;
+            self.arrive(program, shown)?;
         }
         if let Schedule::Windows(windows) = &self.plan.schedule
             && !self.rows.is_empty()
         {
             let is_closed = matches!(windows.cut, Cut::Trace);
-            self.window(windows, flow, operations, invariants, is_closed, true)?;
+            self.window(windows, program, is_closed, true)?;
         }
         Ok(())
     }
 
     /// An activation is complete: it is shown, or it is part of the window.
-    fn arrive(
-        &mut self,
-        flow: &Flow,
-        operations: &[Option<&Op>],
-        invariants: &FxHashMap<VarId, Value>,
-        shown: Option<Vec<(VarId, Cell)>>,
-    ) -> Result<(), Stop> {
+    fn arrive(&mut self, program: &Program<'_>, shown: Option<Vec<(VarId, Cell)>>) -> Result<(), Stop> {
         let Some(shown) = shown else { return Ok(()) };
         let Schedule::Windows(windows) = &self.plan.schedule else {
             self.found.push_back(shown);
@@ -287,22 +286,20 @@ impl<'a> RootRun<'a> {
         let is_last = match &windows.cut {
             Cut::Guard(guard, polarity) => row[guard].truth() == Some(*polarity == Polarity::On),
             Cut::Derived(closing) => {
-                let closes = self.scan.closes(flow, operations, invariants, closing, &row)?;
+                let closes = self.scan.closes(program, closing, &row)?;
                 self.n_joined += usize::from(closes);
                 closes && self.n_joined > self.joins
             }
             Cut::Trace => false,
         };
         self.rows.push(row);
-        if is_last { self.window(windows, flow, operations, invariants, true, false) } else { Ok(()) }
+        if is_last { self.window(windows, program, true, false) } else { Ok(()) }
     }
 
     fn window(
         &mut self,
         windows: &Windows,
-        flow: &Flow,
-        operations: &[Option<&Op>],
-        invariants: &FxHashMap<VarId, Value>,
+        program: &Program<'_>,
         is_closed: bool,
         is_end: bool,
     ) -> Result<(), Stop> {
@@ -318,9 +315,7 @@ impl<'a> RootRun<'a> {
             })
             .ok_or_else(|| Stop::Mixed(windows.versions[0].assumes.map_or(VarId::new(0), |(var, _)| var)))?;
         let mut memory = Memory {
-            flow,
-            operations,
-            invariants,
+            program,
             buffers: vec![vec![None; rows.len()]; windows.buffers.len()],
             scalars: vec![None; windows.scalars.len()],
             slots: std::mem::take(&mut self.slots),

@@ -1,12 +1,11 @@
 //! Finds out where a window may end (section 8).
 
-use eddy_flow::{Flow, Polarity, VarId};
-use eddy_tensor::{Op, Value};
+use eddy_flow::{Polarity, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Nothing;
 use super::cell::{Cell, Stop};
 use super::late::LateRun;
+use super::{Nothing, Program};
 use crate::plan::{Bit, Closing, Needing};
 
 /// A scan and its memory.
@@ -27,16 +26,14 @@ impl Scan {
     /// Whether the window may end after this cycle.
     pub fn closes(
         &mut self,
-        flow: &Flow,
-        operations: &[Option<&Op>],
-        invariants: &FxHashMap<VarId, Value>,
+        program: &Program<'_>,
         closing: &Closing,
         row: &FxHashMap<VarId, Cell>,
     ) -> Result<bool, Stop> {
         let mut inputs: Vec<(VarId, Cell)> = row.iter().map(|(var, cell)| (*var, cell.clone())).collect();
         inputs.sort_unstable_by_key(|(var, _)| *var);
-        let outside = Nothing { invariants, is_end: false };
-        self.late.iterate((flow, operations), &closing.scan, &inputs, None, &outside)?;
+        let outside = Nothing { program, is_end: false };
+        self.late.iterate(&program.operations, &closing.scan, &inputs, None, &outside)?;
         let value = |var: VarId| self.late.last(var, 0).or_else(|| row.get(&var).cloned());
         let mut bits: FxHashMap<VarId, Option<bool>> = FxHashMap::default();
         for needing in &closing.bits {

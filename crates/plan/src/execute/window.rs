@@ -3,115 +3,44 @@
 //! The executor is literal: loops over zones and sweeps, memory as the plan says. It checks what law L2 asks for: a cell is
 //! written before it is read, and once; what is read in a buffer or a scalar was written there by the stream that is meant.
 
-use eddy_flow::{Flow, Polarity, VarId};
-use eddy_tensor::{Op, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use eddy_flow::VarId;
+use rustc_hash::FxHashMap;
 
-use super::cell::{Cell, Env, Stop, compute, presence};
-use super::late::{LateRun, Outside};
+use super::cell::{Cell, Env, Stop, compute};
+use super::memory::{Memory, wrong};
+use super::units::{run_nested, run_retimed};
 use crate::plan::{
-    Body, BufferId, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, Retimed, ScalarId, SlotId,
+    Body, BufferId, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, Right, ScalarId, SlotId,
     Source, Step, Store, Sweep, Unit, Version, Windows, Zone, ZoneEnd,
 };
 
-/// The memory of a window, and what it was given.
-pub struct Memory<'a> {
-    pub flow: &'a Flow,
-    pub operations: &'a [Option<&'a Op>],
-    pub invariants: &'a FxHashMap<VarId, Value>,
-    /// Entries with the stream that wrote them.
-    pub buffers: Vec<Vec<Option<(VarId, Cell)>>>,
-    pub scalars: Vec<Option<Cell>>,
-    pub slots: Vec<Option<Cell>>,
-    /// What arrived at each cycle.
-    pub rows: Vec<FxHashMap<VarId, Cell>>,
-    /// Whether the trace ends with the window.
-    pub is_end: bool,
-}
-
 /// A window, or a window inside one.
 #[derive(Clone, Copy)]
-struct Frame<'a> {
-    region: &'a Region,
+pub struct Frame<'a> {
+    pub region: &'a Region,
     /// The cycles of the outermost window that are its cycles.
-    cycles: &'a [usize],
+    pub cycles: &'a [usize],
     /// The zone of each of them.
-    zones: &'a [usize],
-    is_end: bool,
+    pub zones: &'a [usize],
+    /// Whether the trace ends with it.
+    pub is_end: bool,
 }
 
 /// What a sweep remembers.
 #[derive(Default)]
-struct Sweeping {
+pub struct Sweeping {
     locals: FxHashMap<VarId, Cell>,
     neighbours: FxHashMap<VarId, Cell>,
     trackers: FxHashMap<VarId, Cell>,
 }
 
-struct SweepEnv<'a> {
-    memory: &'a Memory<'a>,
-    frame: Frame<'a>,
+/// One iteration of a sweep.
+pub struct SweepEnv<'a> {
+    pub memory: &'a Memory<'a>,
+    pub frame: Frame<'a>,
     /// Which cycle of the window.
-    at: usize,
-    sweeping: &'a Sweeping,
-}
-
-fn wrong(var: VarId, what: &str) -> Stop {
-    Stop::Violation(format!("stream {} {what}", var.index()))
-}
-
-impl<'a> Memory<'a> {
-    fn place(&self, var: VarId, place: &Place, cycle: usize) -> Result<Cell, Stop> {
-        match place {
-            Place::Immediate(Immediate::Value(value)) => Ok(Cell::Value(value.clone())),
-            Place::Immediate(Immediate::Invariant(var)) => Ok(Cell::Value(self.invariants[var].clone())),
-            Place::Absent => Ok(Cell::Absent),
-            Place::Buffer(BufferId(buffer)) => match &self.buffers[*buffer][cycle] {
-                Some((owner, cell)) if *owner == var => Ok(cell.clone()),
-                Some(_) => Err(wrong(var, "is read from a buffer that another one has")),
-                None => Err(wrong(var, "is read from a buffer before it is written")),
-            },
-            Place::Scalar(ScalarId(scalar)) => self.scalars[*scalar]
-                .clone()
-                .ok_or_else(|| wrong(var, "is read from a scalar before it is written")),
-            Place::Local | Place::Neighbour | Place::Ring(_) => {
-                Err(wrong(var, "is read from a register of no loop"))
-            }
-            Place::Nowhere => Err(wrong(var, "is read and kept nowhere")),
-        }
-    }
-
-    fn store(&mut self, store: Store, var: VarId, cycle: usize, cell: &Cell) -> Result<(), Stop> {
-        match store {
-            Store::Buffer(BufferId(buffer)) => {
-                let entry = &mut self.buffers[buffer][cycle];
-                if entry.as_ref().is_some_and(|(owner, _)| *owner == var) {
-                    return Err(wrong(var, "is written twice into its buffer"));
-                }
-                *entry = Some((var, cell.clone()));
-            }
-            Store::Scalar(ScalarId(scalar)) => {
-                if self.scalars[scalar].is_some() {
-                    return Err(wrong(var, "is written twice into its scalar"));
-                }
-                self.scalars[scalar] = Some(cell.clone());
-            }
-        }
-        Ok(())
-    }
-
-    /// The value of a condition that is known before the window runs.
-    fn truth(&self, var: VarId, cycle: usize) -> Result<Option<bool>, Stop> {
-        let found = match self.rows[cycle].get(&var) {
-            Some(cell) => cell.truth(),
-            None => {
-                let written = self.buffers.iter().filter_map(|buffer| buffer[cycle].as_ref());
-                let mut own = written.filter(|(owner, _)| *owner == var).map(|(_, cell)| cell);
-                own.next().ok_or_else(|| wrong(var, "ends windows and is kept nowhere"))?.truth()
-            }
-        };
-        Ok(found)
-    }
+    pub at: usize,
+    pub sweeping: &'a Sweeping,
 }
 
 /// The zones of the cycles of a window, and its outputs in cycle order.
@@ -152,7 +81,7 @@ pub fn run_window(
         let mut row = Vec::new();
         for instruction in &version.emit[*zone].code {
             let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
-            row.push((instruction.var, compute(memory.flow, None, instruction, &env)?));
+            row.push((instruction.var, compute(None, instruction, &env)?));
         }
         shown.push(row);
     }
@@ -163,7 +92,7 @@ pub fn run_window(
 }
 
 /// The zone of each cycle of a window.
-fn zones(
+pub fn zones(
     memory: &Memory<'_>,
     region: &Region,
     cycles: &[usize],
@@ -199,7 +128,8 @@ fn zones(
     Ok(zones)
 }
 
-fn run_region(
+/// Runs the steps of a window.
+pub fn run_region(
     memory: &mut Memory<'_>,
     region: &Region,
     cycles: &[usize],
@@ -216,7 +146,9 @@ fn run_region(
         for held in region.held.iter().filter(|held| held.entry.1 == ZoneEnd::Last) {
             memory.scalars[held.scalar.0] = Some(match &held.open {
                 OpenEntry::Init(Immediate::Value(value)) => Cell::Value(value.clone()),
-                OpenEntry::Init(Immediate::Invariant(var)) => Cell::Value(memory.invariants[var].clone()),
+                OpenEntry::Init(Immediate::Invariant(var)) => {
+                    Cell::Value(memory.program.invariants[var].clone())
+                }
                 OpenEntry::Unknown | OpenEntry::Same => Cell::Present,
             });
         }
@@ -279,11 +211,8 @@ fn run_sweep(memory: &mut Memory<'_>, frame: Frame<'_>, sweep: &Sweep) -> Result
 }
 
 /// Whether an instruction only copies what does not change inside the window.
-fn is_written_down(right: &crate::plan::Right) -> bool {
-    matches!(
-        right,
-        crate::plan::Right::Copy(Read::Here(_, Place::Immediate(_) | Place::Scalar(_) | Place::Absent))
-    )
+fn is_written_down(right: &Right) -> bool {
+    matches!(right, Right::Copy(Read::Here(_, Place::Immediate(_) | Place::Scalar(_) | Place::Absent)))
 }
 
 fn run_body(
@@ -296,7 +225,7 @@ fn run_body(
     for instruction in &body.code {
         let var = instruction.var;
         let env = SweepEnv { memory, frame, at, sweeping };
-        let cell = compute(memory.flow, memory.operations[var.index()], instruction, &env)?;
+        let cell = compute(memory.program.operations[var.index()], instruction, &env)?;
         for store in &instruction.store {
             memory.store(*store, var, frame.cycles[at], &cell)?;
         }
@@ -363,7 +292,7 @@ impl Env for SweepEnv<'_> {
 }
 
 /// Writes what is carried into the next window.
-fn write_slots(
+pub fn write_slots(
     memory: &mut Memory<'_>,
     region: &Region,
     cycles: &[usize],
@@ -411,182 +340,4 @@ fn last_cell(
         }
     }
     Ok(None)
-}
-
-/// The cycles of a window at which a unit is active.
-fn active(
-    memory: &Memory<'_>,
-    frame: Frame<'_>,
-    activity: &[crate::plan::Condition],
-) -> Result<Vec<usize>, Stop> {
-    let sweeping = Sweeping::default();
-    let mut cycles = Vec::new();
-    for at in 0..frame.cycles.len() {
-        let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
-        match presence(activity, &env)? {
-            Cell::Present => cycles.push(frame.cycles[at]),
-            Cell::Absent => {}
-            _ => return Err(Stop::Violation("it is not known when a unit is active".to_string())),
-        }
-    }
-    Ok(cycles)
-}
-
-fn run_nested(
-    memory: &mut Memory<'_>,
-    frame: Frame<'_>,
-    region: &Region,
-    is_outer_closed: bool,
-) -> Result<(), Stop> {
-    let cycles = active(memory, frame, &region.activity)?;
-    let (guard, polarity) = region.guard.ok_or_else(|| Stop::Violation("a unit has no guard".to_string()))?;
-    let mut windows: Vec<(Vec<usize>, bool)> = Vec::new();
-    let mut window = Vec::new();
-    for cycle in cycles {
-        window.push(cycle);
-        if memory.truth(guard, cycle)? == Some(polarity == Polarity::On) {
-            windows.push((std::mem::take(&mut window), true));
-        }
-    }
-    if !window.is_empty() {
-        if is_outer_closed && !memory.is_end && frame.region.mode == Mode::Guard {
-            return Err(Stop::Violation("a window inside is open where the one around it ends".to_string()));
-        }
-        windows.push((window, false));
-    }
-    if region.order == Direction::Backward {
-        windows.reverse();
-        for (slot, _) in &region.slots {
-            memory.slots[slot.0] = None;
-        }
-    }
-    // At cycles where the clock of the unit is silent, its streams are absent.
-    let active: FxHashSet<usize> = windows.iter().flat_map(|(cycles, _)| cycles.iter().copied()).collect();
-    for (var, buffer) in buffers_of(region) {
-        for cycle in frame.cycles.iter().filter(|cycle| !active.contains(cycle)) {
-            memory.store(Store::Buffer(buffer), var, *cycle, &Cell::Absent)?;
-        }
-    }
-    let own = scalars_of(region);
-    let n = windows.len();
-    let is_end = memory.is_end;
-    for (number, (cycles, is_closed)) in windows.into_iter().enumerate() {
-        for scalar in &own {
-            memory.scalars[scalar.0] = None;
-        }
-        // Going backwards, what was not carried from a later window is not there before the end.
-        let is_last = region.order == Direction::Backward || number + 1 == n;
-        memory.is_end = is_end && is_last;
-        let zones = zones(memory, region, &cycles, is_closed)?;
-        run_region(memory, region, &cycles, &zones, is_closed)?;
-        if is_closed || region.order == Direction::Backward {
-            write_slots(memory, region, &cycles, &zones)?;
-        }
-    }
-    memory.is_end = is_end;
-    Ok(())
-}
-
-/// What a region writes, units inside included.
-fn stores_of(region: &Region) -> Vec<(VarId, Store)> {
-    let mut found = Vec::new();
-    let mut bodies: Vec<&Body> = region.single.iter().collect();
-    for step in &region.steps {
-        match step {
-            Step::Sweep(sweep) => {
-                bodies.extend(&sweep.bodies);
-                found.extend(sweep.latches.iter().map(|latch| (latch.var, Store::Scalar(latch.scalar))));
-            }
-            Step::Unit(Unit::Nested(inner)) => found.extend(stores_of(inner)),
-            Step::Unit(Unit::Retimed(retimed)) => {
-                found.extend(retimed.stores.iter().map(|(var, buffer)| (*var, Store::Buffer(*buffer))));
-            }
-        }
-    }
-    for instruction in bodies.into_iter().flat_map(|body| &body.code) {
-        found.extend(instruction.store.iter().map(|store| (instruction.var, *store)));
-    }
-    found.extend(region.held.iter().map(|held| (held.var, Store::Scalar(held.scalar))));
-    found
-}
-
-fn scalars_of(region: &Region) -> FxHashSet<ScalarId> {
-    let scalar = |(_, store): (VarId, Store)| match store {
-        Store::Scalar(scalar) => Some(scalar),
-        Store::Buffer(_) => None,
-    };
-    stores_of(region).into_iter().filter_map(scalar).collect()
-}
-
-fn buffers_of(region: &Region) -> FxHashSet<(VarId, BufferId)> {
-    let buffer = |(var, store): (VarId, Store)| match store {
-        Store::Buffer(buffer) => Some((var, buffer)),
-        Store::Scalar(_) => None,
-    };
-    stores_of(region).into_iter().filter_map(buffer).collect()
-}
-
-struct Around<'a> {
-    memory: &'a Memory<'a>,
-    cycles: &'a [usize],
-}
-
-impl Outside for Around<'_> {
-    fn invariant(&self, var: VarId) -> Value {
-        self.memory.invariants[&var].clone()
-    }
-
-    fn cell(&self, var: VarId, place: &Place, activation: usize) -> Result<Cell, Stop> {
-        self.memory.place(var, place, self.cycles[activation])
-    }
-
-    fn slot(&self, slot: SlotId) -> Option<Cell> {
-        self.memory.slots[slot.0].clone()
-    }
-
-    fn is_end_of_trace(&self) -> bool {
-        self.memory.is_end
-    }
-}
-
-fn run_retimed(
-    memory: &mut Memory<'_>,
-    frame: Frame<'_>,
-    retimed: &Retimed,
-    is_closed: bool,
-) -> Result<(), Stop> {
-    let cycles = active(memory, frame, &retimed.activity)?;
-    let n = cycles.len();
-    let mut run = LateRun::default();
-    let lagged = &retimed.lagged;
-    for iteration in 0..n + lagged.max_lag {
-        let program = (memory.flow, memory.operations);
-        let around = Around { memory, cycles: &cycles };
-        run.iterate(program, lagged, &[], Some(n), &around)?;
-        for (var, buffer) in &retimed.stores {
-            let activation = iteration.checked_sub(lagged.lag(*var)).filter(|activation| *activation < n);
-            if let (Some(activation), Some(cell)) = (activation, run.last(*var, 0)) {
-                memory.store(Store::Buffer(*buffer), *var, cycles[activation], &cell)?;
-            }
-        }
-    }
-    // At cycles where the clock of the unit is silent, its streams are absent.
-    for (var, buffer) in &retimed.stores {
-        for cycle in frame.cycles.iter().filter(|cycle| !cycles.contains(cycle)) {
-            memory.store(Store::Buffer(*buffer), *var, *cycle, &Cell::Absent)?;
-        }
-    }
-    if is_closed && n > 0 {
-        for (slot, read) in &retimed.slots {
-            let Read::Here(var, place) = read else { unreachable!("a slot is written from its own cycle") };
-            let cell = match place {
-                Place::Ring(age) => {
-                    run.last(*var, *age).ok_or_else(|| wrong(*var, "is carried and not kept"))?
-                }
-                place => memory.place(*var, place, cycles[n - 1])?,
-            };
-            memory.slots[slot.0] = Some(cell);
-        }
-    }
-    Ok(())
 }

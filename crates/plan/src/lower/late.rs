@@ -119,11 +119,18 @@ impl Coder<'_> {
 
     fn instruction(&mut self, var: VarId) -> Instruction {
         let lag = self.lags[&var];
-        let clock = self.conditions(lag, var);
         if (self.site.is_blind)(var) {
+            // Its clock is asked if that is known here.
+            let conditions = self.system.conditions_below(self.system.clock(var), self.site.clock);
+            let is_known = |(condition, _): &(VarId, bool)| {
+                self.lags.contains_key(condition) || !self.system.is_stream(*condition)
+            };
+            let is_asked = conditions.iter().all(is_known);
+            let clock = if is_asked { self.conditions(lag, var) } else { Box::default() };
             let right = Right::Ahead { slot: None, next: None, init: None };
             return Instruction { var, clock, right, store: Vec::new(), is_repeated: false };
         }
+        let clock = self.conditions(lag, var);
         let right = match self.system.def(var) {
             Def::Input | Def::Known(_) | Def::Absent => unreachable!("only equations are computed"),
             Def::Spelled(known) => Right::Copy(Read::Here(var, Place::Immediate(known.immediate()))),

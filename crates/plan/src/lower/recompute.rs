@@ -153,17 +153,41 @@ fn ranks(draft: &Draft) -> FxHashMap<VarId, usize> {
 
 /// Whether computing a cell again costs no more than keeping it: one pass over its elements.
 fn is_cheap(def: &Def) -> bool {
-    match def {
-        Def::Copy(_) | Def::Choice { .. } => true,
-        Def::Apply(op, _) => match op {
-            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Pow | Op::Maximum | Op::Minimum => true,
-            Op::IntDiv | Op::IntMod | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne => true,
-            Op::And | Op::Or | Op::Not | Op::Neg | Op::Abs | Op::Relu | Op::Exp | Op::Log => true,
-            Op::Sqrt | Op::Tanh | Op::Sigmoid | Op::Sin | Op::Cos | Op::Where | Op::Copy => true,
-            Op::Index(_) | Op::Reshape(_) | Op::ToNum | Op::ToInt | Op::StopGradient => true,
-            Op::ZerosLike | Op::OnesLike => true,
-            _ => false,
-        },
-        _ => false,
-    }
+    let Def::Apply(op, _) = def else { return matches!(def, Def::Copy(_) | Def::Choice { .. }) };
+    let arithmetic = matches!(
+        op,
+        Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Div
+            | Op::Pow
+            | Op::Maximum
+            | Op::Minimum
+            | Op::IntDiv
+            | Op::IntMod
+            | Op::Neg
+            | Op::Abs
+    );
+    let truth = matches!(
+        op,
+        Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Eq | Op::Ne | Op::And | Op::Or | Op::Not | Op::Where
+    );
+    let functions = matches!(
+        op,
+        Op::Relu
+            | Op::Exp
+            | Op::Log
+            | Op::Sqrt
+            | Op::Tanh
+            | Op::Sigmoid
+            | Op::Sin
+            | Op::Cos
+            | Op::ToNum
+            | Op::ToInt
+    );
+    let views = matches!(
+        op,
+        Op::Copy | Op::Index(_) | Op::Reshape(_) | Op::StopGradient | Op::ZerosLike | Op::OnesLike
+    );
+    arithmetic || truth || functions || views
 }

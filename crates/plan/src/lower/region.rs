@@ -178,8 +178,11 @@ impl<'a> Coder<'a> {
             } else {
                 zone == INNER || zones.last().contains(&zone)
             };
-            let place =
-                if is_passed { self.place(From::Step(step), next, zone, Pull::Here) } else { Place::Absent };
+            let place = if is_passed {
+                self.place_of_cell(From::Step(step), next, zone, Pull::Here)
+            } else {
+                Place::Absent
+            };
             Read::Here(next, place)
         };
         Tracker { shift, next: (0..zones.len()).map(read).collect() }
@@ -315,20 +318,20 @@ impl<'a> Coder<'a> {
         }
     }
 
-    /// Where a cell is, for someone who reads it at its own cycle or at a neighbouring one.
+    /// Where a cell is, for someone who reads its value at its own cycle or at a neighbouring one.
     fn place(&self, from: From, var: VarId, zone: usize, pull: Pull) -> Place {
         match self.draft.evaluation.get(var, zone) {
-            Abstract::Absent => return Place::Absent,
-            Abstract::Known(known) => {
-                // Whether a cell is there that is written down can be seen in its place.
-                let is_written =
-                    self.is_written(var, zone) && matches!(from, From::Step(_)) && self.reads_presence(var);
-                let is_after = from == From::After && self.is_written(var, zone);
-                if !is_written && !is_after {
-                    return Place::Immediate(known.immediate());
-                }
+            Abstract::Known(known) if from != From::After || !self.is_written(var, zone) => {
+                Place::Immediate(known.immediate())
             }
-            Abstract::Top | Abstract::Unset => {}
+            _ => self.place_of_cell(from, var, zone, pull),
+        }
+    }
+
+    /// Where a cell is, for someone who also wants to know whether it is there: known ones that matter are written down.
+    fn place_of_cell(&self, from: From, var: VarId, zone: usize, pull: Pull) -> Place {
+        if *self.draft.evaluation.get(var, zone) == Abstract::Absent {
+            return Place::Absent;
         }
         if !self.cells.is_inside[var.index()] {
             return self.outside(var, zone);
@@ -365,11 +368,6 @@ impl<'a> Coder<'a> {
     /// Whether a known cell is written down.
     fn is_written(&self, var: VarId, zone: usize) -> bool {
         self.draft.spelled.contains(&(var, zone)) && self.cells.is_inside[var.index()]
-    }
-
-    /// Whether it matters to readers if a stream is there.
-    fn reads_presence(&self, var: VarId) -> bool {
-        !self.cells.is_on_clock(var)
     }
 
     fn instruction(&self, from: From, var: VarId, zone: usize) -> Instruction {

@@ -53,7 +53,7 @@ pub enum Cut {
     /// Where a condition has a value.
     Guard(VarId, Polarity),
     /// Where nothing that is needed waits for a later cycle.
-    Derived(Closing),
+    Derived(Box<Closing>),
     /// At the end of the trace only.
     Trace,
 }

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use eddy_flow::{Flow, VarId};
 
+use super::closing::closes;
 use super::kind::{condition, kind, of_root};
 use super::names::Names;
 use super::text::zone;
 use crate::plan::{
-    Body, BufferRole, Lagged, Plan, Region, RootPlan, Schedule, Step, Unit, Version, Windows, ZoneEnd,
+    Body, BufferRole, Cut, Lagged, Plan, Region, RootPlan, Schedule, Step, Unit, Version, Windows, ZoneEnd,
 };
 
 /// The plan of a node as a line of JSON.
@@ -112,7 +113,13 @@ impl Writer<'_> {
         let scalars = windows.scalars.iter().map(|scalar| {
             object(&[("stream", self.name(scalar.var)), ("zone", text(&zone(scalar.zone, false)))])
         });
+        let ends = match &windows.cut {
+            Cut::Guard(guard, polarity) => text(&condition(&self.names.labels, *guard, *polarity)),
+            Cut::Derived(closing) => text(&closes(&self.names, closing)),
+            Cut::Trace => "null".to_string(),
+        };
         vec![
+            ("ends_where", ends),
             ("prelude", object(&self.lagged(&windows.prelude))),
             ("versions", list(windows.versions.iter().map(|version| self.version(version)))),
             ("buffers", of_role(BufferRole::Sweeps)),

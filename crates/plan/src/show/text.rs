@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use super::closing::closes;
 use super::kind::{condition, kind};
 use super::names::Names;
 use crate::plan::{
-    Body, Buffer, BufferRole, Lagged, OpenEntry, Plan, Region, RootPlan, Schedule, Step, Unit, Windows, Zone,
-    ZoneEnd,
+    Body, Buffer, BufferRole, Cut, Lagged, OpenEntry, Plan, Region, RootPlan, Schedule, Step, Unit, Windows,
+    Zone, ZoneEnd,
 };
 use eddy_flow::Flow;
 
@@ -80,6 +81,9 @@ impl Writer<'_> {
     }
 
     fn windows(&self, windows: &Windows, text: &mut String) {
+        if let Cut::Derived(closing) = &windows.cut {
+            line(text, 1, &format!("a window ends where {}", closes(&self.names, closing)));
+        }
         if !windows.prelude.body.is_empty() {
             line(text, 1, "before the window");
             self.lagged(&windows.prelude, 2, text);
