@@ -7,6 +7,8 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 use crate::engine::{self, Engine, MAX_LEVELS, Obstacle};
 use crate::krivine::step::RULES;
 use crate::outcome::{DEFAULT_COINS, Limits, Outcome, Shortage};
+use crate::relation::store::Store;
+use crate::relation::{self, Answer, Bounds};
 use crate::syntax::Program;
 use crate::trace::{self, Show, Summary};
 use crate::{codes, format, parse, typing};
@@ -150,8 +152,39 @@ fn stats(summary: &Summary) -> Vec<(&'static str, u64)> {
 }
 
 fn ask(file: &SourceFile, program: &Program, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
-    let _ = (file, program, options, out);
-    Ok(Verdict::answered())
+    let text = options.point.as_deref().unwrap_or_default();
+    let types = &program.terms.types;
+    if let Err(wrong) = relation::point::parse(text, types, program.ty, &mut Store::default()) {
+        let (before, after) = text.split_at(wrong.at);
+        let ty = types.show_briefly(program.ty);
+        let title = format!("`{text}` is no point of `{ty}`: expected {} after `{before}`", wrong.expected);
+        let found = if after.is_empty() { "the end".to_string() } else { format!("`{after}`") };
+        let diagnostic = Diagnostic::error(codes::RUN, main_span(file), title)
+            .label(format!("this is `{ty}`"))
+            .reason(format!("found {found}"))
+            .help("a point is a number, `01:3` for a leaf, `[0, 0] -> 3` for a function that uses its argument twice");
+        return Ok(Verdict::refused(vec![diagnostic]));
+    }
+    let default = Bounds::default();
+    let bounds = Bounds {
+        copies: options.copies.unwrap_or(default.copies),
+        unfold: options.unfold.unwrap_or(default.unfold),
+        work: options.fuel.unwrap_or(default.work),
+    };
+    let (answer, work) = relation::ask(program, bounds, |store| {
+        relation::point::parse(text, types, program.ty, store).expect("it was read before")
+    });
+    match answer {
+        Answer::Yes(found) => {
+            writeln!(out, "yes")?;
+            relation::derivation::write(&found, &program.terms, out)?;
+        }
+        Answer::No => writeln!(out, "no")?,
+        Answer::Unknown => writeln!(out, "unknown")?,
+    }
+    let mut verdict = Verdict::answered();
+    verdict.stats = vec![("goals", work)];
+    Ok(verdict)
 }
 
 fn limits(program: &Program, options: &Options) -> Limits {

@@ -22,14 +22,20 @@ pub fn word(op: Op) -> String {
     }
 }
 
-/// A term as text. Free variables, if there are any, print as `#0`, `#1`, …
+/// A closed term as text.
 pub fn show(terms: &Terms, id: TermId) -> String {
     show_briefly(terms, id, usize::MAX)
 }
 
-/// A term as text, cut where it gets long.
+/// A term as text, cut where it gets long. Free variables, if there are any, print as `#0`, `#1`, …
 pub fn show_briefly(terms: &Terms, id: TermId, limit: usize) -> String {
-    let mut printer = Printer { terms, text: String::new(), scope: Vec::new(), used: FxHashSet::default(), limit };
+    show_open(terms, id, Vec::new(), limit)
+}
+
+/// A term with free variables of these names, the innermost last, cut where it gets long.
+pub fn show_open(terms: &Terms, id: TermId, scope: Vec<String>, limit: usize) -> String {
+    let used = scope.iter().cloned().collect();
+    let mut printer = Printer { terms, text: String::new(), scope, used, limit };
     printer.print(id);
     printer.text
 }

@@ -14,7 +14,7 @@ mod errors;
 mod recheck;
 pub mod rules;
 
-pub use recheck::{recheck, recheck_open};
+pub use recheck::{Checker, Scope, recheck, recheck_open};
 
 use eddy_syntax::{Diagnostic, SourceFile};
 
