@@ -477,7 +477,9 @@ impl Search {
         let ty = self.checker.type_of(&mut self.terms, function, scope).expect("a program is well typed");
         let (from, _) = self.terms.types.sides(ty).expect("what is applied is a function");
         let mut ways = Vec::new();
-        for size in 0..=self.bounds.copies {
+        // Most functions use their argument once: that is tried first.
+        let sizes = [1, 0].into_iter().chain(2..=self.bounds.copies).filter(|size| *size <= self.bounds.copies);
+        for size in sizes {
             let points = (0..size).map(|_| self.store.fresh_point(&self.terms.types, from)).collect();
             let guess = self.store.known_set(points);
             ways.push(vec![Goal::Sets(set, guess), then.clone()]);
