@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod clock;
+mod coherent;
 mod rd;
 mod reactive;
 
@@ -20,6 +21,11 @@ fn main() {
         rd::deep_recursion();
         rd::nested_derivatives();
         rd::reading();
+    }
+    if is_chosen("coherent") {
+        println!("\ncoherent\n");
+        coherent::steps();
+        coherent::the_walk();
     }
     if is_chosen("reactive") {
         println!("\nreactive\n");

@@ -15,7 +15,8 @@ use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{
-    AskArgs, CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs, is_standard_input,
+    AskArgs, CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, Program, Reporting, RunArgs,
+    is_standard_input,
 };
 use crate::input::{self, Unreadable};
 use crate::json;

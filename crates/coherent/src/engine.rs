@@ -67,7 +67,12 @@ pub struct Counters {
 }
 
 /// The leaves of a program without obstacles, as `run` prints them: a line each, for more than one leaf with its path.
-pub fn run(program: &Program, engine: Engine, limits: Limits, coins: u64) -> (Result<String, Shortage>, Counters) {
+pub fn run(
+    program: &Program,
+    engine: Engine,
+    limits: Limits,
+    coins: u64,
+) -> (Result<String, Shortage>, Counters) {
     let mut counters = Counters::default();
     let lines = leaves(program, engine, limits, coins, &mut counters);
     (lines, counters)

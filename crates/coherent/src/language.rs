@@ -89,7 +89,12 @@ fn check(program: &Program, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
     Ok(Verdict::answered())
 }
 
-fn run(file: &SourceFile, program: &Program, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
+fn run(
+    file: &SourceFile,
+    program: &Program,
+    options: &Options,
+    out: Out<'_>,
+) -> Result<Verdict, std::fmt::Error> {
     let name = options.engine.as_deref().unwrap_or(Engine::ALL[0].name());
     let engine = Engine::ALL
         .into_iter()
@@ -122,11 +127,17 @@ fn trace(
         Ok(Verdict::refused(vec![diagnostic]))
     };
     if program.ty != crate::types::Type::NAT {
-        let title = format!("only terms of type `nat` are traced, and this is `{}`", program.terms.types.show_briefly(program.ty));
+        let title = format!(
+            "only terms of type `nat` are traced, and this is `{}`",
+            program.terms.types.show_briefly(program.ty)
+        );
         return refuse(&title, "choose a leaf: `pi0 M` or `pi1 M` of a pair, an application of a function");
     }
     if program.has_coins() {
-        return refuse("a program with coins is not one run, and has no trace", "put numbers in the place of coins");
+        return refuse(
+            "a program with coins is not one run, and has no trace",
+            "put numbers in the place of coins",
+        );
     }
     let limits = limits(program, options);
     let wanted = Show { from: options.from, to: options.to, limit: options.limit, terms: options.terms };
@@ -137,10 +148,11 @@ fn trace(
         return Ok(stopped(file, shortage));
     }
     let summary = trace::trace(program, limits, wanted, out)?;
-    let mut verdict = match summary.outcome {
-        Outcome::Short(shortage) => stopped(file, shortage),
-        Outcome::Value { .. } | Outcome::Empty => Verdict::answered(),
-    };
+    let mut verdict = Verdict::answered();
+    if let Outcome::Short(shortage) = summary.outcome {
+        writeln!(out, "stopped: {shortage}")?;
+        verdict.status = Status::NoValue;
+    }
     verdict.stats = stats(&summary);
     Ok(verdict)
 }
@@ -151,7 +163,12 @@ fn stats(summary: &Summary) -> Vec<(&'static str, u64)> {
     totals.into_iter().chain(rules).collect()
 }
 
-fn ask(file: &SourceFile, program: &Program, options: &Options, out: Out<'_>) -> Result<Verdict, std::fmt::Error> {
+fn ask(
+    file: &SourceFile,
+    program: &Program,
+    options: &Options,
+    out: Out<'_>,
+) -> Result<Verdict, std::fmt::Error> {
     let text = options.point.as_deref().unwrap_or_default();
     let types = &program.terms.types;
     if let Err(wrong) = relation::point::parse(text, types, program.ty, &mut Store::default()) {
@@ -210,7 +227,9 @@ fn stopped(file: &SourceFile, shortage: Shortage) -> Verdict {
 
 fn cannot_run(file: &SourceFile, program: &Program, obstacle: Obstacle) -> Diagnostic {
     let ty = program.terms.types.show_briefly(program.ty);
-    let error = |title: String| Diagnostic::error(codes::RUN, main_span(file), title).label(format!("this is `{ty}`"));
+    let error = |title: String| {
+        Diagnostic::error(codes::RUN, main_span(file), title).label(format!("this is `{ty}`"))
+    };
     match obstacle {
         Obstacle::Function => error(format!("a function cannot be run, and this is `{ty}`"))
             .help("apply it to its arguments; `eddy check` tells its type"),

@@ -114,7 +114,9 @@ impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Shortage::Fuel(steps) => write!(f, "out of fuel after {steps} steps"),
-            Shortage::Memory(bytes) => write!(f, "out of memory: the run needs more than {} MiB", bytes >> 20),
+            Shortage::Memory(bytes) => {
+                write!(f, "out of memory: the run needs more than {} MiB", bytes >> 20)
+            }
             Shortage::Overflow => f.write_str("a number went beyond 2^64 - 1"),
         }
     }

@@ -128,7 +128,14 @@ impl Printer<'_> {
             Term::If(depth, m, p, q) => {
                 self.text.push_str("if");
                 self.depth(depth);
-                work.extend([Anywhere(q), Text(" else "), Anywhere(p), Text(" then "), Anywhere(m), Text(" ")]);
+                work.extend([
+                    Anywhere(q),
+                    Text(" else "),
+                    Anywhere(p),
+                    Text(" then "),
+                    Anywhere(m),
+                    Text(" "),
+                ]);
             }
             Term::Let(depth, m, p) => {
                 let name = self.fresh(id);

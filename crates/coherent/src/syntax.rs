@@ -218,7 +218,8 @@ impl Terms {
 
     /// The number of a probability.
     pub fn add_probability(&mut self, probability: RBig) -> ProbId {
-        let next = ProbId(u32::try_from(self.probabilities.len()).expect("fewer probabilities than source bytes"));
+        let next =
+            ProbId(u32::try_from(self.probabilities.len()).expect("fewer probabilities than source bytes"));
         let place = *self.places_of_probabilities.entry(probability.clone()).or_insert(next);
         if place == next {
             self.probabilities.push(probability);

@@ -57,14 +57,14 @@ const TERM_WIDTH: usize = 200;
 
 /// Runs a program of type `nat` without coins, and writes the steps that are to be shown and the result. A run that ends for want
 /// of something has no line for its result.
-pub fn trace(program: &mut Program, limits: Limits, wanted: Show, out: &mut dyn Write) -> Result<Summary, fmt::Error> {
-    let mut summary = Summary {
-        outcome: Outcome::Empty,
-        steps: 0,
-        rules: [0; RULES.len()],
-        cells: 0,
-        deepest: 0,
-    };
+pub fn trace(
+    program: &mut Program,
+    limits: Limits,
+    wanted: Show,
+    out: &mut dyn Write,
+) -> Result<Summary, fmt::Error> {
+    let mut summary =
+        Summary { outcome: Outcome::Empty, steps: 0, rules: [0; RULES.len()], cells: 0, deepest: 0 };
     let has_ticks = program.has_ticks();
     let mut state = State::start(program.main, &[]);
     loop {
@@ -99,7 +99,9 @@ pub fn trace(program: &mut Program, limits: Limits, wanted: Show, out: &mut dyn 
                 summary.outcome = Outcome::Short(Shortage::Overflow);
                 return Ok(summary);
             }
-            Next::Value(_) | Next::Sum(..) | Next::Coin(..) => unreachable!("there are neither sums nor coins"),
+            Next::Value(_) | Next::Sum(..) | Next::Coin(..) => {
+                unreachable!("there are neither sums nor coins")
+            }
         }
         summary.cells = state.fresh.into();
         summary.deepest = summary.deepest.max(state.stack.len() as u64);

@@ -104,7 +104,9 @@ impl<'c> Machine<'c> {
         };
         self.deepest = self.deepest.max(self.frames.len());
         match stop {
-            Stop::Value(_) | Stop::Empty if self.steps > limits.fuel => Stop::Short(Shortage::Fuel(limits.fuel)),
+            Stop::Value(_) | Stop::Empty if self.steps > limits.fuel => {
+                Stop::Short(Shortage::Fuel(limits.fuel))
+            }
             stop => stop,
         }
     }

@@ -103,7 +103,10 @@ impl Planner<'_> {
                 self.visit(*argument, Place::Group(INDENT));
             }
             ExprKind::Switch(first, second, test) => {
-                self.brackets_around(Range { first: self.range(*first).first, last: self.range(*second).last });
+                self.brackets_around(Range {
+                    first: self.range(*first).first,
+                    last: self.range(*second).last,
+                });
                 self.join(self.range(*second).first, Joint::Item);
                 self.operand(*first);
                 self.operand(*second);

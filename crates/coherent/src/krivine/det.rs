@@ -42,7 +42,12 @@ pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
 /// The distribution of the leaf of a program at the end of a path (section 10).
 ///
 /// Each coin branches, the outcome 0 first; a branch of probability 0 is not explored.
-pub fn distribution(program: &mut Program, path: &[Bit], limits: Limits, coins: u64) -> Result<Mass, Shortage> {
+pub fn distribution(
+    program: &mut Program,
+    path: &[Bit],
+    limits: Limits,
+    coins: u64,
+) -> Result<Mass, Shortage> {
     let mut mass = Mass::default();
     let mut work = vec![(State::start(program.main, path), RBig::ONE, 0, 0)];
     while let Some((mut state, weight, mut steps, flips)) = work.pop() {

@@ -43,8 +43,8 @@ pub struct Step {
 
 /// Every rule, in the order of the specification.
 pub const RULES: [&str; 19] = [
-    "app", "beta", "D", "dbeta", "fix", "succ", "pred", "num-succ", "num-pred", "if", "num-if", "let", "num-let",
-    "pi", "inj", "theta", "flip", "tick", "coin",
+    "app", "beta", "D", "dbeta", "fix", "succ", "pred", "num-succ", "num-pred", "if", "num-if", "let",
+    "num-let", "pi", "inj", "theta", "flip", "tick", "coin",
 ];
 
 /// One step of a well-typed state. The rule is chosen by the head of the term.

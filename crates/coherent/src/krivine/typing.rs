@@ -15,7 +15,8 @@ pub fn is_well_typed(terms: &mut Terms, checker: &mut Checker, state: &State) ->
 
 /// `s : E ⊢ nat`.
 fn takes(terms: &mut Terms, checker: &mut Checker, stack: &[Frame], mut ty: Type) -> Option<()> {
-    let type_of = |terms: &mut Terms, checker: &mut Checker, m: TermId| checker.type_of(terms, m, Scope::EMPTY);
+    let type_of =
+        |terms: &mut Terms, checker: &mut Checker, m: TermId| checker.type_of(terms, m, Scope::EMPTY);
     for frame in stack.iter().rev() {
         ty = match frame {
             // M : A    s : E ⊢ nat                s : D A -> E ⊢ nat

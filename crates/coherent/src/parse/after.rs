@@ -164,8 +164,8 @@ impl Parser<'_> {
         if self.eat(";") {
             return State::Done(expr);
         }
-        if matches!(self.token().kind, TokenKind::Symbol("def" | "pragma")) {
-            // The semicolon is missing: the next definition is read all the same.
+        if matches!(self.token().kind, TokenKind::Symbol("def" | "pragma") | TokenKind::End) {
+            // The semicolon is missing: what follows is read all the same.
             self.frames.push(Frame::Definition { start });
             self.syntax_error("`;`");
             return State::Done(expr);

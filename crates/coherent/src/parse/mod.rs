@@ -96,8 +96,12 @@ fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
         LexError::UnexpectedCharacters(span) => {
             let text = file.slice(span);
             let plural = if text.chars().count() == 1 { "" } else { "s" };
-            Diagnostic::error(codes::LEXICAL, span, format!("unexpected character{plural} `{}`", visible(text)))
-                .label("nothing in the language is written with this")
+            Diagnostic::error(
+                codes::LEXICAL,
+                span,
+                format!("unexpected character{plural} `{}`", visible(text)),
+            )
+            .label("nothing in the language is written with this")
         }
         LexError::UnterminatedComment(span) => {
             Diagnostic::error(codes::LEXICAL, span, "unterminated comment")
@@ -240,7 +244,8 @@ impl Parser<'_> {
         let token = self.token();
         if token.kind != TokenKind::Name {
             self.syntax_error(what);
-            if matches!(token.kind, TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic())) {
+            if matches!(token.kind, TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()))
+            {
                 let text = self.file.slice(token.span);
                 self.help(&format!("`{text}` is reserved; choose another name, for instance `{text}'`"));
             }

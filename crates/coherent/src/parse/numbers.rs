@@ -119,9 +119,5 @@ fn decimal(text: &str) -> Option<RBig> {
         return None;
     }
     let power = UBig::from(10_u8).pow(usize::try_from(scale.unsigned_abs()).ok()?);
-    Some(if scale < 0 {
-        RBig::from_parts(IBig::from(digits), power)
-    } else {
-        RBig::from(digits * power)
-    })
+    Some(if scale < 0 { RBig::from_parts(IBig::from(digits), power) } else { RBig::from(digits * power) })
 }

@@ -60,8 +60,12 @@ impl Parser<'_> {
     pub(super) fn no_sums(&mut self, span: Span, title: &str) {
         let diagnostic = Diagnostic::error(codes::SUM, span, title)
             .label("no sums of terms here")
-            .reason("sums appear only inside summable pairs, as `theta` makes them; terms cannot be added freely")
-            .help("to add numbers, write a recursive `add`; for an empty pair component use `inj0` or `inj1`");
+            .reason(
+                "sums appear only inside summable pairs, as `theta` makes them; terms cannot be added freely",
+            )
+            .help(
+                "to add numbers, write a recursive `add`; for an empty pair component use `inj0` or `inj1`",
+            );
         self.diagnostics.push(diagnostic);
     }
 

@@ -92,7 +92,9 @@ impl Parser<'_> {
             match token.kind {
                 TokenKind::End => return self.give_up(),
                 // No term goes beyond the item that it belongs to.
-                TokenKind::Symbol(";" | "def" | "pragma") if matches!(self.frames[0], Frame::Definition { .. }) => {
+                TokenKind::Symbol(";" | "def" | "pragma")
+                    if matches!(self.frames[0], Frame::Definition { .. }) =>
+                {
                     return self.give_up();
                 }
                 TokenKind::Symbol(symbol) => {
@@ -121,8 +123,9 @@ impl Parser<'_> {
     pub(super) fn recover_to_body(&mut self) -> State {
         let mut ahead = self.at;
         // A point that belongs to this `\` is on its line of thought: no other form opens before it.
-        while let TokenKind::Name | TokenKind::Number | TokenKind::Symbol("nat" | "D" | "->" | "=>" | ":" | "^" | "(" | ")") =
-            self.tokens[ahead].kind
+        while let TokenKind::Name
+        | TokenKind::Number
+        | TokenKind::Symbol("nat" | "D" | "->" | "=>" | ":" | "^" | "(" | ")") = self.tokens[ahead].kind
         {
             ahead += 1;
         }

@@ -40,7 +40,12 @@ pub fn write(found: &Found, terms: &Terms, out: &mut dyn Write) -> fmt::Result {
         let term = print::show_open(terms, judgement.term, scope, TERM_WIDTH);
         let shown = point::show(&found.store, judgement.point);
         let indent = 2 * depth.min(MAX_INDENT);
-        writeln!(out, "{:indent$}[{}] {context}{blank}⊢ {term} : {shown}", "", rule(terms.get(judgement.term)))?;
+        writeln!(
+            out,
+            "{:indent$}[{}] {context}{blank}⊢ {term} : {shown}",
+            "",
+            rule(terms.get(judgement.term))
+        )?;
     }
     Ok(())
 }

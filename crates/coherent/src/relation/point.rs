@@ -92,11 +92,14 @@ fn leaf(
     let mut word = Vec::new();
     if depth > 0 {
         let digits = reader.digits();
-        let is_path = digits.len() == depth as usize && digits.bytes().all(|byte| matches!(byte, b'0' | b'1'));
+        let is_path =
+            digits.len() == depth as usize && digits.bytes().all(|byte| matches!(byte, b'0' | b'1'));
         if !is_path {
             return Err(reader.error(&format!("a path of {depth} letters 0 or 1, and a colon")));
         }
-        word.extend(digits.bytes().map(|byte| Letter::Known(if byte == b'0' { Bit::Zero } else { Bit::One })));
+        word.extend(
+            digits.bytes().map(|byte| Letter::Known(if byte == b'0' { Bit::Zero } else { Bit::One })),
+        );
         reader.expect(":", "`:` behind the path")?;
     }
     let number = reader.digits().parse().map_err(|_| reader.error("a number below 2^64"))?;

@@ -133,13 +133,22 @@ struct Check {
 enum Goal {
     Check(Check),
     /// The argument is used at each point of the multiset that the function, checked already, asks for.
-    Argument { function: TermId, argument: Check, set: SetId },
+    Argument {
+        function: TermId,
+        argument: Check,
+        set: SetId,
+    },
     /// The uses of a variable are the multiset.
     Uses(Collector, SetId),
     /// All uses of a variable are this number.
     AllEqual(Collector, Number),
     /// `D M : (wanted, r·b)` from `M : (given, b)`.
-    Derived { function: Check, given: SetId, wanted: SetId, letter: Letter },
+    Derived {
+        function: Check,
+        given: SetId,
+        wanted: SetId,
+        letter: Letter,
+    },
     Letters(Letter, Letter),
     Numbers(Number, Number),
     Points(PointId, PointId),
@@ -261,7 +270,9 @@ impl Search {
                 let all = numbers.into_iter().all(|other| self.store.equate(other, number));
                 all.then_some(()).ok_or(Fail)
             }
-            Goal::Derived { function, given, wanted, letter } => self.derived(function, given, wanted, letter),
+            Goal::Derived { function, given, wanted, letter } => {
+                self.derived(function, given, wanted, letter)
+            }
             Goal::Letters(one, other) => self.store.equate_letters(one, other).then_some(()).ok_or(Fail),
             Goal::Numbers(one, other) => self.store.equate(one, other).then_some(()).ok_or(Fail),
             Goal::Points(one, other) => self.points(one, other),
@@ -269,7 +280,8 @@ impl Search {
                 if self.store.join(one, other) {
                     return Ok(());
                 }
-                let elements = |set| self.store.elements(set).expect("known, or they would be joined").to_vec();
+                let elements =
+                    |set| self.store.elements(set).expect("known, or they would be joined").to_vec();
                 let (ones, others) = (elements(one), elements(other));
                 self.push(Goal::Match(ones, others));
                 Ok(())
@@ -471,14 +483,21 @@ impl Search {
     }
 
     /// The head of the function is a variable, which does not say how often it uses its argument: all sizes are tried, up to the bound.
-    fn guess(&mut self, function: TermId, environment: Environment, set: SetId, then: Goal) -> Result<(), Fail> {
+    fn guess(
+        &mut self,
+        function: TermId,
+        environment: Environment,
+        set: SetId,
+        then: Goal,
+    ) -> Result<(), Fail> {
         self.is_cut = true;
         let scope = self.scope(environment);
         let ty = self.checker.type_of(&mut self.terms, function, scope).expect("a program is well typed");
         let (from, _) = self.terms.types.sides(ty).expect("what is applied is a function");
         let mut ways = Vec::new();
         // Most functions use their argument once: that is tried first.
-        let sizes = [1, 0].into_iter().chain(2..=self.bounds.copies).filter(|size| *size <= self.bounds.copies);
+        let sizes =
+            [1, 0].into_iter().chain(2..=self.bounds.copies).filter(|size| *size <= self.bounds.copies);
         for size in sizes {
             let points = (0..size).map(|_| self.store.fresh_point(&self.terms.types, from)).collect();
             let guess = self.store.known_set(points);
@@ -522,7 +541,8 @@ impl Search {
         let scope = self.scope(outer);
         let scope = self.checker.bind(scope, ty);
         self.environments.push(Variable { outer, collector, binder, scope });
-        let innermost = u32::try_from(self.environments.len() - 1).expect("the search is bounded far below 2^32");
+        let innermost =
+            u32::try_from(self.environments.len() - 1).expect("the search is bounded far below 2^32");
         (Environment(Some(innermost)), collector)
     }
 

@@ -209,7 +209,8 @@ impl Store {
             _ if one.offset <= other.offset => (one, other),
             _ => (other, one),
         };
-        let (Some(unknown), Some(offset)) = (learner.unknown, teacher.offset.checked_sub(learner.offset)) else {
+        let (Some(unknown), Some(offset)) = (learner.unknown, teacher.offset.checked_sub(learner.offset))
+        else {
             return false;
         };
         self.numbers[unknown as usize] = Some(Number { offset, ..teacher });

@@ -43,7 +43,11 @@ pub fn common_context(terms: &Terms, m0: TermId, m1: TermId) -> Option<(TermId, 
 /// `L[0] → 0` and `L[M+N] → L[M] + L[N]`, at the root.
 ///
 /// The type of a zero is not needed to reduce it: it gets the type that `ty` gives.
-pub fn reduce(terms: &mut Terms, m: TermId, ty: impl FnOnce(&mut Terms, TermId) -> crate::types::Type) -> Option<TermId> {
+pub fn reduce(
+    terms: &mut Terms,
+    m: TermId,
+    ty: impl FnOnce(&mut Terms, TermId) -> crate::types::Type,
+) -> Option<TermId> {
     let inside = hole(terms.get(m))?;
     match terms.get(inside) {
         Term::Zero(_) => {

@@ -56,8 +56,11 @@ pub fn steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
 fn rebuild(terms: &mut Terms, way: &[(TermId, usize)], part: TermId) -> TermId {
     way.iter().rev().fold(part, |inside, (form, place)| {
         let term = terms.get(*form);
-        let parts: Vec<TermId> =
-            term.parts().enumerate().map(|(index, (old, _))| if index == *place { inside } else { old }).collect();
+        let parts: Vec<TermId> = term
+            .parts()
+            .enumerate()
+            .map(|(index, (old, _))| if index == *place { inside } else { old })
+            .collect();
         let rebuilt = term.with_parts(parts.into_iter());
         match terms.binder_name(*form) {
             Some(name) => terms.add_binder(rebuilt, name),

@@ -25,7 +25,9 @@ pub fn reduce(terms: &mut Terms, m: TermId, ty: Type) -> Option<(&'static str, T
         Term::Fix(function) => Some(("fix", terms.add(Term::Apply(function, m)))),
         // succ^0 n → n+1      pred^0 0 → 0      pred^0 (n+1) → n
         Term::Op(Op::Succ, 0, part) => number(terms, part, |n| n.checked_add(1)).map(|n| ("succ", n)),
-        Term::Op(Op::Pred, 0, part) => number(terms, part, |n| Some(n.saturating_sub(1))).map(|n| ("pred", n)),
+        Term::Op(Op::Pred, 0, part) => {
+            number(terms, part, |n| Some(n.saturating_sub(1))).map(|n| ("pred", n))
+        }
         // if^0(0,P,Q) → P     if^0(n+1,P,Q) → Q
         Term::If(0, condition, p, q) => match terms.get(condition) {
             Term::Num(n) => Some(("if", if n == 0 { p } else { q })),

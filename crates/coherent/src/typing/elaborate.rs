@@ -9,8 +9,8 @@ use super::errors::{self, Place};
 use super::rules::{self, Misfit};
 use crate::names::Name;
 use crate::parse::Parsed;
-use crate::surface::{self, Binders, ExprId, ExprKind, Exprs, Limit, Prefix};
 use crate::sugar;
+use crate::surface::{self, Binders, ExprId, ExprKind, Exprs, Limit, Prefix};
 use crate::syntax::{Definition, Op, Program, Term, TermId, Terms};
 use crate::types::Type;
 
@@ -201,7 +201,8 @@ impl Elaborator<'_> {
                 let (yes_term, yes_ty) = self.pop();
                 let (condition_term, condition_ty) = self.pop();
                 let name = named("if", *depth);
-                let place = Place { form: exprs.span(expr), part: exprs.span(*condition), other: None, name: &name };
+                let place =
+                    Place { form: exprs.span(expr), part: exprs.span(*condition), other: None, name: &name };
                 self.accept(rules::ground(*depth, condition_ty), place);
                 let ty = self.branches(expr, *yes, *no, (yes_ty, no_ty), *depth);
                 let term = self.terms.add(Term::If(*depth, condition_term, yes_term, no_term));
@@ -310,7 +311,8 @@ impl Elaborator<'_> {
             *result = self.accept(applied, place);
         }
         let [yes, no, condition] = results;
-        let place = Place { form, part: self.exprs.span(test), other: None, name: "the test of `<M0, M1>^T`" };
+        let place =
+            Place { form, part: self.exprs.span(test), other: None, name: "the test of `<M0, M1>^T`" };
         self.accept(rules::ground(0, condition), place);
         let branch = self.branches(expr, first, second, (yes, no), 0);
         let pair = branch.checked_deeper(1).unwrap_or(Type::UNKNOWN);
@@ -340,7 +342,8 @@ impl Elaborator<'_> {
 
     fn name(&mut self, name: Name, expr: ExprId) {
         if let Some(place) = self.bound.get(&name).and_then(|places| places.last()) {
-            let index = u32::try_from(self.binders.len() - 1 - place).expect("fewer binders than source bytes");
+            let index =
+                u32::try_from(self.binders.len() - 1 - place).expect("fewer binders than source bytes");
             let ty = self.binders[*place].1;
             let term = self.terms.add(Term::Var(index));
             return self.done.push((term, ty));

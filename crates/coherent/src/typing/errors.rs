@@ -70,13 +70,14 @@ pub fn misfit(types: &Types, misfit: Misfit, place: Place<'_>) -> Diagnostic {
         }
         Misfit::TooShallow(levels, found) => {
             let plural = if levels == 1 { "" } else { "s" };
-            let title =
-                format!("{name} needs {levels} level{plural} of `D`, and {} has {}", show(found), found.depth);
+            let title = format!(
+                "{name} needs {levels} level{plural} of `D`, and {} has {}",
+                show(found),
+                found.depth
+            );
             error(title, found).reason("`D` of a function counts at the end: `A -> D B` has one level")
         }
-        Misfit::TooDeep(found) => {
-            error(format!("{name} would make a type deeper than {MAX_DEPTH}"), found)
-        }
+        Misfit::TooDeep(found) => error(format!("{name} would make a type deeper than {MAX_DEPTH}"), found),
         Misfit::Branches(yes, no) => {
             let title = format!("the branches differ: {} after `then`, {} after `else`", show(yes), show(no));
             let diagnostic = error(title, no);
@@ -104,14 +105,20 @@ fn help_with_levels(diagnostic: Diagnostic, expected: Type, found: Type) -> Diag
 pub fn declared(types: &Types, places: [Span; 3], expected: Type, found: Type) -> Diagnostic {
     let (due, got) = (types.show_briefly(expected), types.show_briefly(found));
     let [definition, term, annotation] = places;
-    let diagnostic = Diagnostic::error(codes::TYPE, definition, format!("declared as `{due}`, and this is `{got}`"))
-        .cause(term, format!("this is `{got}`"))
-        .cause(annotation, format!("`{due}` is declared here"));
+    let diagnostic =
+        Diagnostic::error(codes::TYPE, definition, format!("declared as `{due}`, and this is `{got}`"))
+            .cause(term, format!("this is `{got}`"))
+            .cause(annotation, format!("`{due}` is declared here"));
     help_with_levels(diagnostic, expected, found)
 }
 
 /// A variable that nothing binds.
-pub fn unbound<'a>(text: &str, span: Span, visible: impl Iterator<Item = &'a str>, is_later: Option<Span>) -> Diagnostic {
+pub fn unbound<'a>(
+    text: &str,
+    span: Span,
+    visible: impl Iterator<Item = &'a str>,
+    is_later: Option<Span>,
+) -> Diagnostic {
     let title = format!("unbound variable `{text}`");
     let diagnostic = Diagnostic::error(codes::UNBOUND, span, title).label("nothing binds this name here");
     if let Some(later) = is_later {

@@ -78,9 +78,7 @@ impl Checker {
                 let to = self.part(body, inner)?;
                 Some(terms.types.arrow(from, to))
             }
-            Term::Apply(m, n) => {
-                rules::apply(&terms.types, self.part(m, scope)?, self.part(n, scope)?).ok()
-            }
+            Term::Apply(m, n) => rules::apply(&terms.types, self.part(m, scope)?, self.part(n, scope)?).ok(),
             Term::Fix(m) => rules::fix(&terms.types, self.part(m, scope)?).ok(),
             Term::Derive(m) => rules::derive(&mut terms.types, self.part(m, scope)?).ok(),
             Term::Op(op, depth, m) => rules::op(op, depth, self.part(m, scope)?).ok(),

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use eddy_coherent::krivine::det as reference;
 use eddy_coherent::outcome::{Limits, Outcome};
-use eddy_coherent::{environment, engine};
+use eddy_coherent::{engine, environment};
 
 use crate::generate::{With, terms};
 use crate::harness::{LIMITS, Verdict, at_least, det, env, law, leaves, program};

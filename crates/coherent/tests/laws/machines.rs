@@ -194,4 +194,3 @@ fn simulates(program: &mut Program, state: &State, before: &[State], after: &[St
         None => Ok(()),
     }
 }
-

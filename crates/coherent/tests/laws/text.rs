@@ -1,8 +1,8 @@
 //! Printing, parsing and formatting.
 
 use eddy_coherent::format::format;
-use eddy_coherent::typing::check;
 use eddy_coherent::print;
+use eddy_coherent::typing::check;
 use eddy_syntax::SourceFile;
 
 use crate::generate::{Generator, Sample, With, terms};

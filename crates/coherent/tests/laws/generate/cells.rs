@@ -22,7 +22,7 @@ impl Generator<'_> {
     pub fn pair(&mut self, n: u32) -> (TermId, TermId) {
         let calls = self.terms.types.arrow(Type::NAT, Type::NAT);
         self.scope.push(calls);
-        self.size = 8;
+        self.size = self.size.min(8);
         let body = self.body();
         self.scope.pop();
         let function = self.add(Term::Lambda(calls, body));

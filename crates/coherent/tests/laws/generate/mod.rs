@@ -20,7 +20,12 @@ pub struct Sample {
 impl std::fmt::Debug for Sample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let types = &self.program.terms.types;
-        write!(f, "{}\n  : {}", print::show(&self.program.terms, self.program.main), types.show(self.program.ty))
+        write!(
+            f,
+            "{}\n  : {}",
+            print::show(&self.program.terms, self.program.main),
+            types.show(self.program.ty)
+        )
     }
 }
 
@@ -60,7 +65,8 @@ impl<'a> Generator<'a> {
     }
 
     pub fn finish(self, main: TermId, ty: Type) -> Sample {
-        let program = Program { terms: self.terms, definitions: Vec::new(), main, ty, fuel: None, coins: None };
+        let program =
+            Program { terms: self.terms, definitions: Vec::new(), main, ty, fuel: None, coins: None };
         Sample { program }
     }
 }

@@ -110,8 +110,11 @@ impl Generator<'_> {
             (8, Form::Coin, self.with.coins && depth == 0),
             (3, Form::Tick, self.with.ticks),
         ];
-        let options: Vec<(usize, Form)> =
-            options.into_iter().filter(|(.., is_on)| *is_on).map(|(weight, form, _)| (weight, form)).collect();
+        let options: Vec<(usize, Form)> = options
+            .into_iter()
+            .filter(|(.., is_on)| *is_on)
+            .map(|(weight, form, _)| (weight, form))
+            .collect();
         let form = self.choices.weighted(&options);
         self.form(form, depth)
     }
