@@ -191,7 +191,7 @@ pub fn show(store: &Store, point: PointId) -> String {
                 match (number.unknown, number.offset) {
                     (None, n) => text.push_str(&n.to_string()),
                     (Some(_), 0) => text.push('_'),
-                    (Some(_), n) => text.push_str(&format!("_+{n}")),
+                    (Some(_), n) => text.extend(["_+", &n.to_string()]),
                 }
             }
         }

@@ -92,7 +92,7 @@ fn project(terms: &mut Terms, bit: Bit, d: u32, m: TermId, ty: Type) -> Option<(
             let body = pi(terms, d - e, body);
             ("pi-let", same_binder(terms, m, Term::Let(e, bound, body)))
         }
-        Term::Op(Op::Theta, e, n) => return theta(terms, bit, d, e, n).map(|result| ("pi-theta", result)),
+        Term::Op(Op::Theta, e, n) => ("pi-theta", theta(terms, bit, d, e, n)),
         Term::Op(Op::Inj(j), e, n) => {
             let result = match d.cmp(&e) {
                 // pi_i^d (inj_i^d M) → M       pi_i^d (inj_j^d M) → 0
@@ -141,12 +141,12 @@ fn project(terms: &mut Terms, bit: Bit, d: u32, m: TermId, ty: Type) -> Option<(
 }
 
 /// The rules for `pi_i^d (theta^e M)`.
-fn theta(terms: &mut Terms, bit: Bit, d: u32, e: u32, n: TermId) -> Option<TermId> {
+fn theta(terms: &mut Terms, bit: Bit, d: u32, e: u32, n: TermId) -> TermId {
     let twice = |terms: &mut Terms, outer: Bit, inner: Bit| {
         let inside = terms.op(Op::Pi(inner), d, n);
         terms.op(Op::Pi(outer), d, inside)
     };
-    Some(match d.cmp(&e) {
+    match d.cmp(&e) {
         // pi_0^d (theta^d M) → pi_0^d (pi_0^d M)
         std::cmp::Ordering::Equal if bit == Bit::Zero => twice(terms, Bit::Zero, Bit::Zero),
         // pi_1^d (theta^d M) → pi_1^d (pi_0^d M) + pi_0^d (pi_1^d M)
@@ -164,7 +164,7 @@ fn theta(terms: &mut Terms, bit: Bit, d: u32, e: u32, n: TermId) -> Option<TermI
             let inside = terms.op(Op::Pi(bit), d + 1, n);
             terms.op(Op::Theta, e, inside)
         }
-    })
+    }
 }
 
 /// `pi_{i_(l+1)}^d(… pi_{i_0}^d (flip_l^d M)) → pi_{i_0}^d (pi_{i_(l+1)}^d (… pi_{i_1}^d M))`, with l+2 projections.
