@@ -68,7 +68,7 @@ pub fn trace(
     let has_ticks = program.has_ticks();
     let mut state = State::start(program.main, &[]);
     loop {
-        if let Some(shortage) = limits.shortage(summary.steps, program.terms.bytes())
+        if let Some(shortage) = limits.shortage(summary.steps, program.terms.bytes() + state.bytes())
             && !state.is_value(&program.terms)
         {
             summary.outcome = Outcome::Short(shortage);

@@ -21,7 +21,7 @@ pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
     let mut state = State::start(program.main, path);
     let mut steps = 0;
     loop {
-        if let Some(shortage) = limits.shortage(steps, program.terms.bytes())
+        if let Some(shortage) = limits.shortage(steps, program.terms.bytes() + state.bytes())
             && !state.is_value(&program.terms)
         {
             return Run { outcome: Outcome::Short(shortage), steps };
@@ -52,7 +52,7 @@ pub fn distribution(
     let mut work = vec![(State::start(program.main, path), RBig::ONE, 0, 0)];
     while let Some((mut state, weight, mut steps, flips)) = work.pop() {
         loop {
-            match limits.shortage(steps, program.terms.bytes()) {
+            match limits.shortage(steps, program.terms.bytes() + state.bytes()) {
                 Some(Shortage::Fuel(_)) if !state.is_value(&program.terms) => {
                     mass.unresolved += weight;
                     break;

@@ -17,8 +17,10 @@ pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
     let (mut generation, mut steps) = (0, 0);
     while !states.is_empty() {
         let mut next = Vec::new();
+        let held: u64 = states.iter().map(State::bytes).sum();
         for state in states {
-            if let Some(shortage) = limits.shortage(steps, program.terms.bytes())
+            // The next generation is at most twice as large.
+            if let Some(shortage) = limits.shortage(steps, program.terms.bytes() + 3 * held)
                 && !state.is_value(&program.terms)
             {
                 return Run { outcome: Outcome::Short(shortage), steps };

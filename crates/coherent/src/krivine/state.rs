@@ -48,6 +48,12 @@ impl State {
         self.stack.is_empty() && matches!(terms.get(self.term), Term::Num(_))
     }
 
+    /// About how many bytes the state takes; the words of frames are short.
+    pub fn bytes(&self) -> u64 {
+        (size_of::<State>() + self.stack.len() * size_of::<Frame>() + self.word.len() * size_of::<Letter>())
+            as u64
+    }
+
     /// Whether a cell occurs in the word or in the stack.
     pub fn has_cell(&self, cell: u32) -> bool {
         let letter = Letter::Cell(cell);

@@ -47,6 +47,11 @@ impl Parser<'_> {
             "coin" => self.coin(start),
             "choice" => self.choice(start),
             "omega" => self.omega(start),
+            "+" => {
+                self.advance();
+                self.no_sums(start, "`+` is not written in programs");
+                State::Argument
+            }
             "zero" => {
                 self.advance();
                 self.no_sums(start, "`zero` is not written in programs");

@@ -23,10 +23,17 @@ const MAX_INDENT: usize = 40;
 /// Writes a derivation.
 pub fn write(found: &Found, terms: &Terms, out: &mut dyn Write) -> fmt::Result {
     let uses = uses(found, terms);
-    let mut depths: Vec<usize> = Vec::with_capacity(found.judgements.len());
-    for (judgement, uses) in found.judgements.iter().zip(&uses) {
-        let depth = judgement.below.map_or(0, |below| depths[below] + 1);
-        depths.push(depth);
+    // What a judgement needs, in the order in which it was shown.
+    let mut above: Vec<Vec<usize>> = vec![Vec::new(); found.judgements.len()];
+    for (place, judgement) in found.judgements.iter().enumerate() {
+        if let Some(below) = judgement.below {
+            above[below].push(place);
+        }
+    }
+    let mut work = vec![(0, 0)];
+    while let Some((place, depth)) = work.pop() {
+        work.extend(above[place].iter().rev().map(|next| (*next, depth + 1)));
+        let (judgement, uses) = (found.judgements[place], &uses[place]);
         let names = names(found, terms, judgement.environment);
         let mut context = String::new();
         for (collector, name) in &names {

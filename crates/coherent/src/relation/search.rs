@@ -1,12 +1,14 @@
 //! The search for a derivation of `⊢ M : a` (section 9, Figure 11).
 //!
 //! What is still to be shown is a list of goals; where there is more than one way to go on, the others are kept as choices. A goal that fails
-//! goes back to the last choice. An application `M N` first checks M with an unknown multiset for its argument: mostly M tells
-//! what it needs. Where it does not, because its head is a variable, the size of the multiset is guessed, up to a bound.
+//! goes back to the last choice. An application `M N` first checks M with an unknown multiset for its argument. Where M turns out to be an
+//! abstraction, N becomes the *supplier* of its variable: each use of the variable is checked against N at once, so that what N
+//! can say is known before more is tried. Where nobody supplies the points of a multiset, because a head is a variable of
+//! the program's own surroundings, its size is guessed, up to a bound.
 //!
 //! Bounds make the search finite, and an answer that a bound may have changed is `unknown`.
 
-use super::store::{Collector, Letter, Mark, Number, Point, PointId, SetId, Store};
+use super::store::{Collector, Letter, Mark, Number, Point, PointId, SetId, Store, Supplier};
 use crate::syntax::{Bit, Op, Program, Term, TermId, Terms};
 use crate::types::Type;
 use crate::typing::{Checker, Scope};
@@ -39,10 +41,10 @@ pub enum Answer {
     Unknown,
 }
 
-/// A derivation: its judgements in preorder.
+/// A derivation.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The judgements.
+    /// The judgements, each after the one below it; the first is the one that was asked for.
     pub judgements: Vec<Judgement>,
     /// The environments that they refer to.
     pub environments: Vec<Variable>,
@@ -77,7 +79,19 @@ pub struct Variable {
     /// The binder.
     pub binder: TermId,
     /// The types of all of them.
-    pub(super) scope: Scope,
+    scope: Scope,
+    /// Who checks its uses.
+    supplier: Option<Supplier>,
+}
+
+/// Who checks the points of a multiset as soon as they are known.
+#[derive(Clone, Copy, Debug)]
+enum Supply {
+    /// The argument of an application.
+    Argument(Check),
+    /// The multiset inside a `D`: its points get a letter, unknown at first, and go to the supplier of the multiset outside, if there is one. The
+    /// points with their letters are collected.
+    Derived(Option<Supplier>, Collector),
 }
 
 /// Looks for a derivation of a point of a closed term, which the function puts into the store. Gives also the number of goals looked at.
@@ -93,6 +107,7 @@ pub fn ask(program: &Program, bounds: Bounds, point: impl FnOnce(&mut Store) -> 
         next: None,
         choices: Vec::new(),
         environments: Vec::new(),
+        supplies: Vec::new(),
         judgements: Vec::new(),
         is_cut: false,
         work: 0,
@@ -132,29 +147,38 @@ struct Check {
 #[derive(Clone, Debug)]
 enum Goal {
     Check(Check),
-    /// The argument is used at each point of the multiset that the function, checked already, asks for.
+    /// The argument is used at each point of the multiset that the function, checked already, asks for, unless its uses were checked one
+    /// by one.
     Argument {
         function: TermId,
         argument: Check,
         set: SetId,
+        supplier: Supplier,
     },
     /// The uses of a variable are the multiset.
     Uses(Collector, SetId),
     /// All uses of a variable are this number.
     AllEqual(Collector, Number),
     /// `D M : (wanted, r·b)` from `M : (given, b)`.
-    Derived {
-        function: Check,
-        given: SetId,
-        wanted: SetId,
-        letter: Letter,
-    },
+    Derived(Derived),
     Letters(Letter, Letter),
     Numbers(Number, Number),
     Points(PointId, PointId),
     Sets(SetId, SetId),
     /// The points of two lists are the same up to their order.
     Match(Vec<PointId>, Vec<PointId>),
+}
+
+/// What `D M : (wanted, r·b)` from `M : (given, b)` is about.
+#[derive(Clone, Copy, Debug)]
+struct Derived {
+    function: Check,
+    given: SetId,
+    wanted: SetId,
+    /// r.
+    letter: Letter,
+    /// Who is given the points of the first multiset, and collects them with their letters.
+    supplier: Supplier,
 }
 
 /// A goal, and the goals after it.
@@ -170,6 +194,7 @@ struct Choice {
     next: Option<u32>,
     n_goals: usize,
     n_environments: usize,
+    n_supplies: usize,
     n_judgements: usize,
     mark: Mark,
 }
@@ -186,6 +211,7 @@ struct Search {
     next: Option<u32>,
     choices: Vec<Choice>,
     environments: Vec<Variable>,
+    supplies: Vec<Supply>,
     judgements: Vec<Judgement>,
     /// Whether a bound kept the search from looking further.
     is_cut: bool,
@@ -230,6 +256,7 @@ impl Search {
                 next: self.next,
                 n_goals: self.goals.len(),
                 n_environments: self.environments.len(),
+                n_supplies: self.supplies.len(),
                 n_judgements: self.judgements.len(),
                 mark: self.store.mark(),
             });
@@ -245,6 +272,7 @@ impl Search {
         self.next = choice.next;
         self.goals.truncate(choice.n_goals);
         self.environments.truncate(choice.n_environments);
+        self.supplies.truncate(choice.n_supplies);
         self.judgements.truncate(choice.n_judgements);
         self.store.forget(choice.mark);
         if choice.ways.is_empty() {
@@ -257,7 +285,10 @@ impl Search {
     fn show(&mut self, goal: Goal) -> Result<(), Fail> {
         match goal {
             Goal::Check(check) => self.check(check),
-            Goal::Argument { function, argument, set } => self.argument(function, argument, set),
+            Goal::Argument { supplier, .. } if self.store.is_taken(supplier) => Ok(()),
+            Goal::Argument { function, argument, set, supplier } => {
+                self.argument(function, argument, set, supplier)
+            }
             Goal::Uses(collector, set) => {
                 let uses = self.store.uses(collector).to_vec();
                 let uses = self.store.known_set(uses);
@@ -270,9 +301,7 @@ impl Search {
                 let all = numbers.into_iter().all(|other| self.store.equate(other, number));
                 all.then_some(()).ok_or(Fail)
             }
-            Goal::Derived { function, given, wanted, letter } => {
-                self.derived(function, given, wanted, letter)
-            }
+            Goal::Derived(derived) => self.derived(derived),
             Goal::Letters(one, other) => self.store.equate_letters(one, other).then_some(()).ok_or(Fail),
             Goal::Numbers(one, other) => self.store.equate(one, other).then_some(()).ok_or(Fail),
             Goal::Points(one, other) => self.points(one, other),
@@ -327,8 +356,9 @@ impl Search {
         match self.terms.get(check.term) {
             // x:[a] ⊢ x : a
             Term::Var(index) => {
-                let collector = self.collector(check.environment, index);
+                let Variable { collector, supplier, .. } = self.variable(check.environment, index);
                 self.store.add_use(collector, check.point);
+                self.supply(supplier, check.point);
             }
             // ⊢ n : n
             Term::Num(n) => self.push(Goal::Numbers(point.number, Number::known(n))),
@@ -346,7 +376,8 @@ impl Search {
             Term::Lambda(ty, body) => {
                 let (set, rest) = split_first(point);
                 let rest = self.store.add(rest);
-                let (environment, collector) = self.bind(check.environment, check.term, ty);
+                let supplier = self.store.take_supplier(set);
+                let (environment, collector) = self.bind(check.environment, check.term, ty, supplier);
                 self.push(Goal::Uses(collector, set));
                 self.push(Goal::Check(Check { environment, ..part(body, rest) }));
             }
@@ -365,11 +396,14 @@ impl Search {
             Term::Derive(m) => {
                 let mut inside = point;
                 let letter = inside.word.remove(0);
-                let given = self.store.fresh_set();
+                let outside = self.store.take_supplier(inside.sets[0]);
+                let marked = self.store.fresh_collector();
+                let supplier = self.add_supply(Supply::Derived(outside, marked));
+                let given = self.store.supplied_set(supplier);
                 let wanted = std::mem::replace(&mut inside.sets[0], given);
                 let inside = self.store.add(inside);
                 let function = part(m, inside);
-                self.push(Goal::Derived { function, given, wanted, letter });
+                self.push(Goal::Derived(Derived { function, given, wanted, letter, supplier }));
                 self.push(Goal::Check(function));
             }
             Term::Op(op, depth, m) => return self.operator(op, depth as usize, point, part(m, check.point)),
@@ -389,7 +423,7 @@ impl Search {
                 let (bound, rest) = self.split_word(point, depth as usize);
                 let number = self.store.fresh_number();
                 let bound = self.store.add(Point { number, ..bound });
-                let (environment, collector) = self.bind(check.environment, check.term, Type::NAT);
+                let (environment, collector) = self.bind(check.environment, check.term, Type::NAT, None);
                 self.push_all(
                     [
                         Goal::Check(part(m, bound)),
@@ -465,17 +499,24 @@ impl Search {
 
     /// M is checked with an unknown multiset, then N at each of its points.
     fn apply(&mut self, m: TermId, function: Check, argument: Check) {
-        let set = self.store.fresh_set();
+        let supplier = self.add_supply(Supply::Argument(argument));
+        let set = self.store.supplied_set(supplier);
         let mut point = self.store.point(function.point).clone();
         point.sets.insert(0, set);
         let point = self.store.add(point);
-        self.push(Goal::Argument { function: m, argument, set });
+        self.push(Goal::Argument { function: m, argument, set, supplier });
         self.push(Goal::Check(Check { point, ..function }));
     }
 
-    fn argument(&mut self, function: TermId, argument: Check, set: SetId) -> Result<(), Fail> {
+    fn argument(
+        &mut self,
+        function: TermId,
+        argument: Check,
+        set: SetId,
+        supplier: Supplier,
+    ) -> Result<(), Fail> {
         let Some(points) = self.store.elements(set).map(<[PointId]>::to_vec) else {
-            let again = Goal::Argument { function, argument, set };
+            let again = Goal::Argument { function, argument, set, supplier };
             return self.guess(function, argument.environment, set, again);
         };
         self.push_all(points.into_iter().map(|point| Goal::Check(Check { point, ..argument })));
@@ -507,24 +548,28 @@ impl Search {
     }
 
     /// At most one of the points gets the letter 1, and then the whole has it.
-    fn derived(&mut self, function: Check, given: SetId, wanted: SetId, letter: Letter) -> Result<(), Fail> {
-        let Some(points) = self.store.elements(given).map(<[PointId]>::to_vec) else {
-            let again = Goal::Derived { function, given, wanted, letter };
-            return self.guess(function.term, function.environment, given, again);
-        };
-        let mut ways = Vec::new();
-        for chosen in std::iter::once(None).chain((0..points.len()).map(Some)) {
-            let mut marked = Vec::new();
-            for (index, point) in points.iter().enumerate() {
-                let bit = if Some(index) == chosen { Bit::One } else { Bit::Zero };
-                let mut point = self.store.point(*point).clone();
-                point.word.insert(0, Letter::Known(bit));
-                marked.push(self.store.add(point));
-            }
-            let sum = if chosen.is_some() { Bit::One } else { Bit::Zero };
-            let marked = self.store.known_set(marked);
-            ways.push(vec![Goal::Letters(letter, Letter::Known(sum)), Goal::Sets(marked, wanted)]);
+    fn derived(&mut self, derived: Derived) -> Result<(), Fail> {
+        let Derived { function, given, wanted, letter, supplier } = derived;
+        if !self.store.is_taken(supplier) {
+            let Some(points) = self.store.elements(given).map(<[PointId]>::to_vec) else {
+                return self.guess(function.term, function.environment, given, Goal::Derived(derived));
+            };
+            points.into_iter().for_each(|point| self.supply(Some(supplier), point));
         }
+        let Supply::Derived(_, marked) = self.supplies[supplier.0 as usize] else {
+            unreachable!("the multiset inside a `D` was made for it")
+        };
+        let marked = self.store.uses(marked).to_vec();
+        let letters: Vec<Letter> = marked.iter().map(|point| self.store.point(*point).word[0]).collect();
+        let marked = self.store.known_set(marked);
+        let way = |chosen: Option<usize>| {
+            let bit = |is_one: bool| Letter::Known(if is_one { Bit::One } else { Bit::Zero });
+            let each =
+                letters.iter().enumerate().map(|(i, other)| Goal::Letters(*other, bit(Some(i) == chosen)));
+            let sum = Goal::Letters(letter, bit(chosen.is_some()));
+            std::iter::once(sum).chain(each).chain([Goal::Sets(marked, wanted)]).collect()
+        };
+        let ways = std::iter::once(None).chain((0..letters.len()).map(Some)).map(way).collect();
         self.choose(ways)
     }
 
@@ -536,31 +581,59 @@ impl Search {
         (Point { sets: Vec::new(), word, number: Number::known(0) }, rest)
     }
 
-    fn bind(&mut self, outer: Environment, binder: TermId, ty: Type) -> (Environment, Collector) {
+    fn bind(
+        &mut self,
+        outer: Environment,
+        binder: TermId,
+        ty: Type,
+        supplier: Option<Supplier>,
+    ) -> (Environment, Collector) {
         let collector = self.store.fresh_collector();
         let scope = self.scope(outer);
         let scope = self.checker.bind(scope, ty);
-        self.environments.push(Variable { outer, collector, binder, scope });
+        self.environments.push(Variable { outer, collector, binder, scope, supplier });
         let innermost =
             u32::try_from(self.environments.len() - 1).expect("the search is bounded far below 2^32");
         (Environment(Some(innermost)), collector)
+    }
+
+    fn add_supply(&mut self, supply: Supply) -> Supplier {
+        self.supplies.push(supply);
+        Supplier(u32::try_from(self.supplies.len() - 1).expect("the search is bounded far below 2^32"))
+    }
+
+    /// A point of a multiset goes to its supplier, through all derivatives on the way, each of which gives it a letter.
+    fn supply(&mut self, mut supplier: Option<Supplier>, mut point: PointId) {
+        while let Some(Supplier(number)) = supplier {
+            match self.supplies[number as usize] {
+                Supply::Argument(argument) => {
+                    self.push(Goal::Check(Check { point, ..argument }));
+                    return;
+                }
+                Supply::Derived(outside, marked) => {
+                    let mut deeper = self.store.point(point).clone();
+                    let letter = self.store.fresh_letter();
+                    deeper.word.insert(0, letter);
+                    point = self.store.add(deeper);
+                    self.store.add_use(marked, point);
+                    supplier = outside;
+                }
+            }
+        }
     }
 
     fn scope(&self, environment: Environment) -> Scope {
         environment.0.map_or(Scope::EMPTY, |innermost| self.environments[innermost as usize].scope)
     }
 
-    fn collector(&self, mut environment: Environment, index: u32) -> Collector {
-        let variable = |environment: &mut Environment| {
-            let innermost = environment.0.expect("every variable is bound");
-            let variable = self.environments[innermost as usize];
-            *environment = variable.outer;
-            variable
+    fn variable(&self, mut environment: Environment, index: u32) -> Variable {
+        let innermost = |environment: Environment| {
+            self.environments[environment.0.expect("every variable is bound") as usize]
         };
         for _ in 0..index {
-            variable(&mut environment);
+            environment = innermost(environment).outer;
         }
-        variable(&mut environment).collector
+        innermost(environment)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Points with unknowns, and what is known about them. Everything that is learnt can be forgotten again, for backtracking.
 
+use rustc_hash::FxHashSet;
+
 use crate::syntax::Bit;
 use crate::types::{Type, Types};
 
@@ -10,6 +12,10 @@ pub struct PointId(u32);
 /// The number of a multiset, known or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetId(u32);
+
+/// Who can check a point as soon as it is known to be in a multiset; see [`search`](super::search).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Supplier(pub(super) u32);
 
 /// Who collects the uses of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +60,8 @@ pub struct Point {
 /// What is known about a multiset.
 #[derive(Clone, Debug)]
 enum Set {
-    Unknown,
+    /// Not known; its points go to the supplier, if there is one.
+    Unknown(Option<Supplier>),
     Same(SetId),
     Points(Vec<PointId>),
 }
@@ -64,7 +71,8 @@ enum Set {
 enum Learnt {
     Number(u32),
     Letter(u32),
-    Set(SetId),
+    Set(SetId, Option<Supplier>),
+    Taken(SetId, Supplier),
     Use(Collector),
 }
 
@@ -87,6 +95,7 @@ pub struct Store {
     letters: Vec<Option<Letter>>,
     sets: Vec<Set>,
     uses: Vec<Vec<PointId>>,
+    taken: FxHashSet<Supplier>,
     learnt: Vec<Learnt>,
 }
 
@@ -116,8 +125,29 @@ impl Store {
 
     /// A multiset about which nothing is known.
     pub fn fresh_set(&mut self) -> SetId {
-        self.sets.push(Set::Unknown);
+        self.sets.push(Set::Unknown(None));
         SetId(small(self.sets.len() - 1))
+    }
+
+    /// A multiset about which nothing is known, except who supplies its points.
+    pub fn supplied_set(&mut self, supplier: Supplier) -> SetId {
+        self.sets.push(Set::Unknown(Some(supplier)));
+        SetId(small(self.sets.len() - 1))
+    }
+
+    /// Whoever finds the points of an unknown multiset takes its supplier, once.
+    pub fn take_supplier(&mut self, set: SetId) -> Option<Supplier> {
+        let set = self.representative(set);
+        let Set::Unknown(Some(supplier)) = self.sets[set.0 as usize] else { return None };
+        self.sets[set.0 as usize] = Set::Unknown(None);
+        self.taken.insert(supplier);
+        self.learnt.push(Learnt::Taken(set, supplier));
+        Some(supplier)
+    }
+
+    /// Whether somebody took this supplier, and gives it each point.
+    pub fn is_taken(&self, supplier: Supplier) -> bool {
+        self.taken.contains(&supplier)
     }
 
     /// A multiset of known size.
@@ -159,7 +189,7 @@ impl Store {
     pub fn elements(&self, set: SetId) -> Option<&[PointId]> {
         match &self.sets[self.representative(set).0 as usize] {
             Set::Points(points) => Some(points),
-            Set::Unknown => None,
+            Set::Unknown(_) => None,
             Set::Same(_) => unreachable!("a representative is the same as no other"),
         }
     }
@@ -170,13 +200,17 @@ impl Store {
         if one == other {
             return true;
         }
-        let unknown = match (&self.sets[one.0 as usize], &self.sets[other.0 as usize]) {
-            (Set::Unknown, _) => (one, other),
-            (_, Set::Unknown) => (other, one),
+        let (unknown, known) = match (&self.sets[one.0 as usize], &self.sets[other.0 as usize]) {
+            // Of two that are unknown, the one that stays keeps its supplier.
+            (Set::Unknown(None), _) => (one, other),
+            (_, Set::Unknown(None)) => (other, one),
+            (Set::Unknown(_), _) => (one, other),
+            (_, Set::Unknown(_)) => (other, one),
             _ => return false,
         };
-        self.sets[unknown.0.0 as usize] = Set::Same(unknown.1);
-        self.learnt.push(Learnt::Set(unknown.0));
+        let Set::Unknown(supplier) = self.sets[unknown.0 as usize] else { unreachable!("it is unknown") };
+        self.sets[unknown.0 as usize] = Set::Same(known);
+        self.learnt.push(Learnt::Set(unknown, supplier));
         true
     }
 
@@ -261,7 +295,11 @@ impl Store {
             match learnt {
                 Learnt::Number(unknown) => self.numbers[unknown as usize] = None,
                 Learnt::Letter(unknown) => self.letters[unknown as usize] = None,
-                Learnt::Set(set) => self.sets[set.0 as usize] = Set::Unknown,
+                Learnt::Taken(set, supplier) => {
+                    self.taken.remove(&supplier);
+                    self.sets[set.0 as usize] = Set::Unknown(Some(supplier));
+                }
+                Learnt::Set(set, supplier) => self.sets[set.0 as usize] = Set::Unknown(supplier),
                 Learnt::Use(collector) => {
                     self.uses[collector.0 as usize].pop();
                 }

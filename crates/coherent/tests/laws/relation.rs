@@ -6,7 +6,6 @@ use eddy_coherent::outcome::Outcome;
 use eddy_coherent::relation::store::{Letter, Point};
 use eddy_coherent::relation::{Answer, Bounds, ask};
 
-use crate::generate::Generator;
 use crate::harness::{Verdict, at_least, det, law, leaves, program};
 
 /// The bounds with which every value of the specification's trials was found.
@@ -15,12 +14,7 @@ const BOUNDS: Bounds = Bounds { copies: 3, unfold: 4, work: 100_000 };
 #[test]
 fn typable_iff_the_machine_reaches_it_theorem_7_13() {
     let (found, missed) = (Cell::new(0), Cell::new(0));
-    // Each call of a variable inside another multiplies the ways to guess.
-    let small = |mut generator: Generator<'_>| {
-        generator.size = 5;
-        program(generator)
-    };
-    law("Theorem 7.13", 500, small, |sample| {
+    law("Theorem 7.13", 500, program, |sample| {
         let mut says_something = false;
         for path in leaves(&sample.program) {
             // Any number at this leaf.
@@ -54,5 +48,6 @@ fn typable_iff_the_machine_reaches_it_theorem_7_13() {
         Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("nothing is known") })
     });
     at_least("derivations found", 100, found.get());
-    assert!(missed.get() * 10 <= found.get(), "{} of {} values were not found", missed.get(), found.get());
+    // A value must be found once the bounds are large enough. On these programs they are.
+    assert_eq!(missed.get(), 0, "values that were not found");
 }
