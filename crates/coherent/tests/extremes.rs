@@ -153,7 +153,7 @@ fn limits_say_their_names() {
 #[test]
 fn many_live_variables_are_bounded_by_memory() {
     // Each body needs all variables before it, so that closures hold a number of values that is quadratic.
-    let n = 5000;
+    let n = 2000;
     let lets = chain(n, |i| format!("let x{i} = {i} in "));
     let uses = chain(n, |i| format!("if x{i} then 0 else "));
     let program =
