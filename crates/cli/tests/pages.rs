@@ -64,7 +64,8 @@ fn check(code: &str, page: &str) -> Result<(), String> {
             "wrong" => {
                 let all_say =
                     |mark: &str| !messages.is_empty() && messages.lines().all(|line| line.contains(mark));
-                let is_refused = status == Some(1) && output.stdout.is_empty();
+                // A run that was stopped has no value, and says so.
+                let is_refused = matches!(status, Some(1 | 3)) && output.stdout.is_empty();
                 (is_refused && all_say(&format!(": error[{code}]: ")))
                     || (status == Some(0) && all_say(&format!(": warning[{code}]: ")))
             }

@@ -7,10 +7,12 @@
 //! * [`point`]: points as text.
 //! * [`store`]: points with unknowns, and unification.
 //! * [`search`]: goals and backtracking, with bounds. A goal list and a stack of choices; nothing recurses.
+//! * `rules`: the rules themselves, from a judgement to those that it needs.
 //! * [`derivation`]: the proof that was found, as text.
 
 pub mod derivation;
 pub mod point;
+mod rules;
 pub mod search;
 pub mod store;
 
