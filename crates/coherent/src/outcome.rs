@@ -16,7 +16,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { fuel: 10_000_000, memory: 4 << 30 }
+        Limits { fuel: 10_000_000, memory: 1 << 30 }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { copies: 3, unfold: 4, work: 10_000_000 }
+        Bounds { copies: 3, unfold: 4, work: 2_000_000 }
     }
 }
 
