@@ -38,11 +38,7 @@ pub fn differential(terms: &mut Terms, x: u32, m: TermId) -> TermId {
 /// `\x:A. M` becomes `\x:D A. ∂(x,M)`: the rule for `D` of an abstraction.
 pub fn derived_abstraction(terms: &mut Terms, lambda: TermId, ty: Type, body: TermId) -> TermId {
     let body = differential(terms, 0, body);
-    let derived = Term::Lambda(ty.deeper(1), body);
-    match terms.binder_name(lambda) {
-        Some(name) => terms.add_binder(derived, name),
-        None => terms.add(derived),
-    }
+    terms.add_like(Term::Lambda(ty.deeper(1), body), lambda)
 }
 
 /// One case of the definition, given the differentials of the parts.
@@ -56,7 +52,7 @@ fn rule(terms: &mut Terms, x: u32, id: TermId, parts: &[TermId]) -> TermId {
         // ∂(x,0) = 0
         (Term::Zero(ty), _) => terms.add(Term::Zero(ty.deeper(1))),
         // ∂(x,\y:C.M) = \y:C. ∂(x,M)
-        (Term::Lambda(ty, _), [m]) => same_binder(terms, id, Term::Lambda(ty, *m)),
+        (Term::Lambda(ty, _), [m]) => terms.add_like(Term::Lambda(ty, *m), id),
         // ∂(x,M N) = (theta^0 (D ∂(x,M))) ∂(x,N)
         (Term::Apply(..), [m, n]) => {
             let derived = terms.add(Term::Derive(*m));
@@ -86,20 +82,12 @@ fn rule(terms: &mut Terms, x: u32, id: TermId, parts: &[TermId]) -> TermId {
         }
         // ∂(x,let^d(y,M,P)) = theta^0 (flip_d^0 (let^(d+1)(y,∂(x,M),∂(x,P))))
         (Term::Let(depth, ..), [m, p]) => {
-            let inner = same_binder(terms, id, Term::Let(depth + 1, *m, *p));
+            let inner = terms.add_like(Term::Let(depth + 1, *m, *p), id);
             let flipped = terms.op(Op::Flip(depth), 0, inner);
             theta(terms, flipped)
         }
         // ∂(x,M+N) = ∂(x,M) + ∂(x,N)
         (Term::Sum(..), [m, n]) => terms.add(Term::Sum(*m, *n)),
         (term, _) => unreachable!("{term:?} has as many differentials as parts"),
-    }
-}
-
-/// The binder keeps its name.
-fn same_binder(terms: &mut Terms, binder: TermId, differential: Term) -> TermId {
-    match terms.binder_name(binder) {
-        Some(name) => terms.add_binder(differential, name),
-        None => terms.add(differential),
     }
 }

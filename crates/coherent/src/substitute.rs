@@ -68,10 +68,7 @@ fn rebuild(
         if work.len() == before {
             let parts = term.parts().map(|(part, binders)| done[&(part, under + binders)]);
             let rebuilt = term.with_parts(parts);
-            let result = match terms.binder_name(id) {
-                Some(name) => terms.add_binder(rebuilt, name),
-                None => terms.add(rebuilt),
-            };
+            let result = terms.add_like(rebuilt, id);
             done.insert((id, under), result);
         }
     }

@@ -179,6 +179,14 @@ impl Terms {
         id
     }
 
+    /// A term in the place of another; if that is a binder, its variable keeps its name.
+    pub fn add_like(&mut self, term: Term, old: TermId) -> TermId {
+        match self.binder_name(old) {
+            Some(name) => self.add_binder(term, name),
+            None => self.add(term),
+        }
+    }
+
     /// `op^d M`.
     pub fn op(&mut self, op: Op, depth: u32, m: TermId) -> TermId {
         self.add(Term::Op(op, depth, m))
@@ -197,16 +205,6 @@ impl Terms {
     /// What the user called the variable of a binder, if it stood in the program.
     pub fn binder_name(&self, id: TermId) -> Option<Name> {
         self.binder_names.get(&id).copied()
-    }
-
-    /// How many terms there are.
-    pub fn len(&self) -> usize {
-        self.terms.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
     }
 
     /// About how many bytes the terms take.

@@ -4,7 +4,7 @@
 //! what becomes a block. A variable that is bound outside of its context is captured by all contexts in between:
 //!
 //! ```text
-//! \x. f (g x)      `g x` is the block of an argument: it captures g and x, which are x's local slot and f's neighbours outside
+//! \g. \x. f (g x)      `g x` is the block of an argument: it captures g and x, which are locals outside of it
 //! ```
 
 use rustc_hash::FxHashMap;

@@ -52,7 +52,6 @@ pub(super) struct Machine<'c> {
     pub cells: Cells,
     pub steps: u64,
     pub ticks: u64,
-    pub deepest: usize,
 }
 
 /// How often the use of memory is looked at, in steps; a power of two.
@@ -76,7 +75,6 @@ impl<'c> Machine<'c> {
             cells: Cells::default(),
             steps: 0,
             ticks: 0,
-            deepest: 0,
         }
     }
 
@@ -89,11 +87,8 @@ impl<'c> Machine<'c> {
             if self.heap.is_full() {
                 self.collect();
             }
-            if self.steps.is_multiple_of(LOOK) {
-                self.deepest = self.deepest.max(self.frames.len());
-                if self.bytes() > limits.memory {
-                    break Stop::Short(Shortage::Memory(limits.memory));
-                }
+            if self.steps.is_multiple_of(LOOK) && self.bytes() > limits.memory {
+                break Stop::Short(Shortage::Memory(limits.memory));
             }
             self.steps += 1;
             match self.step() {
@@ -102,7 +97,6 @@ impl<'c> Machine<'c> {
                 Err(Dead) => break Stop::Empty,
             }
         };
-        self.deepest = self.deepest.max(self.frames.len());
         match stop {
             Stop::Value(_) | Stop::Empty if self.steps > limits.fuel => {
                 Stop::Short(Shortage::Fuel(limits.fuel))

@@ -16,8 +16,6 @@ pub struct Report {
     pub steps: u64,
     /// How many cells it made.
     pub cells: u64,
-    /// How many frames were on the stack at most, where it was looked at.
-    pub deepest: u64,
 }
 
 /// The leaf of a program without coins at the end of a path.
@@ -29,7 +27,7 @@ pub fn run(code: &Code, path: &[Bit], limits: Limits) -> Report {
         Stop::Short(shortage) => Outcome::Short(shortage),
         Stop::Coin(_) => unreachable!("a program without coins flips none"),
     };
-    Report { outcome, steps: machine.steps, cells: machine.cells.made, deepest: machine.deepest as u64 }
+    Report { outcome, steps: machine.steps, cells: machine.cells.made }
 }
 
 /// The distribution of the leaf of a program at the end of a path (section 10), and the steps of all paths together.

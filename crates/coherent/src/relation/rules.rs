@@ -221,7 +221,9 @@ impl Search {
             let Some(points) = self.store.elements(given).map(<[PointId]>::to_vec) else {
                 return self.guess(function.term, function.environment, given, Goal::Derived(derived));
             };
-            points.into_iter().for_each(|point| self.supply(Some(supplier), point));
+            for point in points {
+                self.supply(Some(supplier), point);
+            }
         }
         let Supply::Derived(_, marked) = self.supplies[supplier.0 as usize] else {
             unreachable!("the multiset inside a `D` was made for it")

@@ -24,10 +24,7 @@ pub fn plug(terms: &mut Terms, context: TermId, n: TermId) -> TermId {
     let term = terms.get(context);
     let others: Vec<TermId> = term.parts().skip(1).map(|(part, _)| part).collect();
     let plugged = term.with_parts(std::iter::once(n).chain(others));
-    match terms.binder_name(context) {
-        Some(name) => terms.add_binder(plugged, name),
-        None => terms.add(plugged),
-    }
+    terms.add_like(plugged, context)
 }
 
 /// If two terms are `L[N0]` and `L[N1]` for one L: N0 and N1.

@@ -62,9 +62,6 @@ fn rebuild(terms: &mut Terms, way: &[(TermId, usize)], part: TermId) -> TermId {
             .map(|(index, (old, _))| if index == *place { inside } else { old })
             .collect();
         let rebuilt = term.with_parts(parts.into_iter());
-        match terms.binder_name(*form) {
-            Some(name) => terms.add_binder(rebuilt, name),
-            None => terms.add(rebuilt),
-        }
+        terms.add_like(rebuilt, *form)
     })
 }

@@ -57,7 +57,7 @@ fn project(terms: &mut Terms, bit: Bit, d: u32, m: TermId, ty: Type) -> Option<(
         // pi_i^d (\x.M) → \x. pi_i^d M
         Term::Lambda(from, body) => {
             let inside = pi(terms, d, body);
-            ("pi-lambda", same_binder(terms, m, Term::Lambda(from, inside)))
+            ("pi-lambda", terms.add_like(Term::Lambda(from, inside), m))
         }
         // pi_i^d (M N) → (pi_i^d M) N
         Term::Apply(function, argument) => {
@@ -86,11 +86,11 @@ fn project(terms: &mut Terms, bit: Bit, d: u32, m: TermId, ty: Type) -> Option<(
         }
         Term::Let(e, bound, body) if d < e => {
             let bound = pi(terms, d, bound);
-            ("pi-let", same_binder(terms, m, Term::Let(e - 1, bound, body)))
+            ("pi-let", terms.add_like(Term::Let(e - 1, bound, body), m))
         }
         Term::Let(e, bound, body) => {
             let body = pi(terms, d - e, body);
-            ("pi-let", same_binder(terms, m, Term::Let(e, bound, body)))
+            ("pi-let", terms.add_like(Term::Let(e, bound, body), m))
         }
         Term::Op(Op::Theta, e, n) => ("pi-theta", theta(terms, bit, d, e, n)),
         Term::Op(Op::Inj(j), e, n) => {
@@ -184,11 +184,4 @@ fn flip(terms: &mut Terms, outermost: Bit, d: u32, m: TermId) -> Option<TermId> 
     // `bits` is i_(l+1) … i_0; the innermost goes to the outside.
     bits.rotate_right(1);
     Some(bits.into_iter().rev().fold(n, |inside, bit| terms.op(Op::Pi(bit), d, inside)))
-}
-
-fn same_binder(terms: &mut Terms, binder: TermId, term: Term) -> TermId {
-    match terms.binder_name(binder) {
-        Some(name) => terms.add_binder(term, name),
-        None => terms.add(term),
-    }
 }
