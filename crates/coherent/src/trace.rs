@@ -114,7 +114,6 @@ pub fn trace(
         }
     }
     let result = show(summary.outcome, has_ticks).expect("the run has a result");
-    let plural = if summary.steps == 1 { "" } else { "s" };
-    writeln!(out, "result: {result} ({} step{plural})", summary.steps)?;
+    writeln!(out, "result: {result} ({} steps)", summary.steps)?;
     Ok(summary)
 }

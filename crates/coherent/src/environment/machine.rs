@@ -52,9 +52,11 @@ pub(super) struct Machine<'c> {
     pub cells: Cells,
     pub steps: u64,
     pub ticks: u64,
+    /// After so many steps the use of memory is looked at.
+    next_look: u64,
 }
 
-/// How often the use of memory is looked at, in steps; a power of two.
+/// How often the use of memory is looked at, in steps: a run cannot grow much in so few.
 const LOOK: u64 = 1 << 10;
 
 impl<'c> Machine<'c> {
@@ -75,20 +77,24 @@ impl<'c> Machine<'c> {
             cells: Cells::default(),
             steps: 0,
             ticks: 0,
+            next_look: 0,
         }
     }
 
     /// Runs until there is a number, nothing, a coin to flip, or no fuel.
     pub fn advance(&mut self, limits: Limits) -> Stop {
         let stop = loop {
-            if self.steps >= limits.fuel {
+            if self.steps >= limits.fuel && !self.is_value() {
                 break Stop::Short(Shortage::Fuel(limits.fuel));
             }
             if self.heap.is_full() {
                 self.collect();
             }
-            if self.steps.is_multiple_of(LOOK) && self.bytes() > limits.memory {
-                break Stop::Short(Shortage::Memory(limits.memory));
+            if self.steps >= self.next_look {
+                self.next_look = self.steps + LOOK;
+                if self.bytes() > limits.memory {
+                    break Stop::Short(Shortage::Memory(limits.memory));
+                }
             }
             self.steps += 1;
             match self.step() {
@@ -103,6 +109,11 @@ impl<'c> Machine<'c> {
             }
             stop => stop,
         }
+    }
+
+    /// Whether the state is a number alone, from which there is no step.
+    fn is_value(&self) -> bool {
+        self.frames.is_empty() && matches!(self.code.form(self.node), Form::Num(_))
     }
 
     /// The coin that the machine waits for has fallen.

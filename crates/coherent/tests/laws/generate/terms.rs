@@ -71,7 +71,45 @@ impl Generator<'_> {
             let function = self.term(inner);
             return self.add(Term::Derive(function));
         }
+        if self.size > 2 && self.choices.once_in(4) {
+            return self.surrounded(ty);
+        }
         self.lambda(from, to)
+    }
+
+    /// A function of a type out of one of another depth, or one of two.
+    fn surrounded(&mut self, ty: Type) -> TermId {
+        let depth = ty.depth;
+        match self.choices.below(5) {
+            0 if depth > 0 => {
+                let (bit, at) = (self.bit(), self.level(depth - 1));
+                let part = self.term(ty.shallower(1).expect("it is deep enough"));
+                self.terms.op(Op::Inj(bit), at, part)
+            }
+            1 if depth > 0 && depth < MAX_DEPTH => {
+                let at = self.level(depth - 1);
+                let part = self.term(ty.deeper(1));
+                self.terms.op(Op::Theta, at, part)
+            }
+            2 if depth > 1 => {
+                let levels = self.level(depth - 2);
+                let at = self.level(depth - 2 - levels);
+                let part = self.term(ty);
+                self.terms.op(Op::Flip(levels), at, part)
+            }
+            3 => {
+                let inner = self.level(depth);
+                let condition = self.term(Type::ground(inner));
+                let branch = ty.shallower(inner).expect("it is deep enough");
+                let (yes, no) = (self.term(branch), self.term(branch));
+                self.add(Term::If(inner, condition, yes, no))
+            }
+            _ => {
+                let (bit, at) = (self.bit(), self.level(depth));
+                let part = self.term(ty.deeper(1));
+                self.terms.op(Op::Pi(bit), at, part)
+            }
+        }
     }
 
     pub fn lambda(&mut self, from: Type, to: Type) -> TermId {
