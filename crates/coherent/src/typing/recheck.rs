@@ -39,7 +39,7 @@ impl Checker {
 
     /// The type of a term, if it has one.
     pub fn type_of(&mut self, terms: &mut Terms, m: TermId, scope: Scope) -> Option<Type> {
-        let mut work = vec![(m, scope)];
+        let mut work = vec![place(terms, m, scope)];
         while let Some((id, scope)) = work.last().copied() {
             if self.known.contains_key(&(id, scope)) {
                 work.pop();
@@ -54,8 +54,9 @@ impl Checker {
                         (_, 0) => scope,
                         _ => self.bind(scope, Type::NAT),
                     };
-                    if !self.known.contains_key(&(part, inner)) {
-                        work.push((part, inner));
+                    let part = place(terms, part, inner);
+                    if !self.known.contains_key(&part) {
+                        work.push(part);
                     }
                 }
             }
@@ -64,7 +65,7 @@ impl Checker {
                 self.known.insert((id, scope), ty);
             }
         }
-        self.known[&(m, scope)]
+        self.known[&place(terms, m, scope)]
     }
 
     /// The type of a term whose parts have theirs.
@@ -75,30 +76,36 @@ impl Checker {
             Term::Zero(ty) => Some(ty),
             Term::Lambda(from, body) => {
                 let inner = self.bind(scope, from);
-                let to = self.part(body, inner)?;
+                let to = self.part(terms, body, inner)?;
                 Some(terms.types.arrow(from, to))
             }
-            Term::Apply(m, n) => rules::apply(&terms.types, self.part(m, scope)?, self.part(n, scope)?).ok(),
-            Term::Fix(m) => rules::fix(&terms.types, self.part(m, scope)?).ok(),
-            Term::Derive(m) => rules::derive(&mut terms.types, self.part(m, scope)?).ok(),
-            Term::Op(op, depth, m) => rules::op(op, depth, self.part(m, scope)?).ok(),
-            Term::Tick(m) => self.part(m, scope),
+            Term::Apply(m, n) => {
+                rules::apply(&terms.types, self.part(terms, m, scope)?, self.part(terms, n, scope)?).ok()
+            }
+            Term::Fix(m) => rules::fix(&terms.types, self.part(terms, m, scope)?).ok(),
+            Term::Derive(m) => {
+                let function = self.part(terms, m, scope)?;
+                rules::derive(&mut terms.types, function).ok()
+            }
+            Term::Op(op, depth, m) => rules::op(op, depth, self.part(terms, m, scope)?).ok(),
+            Term::Tick(m) => self.part(terms, m, scope),
             Term::If(depth, m, p, q) => {
-                rules::ground(depth, self.part(m, scope)?).ok()?;
-                let branch = rules::branches(self.part(p, scope)?, self.part(q, scope)?).ok()?;
+                rules::ground(depth, self.part(terms, m, scope)?).ok()?;
+                let branch =
+                    rules::branches(self.part(terms, p, scope)?, self.part(terms, q, scope)?).ok()?;
                 rules::under(depth, branch).ok()
             }
             Term::Let(depth, m, p) => {
-                rules::ground(depth, self.part(m, scope)?).ok()?;
+                rules::ground(depth, self.part(terms, m, scope)?).ok()?;
                 let inner = self.bind(scope, Type::NAT);
-                rules::under(depth, self.part(p, inner)?).ok()
+                rules::under(depth, self.part(terms, p, inner)?).ok()
             }
             Term::Sum(m0, m1) => self.sum(terms, m0, m1, scope),
         }
     }
 
-    fn part(&self, m: TermId, scope: Scope) -> Option<Type> {
-        self.known[&(m, scope)]
+    fn part(&self, terms: &Terms, m: TermId, scope: Scope) -> Option<Type> {
+        self.known[&place(terms, m, scope)]
     }
 
     fn variable(&self, mut scope: Scope, index: u32) -> Option<Type> {
@@ -142,6 +149,11 @@ impl Checker {
         let whole = crate::rewrite::linear::plug(terms, m0, sum);
         self.type_of(terms, whole, scope)
     }
+}
+
+/// A term and what its type depends on: that of a closed term is the same in all scopes, and found once.
+fn place(terms: &Terms, m: TermId, scope: Scope) -> (TermId, Scope) {
+    (m, if terms.scope(m) == 0 { Scope::EMPTY } else { scope })
 }
 
 /// The type of a closed term.

@@ -19,7 +19,8 @@ const LOOKED_AT: usize = 150;
 /// The states of the det machine on one leaf, from the first on, and what the last one becomes.
 fn det_run(program: &mut Program, path: &[eddy_coherent::syntax::Bit]) -> (Vec<State>, Option<Next>) {
     let mut states = vec![State::start(program.main, path)];
-    while states.len() < LOOKED_AT {
+    // Some terms grow exponentially; what is looked at stays small.
+    while states.len() < LOOKED_AT && program.terms.bytes() < LIMITS.memory / 16 {
         let state = states[states.len() - 1].clone();
         match step(&mut program.terms, state, Sums::Cells).next {
             Next::State(next) => states.push(next),
@@ -61,6 +62,9 @@ fn subject_reduction_of_nd_states_p1() {
             let mut checker = Checker::default();
             let mut states = vec![State::start(program.main, &path)];
             for _ in 0..LOOKED_AT {
+                if program.terms.bytes() > LIMITS.memory / 16 {
+                    break;
+                }
                 let Some(state) = states.pop() else { break };
                 if !is_well_typed(&mut program.terms, &mut checker, &state) {
                     return Err(format!("not well typed: {state}"));
