@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod clock;
+mod coherent;
 mod pullback;
 mod rd;
 mod reactive;
@@ -28,6 +29,11 @@ fn main() {
         pullback::growth();
         pullback::nested_derivatives();
         pullback::reading();
+    }
+    if is_chosen("coherent") {
+        println!("\ncoherent\n");
+        coherent::steps();
+        coherent::the_walk();
     }
     if is_chosen("reactive") {
         println!("\nreactive\n");

@@ -1,6 +1,6 @@
 //! A test file: a program, and in its comments what to do with it and what to expect.
 //!
-//! Only whole-line comments are instructions, and only those that start with `check`, `run`, `trace`, `=>` or
+//! Only whole-line comments are instructions, and only those that start with `check`, `run`, `trace`, `ask`, `=>` or
 //! `exit:`; markers such as `-- error[RD003]: unbound` stand behind the code that they are about:
 //!
 //! ```text
@@ -83,7 +83,7 @@ impl Case {
 
     fn instruction(&mut self, number: usize, comment: &str) -> Result<(), String> {
         let word = comment.split([' ', ':']).next().unwrap_or_default();
-        if matches!(word, "check" | "run" | "trace" | "gradcheck" | "diff" | "plan") {
+        if matches!(word, "check" | "run" | "trace" | "ask" | "gradcheck" | "diff" | "plan") {
             self.directives.push(directive(number, word, &comment[word.len()..])?);
         } else if let Some(output) = comment.strip_prefix("=>") {
             let output = output.strip_prefix(' ').unwrap_or(output);
@@ -103,7 +103,9 @@ impl Case {
 }
 
 fn directive(number: usize, command: &str, rest: &str) -> Result<Directive, String> {
-    let (options, engines) = rest.split_once(':').unwrap_or((rest, ""));
+    // A colon inside an option, such as that of `--point 01:3`, has no blank behind it.
+    let engines_follow = rest.split_once(": ").or(rest.strip_suffix(':').map(|options| (options, "")));
+    let (options, engines) = engines_follow.unwrap_or((rest, ""));
     let options: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
     if options.first().is_some_and(|first| !first.starts_with("--")) {
         return Err(format!(

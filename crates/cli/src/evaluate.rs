@@ -1,4 +1,4 @@
-//! The commands `check`, `run`, `trace`, `flow`, `diff` and `plan`: find the language, read the program, pass on its answer.
+//! The commands `check`, `run`, `trace`, `ask`, `flow`, `diff` and `plan`: find the language, read the program, pass on its answer.
 //!
 //! A language promises to write nothing about a program that `run` or `trace` refuses, so their answers
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
@@ -15,7 +15,7 @@ use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{
-    CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, PlanArgs, Program, Reporting, RunArgs,
+    AskArgs, CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, PlanArgs, Program, Reporting, RunArgs,
     is_standard_input,
 };
 use crate::input::{self, Unreadable};
@@ -33,6 +33,19 @@ pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
         return Err(misuse(Command::Check.name(), &message));
     }
     let options = Options { memory_report: args.memory, ..Options::default() };
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy ask`.
+pub fn ask(args: &AskArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Ask, &args.program, &args.reporting, args.stats)?;
+    let options = Options {
+        point: Some(args.point.clone()),
+        fuel: args.fuel,
+        copies: args.copies,
+        unfold: args.unfold,
+        ..Options::default()
+    };
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
 

@@ -33,11 +33,13 @@ pub fn explain(args: &ExplainArgs) -> Result<Status, Stop> {
 }
 
 fn find(code: &str) -> Result<(&'static dyn Language, &'static Page), String> {
-    let wanted = code.to_uppercase();
-    if let Some(found) = all().find(|(_, page)| page.code == wanted) {
+    let is_wanted = |page: &Page| page.code.eq_ignore_ascii_case(code);
+    if let Some(found) = all().find(|(_, page)| is_wanted(page)) {
         return Ok(found);
     }
-    let tip = match nearest(&wanted, all().map(|(_, page)| page.code)) {
+    // Most codes are in upper case, some are words.
+    let near = nearest(&code.to_uppercase(), all().map(|(_, page)| page.code));
+    let tip = match near.or(nearest(&code.to_lowercase(), all().map(|(_, page)| page.code))) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`eddy explain` lists all codes".to_owned(),
     };

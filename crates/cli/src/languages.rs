@@ -9,7 +9,8 @@ use eddy_language::Language;
 use eddy_syntax::suggest::nearest;
 
 /// Every language, in the order of the help.
-pub const LANGUAGES: &[&dyn Language] = &[&eddy_reactive::Reactive, &eddy_rd::Rd, &eddy_pullback::Pullback];
+pub const LANGUAGES: &[&dyn Language] =
+    &[&eddy_reactive::Reactive, &eddy_rd::Rd, &eddy_pullback::Pullback, &eddy_coherent::Coherent];
 
 /// The language with this name.
 pub fn named(name: &str) -> Option<&'static dyn Language> {

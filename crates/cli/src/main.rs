@@ -5,7 +5,7 @@
 //! * [`languages`]: which languages there are, and which of them a file is written in.
 //! * [`args`]: what can be typed, as `clap` understands it.
 //! * [`input`]: a program's text, from a file or from standard input.
-//! * [`evaluate`]: the commands `check`, `run` and `trace`.
+//! * [`evaluate`]: the commands `check`, `run`, `trace` and `ask`.
 //! * [`train`](mod@train): the command `train`, with its run folder.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
@@ -63,6 +63,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Check(args) => evaluate::check(args),
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
+        Command::Ask(args) => evaluate::ask(args),
         Command::Flow(args) => evaluate::flow(args),
         Command::Gradcheck(args) => evaluate::gradcheck(args),
         Command::Train(args) => train::train(args),

@@ -78,6 +78,8 @@ pub enum Command {
     Diff,
     /// How will it run?
     Plan,
+    /// Does it have this meaning?
+    Ask,
 }
 
 impl Command {
@@ -91,6 +93,7 @@ impl Command {
             Command::Gradcheck => "gradcheck",
             Command::Diff => "diff",
             Command::Plan => "plan",
+            Command::Ask => "ask",
         }
     }
 }
@@ -175,6 +178,22 @@ pub enum OptionName {
     States,
     /// `--stream`.
     Stream,
+    /// `--coins N`.
+    Coins,
+    /// `--from N`.
+    From,
+    /// `--to N`.
+    To,
+    /// `--limit N`.
+    Limit,
+    /// `--terms`.
+    Terms,
+    /// `--point P`.
+    Point,
+    /// `--copies N`.
+    Copies,
+    /// `--unfold N`.
+    Unfold,
 }
 
 impl OptionName {
@@ -207,6 +226,14 @@ impl OptionName {
             OptionName::Paper => "--paper",
             OptionName::States => "--states",
             OptionName::Stream => "--stream",
+            OptionName::Coins => "--coins",
+            OptionName::From => "--from",
+            OptionName::To => "--to",
+            OptionName::Limit => "--limit",
+            OptionName::Terms => "--terms",
+            OptionName::Point => "--point",
+            OptionName::Copies => "--copies",
+            OptionName::Unfold => "--unfold",
         }
     }
 }
@@ -267,6 +294,22 @@ pub struct Options {
     pub json: bool,
     /// How far a derivative may be from finite differences.
     pub tolerance: Option<f64>,
+    /// How many coins a path may flip.
+    pub coins: Option<u64>,
+    /// The first step to show.
+    pub from: Option<u64>,
+    /// The last step to show.
+    pub to: Option<u64>,
+    /// How many steps to show at most.
+    pub limit: Option<u64>,
+    /// Show the term of each step.
+    pub terms: bool,
+    /// The point that is asked about.
+    pub point: Option<String>,
+    /// How often an argument may be used, where that must be guessed.
+    pub copies: Option<u32>,
+    /// How often a recursion may be unfolded.
+    pub unfold: Option<u32>,
     /// Values of parameters, by their names, and the file that they are from.
     pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.

@@ -4,6 +4,7 @@
 //! What depends on the language of the file, which engines and options it has, cannot be known before the
 //! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
 
+mod asking;
 mod learning;
 mod planning;
 
@@ -17,6 +18,7 @@ use eddy_syntax::suggest::nearest;
 
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
+pub use asking::AskArgs;
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 pub use planning::PlanArgs;
 
@@ -65,6 +67,9 @@ pub enum Command {
     /// Run a program and print how it came to its value
     #[command(after_help = "Example:\n  eddy trace descent.rd", mut_args(shown_for_trace))]
     Trace(RunArgs),
+    /// Ask whether a program has a meaning, and why
+    #[command(after_help = "Example:\n  eddy ask walk.cd --point 3")]
+    Ask(AskArgs),
     /// Compare the derivatives of a node with finite differences
     #[command(after_help = "Example:\n  eddy gradcheck cell.eddy --node cell --const units=3 --shape x=[2]")]
     Gradcheck(GradcheckArgs),
@@ -221,6 +226,21 @@ pub struct Evaluation {
     /// Stop when the program's data take more than this many mebibytes
     #[arg(long, value_name = "MIB", value_parser = value_parser!(u64).range(..=u64::MAX >> 20))]
     memory: Option<u64>,
+    /// Flip at most this many coins on each path
+    #[arg(long, value_name = "N")]
+    coins: Option<u64>,
+    /// Show the steps from this one on
+    #[arg(long, value_name = "N")]
+    from: Option<u64>,
+    /// Show the steps up to this one
+    #[arg(long, value_name = "N")]
+    to: Option<u64>,
+    /// Show at most this many steps
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Show the term of each step
+    #[arg(long)]
+    terms: bool,
     /// Replace each recursion by its N-th approximant
     #[arg(long, value_name = "N")]
     approx: Option<u32>,
@@ -317,6 +337,14 @@ impl Evaluation {
             stream: false,
             json: false,
             tolerance: None,
+            coins: self.coins,
+            from: self.from,
+            to: self.to,
+            limit: self.limit,
+            terms: self.terms,
+            point: None,
+            copies: None,
+            unfold: None,
             parameters: None,
             width: terminal_width(),
         })
@@ -327,6 +355,11 @@ impl Evaluation {
             (self.engine.is_some(), OptionName::Engine),
             (self.fuel.is_some(), OptionName::Fuel),
             (self.memory.is_some(), OptionName::Memory),
+            (self.coins.is_some(), OptionName::Coins),
+            (self.from.is_some(), OptionName::From),
+            (self.to.is_some(), OptionName::To),
+            (self.limit.is_some(), OptionName::Limit),
+            (self.terms, OptionName::Terms),
             (self.approx.is_some(), OptionName::Approx),
             (self.literal, OptionName::Literal),
             (self.rules, OptionName::Rules),

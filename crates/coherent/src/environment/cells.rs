@@ -1,0 +1,98 @@
+//! Cells (section 7), counted instead of searched.
+//!
+//! A cell knows how many of its occurrences are left, and whether it was written. So "every other occurrence becomes 0" is one flag,
+//! "does it still occur" is one comparison, and both take constant time. A cell without occurrences is used again.
+
+use crate::syntax::Bit;
+use crate::word::Letter;
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    occurrences: u32,
+    /// One occurrence was the 1, and is gone; the others are 0.
+    is_written: bool,
+}
+
+/// The cells of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cells {
+    cells: Vec<Cell>,
+    unused: Vec<u32>,
+    /// How many were made.
+    pub made: u64,
+}
+
+/// There is nothing at this leaf.
+#[derive(Debug)]
+pub(super) struct Dead;
+
+impl Cells {
+    /// `u ⇒ (a,b)`: a letter in two places.
+    pub fn split(&mut self, letter: Letter) -> (Letter, Letter) {
+        let copy = match self.read(letter) {
+            Letter::Zero => Letter::Zero,
+            Letter::One => Letter::Cell(self.fresh()),
+            Letter::Cell(name) => {
+                self.cells[name as usize].occurrences += 1;
+                Letter::Cell(name)
+            }
+        };
+        (copy, copy)
+    }
+
+    /// A letter meets an injection, and is gone.
+    pub fn inject(&mut self, letter: Letter, bit: Bit) -> Result<(), Dead> {
+        match (self.read(letter), bit) {
+            (Letter::Zero, Bit::Zero) | (Letter::One, Bit::One) => Ok(()),
+            (Letter::Zero, Bit::One) | (Letter::One, Bit::Zero) => Err(Dead),
+            (Letter::Cell(name), bit) => {
+                let cell = &mut self.cells[name as usize];
+                cell.occurrences -= 1;
+                cell.is_written = bit == Bit::One;
+                let is_gone = cell.occurrences == 0;
+                if is_gone {
+                    self.unused.push(name);
+                }
+                // The last occurrence of a cell that was not written is its 1.
+                if is_gone && bit == Bit::Zero { Err(Dead) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Clears letters: all of them must be 0, and are gone. A cell may be so if it still occurs elsewhere after all of them
+    /// are gone; taking them one by one comes to the same, since the last one then fails.
+    pub fn clear(&mut self, letter: Letter) -> Result<(), Dead> {
+        self.inject(letter, Bit::Zero)
+    }
+
+    /// What a letter is by now; an occurrence of a written cell becomes a plain 0.
+    fn read(&mut self, letter: Letter) -> Letter {
+        let Letter::Cell(name) = letter else { return letter };
+        let cell = &mut self.cells[name as usize];
+        if !cell.is_written {
+            return letter;
+        }
+        cell.occurrences -= 1;
+        if cell.occurrences == 0 {
+            self.unused.push(name);
+        }
+        Letter::Zero
+    }
+
+    /// A new cell with two occurrences.
+    fn fresh(&mut self) -> u32 {
+        self.made += 1;
+        let cell = Cell { occurrences: 2, is_written: false };
+        if let Some(name) = self.unused.pop() {
+            self.cells[name as usize] = cell;
+            return name;
+        }
+        self.cells.push(cell);
+        u32::try_from(self.cells.len() - 1).expect("fewer cells than bytes of memory")
+    }
+
+    /// About how many bytes they take.
+    pub fn bytes(&self) -> usize {
+        self.cells.len() * size_of::<Cell>() + self.unused.len() * size_of::<u32>()
+    }
+}

@@ -1,0 +1,300 @@
+//! From terms to code, with a work list.
+//!
+//! The walk goes from left to right and keeps two stacks: the binders around the term, and the contexts around it. A context is
+//! what becomes a block. A variable that is bound outside of its context is captured by all contexts in between:
+//!
+//! ```text
+//! \g. \x. f (g x)      `g x` is the block of an argument: it captures g and x, which are locals outside of it
+//! ```
+
+use rustc_hash::FxHashMap;
+
+use super::code::{Binder, Block, BlockId, Code, Form, Make, NodeId, Slot};
+use crate::outcome::Shortage;
+use crate::syntax::{Program, Term, TermId, Terms};
+
+/// Compiles a program. Fails where its blocks would capture more values than fit into the memory.
+pub fn compile(program: &Program, memory: u64) -> Result<Code, Shortage> {
+    let mut compiler = Compiler {
+        terms: &program.terms,
+        code: Code::default(),
+        binders: Vec::new(),
+        contexts: vec![Context::default()],
+        closed: FxHashMap::default(),
+        probabilities: FxHashMap::default(),
+        work: Vec::new(),
+        n_occurrences: 0,
+        n_captures: 0,
+    };
+    let start = compiler.node(program.main);
+    compiler.code.start = Some(start);
+    compiler.work.push(Task::Term(program.main, start));
+    while let Some(task) = compiler.work.pop() {
+        compiler.perform(task);
+        if (compiler.n_captures * size_of::<Slot>()) as u64 > memory {
+            return Err(Shortage::Memory(memory));
+        }
+    }
+    Ok(compiler.code)
+}
+
+/// What is left to do.
+enum Task {
+    /// Make the code of a term.
+    Term(TermId, NodeId),
+    /// All of the code is made: no occurrence comes after this one.
+    Close(NodeId),
+    /// A variable of an abstraction comes into scope, as a local of the innermost context.
+    Bind(Binder),
+    /// The innermost variable goes out of scope.
+    Unbind,
+    /// A block begins.
+    Begin,
+    /// A block ends, and its captures are known.
+    End(BlockId),
+    /// As `End`; the second block starts anew among what the first captured.
+    EndOfFix(BlockId, BlockId),
+    /// A closed term begins: it captures nothing.
+    BeginClosed,
+    /// A closed term ends.
+    EndClosed,
+}
+
+/// What is to become a block.
+#[derive(Default)]
+struct Context {
+    slots: FxHashMap<Binder, Slot>,
+    captures: Vec<Slot>,
+    n_locals: u32,
+}
+
+struct Compiler<'a> {
+    terms: &'a Terms,
+    code: Code,
+    /// The binders in scope, the innermost last.
+    binders: Vec<Binder>,
+    contexts: Vec<Context>,
+    /// The code of closed terms.
+    closed: FxHashMap<TermId, NodeId>,
+    probabilities: FxHashMap<crate::syntax::ProbId, u32>,
+    work: Vec<Task>,
+    n_occurrences: u32,
+    n_captures: usize,
+}
+
+impl Compiler<'_> {
+    fn perform(&mut self, task: Task) {
+        match task {
+            Task::Term(term, node) => self.term(term, node),
+            Task::Close(node) => self.code.ranges[node.0 as usize].1 = self.n_occurrences,
+            Task::Bind(binder) => {
+                let context = self.context();
+                context.slots.insert(binder, Slot::Local(context.n_locals));
+                context.n_locals += 1;
+                self.binders.push(binder);
+            }
+            Task::Unbind => {
+                let binder = self.binders.pop().expect("the variable is in scope");
+                let context = self.context();
+                context.slots.remove(&binder);
+                context.n_locals -= 1;
+            }
+            Task::Begin | Task::BeginClosed => self.contexts.push(Context::default()),
+            Task::EndClosed => drop(self.contexts.pop()),
+            Task::End(block) => {
+                self.end(block);
+            }
+            Task::EndOfFix(block, again) => {
+                let n_captures = self.end(block);
+                let start = number(self.code.captures.len());
+                self.code.captures.extend((0..n_captures).map(Slot::Captured));
+                self.code.blocks[again.0 as usize].captures = (start, start + n_captures);
+            }
+        }
+    }
+
+    /// Ends a block, and gives the number of its captures.
+    fn end(&mut self, block: BlockId) -> u32 {
+        let captures = self.contexts.pop().expect("the block was begun").captures;
+        let start = number(self.code.captures.len());
+        self.code.captures.extend(&captures);
+        self.code.blocks[block.0 as usize].captures = (start, number(self.code.captures.len()));
+        number(captures.len())
+    }
+
+    fn term(&mut self, id: TermId, node: NodeId) {
+        self.code.ranges[node.0 as usize].0 = self.n_occurrences;
+        self.work.push(Task::Close(node));
+        let form = match self.terms.get(id) {
+            Term::Var(index) => {
+                let binder = self.binder(index);
+                self.code.occurrences[binder.0 as usize].push(self.n_occurrences);
+                self.n_occurrences += 1;
+                Form::Var(self.slot(binder))
+            }
+            Term::Num(n) => Form::Num(n),
+            Term::Coin(probability) => {
+                let next = number(self.code.probabilities.len());
+                let place = *self.probabilities.entry(probability).or_insert(next);
+                if place == next {
+                    self.code.probabilities.push(self.terms.probability(probability).clone());
+                }
+                Form::Coin(place)
+            }
+            Term::Lambda(_, body) => {
+                let binder = self.new_binder();
+                let local = self.context().n_locals;
+                let body_node = self.under(body, binder);
+                Form::Lambda(binder, local, body_node)
+            }
+            Term::Apply(m, n) => self.apply(m, n),
+            Term::Fix(m) if self.terms.scope(id) == 0 => Form::FixClosed(self.part(m)),
+            Term::Fix(m) => self.fix(m),
+            Term::Op(op, depth, m) => Form::Op(op, depth, self.part(m)),
+            Term::Derive(m) => Form::Derive(self.part(m)),
+            Term::Tick(m) => Form::Tick(self.part(m)),
+            Term::If(depth, m, p, q) => {
+                let starts = [self.node(p), self.node(q)];
+                let block = self.block(starts);
+                // The last task is done first.
+                self.work.push(Task::End(block));
+                self.start_unless_closed(q, starts[1]);
+                self.start_unless_closed(p, starts[0]);
+                self.work.push(Task::Begin);
+                Form::If(depth, self.part(m), block)
+            }
+            Term::Let(depth, m, p) => {
+                let binder = self.new_binder();
+                let start = self.node(p);
+                let block = self.block([start; 2]);
+                self.work.extend([Task::End(block), Task::Unbind]);
+                self.start_unless_closed(p, start);
+                self.work.extend([Task::Bind(binder), Task::Begin]);
+                Form::Let(depth, self.part(m), block)
+            }
+            Term::Zero(_) | Term::Sum(..) => unreachable!("programs are free of sums"),
+        };
+        self.code.forms[node.0 as usize] = form;
+    }
+
+    fn apply(&mut self, m: TermId, n: TermId) -> Form {
+        let argument = self.node(n);
+        let make = match self.terms.get(n) {
+            Term::Num(number) => Make::Number(number),
+            Term::Var(index) => {
+                let binder = self.binder(index);
+                let slot = self.slot(binder);
+                self.work.push(Task::Term(n, argument));
+                return Form::Apply(self.part(m), argument, Make::Slot(slot));
+            }
+            _ if self.terms.scope(n) == 0 => Make::Closed,
+            _ => {
+                let block = self.block([argument; 2]);
+                self.work.extend([Task::End(block), Task::Term(n, argument), Task::Begin]);
+                return Form::Apply(self.part(m), argument, Make::Closure(block));
+            }
+        };
+        self.start_unless_closed(n, argument);
+        Form::Apply(self.part(m), argument, make)
+    }
+
+    /// `fix M` with free variables: a closure of it starts with the same code again, among its own captures.
+    fn fix(&mut self, m: TermId) -> Form {
+        let again_node = self.fresh_node();
+        let (block, again) = (self.block([again_node; 2]), self.block([again_node; 2]));
+        let function = self.node(m);
+        self.work.extend([Task::Close(again_node), Task::EndOfFix(block, again)]);
+        self.start_unless_closed(m, function);
+        self.work.push(Task::Begin);
+        self.code.ranges[again_node.0 as usize].0 = self.n_occurrences;
+        self.code.forms[again_node.0 as usize] = Form::Fix(function, again);
+        Form::Fix(function, block)
+    }
+
+    /// The code of a part in the same context.
+    fn part(&mut self, m: TermId) -> NodeId {
+        let node = self.node(m);
+        self.start_unless_closed(m, node);
+        node
+    }
+
+    /// The code of a body, under its variable.
+    fn under(&mut self, body: TermId, binder: Binder) -> NodeId {
+        let node = self.node(body);
+        self.work.push(Task::Unbind);
+        self.start_unless_closed(body, node);
+        self.work.push(Task::Bind(binder));
+        node
+    }
+
+    /// Makes the code of a term, unless it is a closed one whose code is made already.
+    fn start_unless_closed(&mut self, m: TermId, node: NodeId) {
+        if self.terms.scope(m) > 0 {
+            self.work.push(Task::Term(m, node));
+        } else if self.code.ranges[node.0 as usize] == UNMADE {
+            self.code.ranges[node.0 as usize] = (0, 0);
+            self.work.extend([Task::EndClosed, Task::Term(m, node), Task::BeginClosed]);
+        }
+    }
+
+    /// The place of the code of a term: for closed terms always the same.
+    fn node(&mut self, m: TermId) -> NodeId {
+        if self.terms.scope(m) > 0 {
+            return self.fresh_node();
+        }
+        if let Some(node) = self.closed.get(&m) {
+            return *node;
+        }
+        let node = self.fresh_node();
+        self.closed.insert(m, node);
+        node
+    }
+
+    fn fresh_node(&mut self) -> NodeId {
+        self.code.forms.push(Form::Num(0));
+        self.code.ranges.push(UNMADE);
+        NodeId(number(self.code.forms.len() - 1))
+    }
+
+    fn block(&mut self, starts: [NodeId; 2]) -> BlockId {
+        self.code.blocks.push(Block { captures: (0, 0), starts });
+        BlockId(number(self.code.blocks.len() - 1))
+    }
+
+    fn new_binder(&mut self) -> Binder {
+        self.code.occurrences.push(Vec::new());
+        Binder(number(self.code.occurrences.len() - 1))
+    }
+
+    fn binder(&self, index: u32) -> Binder {
+        self.binders[self.binders.len() - 1 - index as usize]
+    }
+
+    /// Where the value of a variable is in the innermost context, which captures it if need be.
+    fn slot(&mut self, binder: Binder) -> Slot {
+        let has = |context: &Context| context.slots.get(&binder).copied();
+        let (outer, mut slot) = (0..self.contexts.len())
+            .rev()
+            .find_map(|place| Some((place, has(&self.contexts[place])?)))
+            .expect("a variable is bound in some context");
+        for context in &mut self.contexts[outer + 1..] {
+            let captured = Slot::Captured(number(context.captures.len()));
+            context.captures.push(slot);
+            context.slots.insert(binder, captured);
+            slot = captured;
+            self.n_captures += 1;
+        }
+        slot
+    }
+
+    fn context(&mut self) -> &mut Context {
+        self.contexts.last_mut().expect("there is a context around every term")
+    }
+}
+
+/// The range of code that is not made yet.
+const UNMADE: (u32, u32) = (u32::MAX, u32::MAX);
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).expect("code is smaller than 2^32")
+}

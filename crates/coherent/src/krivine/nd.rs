@@ -1,0 +1,45 @@
+//! The Krivine machine on multisets of states: all summands are run side by side, a step at a time.
+
+use crate::krivine::state::State;
+use crate::krivine::step::{Next, Sums, step};
+use crate::outcome::{Limits, Outcome, Shortage};
+use crate::syntax::{Bit, Program};
+
+use super::det::Run;
+
+/// The leaf of a program without coins at the end of a path. The steps are those of the summand that reached the number, or,
+/// where none did, those of all summands together.
+///
+/// By Theorem 7.5 at most one summand reaches a number, so the first one is the answer. All together may make as many steps as
+/// there is fuel.
+pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
+    let mut states = vec![State::start(program.main, path)];
+    let (mut generation, mut steps) = (0, 0);
+    while !states.is_empty() {
+        let mut next = Vec::new();
+        let held: u64 = states.iter().map(State::bytes).sum();
+        for state in states {
+            // The next generation is at most twice as large.
+            if let Some(shortage) = limits.shortage(steps, program.terms.bytes() + 3 * held)
+                && !state.is_value(&program.terms)
+            {
+                return Run { outcome: Outcome::Short(shortage), steps };
+            }
+            let ticks = state.ticks;
+            match step(&mut program.terms, state, Sums::Both).next {
+                Next::State(state) => next.push(state),
+                Next::Sum(first, second) => next.extend([first, second]),
+                Next::Zero => {}
+                Next::Value(value) => {
+                    return Run { outcome: Outcome::Value { value, ticks }, steps: generation };
+                }
+                Next::Overflow => return Run { outcome: Outcome::Short(Shortage::Overflow), steps },
+                Next::Coin(..) => unreachable!("the nd machine has no rule for coins"),
+            }
+            steps += 1;
+        }
+        states = next;
+        generation += 1;
+    }
+    Run { outcome: Outcome::Empty, steps }
+}

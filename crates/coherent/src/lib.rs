@@ -1,0 +1,60 @@
+//! `coherent`: a deterministic differential PCF, after Ehrhard, *A Coherent Differential PCF*.
+//!
+//! `D M` differentiates a function of any type, not only of reals: `D A` is the type of *summable pairs* of `A`, and `D f` sends
+//! `(x, u)` to `(f x, f'(x)·u)`. Operationally the derivative is what uses the second component exactly once, so differentiation
+//! counts linear uses.
+//!
+//! ```
+//! use eddy_coherent::engine::{Engine, run};
+//! use eddy_coherent::outcome::Limits;
+//! use eddy_coherent::typing::check;
+//! use eddy_syntax::SourceFile;
+//!
+//! let file = SourceFile::new("once.cd", "D (\\x:nat. succ x) (inj1 4)");
+//! let program = check(&file).expect("the program is well typed");
+//! let (lines, _) = run(&program, Engine::Environment, Limits::default(), 0);
+//! assert_eq!(lines.as_deref(), Ok("0: none\n1: 5\n"));
+//! ```
+//!
+//! Modules, in the order in which a program meets them. Numbers of sections in comments are those of the language's
+//! specification, numbers of figures and theorems those of the paper; `docs/papers.md` goes the other way.
+//!
+//! * Text to terms: [`parse`] makes the [`surface`] tree, [`typing`] checks it and removes [`sugar`], which gives the core terms
+//!   of [`syntax`], with [`types`] and [`names`].
+//! * What a term means: [`differential`] is ∂, [`substitute`] what it says. [`krivine`] has the two machines of the paper, on
+//!   [`word`]s; [`rewrite`] is the rewriting system, [`relation`] the intersection types. The last two are for the laws and for `eddy ask`.
+//! * The fast machine: [`environment`]. [`engine`] is the door to all three, [`outcome`] what comes out.
+//! * Terms to text: [`print`](mod@print), [`trace`](mod@trace) for `eddy trace`, [`format`](mod@format) for `eddy fmt`.
+//! * [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
+//!
+//! Nothing here reads files, prints, or recurses natively over a program.
+
+pub mod parse;
+pub mod surface;
+pub mod typing;
+
+pub mod sugar;
+pub mod syntax;
+pub mod types;
+
+pub mod differential;
+pub mod krivine;
+pub mod substitute;
+pub mod word;
+
+pub mod relation;
+pub mod rewrite;
+
+pub mod engine;
+pub mod environment;
+pub mod outcome;
+
+pub mod format;
+pub mod print;
+pub mod trace;
+
+pub mod codes;
+pub mod language;
+
+pub use eddy_syntax::names;
+pub use language::Coherent;

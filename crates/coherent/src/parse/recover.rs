@@ -1,0 +1,179 @@
+//! Syntax errors: saying what was expected, and finding a place to go on.
+
+use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Diagnostic, Help, Span};
+
+use super::{Frame, Parser, State};
+use crate::codes;
+
+impl Parser<'_> {
+    /// Reports that something else was expected here. A second complaint about the same token is dropped.
+    pub(super) fn syntax_error(&mut self, expected: &str) {
+        if self.last_syntax_error.replace(self.at) == Some(self.at) {
+            return;
+        }
+        let token = self.token();
+        let found = match token.kind {
+            TokenKind::End => "the end of the file".to_string(),
+            _ => format!("`{}`", self.file.slice(token.span)),
+        };
+        let title = format!("syntax error: expected {expected}, found {found}");
+        let mut diagnostic =
+            Diagnostic::error(codes::SYNTAX, token.span, title).label(format!("expected {expected}"));
+        if let Some((span, text)) = self.innermost_opening() {
+            diagnostic = diagnostic.cause(span, text);
+        }
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds a hint to the syntax error at the current token, unless that was dropped.
+    pub(super) fn help(&mut self, text: &str) {
+        let span = self.token().span;
+        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
+            last.help = Some(Help { text: text.to_string(), edit: None });
+        }
+    }
+
+    /// As [`Parser::help`], when the parser has gone on already.
+    pub(super) fn help_at_last(&mut self, text: &str) {
+        if let Some(last) = self.diagnostics.last_mut() {
+            last.help = Some(Help { text: text.to_string(), edit: None });
+        }
+    }
+
+    /// Reports what was expected in the place of an argument, and recovers.
+    pub(super) fn fail(&mut self, expected: &str) -> State {
+        self.syntax_error(expected);
+        self.recover()
+    }
+
+    /// Nothing that can follow the term follows it: says what the innermost open form waits for.
+    pub(super) fn unexpected_after(&mut self) -> State {
+        let waits = match self.frames.last() {
+            Some(Frame::Main) => "an argument or the end of the program",
+            Some(Frame::Definition { .. }) => "an argument or `;`",
+            Some(Frame::Angle { .. }) => "`>` or `,`",
+            Some(Frame::AngleSecond { .. }) => "`>`",
+            Some(Frame::LetBound { .. }) => "`in`",
+            Some(Frame::IfCondition { .. }) => "`then`",
+            Some(Frame::IfThen { .. }) => "`else`",
+            Some(Frame::ChoiceFirst { .. }) => "`,`",
+            _ => "`)`",
+        };
+        self.syntax_error(waits);
+        self.recover()
+    }
+
+    /// Where the innermost unfinished bracket or keyword was opened, for the message.
+    fn innermost_opening(&self) -> Option<(Span, &'static str)> {
+        let frame = self.frames.iter().rev().find(|frame| !closers(frame).is_empty())?;
+        Some(match frame {
+            Frame::Paren { open } => (*open, "this parenthesis is open"),
+            Frame::Angle { open } | Frame::AngleSecond { open, .. } => (*open, "this bracket is open"),
+            Frame::LetBound { start, .. } => (*start, "this `let` waits for its `in`"),
+            Frame::IfCondition { start, .. } => (*start, "this `if` waits for its `then`"),
+            Frame::IfThen { start, .. } => (*start, "this `if` waits for its `else`"),
+            Frame::ChoiceFirst { start, .. } | Frame::ChoiceSecond { start, .. } => {
+                (*start, "in this choice")
+            }
+            Frame::Definition { start } => (*start, "in this definition"),
+            _ => return None,
+        })
+    }
+
+    /// Skips to the next token that an open form waits for, closes the forms inside that one, and goes on as if
+    /// its part had been read. Words and brackets that open and close within what is skipped are not counted.
+    pub(super) fn recover(&mut self) -> State {
+        let mut inside: Vec<&'static str> = Vec::new();
+        // No form changes before this is done, so what none waits for now none waits for later.
+        let mut unwanted: Vec<&'static str> = Vec::new();
+        loop {
+            let token = self.token();
+            match token.kind {
+                TokenKind::End => return self.give_up(),
+                // No term goes beyond the item that it belongs to.
+                TokenKind::Symbol(";" | "def" | "pragma")
+                    if matches!(self.frames[0], Frame::Definition { .. }) =>
+                {
+                    return self.give_up();
+                }
+                TokenKind::Symbol(symbol) => {
+                    if inside.last() == Some(&symbol) {
+                        inside.pop();
+                        if symbol == "then" {
+                            inside.push("else");
+                        }
+                    } else if let Some(closer) = closer_of(symbol) {
+                        inside.push(closer);
+                    } else if inside.is_empty() && !unwanted.contains(&symbol) {
+                        if self.close_up_to(symbol) {
+                            self.last_syntax_error = Some(self.at);
+                            return State::HaveTerm(self.error_node());
+                        }
+                        unwanted.push(symbol);
+                    }
+                }
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// As [`Parser::recover`], when the variables of a `\` could not be read: its body follows the point.
+    pub(super) fn recover_to_body(&mut self) -> State {
+        let mut ahead = self.at;
+        // A point that belongs to this `\` is on its line of thought: no other form opens before it.
+        while let TokenKind::Name
+        | TokenKind::Number
+        | TokenKind::Symbol("nat" | "D" | "->" | "=>" | ":" | "^" | "(" | ")") = self.tokens[ahead].kind
+        {
+            ahead += 1;
+        }
+        if self.tokens[ahead].kind == TokenKind::Symbol(".") {
+            self.at = ahead + 1;
+            return State::Term;
+        }
+        self.recover()
+    }
+
+    /// Drops the frames above the innermost one that waits for `symbol`; says whether there is one.
+    fn close_up_to(&mut self, symbol: &'static str) -> bool {
+        let waiting = self.frames.iter().rposition(|frame| closers(frame).contains(&symbol));
+        if let Some(index) = waiting {
+            self.frames.truncate(index + 1);
+        }
+        waiting.is_some()
+    }
+
+    fn give_up(&mut self) -> State {
+        self.frames.truncate(1);
+        self.last_syntax_error = Some(self.at);
+        State::HaveTerm(self.error_node())
+    }
+}
+
+/// What a form waits for.
+fn closers(frame: &Frame) -> &'static [&'static str] {
+    match frame {
+        Frame::Paren { .. } | Frame::ChoiceSecond { .. } => &[")"],
+        Frame::Angle { .. } => &[",", ">"],
+        Frame::AngleSecond { .. } => &[">"],
+        Frame::ChoiceFirst { .. } => &[","],
+        Frame::LetBound { .. } => &["in"],
+        Frame::IfCondition { .. } => &["then"],
+        Frame::IfThen { .. } => &["else"],
+        Frame::Definition { .. } => &[";"],
+        _ => &[],
+    }
+}
+
+/// What closes a form that this word or bracket opens.
+fn closer_of(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "(" => ")",
+        "[" => "]",
+        "let" => "in",
+        "if" | "ifz" => "then",
+        _ => return None,
+    })
+}

@@ -1,0 +1,19 @@
+//! The relational semantics as intersection types (section 9, Figure 11), and the bounded search that `eddy ask` makes.
+//!
+//! A *point* of `A1 -> … -> Ak -> D^d nat` says how a program is used once: for each argument the multiset of points at which it is
+//! used, a leaf, and a number. `\x:nat. if x then x else 7` has the point `[0, 0] -> 0`: it looks at x twice. Multisets are
+//! not sets: using a point twice needs it twice, and that is what makes derivatives countable.
+//!
+//! * [`point`]: points as text.
+//! * [`store`]: points with unknowns, and unification.
+//! * [`search`]: goals and backtracking, with bounds. A goal list and a stack of choices; nothing recurses.
+//! * `rules`: the rules themselves, from a judgement to those that it needs.
+//! * [`derivation`]: the proof that was found, as text.
+
+pub mod derivation;
+pub mod point;
+mod rules;
+pub mod search;
+pub mod store;
+
+pub use search::{Answer, Bounds, Found, ask};

@@ -1,0 +1,398 @@
+//! The search for a derivation of `⊢ M : a` (section 9, Figure 11).
+//!
+//! What is still to be shown is a list of goals; where there is more than one way to go on, the others are kept as choices. A goal that fails
+//! goes back to the last choice. An application `M N` first checks M with an unknown multiset for its argument. Where M turns out to be an
+//! abstraction, N becomes the *supplier* of its variable: each use of the variable is checked against N at once, so that what N
+//! can say is known before more is tried. Where nobody supplies the points of a multiset, because a head is a variable of
+//! the program's own surroundings, its size is guessed, up to a bound.
+//!
+//! Bounds make the search finite, and an answer that a bound may have changed is `unknown`.
+
+use super::store::{Collector, Letter, Mark, Number, PointId, SetId, Store, Supplier};
+use crate::syntax::{Program, TermId, Terms};
+use crate::types::Type;
+use crate::typing::{Checker, Scope};
+
+/// How far to search.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How large a multiset may be that must be guessed.
+    pub copies: u32,
+    /// How many times a recursion may be unfolded inside itself.
+    pub unfold: u32,
+    /// How many goals may be looked at.
+    pub work: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { copies: 3, unfold: 4, work: 2_000_000 }
+    }
+}
+
+/// What the search found out.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// There is a derivation.
+    Yes(Box<Found>),
+    /// There is none.
+    No,
+    /// There is none within the bounds.
+    Unknown,
+}
+
+/// A derivation.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The judgements, each after the one below it; the first is the one that was asked for.
+    pub judgements: Vec<Judgement>,
+    /// The environments that they refer to.
+    pub environments: Vec<Variable>,
+    /// What is known about their points.
+    pub store: Store,
+}
+
+/// A judgement `Φ ⊢ M : a`; what Φ is follows from the leaves above it.
+#[derive(Clone, Copy, Debug)]
+pub struct Judgement {
+    /// The judgement below it, which needs it.
+    pub below: Option<usize>,
+    /// The term.
+    pub term: TermId,
+    /// Its variables.
+    pub environment: Environment,
+    /// The point.
+    pub point: PointId,
+}
+
+/// A list of variables, by the number of its innermost one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Environment(pub(super) Option<u32>);
+
+/// A variable in an environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    /// Those outside of it.
+    pub outer: Environment,
+    /// Who collects its uses.
+    pub collector: Collector,
+    /// The binder.
+    pub binder: TermId,
+    /// The types of all of them.
+    scope: Scope,
+    /// Who checks its uses.
+    pub(super) supplier: Option<Supplier>,
+}
+
+/// Who checks the points of a multiset as soon as they are known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Supply {
+    /// The argument of an application.
+    Argument(Check),
+    /// The multiset inside a `D`: its points get a letter, unknown at first, and go to the supplier of the multiset outside, if there is one. The
+    /// points with their letters are collected.
+    Derived(Option<Supplier>, Collector),
+}
+
+/// Looks for a derivation of a point of a closed term, which the function puts into the store. Gives also the number of goals looked at.
+pub fn ask(program: &Program, bounds: Bounds, point: impl FnOnce(&mut Store) -> PointId) -> (Answer, u64) {
+    let mut store = Store::default();
+    let point = point(&mut store);
+    let mut search = Search {
+        terms: program.terms.clone(),
+        checker: Checker::default(),
+        bounds,
+        store,
+        goals: Vec::new(),
+        next: None,
+        choices: Vec::new(),
+        environments: Vec::new(),
+        supplies: Vec::new(),
+        judgements: Vec::new(),
+        is_cut: false,
+        work: 0,
+    };
+    search.push(Goal::Check(Check {
+        term: program.main,
+        environment: Environment(None),
+        point,
+        unfold: bounds.unfold,
+        below: None,
+    }));
+    let is_found = search.run();
+    let work = search.work;
+    let answer = match is_found {
+        true => Answer::Yes(Box::new(Found {
+            judgements: search.judgements,
+            environments: search.environments,
+            store: search.store,
+        })),
+        false if search.is_cut => Answer::Unknown,
+        false => Answer::No,
+    };
+    (answer, work)
+}
+
+/// `Φ ⊢ M : a`, with so many unfoldings left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    pub term: TermId,
+    pub environment: Environment,
+    pub point: PointId,
+    pub unfold: u32,
+    pub below: Option<usize>,
+}
+
+/// What is to be shown.
+#[derive(Clone, Debug)]
+pub(super) enum Goal {
+    Check(Check),
+    /// The argument is used at each point of the multiset that the function, checked already, asks for, unless its uses were checked one
+    /// by one.
+    Argument {
+        function: TermId,
+        argument: Check,
+        set: SetId,
+        supplier: Supplier,
+    },
+    /// The uses of a variable are the multiset.
+    Uses(Collector, SetId),
+    /// All uses of a variable are this number.
+    AllEqual(Collector, Number),
+    /// `D M : (wanted, r·b)` from `M : (given, b)`.
+    Derived(Derived),
+    Letters(Letter, Letter),
+    Numbers(Number, Number),
+    Points(PointId, PointId),
+    Sets(SetId, SetId),
+    /// The points of two lists are the same up to their order.
+    Match(Vec<PointId>, Vec<PointId>),
+}
+
+/// What `D M : (wanted, r·b)` from `M : (given, b)` is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Derived {
+    pub function: Check,
+    pub given: SetId,
+    pub wanted: SetId,
+    /// r.
+    pub letter: Letter,
+    /// Who is given the points of the first multiset, and collects them with their letters.
+    pub supplier: Supplier,
+}
+
+/// A goal, and the goals after it.
+#[derive(Clone, Debug)]
+struct Link {
+    goal: Goal,
+    next: Option<u32>,
+}
+
+/// Ways to go on that were not tried yet, the first of them last.
+struct Choice {
+    ways: Vec<Vec<Goal>>,
+    next: Option<u32>,
+    n_goals: usize,
+    n_environments: usize,
+    n_supplies: usize,
+    n_judgements: usize,
+    mark: Mark,
+}
+
+/// There is no derivation this way.
+pub(super) struct Fail;
+
+pub(super) struct Search {
+    pub terms: Terms,
+    pub checker: Checker,
+    pub bounds: Bounds,
+    pub store: Store,
+    goals: Vec<Link>,
+    next: Option<u32>,
+    choices: Vec<Choice>,
+    pub environments: Vec<Variable>,
+    pub supplies: Vec<Supply>,
+    pub judgements: Vec<Judgement>,
+    /// Whether a bound kept the search from looking further.
+    pub is_cut: bool,
+    work: u64,
+}
+
+impl Search {
+    /// Whether all goals can be shown.
+    fn run(&mut self) -> bool {
+        while let Some(next) = self.next {
+            self.work += 1;
+            if self.work > self.bounds.work {
+                self.is_cut = true;
+                return false;
+            }
+            let Link { goal, next } = self.goals[next as usize].clone();
+            self.next = next;
+            if self.show(goal).is_err() && !self.go_back() {
+                return false;
+            }
+        }
+        true
+    }
+
+    pub fn push(&mut self, goal: Goal) {
+        self.goals.push(Link { goal, next: self.next });
+        self.next = Some(u32::try_from(self.goals.len() - 1).expect("the search is bounded far below 2^32"));
+    }
+
+    /// The goals in order, before all others.
+    pub fn push_all(&mut self, goals: impl DoubleEndedIterator<Item = Goal>) {
+        goals.rev().for_each(|goal| self.push(goal));
+    }
+
+    /// One of several ways, tried in order.
+    pub fn choose(&mut self, mut ways: Vec<Vec<Goal>>) -> Result<(), Fail> {
+        ways.reverse();
+        let Some(first) = ways.pop() else { return Err(Fail) };
+        if !ways.is_empty() {
+            self.choices.push(Choice {
+                ways,
+                next: self.next,
+                n_goals: self.goals.len(),
+                n_environments: self.environments.len(),
+                n_supplies: self.supplies.len(),
+                n_judgements: self.judgements.len(),
+                mark: self.store.mark(),
+            });
+        }
+        self.push_all(first.into_iter());
+        Ok(())
+    }
+
+    /// Back to the last choice; false if there is none.
+    fn go_back(&mut self) -> bool {
+        let Some(choice) = self.choices.last_mut() else { return false };
+        let way = choice.ways.pop().expect("a choice has a way left");
+        self.next = choice.next;
+        self.goals.truncate(choice.n_goals);
+        self.environments.truncate(choice.n_environments);
+        self.supplies.truncate(choice.n_supplies);
+        self.judgements.truncate(choice.n_judgements);
+        self.store.forget(choice.mark);
+        if choice.ways.is_empty() {
+            self.choices.pop();
+        }
+        self.push_all(way.into_iter());
+        true
+    }
+
+    fn show(&mut self, goal: Goal) -> Result<(), Fail> {
+        match goal {
+            Goal::Check(check) => self.check(check),
+            Goal::Argument { supplier, .. } if self.store.is_taken(supplier) => Ok(()),
+            Goal::Argument { function, argument, set, supplier } => {
+                self.argument(function, argument, set, supplier)
+            }
+            Goal::Uses(collector, set) => {
+                let uses = self.store.uses(collector).to_vec();
+                let uses = self.store.known_set(uses);
+                self.push(Goal::Sets(uses, set));
+                Ok(())
+            }
+            Goal::AllEqual(collector, number) => {
+                let uses = self.store.uses(collector).to_vec();
+                let numbers: Vec<Number> = uses.iter().map(|point| self.store.point(*point).number).collect();
+                let all = numbers.into_iter().all(|other| self.store.equate(other, number));
+                all.then_some(()).ok_or(Fail)
+            }
+            Goal::Derived(derived) => self.derived(derived),
+            Goal::Letters(one, other) => self.store.equate_letters(one, other).then_some(()).ok_or(Fail),
+            Goal::Numbers(one, other) => self.store.equate(one, other).then_some(()).ok_or(Fail),
+            Goal::Points(one, other) => self.points(one, other),
+            Goal::Sets(one, other) => {
+                if self.store.join(one, other) {
+                    return Ok(());
+                }
+                let elements =
+                    |set| self.store.elements(set).expect("known, or they would be joined").to_vec();
+                let (ones, others) = (elements(one), elements(other));
+                self.push(Goal::Match(ones, others));
+                Ok(())
+            }
+            Goal::Match(mut ones, others) => {
+                if ones.len() != others.len() {
+                    return Err(Fail);
+                }
+                let Some(first) = ones.pop() else { return Ok(()) };
+                let way = |chosen: usize| {
+                    let mut rest = others.clone();
+                    let partner = rest.remove(chosen);
+                    vec![Goal::Points(first, partner), Goal::Match(ones.clone(), rest)]
+                };
+                self.choose((0..others.len()).map(way).collect())
+            }
+        }
+    }
+
+    /// Two points are one.
+    fn points(&mut self, one: PointId, other: PointId) -> Result<(), Fail> {
+        let (one, other) = (self.store.point(one).clone(), self.store.point(other).clone());
+        let words = one.word.iter().zip(&other.word).all(|(a, b)| self.store.equate_letters(*a, *b));
+        if !words || !self.store.equate(one.number, other.number) {
+            return Err(Fail);
+        }
+        self.push_all(one.sets.into_iter().zip(other.sets).map(|(a, b)| Goal::Sets(a, b)));
+        Ok(())
+    }
+
+    pub fn bind(
+        &mut self,
+        outer: Environment,
+        binder: TermId,
+        ty: Type,
+        supplier: Option<Supplier>,
+    ) -> (Environment, Collector) {
+        let collector = self.store.fresh_collector();
+        let scope = self.scope(outer);
+        let scope = self.checker.bind(scope, ty);
+        self.environments.push(Variable { outer, collector, binder, scope, supplier });
+        let innermost =
+            u32::try_from(self.environments.len() - 1).expect("the search is bounded far below 2^32");
+        (Environment(Some(innermost)), collector)
+    }
+
+    pub fn add_supply(&mut self, supply: Supply) -> Supplier {
+        self.supplies.push(supply);
+        Supplier(u32::try_from(self.supplies.len() - 1).expect("the search is bounded far below 2^32"))
+    }
+
+    /// A point of a multiset goes to its supplier, through all derivatives on the way, each of which gives it a letter.
+    pub fn supply(&mut self, mut supplier: Option<Supplier>, mut point: PointId) {
+        while let Some(Supplier(number)) = supplier {
+            match self.supplies[number as usize] {
+                Supply::Argument(argument) => {
+                    self.push(Goal::Check(Check { point, ..argument }));
+                    return;
+                }
+                Supply::Derived(outside, marked) => {
+                    let mut deeper = self.store.point(point).clone();
+                    let letter = self.store.fresh_letter();
+                    deeper.word.insert(0, letter);
+                    point = self.store.add(deeper);
+                    self.store.add_use(marked, point);
+                    supplier = outside;
+                }
+            }
+        }
+    }
+
+    pub fn scope(&self, environment: Environment) -> Scope {
+        environment.0.map_or(Scope::EMPTY, |innermost| self.environments[innermost as usize].scope)
+    }
+
+    pub fn variable(&self, mut environment: Environment, index: u32) -> Variable {
+        let innermost = |environment: Environment| {
+            self.environments[environment.0.expect("every variable is bound") as usize]
+        };
+        for _ in 0..index {
+            environment = innermost(environment).outer;
+        }
+        innermost(environment)
+    }
+}

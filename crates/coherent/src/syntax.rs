@@ -1,0 +1,288 @@
+//! Core terms (section 1): what is left when names, sugar and places are gone.
+//!
+//! Variables are de Bruijn indices, so terms that differ only in the names of bound variables are equal; and each
+//! term is in the table once, so equal terms have equal numbers. Both together make the copies that the machines create
+//! cheap: substituting, differentiating and comparing walk over what is shared only once.
+//!
+//! Children come before parents in the table, which is what makes walks without recursion easy.
+
+use dashu_ratio::RBig;
+use rustc_hash::FxHashMap;
+
+use crate::names::{Name, Names};
+use crate::types::{Type, Types};
+
+/// The number of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TermId(u32);
+
+impl TermId {
+    /// Its place in the table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The number of a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProbId(u32);
+
+/// A component of a summable pair: 0 is the function itself, 1 its derivative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bit {
+    /// The first component.
+    Zero,
+    /// The second.
+    One,
+}
+
+impl Bit {
+    /// Both, in order.
+    pub const BOTH: [Bit; 2] = [Bit::Zero, Bit::One];
+
+    /// `0` or `1`.
+    pub fn digit(self) -> char {
+        match self {
+            Bit::Zero => '0',
+            Bit::One => '1',
+        }
+    }
+}
+
+/// The operators that act on one term at a depth, and which ∂ moves one level down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Op {
+    /// The successor.
+    Succ,
+    /// The predecessor; that of 0 is 0.
+    Pred,
+    /// A component, π.
+    Pi(Bit),
+    /// A pair whose other component is 0, ι.
+    Inj(Bit),
+    /// `((a,b),(c,_)) ↦ (a, b+c)`, θ.
+    Theta,
+    /// The cyclic permutation of l+2 levels, c.
+    Flip(u32),
+}
+
+/// A term; `M + N` and `0` occur only in the rewriting system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// A variable: how many binders stand between it and its own.
+    Var(u32),
+    /// `\x:A. M`.
+    Lambda(Type, TermId),
+    /// `M N`.
+    Apply(TermId, TermId),
+    /// `fix M`.
+    Fix(TermId),
+    /// A numeral.
+    Num(u64),
+    /// `op^d M`.
+    Op(Op, u32, TermId),
+    /// `if^d(M, P, Q)`: P where M is zero.
+    If(u32, TermId, TermId, TermId),
+    /// `let^d(x, M, P)`.
+    Let(u32, TermId, TermId),
+    /// `D M`.
+    Derive(TermId),
+    /// `coin(p)`.
+    Coin(ProbId),
+    /// `tick M`.
+    Tick(TermId),
+    /// `0` of a type.
+    Zero(Type),
+    /// `M + N`.
+    Sum(TermId, TermId),
+}
+
+/// A part of a term, and how many binders of the term it stands under.
+pub type Part = (TermId, u32);
+
+impl Term {
+    /// Its parts, in the order of writing.
+    pub fn parts(self) -> impl DoubleEndedIterator<Item = Part> {
+        let parts: [Option<Part>; 3] = match self {
+            Term::Var(_) | Term::Num(_) | Term::Coin(_) | Term::Zero(_) => [None; 3],
+            Term::Lambda(_, body) => [Some((body, 1)), None, None],
+            Term::Apply(m, n) | Term::Sum(m, n) => [Some((m, 0)), Some((n, 0)), None],
+            Term::Fix(m) | Term::Op(_, _, m) | Term::Derive(m) | Term::Tick(m) => [Some((m, 0)), None, None],
+            Term::If(_, m, p, q) => [Some((m, 0)), Some((p, 0)), Some((q, 0))],
+            Term::Let(_, m, p) => [Some((m, 0)), Some((p, 1)), None],
+        };
+        parts.into_iter().flatten()
+    }
+
+    /// The same form around other parts, which come in the same order.
+    #[must_use]
+    pub fn with_parts(self, mut parts: impl Iterator<Item = TermId>) -> Term {
+        let mut next = || parts.next().expect("a term has as many parts as it had");
+        match self {
+            Term::Var(_) | Term::Num(_) | Term::Coin(_) | Term::Zero(_) => self,
+            Term::Lambda(ty, _) => Term::Lambda(ty, next()),
+            Term::Apply(..) => Term::Apply(next(), next()),
+            Term::Sum(..) => Term::Sum(next(), next()),
+            Term::Fix(_) => Term::Fix(next()),
+            Term::Op(op, depth, _) => Term::Op(op, depth, next()),
+            Term::Derive(_) => Term::Derive(next()),
+            Term::Tick(_) => Term::Tick(next()),
+            Term::If(depth, ..) => Term::If(depth, next(), next(), next()),
+            Term::Let(depth, ..) => Term::Let(depth, next(), next()),
+        }
+    }
+}
+
+/// All terms of one program and of its runs.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    terms: Vec<Term>,
+    /// One more than the largest free index of each term; 0 for closed terms.
+    scopes: Vec<u32>,
+    places: FxHashMap<Term, TermId>,
+    /// What the user called the variables of binders.
+    binder_names: FxHashMap<TermId, Name>,
+    probabilities: Vec<RBig>,
+    places_of_probabilities: FxHashMap<RBig, ProbId>,
+    /// The names in the program.
+    pub names: Names,
+    /// The types in the program.
+    pub types: Types,
+}
+
+impl Terms {
+    /// No terms, with the names and types of a program.
+    pub fn new(names: Names, types: Types) -> Self {
+        Terms { names, types, ..Terms::default() }
+    }
+
+    /// The number of a term, which is put into the table unless it is there.
+    pub fn add(&mut self, term: Term) -> TermId {
+        if let Some(place) = self.places.get(&term) {
+            return *place;
+        }
+        let place = TermId(u32::try_from(self.terms.len()).expect("the memory limit is below 2^32 terms"));
+        let scope = match term {
+            Term::Var(index) => index + 1,
+            _ => term.parts().map(|(part, under)| self.scope(part).saturating_sub(under)).max().unwrap_or(0),
+        };
+        self.terms.push(term);
+        self.scopes.push(scope);
+        self.places.insert(term, place);
+        place
+    }
+
+    /// A binder, with what the user called its variable.
+    pub fn add_binder(&mut self, term: Term, name: Name) -> TermId {
+        let id = self.add(term);
+        self.binder_names.entry(id).or_insert(name);
+        id
+    }
+
+    /// A term in the place of another; if that is a binder, its variable keeps its name.
+    pub fn add_like(&mut self, term: Term, old: TermId) -> TermId {
+        match self.binder_name(old) {
+            Some(name) => self.add_binder(term, name),
+            None => self.add(term),
+        }
+    }
+
+    /// `op^d M`.
+    pub fn op(&mut self, op: Op, depth: u32, m: TermId) -> TermId {
+        self.add(Term::Op(op, depth, m))
+    }
+
+    /// The term with this number.
+    pub fn get(&self, id: TermId) -> Term {
+        self.terms[id.index()]
+    }
+
+    /// One more than the largest free index; 0 if the term is closed.
+    pub fn scope(&self, id: TermId) -> u32 {
+        self.scopes[id.index()]
+    }
+
+    /// What the user called the variable of a binder, if it stood in the program.
+    pub fn binder_name(&self, id: TermId) -> Option<Name> {
+        self.binder_names.get(&id).copied()
+    }
+
+    /// About how many bytes the terms take.
+    pub fn bytes(&self) -> u64 {
+        // A term, its scope, and its entry in a hash table that is half full.
+        const EACH: usize = 3 * size_of::<Term>() + 3 * size_of::<TermId>();
+        (self.terms.len() * EACH) as u64
+    }
+
+    /// The number of a probability.
+    pub fn add_probability(&mut self, probability: RBig) -> ProbId {
+        let next =
+            ProbId(u32::try_from(self.probabilities.len()).expect("fewer probabilities than source bytes"));
+        let place = *self.places_of_probabilities.entry(probability.clone()).or_insert(next);
+        if place == next {
+            self.probabilities.push(probability);
+        }
+        place
+    }
+
+    /// The probability with this number.
+    pub fn probability(&self, id: ProbId) -> &RBig {
+        &self.probabilities[id.0 as usize]
+    }
+
+    /// Whether a part of the term passes the test.
+    pub fn any_part(&self, id: TermId, test: impl Fn(Term) -> bool) -> bool {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut work = vec![id];
+        while let Some(id) = work.pop() {
+            if seen.insert(id) {
+                let term = self.get(id);
+                if test(term) {
+                    return true;
+                }
+                work.extend(term.parts().map(|(part, _)| part));
+            }
+        }
+        false
+    }
+}
+
+/// A definition of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Its name.
+    pub name: Name,
+    /// What it stands for, a closed term.
+    pub term: TermId,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A program that is well typed.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its terms.
+    pub terms: Terms,
+    /// Its definitions, in order.
+    pub definitions: Vec<Definition>,
+    /// The final term, with the definitions substituted.
+    pub main: TermId,
+    /// Its type.
+    pub ty: Type,
+    /// `pragma fuel N`.
+    pub fuel: Option<u64>,
+    /// `pragma coins N`.
+    pub coins: Option<u64>,
+}
+
+impl Program {
+    /// Whether the program draws coins: "contains" is syntactic, after definitions are expanded.
+    pub fn has_coins(&self) -> bool {
+        self.terms.any_part(self.main, |term| matches!(term, Term::Coin(_)))
+    }
+
+    /// Whether the program counts ticks.
+    pub fn has_ticks(&self) -> bool {
+        self.terms.any_part(self.main, |term| matches!(term, Term::Tick(_)))
+    }
+}

@@ -1,0 +1,180 @@
+//! Programs that are deep, long or large: nothing recurses on the native stack, and every limit says its name.
+//!
+//! Each program is checked, run, formatted and dropped in a thread with the small stack that Rust gives to threads; a single function
+//! that recursed over the program would overflow it.
+
+use eddy_coherent::engine::{Engine, run};
+use eddy_coherent::outcome::{Limits, Shortage};
+use eddy_coherent::relation::{Answer, Bounds, ask};
+use eddy_coherent::{format, print, relation, typing};
+use eddy_syntax::SourceFile;
+
+const DEEP: usize = 100_000;
+const VERY_DEEP: usize = 1_000_000;
+
+const ALL: &[Engine] = &Engine::ALL;
+const FAST: &[Engine] = &[Engine::Environment];
+
+fn on_small_stack(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
+    thread.join().expect("no overflow");
+}
+
+/// Runs a program by these machines; all must answer with this line.
+fn check(text: String, engines: &'static [Engine], expected: &'static str) {
+    on_small_stack(move || {
+        let file = SourceFile::new("deep.cd", text);
+        let program = typing::check(&file).expect("the program is right");
+        for engine in engines {
+            let (lines, _) = run(&program, *engine, Limits::default(), 12);
+            assert_eq!(lines.as_deref().map(str::trim_end), Ok(expected), "{}", engine.name());
+        }
+        assert!(!print::show_briefly(&program.terms, program.main, 10_000_000).is_empty());
+        format::format(&file).expect("what is accepted can be formatted");
+    });
+}
+
+fn answers(text: String, expected: &'static str) {
+    check(text, ALL, expected);
+}
+
+fn refused(text: String, code: &'static str) {
+    on_small_stack(move || {
+        let file = SourceFile::new("deep.cd", text);
+        let diagnostics = typing::check(&file).expect_err("the program is wrong");
+        assert_eq!(diagnostics.iter().map(|found| found.code).collect::<Vec<_>>(), [code]);
+    });
+}
+
+fn nested(open: &str, inner: &str, close: &str) -> String {
+    open.repeat(DEEP) + inner + &close.repeat(DEEP)
+}
+
+fn chain(n: usize, link: impl Fn(usize) -> String) -> String {
+    (1..=n).map(link).collect()
+}
+
+#[test]
+fn parentheses() {
+    answers(nested("(", "1", ")"), "1");
+    answers(format!("(\\x:{}. x) 3", nested("(", "nat", ")")), "3");
+    refused("(".repeat(DEEP), "parse");
+    refused(")".repeat(DEEP), "parse");
+}
+
+#[test]
+fn prefix_operators() {
+    answers("succ ".repeat(DEEP) + "1", "100001");
+    answers("pred ".repeat(DEEP) + "1", "0");
+    answers("pi0 inj0 ".repeat(DEEP) + "7", "7");
+    answers("tick ".repeat(DEEP) + "1", "1 ticks 100000");
+    answers(format!("pi1 {} inj1 inj0 7", "flip flip ".repeat(1000)), "0: 7\n1: none");
+    refused("succ ".repeat(DEEP), "parse");
+    refused("theta ".repeat(DEEP) + "1", "depth");
+}
+
+#[test]
+fn a_term_a_million_deep() {
+    let runs = |text: String, expected: &'static str| {
+        on_small_stack(move || {
+            let program = typing::check(&SourceFile::new("deep.cd", text)).expect("the program is right");
+            let (lines, _) = run(&program, Engine::Environment, Limits::default(), 0);
+            assert_eq!(lines.as_deref(), Ok(expected));
+        });
+    };
+    runs("succ ".repeat(VERY_DEEP) + "1", "1000001\n");
+    runs("(\\x:nat. ".repeat(VERY_DEEP) + "7" + &") 1".repeat(VERY_DEEP), "7\n");
+    runs("let x = ".repeat(VERY_DEEP) + "7" + &" in x".repeat(VERY_DEEP), "7\n");
+}
+
+#[test]
+fn blocks() {
+    answers("if 1 then 0 else ".repeat(DEEP) + "7", "7");
+    answers("let x = 1 in ".repeat(DEEP) + "x", "1");
+    answers(format!("let x0 = 7 in {} x{DEEP}", chain(DEEP, |i| format!("let x{i} = x{} in ", i - 1))), "7");
+    check("choice(1, ".repeat(DEEP) + "7" + &", 8)".repeat(DEEP), FAST, "{unresolved: 1}");
+    check("\\x:nat. ".repeat(DEEP).replacen("\\x", "(\\x", 1) + "x" + ")" + &" 7".repeat(DEEP), FAST, "7");
+}
+
+#[test]
+fn applications() {
+    answers(nested("(\\x:nat. x) (", "7", ")"), "7");
+    answers(nested("<\\x:nat. succ x> (", "7", ")"), "100007");
+    answers(format!("{} 1", nested("((\\f:nat -> nat. f) ", "\\x:nat. 7", ")")), "7");
+}
+
+#[test]
+fn definitions() {
+    let definitions = chain(DEEP, |i| format!("def x{i} = succ x{};\n", i - 1));
+    answers(format!("def x0 = 7;\n{definitions}x{DEEP}"), "100007");
+    // Each definition is the one before it twice: the terms are shared, or there would be 2^60 of them.
+    let doubled = chain(60, |i| format!("def y{i} = if 1 then y{} else y{};\n", i - 1, i - 1));
+    answers(format!("def y0 = 7;\n{doubled}y60"), "7");
+}
+
+#[test]
+fn types() {
+    answers(format!("(\\f:{}nat. 7) omega[{0}nat]", "nat -> ".repeat(DEEP)), "7");
+    answers(format!("(\\x:{}nat. 7) omega[{0}nat]", "D ".repeat(1000)), "7");
+    refused(format!("omega[{}nat]", "D^999999 ".repeat(3)), "parse");
+    refused("D^1000000 (\\x:nat. x)".to_string() + " 1", "type");
+}
+
+#[test]
+fn tail_recursion_takes_constant_memory() {
+    let text =
+        "def loop = fix \\f:nat -> nat. \\n:nat. let x = n in if x then 7 else f (pred x); loop 800000";
+    let program = typing::check(&SourceFile::new("loop.cd", text)).expect("the program is right");
+    let limits = Limits { fuel: 20_000_000, memory: 4 << 20 };
+    let (lines, counters) = run(&program, Engine::Environment, limits, 0);
+    assert_eq!(lines.as_deref(), Ok("7\n"));
+    assert!(counters.steps > 10_000_000, "{}", counters.steps);
+}
+
+#[test]
+fn chains_of_closures_may_be_long() {
+    let add = "def add = fix \\f:nat -> nat -> nat. \\(x y:nat). let u = x in if u then y else f (pred u) (succ y);";
+    check(format!("{add} add 300000 1"), FAST, "300001");
+}
+
+#[test]
+fn limits_say_their_names() {
+    let stopped = |text: &str, limits: Limits| {
+        let program = typing::check(&SourceFile::new("stop.cd", text)).expect("the program is right");
+        ALL.iter().map(move |engine| run(&program, *engine, limits, 0).0).collect::<Vec<_>>()
+    };
+    let small = Limits { fuel: 1000, memory: 1 << 20 };
+    assert_eq!(stopped("omega[nat]", small), vec![Err(Shortage::Fuel(1000)); 3]);
+    assert_eq!(stopped("succ 18446744073709551615", small), vec![Err(Shortage::Overflow); 3]);
+    let little = Limits { fuel: u64::MAX, memory: 1 << 20 };
+    assert_eq!(stopped("fix \\x:nat. succ x", little), vec![Err(Shortage::Memory(1 << 20)); 3]);
+}
+
+#[test]
+fn many_live_variables_are_bounded_by_memory() {
+    // Each body needs all variables before it, so that closures hold a number of values that is quadratic.
+    let n = 2000;
+    let lets = chain(n, |i| format!("let x{i} = {i} in "));
+    let uses = chain(n, |i| format!("if x{i} then 0 else "));
+    let program =
+        typing::check(&SourceFile::new("live.cd", lets + &uses + "7")).expect("the program is right");
+    let (lines, _) = run(&program, Engine::Environment, Limits::default(), 0);
+    assert_eq!(lines.as_deref(), Ok("7\n"));
+    let little = Limits { memory: 1 << 20, ..Limits::default() };
+    assert_eq!(run(&program, Engine::Environment, little, 0).0, Err(Shortage::Memory(1 << 20)));
+}
+
+#[test]
+fn questions_about_deep_programs() {
+    on_small_stack(|| {
+        let file = SourceFile::new("deep.cd", "succ ".repeat(DEEP) + "1");
+        let program = typing::check(&file).expect("the program is right");
+        let (answer, _) = ask(&program, Bounds::default(), |store| {
+            relation::point::parse("100001", &program.terms.types, program.ty, store).expect("it is a point")
+        });
+        let Answer::Yes(found) = answer else { panic!("{answer:?}") };
+        let mut text = String::new();
+        relation::derivation::write(&found, &program.terms, &mut text).expect("a string takes all");
+        assert_eq!(text.lines().count(), DEEP + 1);
+    });
+}

@@ -1,0 +1,24 @@
+//! The theorems of the paper as properties of the implementation (section 13), tried on generated programs.
+//!
+//! Each test is named after its theorem or its number in the specification. A law is tried on programs that [`generate`] makes out
+//! of random numbers; the numbers are the same on every run. A failing law shows the smallest program that breaks it. `EDDY_CASES=10`
+//! tries ten times as many programs, and `-- --nocapture` shows on how many a law had something to say.
+//!
+//! * [`machines`]: the two machines of the paper, against their types and against each other.
+//! * [`environment`]: the environment machine against the det machine.
+//! * [`relation`]: the intersection types against the machine.
+//! * [`rewriting`]: the differential and the rewriting system.
+//! * [`probability`]: coins and ticks.
+//! * [`trees`]: the monad of summable pairs, symmetry, and linear application.
+//! * [`text`]: printing, parsing and formatting.
+
+mod generate;
+mod harness;
+
+mod environment;
+mod machines;
+mod probability;
+mod relation;
+mod rewriting;
+mod text;
+mod trees;
