@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod clock;
+mod planning;
 mod rd;
 mod reactive;
 
@@ -25,5 +26,9 @@ fn main() {
         println!("\nreactive\n");
         reactive::firings();
         reactive::checking();
+    }
+    if is_chosen("plan") {
+        println!("\nplan\n");
+        planning::planning();
     }
 }
