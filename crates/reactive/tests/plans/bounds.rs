@@ -5,6 +5,7 @@ use eddy_plan::plan::Schedule;
 use eddy_plan::show::report;
 use eddy_plan::{Options, plan};
 use eddy_reactive::causality::Verdict as LookAhead;
+use eddy_reactive::cell::Cell as Simulated;
 use eddy_tensor::Value;
 
 use crate::generated::harness::{Trial, Verdict, law};
@@ -73,7 +74,7 @@ fn comes_in_time(sample: &Sample) -> Trial {
     if look_ahead > bound {
         return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan, None)));
     }
-    let is_dense = ready.inputs.iter().flatten().all(|cell| cell.is_present());
+    let is_dense = ready.inputs.iter().flatten().all(Simulated::is_present);
     if plan.roots.len() != 1 || !is_dense || ready.flow().inputs.is_empty() {
         return Ok(Verdict::Holds);
     }
