@@ -43,6 +43,6 @@ fn chain(n: usize) -> String {
     for number in 0..n {
         writeln!(text, "  x{} = x{number} + (0.5 fby x{number});", number + 1).expect("a string takes it");
     }
-    write!(text, "  y = x{n};\n").expect("a string takes it");
+    writeln!(text, "  y = x{n};").expect("a string takes it");
     text
 }

@@ -85,6 +85,10 @@ fn required(
     clock: ClockNo,
 ) -> Vec<Required> {
     let mut vars: Vec<VarId> = outputs.to_vec();
+    // Whether an output is there must be known, even if its value is.
+    for output in outputs {
+        vars.extend(system.conditions(system.clock(*output)).map(|(condition, _)| condition));
+    }
     for var in inside {
         if let Def::Fby { next, .. } | Def::Ahead { next, .. } = system.def(*var) {
             vars.push(*next);
