@@ -8,6 +8,7 @@
 
 mod clock;
 mod coherent;
+mod planning;
 mod pullback;
 mod rd;
 mod reactive;
@@ -39,5 +40,9 @@ fn main() {
         println!("\nreactive\n");
         reactive::firings();
         reactive::checking();
+    }
+    if is_chosen("plan") {
+        println!("\nplan\n");
+        planning::planning();
     }
 }

@@ -21,7 +21,8 @@ node iir(x)->(y)
   y1 = 0.0 fby y; y2 = 0.0 fby y1;
   y = 0.2 * x + 0.3 * x1 + 0.2 * x2 + 0.5 * y1 - 0.2 * y2;";
 
-fn prepared(text: &str, node: &str) -> Prepared {
+/// A node, ready to run.
+pub fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("bench.eddy", text));
     let program = resolve(&mut sources).expect("the program is right");
     let node = program.visible[node];

@@ -12,7 +12,7 @@ use crate::units::UnitRun;
 
 impl Closing {
     /// The inputs and results of the prelude that the scan reads.
-    pub(crate) fn reads(&self) -> Vec<VarId> {
+    pub(crate) fn reads(&self, system: &System<'_>) -> Vec<VarId> {
         let computed: FxHashSet<VarId> = self.scan.body.iter().map(|late| late.instruction.var).collect();
         let reads = self.scan.body.iter().flat_map(|late| Region::reads(&late.instruction));
         let reads = reads.chain(self.scan.registers.iter().map(|register| &register.next));
@@ -28,7 +28,7 @@ impl Closing {
             }
         }
         found.extend(self.nested.iter().map(|(guard, _)| *guard));
-        found.retain(|var| !computed.contains(var));
+        found.retain(|var| system.is_stream(*var) && !computed.contains(var));
         found.sort_unstable();
         found.dedup();
         found
@@ -85,6 +85,10 @@ fn required(
     clock: ClockNo,
 ) -> Vec<Required> {
     let mut vars: Vec<VarId> = outputs.to_vec();
+    // Whether an output is there must be known, even if its value is.
+    for output in outputs {
+        vars.extend(system.conditions(system.clock(*output)).map(|(condition, _)| condition));
+    }
     for var in inside {
         if let Def::Fby { next, .. } | Def::Ahead { next, .. } = system.def(*var) {
             vars.push(*next);

@@ -249,9 +249,13 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
         let get = |operand: VarId| values[operand.index()].clone();
         let found = match presence(system, system.all_conditions(system.clock(var)).into_iter(), get) {
             Abstract::Top => match system.def(var) {
-                // Windows will tell more.
-                _ if system.is_circular[var.index()] || system.is_memory[var.index()] => Abstract::Top,
-                Def::Fby { .. } | Def::Ahead { .. } if has_doubtful_clock(system, var) => Abstract::Top,
+                // Where streams may wait for themselves, nothing follows from delays; windows will tell more.
+                _ if system.is_instantaneous[var.index()] || system.is_memory[var.index()] => Abstract::Top,
+                Def::Fby { .. } | Def::Ahead { .. }
+                    if system.is_circular[var.index()] || has_doubtful_clock(system, var) =>
+                {
+                    Abstract::Top
+                }
                 Def::Fby { init, next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: Some(init), next } => get(*init).join(&get(*next)),
                 Def::Ahead { init: None, .. } => Abstract::Top,

@@ -4,7 +4,22 @@
 //! loop, perhaps some cycles late; where time is cut into windows; which loops run over a window, forwards or backwards, and
 //! what is kept between them. The result is data that code can be printed from.
 //!
-//! * [`plan`](mod@plan): what a plan is.
+//! ```text
+//! f = x + (if rst then 0.0 else (0.0 fby f))          window end: F,B      when `end` holds, a loop forwards over the cycles
+//! b = x + (if end then 0.0 else post b)                                    since it last held, and one backwards
+//! ```
+//!
+//! Numbers of sections in comments are those of the planner's specification. Modules, in the order in which a program meets them:
+//!
+//! * Equations: [`system`] makes them ready, with what is [`known`] of them at all times and without [`copies`].
+//! * One loop: [`retime`](mod@retime) gives equations lags, if that is enough.
+//! * Windows: [`windows`](mod@windows) tries conditions that may end them; [`closing`](mod@closing) derives such a condition from several.
+//! * Inside a window: [`zones`](mod@zones) says what is known where, [`cells`] what is needed then, [`held`](mod@held) what does not change;
+//!   [`graph`] is what is left to compute. [`region`] puts it together, with [`units`] for what goes both ways, and [`sweeps`] makes few loops of it.
+//! * Code: [`lower`] decides where cells are kept and writes the instructions of the [`plan`](mod@plan).
+//! * Use: [`execute`] runs plans literally, [`show`] prints and draws them.
+//!
+//! Nothing here recurses natively over a program, reads files, or prints.
 
 mod cells;
 mod closing;

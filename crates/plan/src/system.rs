@@ -96,7 +96,9 @@ pub struct System<'a> {
     pub users: Vec<Vec<VarId>>,
     /// Streams that may wait for themselves: see [`System::find_doubtful`].
     pub is_circular: Vec<bool>,
-    /// Those, and all that depend on them.
+    /// Those that do so within one activation.
+    pub is_instantaneous: Vec<bool>,
+    /// Streams that may wait for themselves, and all that depend on them.
     pub is_doubtful: Vec<bool>,
     /// `fby`s whose state outlives the data, so that their first value is not the initial one.
     pub is_memory: Vec<bool>,
@@ -114,6 +116,7 @@ impl<'a> System<'a> {
             may_be_unknown: Vec::new(),
             users: Vec::new(),
             is_circular: Vec::new(),
+            is_instantaneous: Vec::new(),
             is_doubtful: Vec::new(),
             is_memory: vec![false; flow.vars.len()],
             clock_of: Vec::new(),
@@ -271,10 +274,12 @@ impl<'a> System<'a> {
         let live: Vec<VarId> = self.flow.var_ids().filter(|var| self.live[var.index()]).collect();
         let all = self.components(&live, |_| true);
         let instantaneous = self.components(&live, here);
-        let two_way = all.iter().filter(|members| self.is_two_way(members));
-        let circular = instantaneous.iter().filter(|members| self.is_cycle(members, here));
-        let mut is_circular = vec![false; self.defs.len()];
-        for var in two_way.chain(circular).flatten() {
+        let mut is_instantaneous = vec![false; self.defs.len()];
+        for var in instantaneous.iter().filter(|members| self.is_cycle(members, here)).flatten() {
+            is_instantaneous[var.index()] = true;
+        }
+        let mut is_circular = is_instantaneous.clone();
+        for var in all.iter().filter(|members| self.is_two_way(members)).flatten() {
             is_circular[var.index()] = true;
         }
         let mut is_doubtful = vec![false; self.defs.len()];
@@ -284,7 +289,8 @@ impl<'a> System<'a> {
                 todo.extend(&self.users[var.index()]);
             }
         }
-        (self.is_circular, self.is_doubtful) = (is_circular, is_doubtful);
+        (self.is_circular, self.is_instantaneous, self.is_doubtful) =
+            (is_circular, is_instantaneous, is_doubtful);
     }
 
     /// Streams that depend on each other in ways that are asked for, components that others need first.

@@ -154,7 +154,7 @@ impl Search<'_> {
         let draft =
             plan_region(&self.context, self.task(Mode::Cut, None, None, &prelude.is_in), None).ok()?;
         let closing = closing(&self.context, self.outputs, &draft)?;
-        let needed: Vec<VarId> = closing.reads();
+        let needed: Vec<VarId> = closing.reads(self.context.system);
         Some(self.lower(Cut::Derived(Box::new(closing)), prelude, vec![(None, draft)], &needed))
     }
 

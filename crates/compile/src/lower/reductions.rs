@@ -110,7 +110,7 @@ pub(super) fn sum(
         });
         if after.is_some() {
             loops_over(&axes.inner, &inner, lines, |lines| {
-                lines.line(format!("{target} = {};", finish(&target)))
+                lines.line(format!("{target} = {};", finish(&target)));
             });
         }
     });

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::Program;
 use super::cell::{Cell, Stop};
-use crate::plan::{BufferId, Immediate, Place, ScalarId, Store};
+use crate::plan::{BufferId, Carried, Immediate, Place, ScalarId, Store};
 
 /// The memory of a window, and what it was given.
 pub struct Memory<'a> {
@@ -16,6 +16,8 @@ pub struct Memory<'a> {
     pub buffers: Vec<Vec<Option<(VarId, Cell)>>>,
     pub scalars: Vec<Option<Cell>>,
     pub slots: Vec<Option<Cell>>,
+    /// What the slots are for.
+    pub carried: &'a [Carried],
     /// What arrived at each cycle.
     pub rows: Vec<FxHashMap<VarId, Cell>>,
     /// Whether the trace ends with the window.

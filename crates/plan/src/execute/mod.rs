@@ -319,6 +319,7 @@ impl<'a> RootRun<'a> {
             buffers: vec![vec![None; rows.len()]; windows.buffers.len()],
             scalars: vec![None; windows.scalars.len()],
             slots: std::mem::take(&mut self.slots),
+            carried: &windows.carried,
             rows,
             is_end,
         };

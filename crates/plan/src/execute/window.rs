@@ -314,10 +314,11 @@ pub fn write_slots(
 fn last_cell(
     memory: &Memory<'_>,
     region: &Region,
-    (_, source): (SlotId, &Source),
+    (slot, source): (SlotId, &Source),
     cycles: &[usize],
     zones: &[usize],
 ) -> Result<Option<Cell>, Stop> {
+    let next = memory.carried[slot.0].next;
     for (zone, place) in &source.places {
         let mut of_zone: Vec<usize> =
             (0..cycles.len()).filter(|at| zones[*at] == zone.0).map(|at| cycles[at]).collect();
@@ -326,14 +327,7 @@ fn last_cell(
         }
         let is_buffer = matches!(place, Place::Buffer(_));
         for cycle in of_zone.into_iter().take(if is_buffer { usize::MAX } else { 1 }) {
-            // The stream that wrote the entry is the only one that is left there.
-            let cell = match place {
-                Place::Buffer(BufferId(buffer)) => match &memory.buffers[*buffer][cycle] {
-                    Some((_, cell)) => cell.clone(),
-                    None => return Err(Stop::Violation("what is carried was not written".to_string())),
-                },
-                place => memory.place(VarId::new(0), place, cycle)?,
-            };
+            let cell = memory.place(next, place, cycle)?;
             if cell != Cell::Absent {
                 return Ok(Some(cell));
             }

@@ -49,7 +49,7 @@ pub fn windows(
             carried_reads(&cells, draft).into_iter().chain(emission_reads(&cells, draft, outputs)).collect();
         let after = After { outputs, cells: &read_after, recomputes: wishes.recomputes };
         let mut homes = assign(&cells, draft, &after, &mut memory, Homes::default());
-        share(draft, system, &mut homes, &mut memory);
+        share(draft, system, &read_after, &mut homes, &mut memory);
         for shift in carried_shifts(draft) {
             memory.slot(system, shift);
         }

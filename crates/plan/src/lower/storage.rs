@@ -219,10 +219,24 @@ fn latched(cells: &Cells<'_>, draft: &Draft) -> Vec<VarId> {
 
 /// Lets streams have the same buffer if one is written after the last step that reads the other: each buffer has the streams whose
 /// intervals do not meet (interval colouring, which is optimal from left to right).
-pub fn share(draft: &Draft, system: &System<'_>, homes: &mut Homes, memory: &mut Memory) {
+pub fn share(
+    draft: &Draft,
+    system: &System<'_>,
+    read_after: &[Cell],
+    homes: &mut Homes,
+    memory: &mut Memory,
+) {
+    // What is read when all steps have run keeps its buffer.
+    let mut carried: FxHashSet<VarId> = read_after.iter().map(|(var, _)| *var).collect();
+    for shift in &draft.liveness.carried {
+        if let Def::Fby { next, .. } | Def::Ahead { next, .. } = system.def(*shift) {
+            carried.insert(*next);
+        }
+    }
     let mut intervals: Vec<(usize, usize, VarId)> = Vec::new();
     for (var, id) in &homes.buffers {
         if memory.buffers[id.0].role == BufferRole::Sweeps
+            && !carried.contains(var)
             && let Some((first, last)) = interval(draft, homes, *var)
         {
             intervals.push((first, last, *var));

@@ -39,6 +39,18 @@ pub fn check(program: &Program, run: &Run) -> Result<(), Vec<Diagnostic>> {
     Bench::new(program, run, &Wishes::default())?.shown().map(|_| ())
 }
 
+/// What a test bench runs: a node, and a row of cells for each of its inputs; none if it asks for another semantics than the
+/// operational one of checked programs.
+pub fn ready(
+    program: &Program,
+    run: &Run,
+) -> Result<Option<(Prepared, Vec<Vec<Cell>>, usize)>, Vec<Diagnostic>> {
+    let Bench { prepared, options, n_cycles, inputs, .. } = Bench::new(program, run, &Wishes::default())?;
+    let is_usual =
+        !options.unchecked && !options.strict && options.semantics != Semantics::Kahn && options.seed == 0;
+    Ok(is_usual.then_some((prepared, inputs, n_cycles)))
+}
+
 /// Runs a test bench and returns its picture.
 pub fn chart(program: &Program, run: &Run, wishes: &Wishes) -> Result<Chart, Vec<Diagnostic>> {
     Bench::new(program, run, wishes)?.chart()

@@ -9,7 +9,7 @@ use eddy_plan::show::report;
 use crate::generated::case::Ready;
 use crate::generated::compare::show;
 use crate::generated::engines::cells;
-use crate::generated::harness::{Trial, Verdict, law};
+use crate::generated::harness::{Trial, Verdict, law, show as show_line};
 use crate::run::{execute, has_unknown_inputs, kind, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
@@ -51,7 +51,7 @@ fn l1(name: &'static str, cases: u32, family: Family) {
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );
-    println!("{name}: {:?}", counts.borrow());
+    show_line(&format!("{name}: {:?}", counts.borrow()));
 }
 
 #[test]

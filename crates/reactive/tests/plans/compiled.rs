@@ -65,7 +65,8 @@ fn build(emitted: &Emitted, folder: &Path, number: usize, flags: &[&str]) -> Res
         return Err(errors.lines().take(30).collect::<Vec<_>>().join("\n"));
     }
     let bytes = fs::read(&object).map_err(|error| error.to_string())?;
-    Library::open(&object, &blake3::hash(&bytes), name, Machine::sizes(emitted)).map_err(|error| error.to_string())
+    Library::open(&object, &blake3::hash(&bytes), name, Machine::sizes(emitted))
+        .map_err(|error| error.to_string())
 }
 
 /// The cells of the outputs, as far as they are found.
@@ -114,7 +115,8 @@ fn agrees(
     *counts.borrow_mut().entry(kind(&plan).to_string()).or_default() += 1;
     *number.borrow_mut() += 1;
     let text = format!("{}\n{}", emitted.header, emitted.source);
-    let library = build(&emitted, &folder.0, *number.borrow(), flags).map_err(|error| format!("{error}\n{text}"))?;
+    let library =
+        build(&emitted, &folder.0, *number.borrow(), flags).map_err(|error| format!("{error}\n{text}"))?;
     let compiled = match run(ready, emitted, &library) {
         Ok(rows) => rows,
         Err(Trouble::Mixed) => return Ok(Verdict::Skipped("a condition that changes inside a window")),
@@ -123,7 +125,11 @@ fn agrees(
     for (output, (simulated, compiled)) in ready.flow().outputs.iter().zip(simulated.iter().zip(&compiled)) {
         if simulated[..compiled.len()] != *compiled {
             let name = ready.flow().var(*output).name.as_deref().unwrap_or("_");
-            return Err(format!("`{name}`\n  simulated: {}\n  compiled:  {}\n{text}", show(simulated), show(compiled)));
+            return Err(format!(
+                "`{name}`\n  simulated: {}\n  compiled:  {}\n{text}",
+                show(simulated),
+                show(compiled)
+            ));
         }
     }
     Ok(Verdict::Holds)
@@ -137,31 +143,15 @@ fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'stati
         n,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) => {
-                let found = agrees(ready, &folder, flags, &counts, &number);
-                // Shrinking compiles each attempt.
-                if let Err(text) = &found
-                    && std::env::var_os("EDDY_FIRST").is_some()
-                {
-                    println!("{}\n-- {}\n{}\n{text}", sample.text, sample.node, ready.bench(&sample.node));
-                    std::process::exit(1);
-                }
-                found
-            }
+            Ok(ready) => agrees(ready, &folder, flags, &counts, &number),
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );
-    println!("{name}: {:?}", counts.borrow());
 }
 
 #[test]
 fn compiled_programs() {
     compiled("compiled programs", 150, Family::Plain, &["-O1"]);
-}
-
-#[test]
-fn compiled_resets() {
-    compiled("compiled resets", 100, Family::Reset, &["-O1"]);
 }
 
 #[test]

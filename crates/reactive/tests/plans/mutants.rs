@@ -7,7 +7,7 @@ use eddy_plan::plan::{Plan, Region, Schedule, Step, Store, Sweep};
 use crate::generated::case::Ready;
 use crate::generated::engines::cells;
 use crate::generated::generate::Choices;
-use crate::generated::harness::{Trial, Verdict, law};
+use crate::generated::harness::{Trial, Verdict, law, show};
 use crate::run::{execute, has_unknown_inputs, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
@@ -121,7 +121,7 @@ fn l3_mutants_are_caught() {
     let counts = RefCell::new([(0, 0); 5]);
     law("L3 mutants", 400, |source| Sample::of(Family::Training, source), |sample| tried(sample, &counts));
     let counts = counts.into_inner();
-    println!("L3: caught of {MUTATIONS:?}: {counts:?}");
+    show(&format!("L3: caught of {MUTATIONS:?}: {counts:?}"));
     for (mutation, (caught, n)) in MUTATIONS.iter().zip(counts) {
         // One trace each: an initial value may happen to be right, a branch may never be taken, two steps may not meet.
         let least = if matches!(mutation, Mutation::ForgetSlot | Mutation::SwapSteps) { 40 } else { 60 };

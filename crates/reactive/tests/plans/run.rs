@@ -82,9 +82,9 @@ pub fn simulated(ready: &Ready) -> Result<Rows, NoValue> {
     Ok(outputs.map(|output| rows[output.index()].iter().map(settled).collect()).collect())
 }
 
-/// What kind of plan it is, in a word.
+/// What kind of plan it is, in a word; that of the last root.
 pub fn kind(plan: &Plan) -> &'static str {
-    let kinds = plan.roots.iter().map(|root| match &root.schedule {
+    let kind = plan.roots.last().map(|root| match &root.schedule {
         Schedule::Forward(lagged) if lagged.max_lag == 0 => "forward",
         Schedule::Forward(_) => "lag",
         Schedule::Windows(windows) => match windows.cut {
@@ -95,5 +95,5 @@ pub fn kind(plan: &Plan) -> &'static str {
         },
         Schedule::EventDriven(_) => "event-driven",
     });
-    kinds.last().unwrap_or("nothing")
+    kind.unwrap_or("nothing")
 }

@@ -10,7 +10,7 @@ use eddy_syntax::{SourceFile, Sources};
 
 use crate::generated::case::Ready;
 use crate::generated::engines::NoValue;
-use crate::generated::generate::{Choices, ProgramText};
+use crate::generated::generate::{Choices, NodeText, ProgramText};
 use crate::generated::harness::Source;
 use crate::generated::trace::{Absences, Numbers, Trace};
 
@@ -60,7 +60,8 @@ impl Sample {
 
 /// The text of a program, and the node of it that is run.
 fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> (String, String) {
-    let (text, main) = (program.text(), program.main().name);
+    let text = program.text();
+    let NodeText { name: main, .. } = *program.main();
     let node = match family {
         Family::Plain => main.to_string(),
         Family::Adjoint => choices.among(&["adj_#", "tan_#", "adj_adj_#"]).replace('#', main),
