@@ -1,6 +1,6 @@
 //! Plans for people and for scripts: `eddy plan` (section 14).
 //!
-//! * [`kind`]: the one line that says what a plan is.
+//! * [`kind`](mod@kind): the one line that says what a plan is.
 //! * [`text`](mod@text): all of it; [`json`](mod@json): the same for scripts; [`svg`](mod@svg): a picture of the sweeps and of what they hand to
 //!   each other.
 

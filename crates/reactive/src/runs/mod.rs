@@ -39,16 +39,22 @@ pub fn check(program: &Program, run: &Run) -> Result<(), Vec<Diagnostic>> {
     Bench::new(program, run, &Wishes::default())?.shown().map(|_| ())
 }
 
-/// What a test bench runs: a node, and a row of cells for each of its inputs; none if it asks for another semantics than the
-/// operational one of checked programs.
-pub fn ready(
-    program: &Program,
-    run: &Run,
-) -> Result<Option<(Prepared, Vec<Vec<Cell>>, usize)>, Vec<Diagnostic>> {
+/// What a test bench runs.
+pub struct Ready {
+    /// The node.
+    pub prepared: Prepared,
+    /// A row of cells for each of its inputs.
+    pub inputs: Vec<Vec<Cell>>,
+    /// How many cycles.
+    pub n_cycles: usize,
+}
+
+/// What a test bench runs; nothing if it asks for something else than the operational semantics of checked programs.
+pub fn ready(program: &Program, run: &Run) -> Result<Option<Ready>, Vec<Diagnostic>> {
     let Bench { prepared, options, n_cycles, inputs, .. } = Bench::new(program, run, &Wishes::default())?;
     let is_usual =
         !options.unchecked && !options.strict && options.semantics != Semantics::Kahn && options.seed == 0;
-    Ok(is_usual.then_some((prepared, inputs, n_cycles)))
+    Ok(is_usual.then_some(Ready { prepared, inputs, n_cycles }))
 }
 
 /// Runs a test bench and returns its picture.

@@ -61,8 +61,8 @@ fn l1_all_test_benches() {
         // Programs that are refused, or import other files, are tested elsewhere.
         let Ok(program) = resolve(&mut sources) else { continue };
         for run in program.modules[Program::MAIN].tree.runs() {
-            let Ok(Some((prepared, inputs, n_cycles))) = runs::ready(&program, run) else { continue };
-            let ready = Ready { prepared, inputs, n_cycles };
+            let Ok(Some(ready)) = runs::ready(&program, run) else { continue };
+            let ready = Ready { prepared: ready.prepared, inputs: ready.inputs, n_cycles: ready.n_cycles };
             let (false, Some(expected)) = (has_unknown_inputs(&ready), simulated(&ready)) else { continue };
             let plan = planned(&ready, &Options::default());
             match execute(&ready, &plan) {
