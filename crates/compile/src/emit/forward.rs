@@ -11,6 +11,7 @@ use eddy_tensor::{Op, Scalar, Shape, Type};
 use rustc_hash::FxHashMap;
 
 use super::Emitter;
+use super::assign::{Write, copy, write_at_once};
 use super::reads::memory;
 use crate::layout::Element;
 use crate::lines::Lines;
@@ -443,7 +444,7 @@ impl<'a> Emitter<'a> {
     fn write_registers(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
         let mut writes = Vec::new();
         for register in &this.lagged.registers {
-            let text = self.state_value("s", register.fby);
+            let to = self.state_value("s", register.fby);
             let view = self.view_after(this, lowered, &register.next);
             let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
             let late = late.expect("a register belongs to an equation of the loop");
@@ -452,44 +453,17 @@ impl<'a> Emitter<'a> {
                 conditions.push(format!("t >= {}", late.lag));
             }
             conditions.extend(self.texts(this, lowered, &late.instruction.clock));
-            let flag = self.state.find(&format!("f_{}", self.names.of(register.fby))).is_some();
-            let flag = flag.then(|| self.state_flag("f", register.fby));
-            writes.push((register.fby, text, view, conditions, flag));
+            let flag = self.written_flag(register.fby);
+            let ty = self.ty(register.fby).clone();
+            writes.push(Write { to, view, ty, conditions, flag });
         }
-        let written: Vec<String> = writes.iter().map(|(_, text, ..)| text.clone()).collect();
-        let reads_another = |view: &View, own: &str| match &view.root {
-            Root::One(text) | Root::Memory(text) => *text != own && written.contains(text),
-            Root::Var(_) => false,
-        };
-        // What another register holds is put aside first.
-        let mut aside = Lines::default();
-        for (fby, text, view, ..) in &mut writes {
-            if reads_another(view, text) {
-                let (name, ty) = (format!("aside_{}", self.names.of(*fby)), self.ty(*fby).clone());
-                let size = ty.shape.iter().product::<usize>();
-                let dimension = if ty.shape.is_scalar() { String::new() } else { format!("[{size}]") };
-                aside.line(format!("{} {name}{dimension};", self.precision.c_type(ty.scalar)));
-                copy(view, &name, &ty, &mut aside);
-                *view = memory(name, &ty);
-            }
-        }
-        lines.append(&aside);
-        for (fby, text, view, conditions, flag) in &writes {
-            let ty = self.ty(*fby).clone();
-            let is_there =
-                matches!(&view.root, Root::One(own) | Root::Memory(own) if own == text) && view.offset == 0;
-            if is_there && flag.is_none() {
-                continue;
-            }
-            lines.guarded(conditions, |lines| {
-                if !is_there {
-                    copy(view, text, &ty, lines);
-                }
-                if let Some(flag) = flag {
-                    lines.line(format!("{flag} = true;"));
-                }
-            });
-        }
+        write_at_once(writes, self, lines);
+    }
+
+    /// The flag that says whether a delay was written, if it needs one.
+    pub(super) fn written_flag(&mut self, shift: VarId) -> Option<String> {
+        let has_flag = self.state.find(&format!("f_{}", self.names.of(shift))).is_some();
+        has_flag.then(|| self.state_flag("f", shift))
     }
 }
 
@@ -515,20 +489,4 @@ fn keep_conditions(this: &Loop<'_>, code: &mut Code) {
 pub(super) fn truth(text: String) -> Operand {
     let ty = Type { scalar: Scalar::Bool, shape: Shape::scalar() };
     Operand::Seen(View::whole(Root::One(text), &ty))
-}
-
-/// `to = view;`, element by element.
-pub(super) fn copy(view: &View, to: &str, ty: &Type, lines: &mut Lines) {
-    let element = |place: &str| match &view.root {
-        Root::One(text) => text.clone(),
-        Root::Memory(text) => format!("{text}[{place}]"),
-        Root::Var(_) => unreachable!("it has a place by now"),
-    };
-    if ty.shape.is_scalar() {
-        lines.line(format!("{to} = {};", element(&view.offset.to_string())));
-        return;
-    }
-    let target = View::whole(Root::Memory(to.to_string()), ty);
-    let nest = crate::nest::Nest::new(&view.shape, &[view, &target]);
-    nest.write(lines, |lines| lines.line(format!("{to}[{}] = {};", nest.place(1), element(&nest.place(0)))));
 }

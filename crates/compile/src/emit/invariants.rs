@@ -7,7 +7,7 @@ use eddy_flow::{Kind, VarId};
 use eddy_plan::plan::{Instruction, Place, Read, Right as Planned};
 
 use super::Emitter;
-use super::forward::copy;
+use super::assign::copy;
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Operand, Right, lower};
 

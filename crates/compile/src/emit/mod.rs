@@ -3,9 +3,11 @@
 //! * [`reads`]: operands of instructions, as views of the memory that they are in.
 //! * [`invariants`]: what does not depend on time.
 //! * [`transposed`]: matrices that are kept by columns too.
+//! * [`assign`]: assignments, one by one or at once.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`.
 //! * [`window`]: windows, and the sweeps over them.
 
+mod assign;
 mod forward;
 mod invariants;
 mod reads;

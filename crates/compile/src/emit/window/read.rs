@@ -1,0 +1,105 @@
+//! Where cells of a window are.
+
+use eddy_flow::VarId;
+use eddy_plan::plan::{Place, Read};
+
+use super::super::Emitter;
+use super::super::assign::copy;
+use super::super::reads::memory;
+use super::Context;
+use crate::lines::Lines;
+use crate::lower::Operand;
+use crate::view::{Root, View};
+
+impl<'a> Emitter<'a> {
+    /// What an instruction reads.
+    pub(super) fn read(&mut self, context: &mut Context, read: &Read) -> Operand {
+        match read {
+            Read::Here(var, Place::Local) if context.computed.contains(var) => Operand::Var(*var),
+            Read::Here(var, place) => Operand::Seen(self.place(context, *var, place, "t")),
+            Read::Before { var, first, inner } => {
+                let first = self.place(context, *var, first, "(t - 1)");
+                let inner = self.place(context, *var, inner, "(t - 1)");
+                Operand::Seen(self.picked(context, *var, "t == 1", first, inner))
+            }
+            Read::After { var, inner, last } => {
+                let mut view = self.place(context, *var, inner, "(t + 1)");
+                let mut lasts =
+                    last.iter().map(|place| self.place(context, *var, place, "(t + 1)")).collect::<Vec<_>>();
+                if let Some(mut chosen) = lasts.pop() {
+                    for (number, other) in lasts.into_iter().enumerate().rev() {
+                        chosen = self.picked(context, *var, &format!("alt == {number}"), other, chosen);
+                    }
+                    view = self.picked(context, *var, "t == n - 2", chosen, view);
+                }
+                Operand::Seen(view)
+            }
+        }
+    }
+
+    /// Where a cell is.
+    pub(super) fn place(&mut self, context: &mut Context, var: VarId, place: &Place, at: &str) -> View {
+        match place {
+            Place::Immediate(immediate) => self.immediate(var, immediate),
+            Place::Neighbour => {
+                let text = self.register(context.sweep, var);
+                memory(text, self.ty(var))
+            }
+            Place::Buffer(buffer) => memory(format!("self->w{}[{at}]", buffer.0), self.ty(var)),
+            Place::Scalar(scalar) => memory(format!("self->u{}", scalar.0), self.ty(var)),
+            // Nobody who counts reads what is not there.
+            Place::Absent | Place::Nowhere => View::whole(Root::One("0".to_string()), self.ty(var)),
+            Place::Local | Place::Ring(_) => unreachable!("it is read where it was not computed: {var:?}"),
+        }
+    }
+
+    /// One of two views, by a condition of C. Arrays are chosen by a pointer.
+    fn picked(&mut self, context: &mut Context, var: VarId, condition: &str, yes: View, no: View) -> View {
+        if yes == no || matches!(&no.root, Root::One(text) if text == "0") && !self.is_zero(var, &no) {
+            return yes;
+        }
+        let ty = self.ty(var).clone();
+        match (&yes.root, &no.root) {
+            (Root::One(yes), Root::One(no)) => {
+                View::whole(Root::One(format!("({condition} ? {yes} : {no})")), &ty)
+            }
+            _ => {
+                let [yes, no] = [yes, no].map(|view| self.as_array(var, view));
+                context.n_pointers += 1;
+                let name = format!("x{}_{}", context.n_pointers, self.names.of(var));
+                let c_type = self.precision.c_type(ty.scalar);
+                context.pointers.line(format!("const {c_type} *const {name} = {condition} ? {yes} : {no};"));
+                View::whole(Root::Memory(name), &ty)
+            }
+        }
+    }
+
+    /// Whether the text "0" stands for a value, and not for something that is nowhere: values are written with a point.
+    fn is_zero(&self, var: VarId, _view: &View) -> bool {
+        self.ty(var).scalar != eddy_tensor::Scalar::Num
+    }
+
+    /// The C expression of an array with the elements of a view.
+    fn as_array(&mut self, var: VarId, view: View) -> String {
+        match view.root {
+            Root::Memory(text) => text,
+            Root::One(text) => {
+                let ty = self.ty(var).clone();
+                let name = format!("c{}_{}", self.constants.len(), self.names.of(var));
+                self.state.value(name.clone(), ty.scalar, &ty.shape, "constant".to_string(), self.precision);
+                let view = View::whole(Root::One(text), &ty);
+                let mut lines = Lines::default();
+                copy(&view, &format!("self->{name}"), &ty, &mut lines);
+                self.reset.append(&lines);
+                self.constants.push((name.clone(), eddy_tensor::Value::zeros(&ty)));
+                format!("self->{name}")
+            }
+            Root::Var(_) => unreachable!("it has a place by now"),
+        }
+    }
+
+    /// The register of a stream that the next iteration reads.
+    pub(super) fn register(&mut self, sweep: usize, var: VarId) -> String {
+        self.state_value(&format!("r{sweep}"), var)
+    }
+}

@@ -1,0 +1,235 @@
+//! One sweep: bodies for its zones, in a loop or in a straight line.
+
+use eddy_flow::{Polarity, VarId};
+use eddy_plan::plan::{
+    Body, Condition, Direction, Instruction, Region, Right as Planned, Store, Sweep, Zone,
+};
+
+use super::super::Emitter;
+use super::super::assign::{Write, copy, write_at_once};
+use super::super::forward::truth;
+use super::super::reads::memory;
+use super::{Context, alternatives, last_zones};
+use crate::lines::Lines;
+use crate::lower::{Code, Group, Lowered, Operand, Right};
+use crate::view::View;
+
+impl<'a> Emitter<'a> {
+    /// One sweep: the first and the last cycle are peeled off the loop.
+    pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
+        let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
+        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
+            Some(body) => emitter.body(number, body, Some((sweep, zone))),
+            None => Lines::default(),
+        };
+        let first = body(self, Zone::First);
+        let inner = if sweep.is_straight { Lines::default() } else { body(self, Zone::Inner) };
+        let lasts: Vec<Lines> = last_zones(region).into_iter().map(|zone| body(self, zone)).collect();
+        let at = |index: &str, inner: &dyn Fn(&mut Lines), lines: &mut Lines| {
+            lines.block("", |lines| {
+                lines.line(format!("const int64_t t = {index};"));
+                lines.line("(void)t;");
+                inner(lines);
+            });
+        };
+        lines.line(format!(
+            "/* sweep {number}, {} */",
+            if sweep.direction == Direction::Forward { "forwards" } else { "backwards" }
+        ));
+        let write_first = |lines: &mut Lines| {
+            if !first.is_empty() {
+                at("0", &|lines| lines.append(&first), lines);
+            }
+        };
+        let write_last = |lines: &mut Lines| {
+            if lasts.iter().any(|last| !last.is_empty()) {
+                at("n - 1", &|lines| alternatives(&lasts, lines), lines);
+            }
+        };
+        let head = match sweep.direction {
+            Direction::Forward => "for (int64_t t = 1; t < n - 1; t++)",
+            Direction::Backward => "for (int64_t t = n - 2; t > 0; t--)",
+        };
+        let write_inner = |lines: &mut Lines| {
+            if !inner.is_empty() {
+                lines.block(head, |lines| lines.append(&inner));
+            }
+        };
+        match sweep.direction {
+            Direction::Forward => {
+                write_first(lines);
+                write_inner(lines);
+                write_last(lines);
+            }
+            Direction::Backward => {
+                write_last(lines);
+                write_inner(lines);
+                write_first(lines);
+            }
+        }
+    }
+
+    /// The code of one cycle in one zone.
+    pub(super) fn body(&mut self, sweep: usize, body: &'a Body, of: Option<(&'a Sweep, Zone)>) -> Lines {
+        let mut context = Context {
+            sweep,
+            computed: body.code.iter().map(|instruction| instruction.var).collect(),
+            pointers: Lines::default(),
+            n_pointers: 0,
+        };
+        let mut code = self.body_code(&mut context, body);
+        let neighbours: Vec<VarId> = of.map_or(Vec::new(), |(sweep, zone)| {
+            let is_last_run = match sweep.direction {
+                Direction::Forward => matches!(zone, Zone::Last(_)),
+                Direction::Backward => zone == Zone::First,
+            };
+            if is_last_run { Vec::new() } else { sweep.neighbours.clone() }
+        });
+        for var in neighbours.iter().filter(|var| context.computed.contains(var)) {
+            code.live_out.push(*var);
+            let register = self.register(context.sweep, *var);
+            code.in_place.insert(*var, register);
+        }
+        let latches =
+            of.filter(|(_, zone)| *zone == Zone::Inner).map_or(&[][..], |(sweep, _)| &sweep.latches);
+        code.live_out.extend(latches.iter().map(|latch| latch.var));
+        let lowered = self.lowered(&code);
+        let mut lines = Lines::default();
+        lines.append(&context.pointers);
+        lines.append(&lowered.lines);
+        self.flags_of_stores(&mut context, &lowered, body, &mut lines);
+        for latch in latches {
+            let view = lowered.homes.seen(latch.var, self.ty(latch.var));
+            let (to, ty) = (format!("self->u{}", latch.scalar.0), self.ty(latch.var).clone());
+            lines.guarded(&["t == n - 2".to_string()], |lines| copy(&view, &to, &ty, lines));
+        }
+        // Registers take their values at once, as those of forward loops do.
+        let mut writes = Vec::new();
+        for var in neighbours.iter().filter(|var| context.computed.contains(var)) {
+            let (to, ty) = (self.register(context.sweep, *var), self.ty(*var).clone());
+            let view = lowered.homes.seen(*var, &ty);
+            writes.push(Write { to, view, ty, conditions: Vec::new(), flag: None });
+        }
+        write_at_once(writes, self, &mut lines);
+        lines
+    }
+
+    /// Says of streams on sampled clocks whether they are there, where they are kept.
+    fn flags_of_stores(
+        &mut self,
+        context: &mut Context,
+        lowered: &Lowered,
+        body: &'a Body,
+        lines: &mut Lines,
+    ) {
+        for instruction in &body.code {
+            if !self.is_sampled(instruction.var) {
+                continue;
+            }
+            let conditions = self.presence_after(context, lowered, &instruction.clock);
+            let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+            for store in &instruction.store {
+                match store {
+                    Store::Buffer(buffer) => lines.line(format!("self->wf{}[t] = {is_there};", buffer.0)),
+                    Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
+                }
+            }
+        }
+    }
+
+    /// Conditions as C expressions, when all statements have run.
+    fn presence_after(
+        &mut self,
+        context: &mut Context,
+        lowered: &Lowered,
+        clock: &'a [Condition],
+    ) -> Vec<String> {
+        let mut texts = Vec::new();
+        for condition in clock {
+            let view = match self.read(context, &condition.read) {
+                Operand::Seen(view) => view,
+                Operand::Var(var) => lowered.homes.seen(var, self.ty(var)),
+            };
+            let element = lowered.homes.element(&view, &view.offset.to_string());
+            texts.push(if condition.polarity == Polarity::On { element } else { format!("!{element}") });
+        }
+        texts
+    }
+
+    /// The statements of a body.
+    fn body_code(&mut self, context: &mut Context, body: &'a Body) -> Code {
+        let mut code = Code::default();
+        for instruction in &body.code {
+            let conditions: Vec<(Operand, bool)> = instruction
+                .clock
+                .iter()
+                .map(|condition| (self.read(context, &condition.read), condition.polarity == Polarity::On))
+                .collect();
+            let right = self.planned(context, instruction);
+            let statement = self.statement_of(instruction.var, right);
+            match code.groups.last_mut() {
+                Some(group) if group.conditions == conditions => group.statements.push(statement),
+                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
+            }
+            for condition in &instruction.clock {
+                if context.computed.contains(&condition.read.var()) {
+                    code.live_out.push(condition.read.var());
+                }
+            }
+            for store in &instruction.store {
+                let place = match store {
+                    Store::Buffer(buffer) => format!("self->w{}[t]", buffer.0),
+                    Store::Scalar(scalar) => format!("self->u{}", scalar.0),
+                };
+                code.exports.entry(instruction.var).or_default().push(place);
+            }
+        }
+        code
+    }
+
+    fn planned(&mut self, context: &mut Context, instruction: &'a Instruction) -> Right {
+        let var = instruction.var;
+        match &instruction.right {
+            Planned::Copy(read) => Right::Copy(self.read(context, read)),
+            Planned::Apply(reads) => {
+                let operands = reads.iter().map(|read| self.read(context, read)).collect();
+                self.by_columns(Right::Apply(self.operation(var), operands))
+            }
+            Planned::Choice { condition, yes, no } => {
+                let [condition, yes, no] = [condition, yes, no].map(|read| self.read(context, read));
+                Right::Choice(condition, yes, no)
+            }
+            Planned::Carried { slot: Some(slot), init, .. } => {
+                let text = format!("self->p{}", slot.0);
+                let carried = Operand::Seen(memory(text.clone(), self.ty(var)));
+                match self.initial(init) {
+                    Some(view) => {
+                        self.set_once(&text, &view, var);
+                        Right::Copy(carried)
+                    }
+                    None => {
+                        let flag = self.state_flag("f", var);
+                        self.reset_state.line(format!("{flag} = false;"));
+                        let init = self.read(context, init);
+                        Right::Choice(truth(flag), carried, init)
+                    }
+                }
+            }
+            Planned::Carried { slot: None, init, .. } => Right::Copy(self.read(context, init)),
+            Planned::Ahead { next: Some(next), .. } => Right::Copy(self.read(context, next)),
+            Planned::Ahead { init: Some(init), .. } => Right::Copy(self.read(context, init)),
+            other => unreachable!("a closed window has no {other:?}"),
+        }
+    }
+
+    /// Sets a slot when the state is reset; what was learnt is kept by `reset_state`.
+    fn set_once(&mut self, text: &str, view: &View, var: VarId) {
+        if self.is_set.insert(text.to_string()) {
+            let mut lines = Lines::default();
+            copy(view, text, self.ty(var), &mut lines);
+            let is_learnt = self.source.flow.memory.iter().any(|memory| memory.var == var);
+            let to = if is_learnt { &mut self.reset } else { &mut self.reset_state };
+            to.append(&lines);
+        }
+    }
+}
