@@ -84,6 +84,12 @@ impl Sink for Answers {
         // Where standard error is closed there is nobody to tell.
         let _ = writeln!(io::stderr(), "note: {text}");
     }
+
+    fn progress(&mut self, text: &str) {
+        if io::stderr().is_terminal() {
+            self.remark(text);
+        }
+    }
 }
 
 impl fmt::Write for Answers {

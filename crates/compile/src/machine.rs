@@ -5,10 +5,12 @@
 
 use std::collections::VecDeque;
 
-use eddy_loader::{Instance, Library, Memory, Sizes};
-use eddy_tensor::{Data, Scalar, Shape, Type, Value};
+use eddy_flow::VarId;
+use eddy_loader::{Function, Instance, Library, Memory, Sizes};
+use eddy_plan::execute::{Cell, LateState};
+use eddy_tensor::{Data, Scalar, Shape as TensorShape, Type, Value};
 
-use crate::emit::{Emitted, Port};
+use crate::emit::{Emitted, MemoryPlace, Port, Ring, Shape};
 use crate::layout::{Field, Struct};
 use crate::precision::Precision;
 
@@ -16,6 +18,7 @@ use crate::precision::Precision;
 pub struct Machine {
     emitted: Emitted,
     instance: Instance,
+    prepare: Function,
     input: Memory,
     output: Memory,
     /// For each cycle that is not shown yet whether the root was active.
@@ -48,6 +51,7 @@ impl Machine {
         instance.reset();
         Machine {
             instance,
+            prepare: library.function("prepare").expect("all programs have it"),
             input: library.input(),
             output: library.outputs(),
             waiting: VecDeque::new(),
@@ -100,6 +104,98 @@ impl Machine {
         Ok(())
     }
 
+    /// Starts anew: delays have their initial values again.
+    pub fn restart(&mut self) {
+        self.instance.reset();
+        self.waiting.clear();
+        self.found.clear();
+    }
+
+    /// Whether nothing is kept but what delays remember: no window is open.
+    pub fn is_between_windows(&self) -> bool {
+        self.waiting.iter().filter(|is_active| **is_active).count() == self.found.len()
+    }
+
+    /// What a delay would be at its next activation; nothing if it had none yet, and starts with its initial value.
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        let memory = self.emitted.memories.iter().find(|memory| memory.fby == fby)?;
+        let name = match &memory.place {
+            MemoryPlace::Known(value) => return Some(value.clone()),
+            MemoryPlace::Field { flag: Some(flag), .. } if !self.flag(flag, 0) => return None,
+            MemoryPlace::Field { name, .. } | MemoryPlace::Invariant(name) => name,
+        };
+        let field = field(&self.emitted.state, name);
+        Some(read(self.instance.state(), field, &memory.ty, 0, self.emitted.precision))
+    }
+
+    /// Gives a parameter that nothing learns a value.
+    pub fn give(&mut self, parameter: VarId, value: &Value) {
+        let known = self.emitted.parameters.iter().find(|(known, _)| *known == parameter);
+        if let Some((_, name)) = known {
+            write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
+            self.instance.call(&self.prepare);
+        }
+    }
+
+    /// Forgets the window that is open.
+    pub fn start_window(&mut self) {
+        if let Some(n) = self.emitted.state.find("n") {
+            self.instance.state_mut()[n.offset..n.offset + 8].fill(0);
+        }
+        self.waiting.clear();
+        self.found.clear();
+    }
+
+    /// All that is remembered.
+    pub fn memories(&self) -> Vec<(VarId, Value)> {
+        let fbys = self.emitted.memories.iter().map(|memory| memory.fby);
+        fbys.filter_map(|fby| Some((fby, self.memory(fby)?))).collect()
+    }
+
+    /// Makes a delay remember something.
+    pub fn remember(&mut self, fby: VarId, value: &Value) {
+        let memory = self.emitted.memories.iter().find(|memory| memory.fby == fby);
+        if let Some(MemoryPlace::Field { name, flag }) = memory.map(|memory| &memory.place) {
+            write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
+            if let Some(flag) = flag {
+                let at = field(&self.emitted.state, flag).offset;
+                self.instance.state_mut()[at] = 1;
+            }
+        }
+    }
+
+    /// What a loop in which streams are late remembers.
+    pub fn late_state(&self) -> Option<LateState> {
+        let Shape::Late(rings) = &self.emitted.shape else { return None };
+        let count = field(&self.emitted.state, "t");
+        let raw = &self.instance.state()[count.offset..count.offset + 8];
+        let iteration = usize::try_from(i64::from_ne_bytes(array(raw))).unwrap_or(0);
+        let values = |ring: &Ring| {
+            let kept = iteration.saturating_sub(ring.slots).max(ring.lag)..iteration;
+            let cells = kept.map(|iteration| (iteration, self.in_ring(ring, iteration))).collect();
+            (ring.var, cells)
+        };
+        Some(LateState {
+            iteration,
+            waiting: self.waiting.iter().copied().collect(),
+            rings: rings.iter().map(values).collect(),
+            registers: self.memories().into_iter().map(|(fby, value)| (fby, Cell::Value(value))).collect(),
+        })
+    }
+
+    fn in_ring(&self, ring: &Ring, iteration: usize) -> Cell {
+        let slot = iteration % ring.slots;
+        if ring.flags.as_ref().is_some_and(|flags| !self.flag(flags, slot)) {
+            return Cell::Absent;
+        }
+        let field = field(&self.emitted.state, &ring.field);
+        Cell::Value(read(self.instance.state(), field, &ring.ty, slot, self.emitted.precision))
+    }
+
+    fn flag(&self, name: &str, index: usize) -> bool {
+        self.instance.state()[field(&self.emitted.state, name).offset + index] != 0
+    }
+
     /// The outputs of the next cycle that is complete.
     pub fn next_row(&mut self) -> Option<Vec<Option<Value>>> {
         match self.waiting.front()? {
@@ -127,7 +223,7 @@ fn read_port(bytes: &[u8], fields: &Struct, port: &Port, precision: Precision) -
             return None;
         }
     }
-    Some(read(bytes, field(fields, &port.field), &port.ty, precision))
+    Some(read(bytes, field(fields, &port.field), &port.ty, 0, precision))
 }
 
 /// A value as bytes of a struct.
@@ -151,11 +247,12 @@ fn write(bytes: &mut [u8], field: &Field, value: &Value, precision: Precision) {
     }
 }
 
-/// A value from bytes of a struct.
-fn read(bytes: &[u8], field: &Field, ty: &Type, precision: Precision) -> Value {
+/// A value from bytes of a struct: that at an index of a field that may have several.
+fn read(bytes: &[u8], field: &Field, ty: &Type, index: usize, precision: Precision) -> Value {
     let n: usize = ty.shape.iter().product();
     let size = precision.bytes(ty.scalar);
-    let raw = bytes[field.offset..field.offset + n * size].chunks_exact(size);
+    let at = field.offset + index * n * size;
+    let raw = bytes[at..at + n * size].chunks_exact(size);
     let data = match (ty.scalar, precision) {
         (Scalar::Bool, _) => Data::Bool(raw.map(|raw| raw[0] != 0).collect()),
         (Scalar::Int, _) => Data::Int(raw.map(|raw| i64::from_ne_bytes(array(raw))).collect()),
@@ -166,7 +263,7 @@ fn read(bytes: &[u8], field: &Field, ty: &Type, precision: Precision) -> Value {
             Data::Num32(raw.map(|raw| f32::from_ne_bytes(array(raw))).collect())
         }
     };
-    Value::new(Shape::new(&ty.shape), data).expect("as many elements as the shape has")
+    Value::new(TensorShape::new(&ty.shape), data).expect("as many elements as the shape has")
 }
 
 fn array<const N: usize>(raw: &[u8]) -> [u8; N] {

@@ -323,6 +323,9 @@ pub trait Sink: Write {
 
     /// A remark for whoever wonders why there is no answer yet; it is not part of the answer.
     fn remark(&mut self, _text: &str) {}
+
+    /// A remark on something that took time, for a person who watches.
+    fn progress(&mut self, _text: &str) {}
 }
 
 impl Sink for String {}

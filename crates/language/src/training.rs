@@ -23,6 +23,8 @@ pub struct TrainOptions {
     pub cut: Option<usize>,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
+    /// Which evaluator; one of the language's.
+    pub engine: Option<String>,
 }
 
 /// What will be trained on what.

@@ -82,6 +82,9 @@ pub const NOT_PRINTED: Code = "E0807";
 /// A node has no static plan.
 pub const NO_PLAN: Code = "E0901";
 
+/// A program runs in the simulator, since it could not be compiled.
+pub const NOT_COMPILED: Code = "E0902";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -128,4 +131,5 @@ pub const PAGES: &[Page] = &[
     page!("E0806"),
     page!("E0807"),
     page!("E0901"),
+    page!("E0902"),
 ];

@@ -5,6 +5,7 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::EvalError;
 
 use crate::codes;
+use crate::engine::Failure;
 use crate::flow::{Equation, Flow};
 use crate::kahn;
 use crate::simulate::{self, Contradiction};
@@ -57,6 +58,16 @@ pub fn simulation(flow: &Flow, failure: &simulate::Failure) -> Diagnostic {
                 format!("more than {limit} cycles are open: '{label}' is still unknown at cycle {cycle}");
             Diagnostic::error(codes::WINDOW, flow.var(*var).span, title)
                 .reason("`--max-window` bounds how far the program may look ahead")
+        }
+    }
+}
+
+/// A run that cannot go on.
+pub fn run(flow: &Flow, failure: &Failure) -> Diagnostic {
+    match failure {
+        Failure::Simulation(failure) => simulation(flow, failure),
+        Failure::Synchronisation(cycle, equation, contradiction) => {
+            synchronisation(flow, *equation, *cycle, *contradiction)
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::{codes, format, gradcheck, planning, printed, resolve, runs, stream, 
 #[derive(Clone, Copy, Debug)]
 pub struct Reactive;
 
-const ENGINES: [&str; 3] = ["simulate", "denote", "kahn"];
+const ENGINES: [&str; 4] = ["compiled", "simulate", "denote", "kahn"];
 
 impl Language for Reactive {
     fn name(&self) -> &'static str {

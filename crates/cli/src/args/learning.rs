@@ -101,6 +101,9 @@ pub struct TrainArgs {
     /// Go on where the run in this folder ended
     #[arg(long, requires = "run")]
     pub resume: bool,
+    /// How epochs are run: `compiled` to machine code, which is the default, or `simulate`
+    #[arg(long, value_name = "NAME", value_parser = ["compiled", "simulate"])]
+    pub engine: Option<String>,
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     pub max_window: Option<usize>,

@@ -86,6 +86,7 @@ fn make(
         sequence: args.sequence,
         cut: args.cut,
         max_window: args.max_window,
+        engine: args.engine.clone(),
     };
     match language.trainer(sources, &options, data, validation) {
         None => Err(misuse("train", &format!("the language {} does not learn", language.name()))),

@@ -7,12 +7,12 @@
 use eddy_flow::clocks::{Clock, Root as ClockRoot};
 use eddy_flow::{Kind, Polarity, VarId};
 use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned, RootPlan};
-use eddy_tensor::{Op, Scalar, Shape, Type};
+use eddy_tensor::{Op, Scalar, Shape as TensorShape, Type};
 use rustc_hash::FxHashMap;
 
-use super::Emitter;
 use super::assign::{Write, copy, write_at_once};
 use super::reads::memory;
+use super::{Emitter, Memory, MemoryPlace, Ring, Shape};
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
@@ -63,6 +63,9 @@ impl<'a> Emitter<'a> {
             self.reset_state.line("self->t = 0;");
         }
         let iteration = self.iteration(lagged);
+        if is_late {
+            self.shape = Shape::Late(self.kept(lagged));
+        }
         let mut body = Lines::default();
         if is_late {
             body.line("const int64_t t = self->t;");
@@ -454,10 +457,41 @@ impl<'a> Emitter<'a> {
             }
             conditions.extend(self.texts(this, lowered, &late.instruction.clock));
             let flag = self.written_flag(register.fby);
+            self.remember(register.fby, &to, flag.as_deref(), true);
             let ty = self.ty(register.fby).clone();
             writes.push(Write { to, view, ty, conditions, flag });
         }
         write_at_once(writes, self, lines);
+    }
+
+    /// Says where the value of a delay is.
+    pub(super) fn remember(
+        &mut self,
+        fby: VarId,
+        text: &str,
+        flag: Option<&str>,
+        is_written_each_cycle: bool,
+    ) {
+        let field = |text: &str| text.trim_start_matches("self->").to_string();
+        let place = MemoryPlace::Field { name: field(text), flag: flag.map(field) };
+        self.memories.push(Memory { fby, ty: self.ty(fby).clone(), place, is_written_each_cycle });
+    }
+
+    /// The rings of a loop.
+    fn kept(&self, lagged: &'a Lagged) -> Vec<Ring> {
+        let ring = |ring: &eddy_plan::plan::Ring| {
+            let name = self.names.of(ring.var);
+            let has = |field: String| self.state.find(&field).is_some().then_some(field);
+            Some(Ring {
+                var: ring.var,
+                ty: self.ty(ring.var).clone(),
+                lag: lagged.lag(ring.var),
+                slots: ring.slots,
+                field: has(format!("q_{name}"))?,
+                flags: has(format!("qf_{name}")),
+            })
+        };
+        lagged.rings.iter().filter_map(ring).collect()
     }
 
     /// The flag that says whether a delay was written, if it needs one.
@@ -487,6 +521,6 @@ fn keep_conditions(this: &Loop<'_>, code: &mut Code) {
 
 /// A C expression that is a truth value.
 pub(super) fn truth(text: String) -> Operand {
-    let ty = Type { scalar: Scalar::Bool, shape: Shape::scalar() };
+    let ty = Type { scalar: Scalar::Bool, shape: TensorShape::scalar() };
     Operand::Seen(View::whole(Root::One(text), &ty))
 }

@@ -20,6 +20,7 @@ impl<'a> Emitter<'a> {
             let place = self.state_value("k", var);
             match &instruction.right {
                 Planned::Copy(read) if self.is_parameter(var) => {
+                    self.parameters.push((var, place.trim_start_matches("self->").to_string()));
                     let view = self.invariant(read);
                     let mut lines = Lines::default();
                     copy(&view, &place, self.ty(var), &mut lines);

@@ -14,7 +14,7 @@ mod reads;
 mod transposed;
 mod window;
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
@@ -83,6 +83,71 @@ pub struct Emitted {
     pub inputs: Vec<Port>,
     /// See [`Emitted::inputs`].
     pub outputs: Vec<Port>,
+    /// The fields of parameters that nothing learns.
+    pub parameters: Vec<(VarId, String)>,
+    /// What the program remembers from one cycle, or window, to the next.
+    pub memories: Vec<Memory>,
+    /// The kind of plan that it runs by.
+    pub shape: Shape,
+    /// Whether an operation may have no value.
+    pub can_fail: bool,
+}
+
+/// What is carried over by a delay.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The `fby`.
+    pub fby: VarId,
+    /// Its type.
+    pub ty: Type,
+    /// Where its value is.
+    pub place: MemoryPlace,
+    /// Whether it is written at each cycle, and not only when a window ends.
+    pub is_written_each_cycle: bool,
+}
+
+/// Where the value of a delay is when no window is open.
+#[derive(Clone, Debug)]
+pub enum MemoryPlace {
+    /// In a field of the state, if its flag says so.
+    Field {
+        /// The field.
+        name: String,
+        /// Its flag; without one the field always has a value.
+        flag: Option<String>,
+    },
+    /// It is known.
+    Known(Value),
+    /// It is a field that does not change.
+    Invariant(String),
+}
+
+/// How a program runs.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// Cycle by cycle.
+    Forward,
+    /// Cycle by cycle, and some streams late: the rings that keep streams, `t` counts the cycles.
+    Late(Vec<Ring>),
+    /// A window at a time.
+    Windows,
+}
+
+/// A stream that is kept for some cycles.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    /// The stream.
+    pub var: VarId,
+    /// Its type.
+    pub ty: Type,
+    /// How late it is.
+    pub lag: usize,
+    /// How many values there are.
+    pub slots: usize,
+    /// The field with the values.
+    pub field: String,
+    /// The field that says which are there, if the stream is not there at all cycles.
+    pub flags: Option<String>,
 }
 
 /// An input or an output.
@@ -105,8 +170,24 @@ pub enum NotCompiled {
     Nothing,
     /// Streams on several roots, some of which wait for later cycles.
     SeveralRoots,
+    /// What does not depend on time may have no value.
+    Constants,
     /// A kind of plan that is not printed yet.
     Windows,
+}
+
+impl fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotCompiled::EventDriven => "it has no static plan; `eddy plan` says why",
+            NotCompiled::Nothing => "it computes nothing",
+            NotCompiled::SeveralRoots => {
+                "it has several roots, and some of its streams wait for later cycles"
+            }
+            NotCompiled::Constants => "an operation on constants may have no value",
+            NotCompiled::Windows => "windows of its kind are not compiled yet",
+        })
+    }
 }
 
 /// Writes a program in C.
@@ -114,6 +195,9 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     let Some(root) = source.plan.roots.first() else { return Err(NotCompiled::Nothing) };
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
+    if emitter.prepare.text().contains("&error, ") {
+        return Err(NotCompiled::Constants);
+    }
     if source.plan.roots.len() > 1 {
         let prompt = |root: &'a RootPlan| match &root.schedule {
             Schedule::Forward(lagged) if lagged.max_lag == 0 => Some((root, lagged)),
@@ -156,6 +240,9 @@ struct Emitter<'a> {
     /// Functions, in order.
     functions: Lines,
     scratch: Scratch,
+    parameters: Vec<(VarId, String)>,
+    memories: Vec<Memory>,
+    shape: Shape,
 }
 
 impl<'a> Emitter<'a> {
@@ -186,6 +273,9 @@ impl<'a> Emitter<'a> {
             prepare: Lines::default(),
             functions: Lines::default(),
             scratch: Scratch::default(),
+            parameters: Vec::new(),
+            memories: Vec::new(),
+            shape: Shape::Forward,
         }
     }
 
@@ -258,6 +348,7 @@ impl<'a> Emitter<'a> {
         };
         let header = self.header(&input, &output);
         let source = self.source_text(&input, &output);
+        let can_fail = source.contains("&error, ");
         Emitted {
             name: self.name,
             precision: self.precision,
@@ -272,6 +363,10 @@ impl<'a> Emitter<'a> {
             constants: self.constants,
             inputs: self.inputs,
             outputs: self.outputs,
+            parameters: self.parameters,
+            memories: self.memories,
+            shape: self.shape,
+            can_fail,
         }
     }
 
@@ -288,7 +383,7 @@ impl<'a> Emitter<'a> {
             text,
             "\nvoid {name}_reset({name}_state *self);\n\
              void {name}_reset_state({name}_state *self);\n\
-             int32_t {name}_prepare({name}_state *self);\n\
+             void {name}_prepare({name}_state *self);\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
              int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
         );
@@ -311,14 +406,12 @@ impl<'a> Emitter<'a> {
         lines.block(&format!("void {name}_reset({name}_state *self)"), |lines| {
             lines.append(&self.reset);
             lines.line(format!("{name}_reset_state(self);"));
-            lines.line(format!("(void){name}_prepare(self);"));
+            lines.line(format!("{name}_prepare(self);"));
         });
         lines.line("");
-        lines.block(&format!("int32_t {name}_prepare({name}_state *self)"), |lines| {
-            lines.line("int32_t error = 0;");
+        lines.block(&format!("void {name}_prepare({name}_state *self)"), |lines| {
             lines.line("(void)self;");
             lines.append(&self.prepare);
-            lines.line("return -error;");
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

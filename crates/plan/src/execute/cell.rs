@@ -19,6 +19,14 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<&Value> {
+        match self {
+            Cell::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
     /// The truth value, if there is one.
     pub fn truth(&self) -> Option<bool> {
         match self {

@@ -31,7 +31,40 @@ pub struct LateRun {
     iteration: usize,
 }
 
+/// What a loop remembers, as code that was printed from its plan has it.
+#[derive(Clone, Debug, Default)]
+pub struct LateState {
+    /// How many iterations have run.
+    pub iteration: usize,
+    /// For each cycle that is not shown yet whether the root was active.
+    pub waiting: Vec<bool>,
+    /// Values in rings, with the iteration that computed each.
+    pub rings: Vec<(VarId, Vec<(usize, Cell)>)>,
+    /// Registers that were written.
+    pub registers: Vec<(VarId, Cell)>,
+}
+
 impl LateRun {
+    /// A loop that goes on where another one is.
+    pub fn resume(lagged: &Lagged, state: LateState) -> LateRun {
+        let registers = state.registers.into_iter().collect();
+        let mut run = LateRun { rings: FxHashMap::default(), registers, iteration: state.iteration };
+        for (var, values) in state.rings {
+            let mut ring = vec![None; lagged.slots(var)];
+            let n = ring.len();
+            for (iteration, cell) in values {
+                ring[iteration % n] = Some((iteration, cell));
+            }
+            run.rings.insert(var, ring);
+        }
+        run
+    }
+
+    /// What a register holds, if it was written.
+    pub fn register(&self, fby: VarId) -> Option<&Cell> {
+        self.registers.get(&fby)
+    }
+
     /// How many values are kept.
     pub fn n_values(&self) -> usize {
         self.rings.values().map(Vec::len).sum::<usize>() + self.registers.len()

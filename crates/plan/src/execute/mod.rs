@@ -26,6 +26,7 @@ use crate::plan::{
 };
 use cell::operations;
 pub use cell::{Cell, Stop};
+pub use late::LateState;
 use late::{LateRun, Outside};
 use memory::Memory;
 use scan::Scan;
@@ -131,6 +132,16 @@ impl<'a> Execution<'a> {
         Ok(Execution { flow, program, roots, waiting: VecDeque::new() })
     }
 
+    /// Goes on where code that was printed from the plan is. The plan is one forward loop.
+    pub fn resume(&mut self, state: LateState) -> Result<(), Stop> {
+        let root = self.roots.first_mut().ok_or(Stop::NoPlan)?;
+        let lagged = root.lagged()?;
+        root.n_activations = state.iteration;
+        self.waiting.extend(state.waiting.iter().map(|is_active| vec![*is_active]));
+        root.late = LateRun::resume(lagged, state);
+        Ok(())
+    }
+
     /// Runs a cycle with these inputs, in the order of the program's inputs.
     pub fn step(&mut self, inputs: &[Cell]) -> Result<(), Stop> {
         let mut active = Vec::new();
@@ -162,6 +173,17 @@ impl<'a> Execution<'a> {
         for root in &mut self.roots {
             root.joins = n;
         }
+    }
+
+    /// What a `fby` of a forward loop would be at its next activation, if it had one before.
+    pub fn memory(&self, fby: VarId) -> Option<&Value> {
+        self.roots.iter().find_map(|root| root.late.register(fby)).and_then(Cell::value)
+    }
+
+    /// How late a stream of a forward loop is.
+    pub fn lag(&self, var: VarId) -> usize {
+        let lagged = self.roots.iter().filter_map(|root| root.lagged().ok());
+        lagged.map(|lagged| lagged.lag(var)).max().unwrap_or(0)
     }
 
     /// The windows that a root has run, by the position of its plan.

@@ -10,6 +10,7 @@ mod peek;
 use std::collections::VecDeque;
 use std::fmt;
 
+use eddy_compile::Precision;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
@@ -19,13 +20,15 @@ use crate::cell::Cell;
 use crate::command_line::Told;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface};
+use crate::engine::choose::{Choice, choose};
+use crate::engine::{Engine, Source, Wish};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Program};
 use crate::runs::{RunOptions, execute_cells, json_line};
-use crate::simulate::{self, Simulation};
+use crate::simulate;
 use crate::tree::Semantics;
 use crate::{codes, errors, parameters};
 pub(crate) use columns::Columns;
@@ -51,14 +54,37 @@ pub fn run(
         Ok(shown) => shown,
         Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
     };
-    let is_whole = options.chrono || options.engine.as_deref().is_some_and(|engine| engine != "simulate");
+    let is_whole = options.chrono
+        || options.engine.as_deref().is_some_and(|engine| ["denote", "kahn"].contains(&engine));
     if is_whole {
         return stream.run_whole(prepared, sources, out);
     }
-    let mut player = Player::new(&prepared, options, shown);
+    let vars: Vec<VarId> = shown.iter().map(|(_, var)| *var).collect();
+    let source = Source {
+        flow: &prepared.flow,
+        clocks: &prepared.clocks,
+        shown: &vars,
+        options: simulate::Options {
+            strict: false,
+            seed: options.seed.unwrap_or(0),
+            max_window: options.max_window,
+        },
+        is_checked: !options.unchecked,
+    };
+    let choice = Choice {
+        engine: options.engine.clone(),
+        wish: Wish { name: program.name_of(&stream.callable), precision: Precision::Double },
+        span: program.span_of(&stream.callable),
+    };
+    let (compilation, note) = choose(&source, &choice, out);
+    let mut player = Player {
+        flow: &prepared.flow,
+        engine: Engine::new(source, compilation.as_ref()),
+        names: shown.iter().map(|(name, _)| name.as_str()).collect(),
+    };
     let stopped = stream.play(&mut player, out)?;
-    let warnings = stream.warnings();
-    let stats = player.stats();
+    let warnings = note.into_iter().chain(stream.warnings()).collect();
+    let stats = player.engine.stats();
     Ok(match stopped {
         None => Verdict { diagnostics: warnings, stats, ..Verdict::answered() },
         Some(stopped) => Verdict { stats, ..Verdict::refused(stopped.diagnostics(sources)) },
@@ -193,7 +219,7 @@ impl<'a> Stream<'a> {
             {
                 return Ok(Some(stopped));
             }
-            match cells_of(&self.columns, player.flow(), &row, n_cycles) {
+            match cells_of(&self.columns, player.flow, &row, n_cycles) {
                 Ok(cells) => {
                     if let Err(diagnostic) = player.open(&cells) {
                         player.print(out)?;
@@ -205,11 +231,10 @@ impl<'a> Stream<'a> {
             player.print(out)?;
             n_cycles += 1;
         }
-        match player.end() {
-            Ok(()) => {
-                player.print_rest(out)?;
-                Ok(None)
-            }
+        let ended = player.end();
+        player.print(out)?;
+        match ended {
+            Ok(()) => Ok(None),
             Err(diagnostic) => Ok(Some(Stopped::Program(vec![*diagnostic]))),
         }
     }
@@ -317,104 +342,27 @@ fn twice(names: &[String]) -> Option<&String> {
     names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
 }
 
-/// A simulation and what of it was printed.
+/// A run, and how its rows are printed.
 struct Player<'a> {
-    prepared: &'a Prepared,
-    simulation: Simulation<'a>,
-    shown: Vec<(String, VarId)>,
-    n_printed: u64,
-    is_checked: bool,
+    flow: &'a Flow,
+    engine: Engine<'a>,
+    names: Vec<&'a str>,
 }
 
-impl<'a> Player<'a> {
-    fn new(prepared: &'a Prepared, options: &Options, shown: Vec<(String, VarId)>) -> Self {
-        let simulation_options = simulate::Options {
-            strict: false,
-            seed: options.seed.unwrap_or(0),
-            max_window: options.max_window,
-        };
-        // What nobody will see is computed while its cycle is open, and keeps none open.
-        let needed: Vec<VarId> =
-            prepared.flow.outputs.iter().copied().chain(shown.iter().map(|(_, var)| *var)).collect();
-        let simulation = Simulation::new(&prepared.flow, &prepared.clocks, simulation_options)
-            .needing(&prepared.clocks, &needed);
-        Player { prepared, simulation, shown, n_printed: 0, is_checked: !options.unchecked }
-    }
-
-    fn flow(&self) -> &'a Flow {
-        &self.prepared.flow
-    }
-
+impl Player<'_> {
     fn open(&mut self, cells: &[Cell]) -> Result<(), Box<Diagnostic>> {
-        let opened = self.simulation.open(cells);
-        self.concluded(opened)
+        self.engine.open(cells).map_err(|failure| Box::new(errors::run(self.flow, &failure)))
     }
 
     fn end(&mut self) -> Result<(), Box<Diagnostic>> {
-        let ended = self.simulation.end();
-        self.concluded(ended)
+        self.engine.end().map_err(|failure| Box::new(errors::run(self.flow, &failure)))
     }
 
-    fn concluded(&self, outcome: Result<(), simulate::Failure>) -> Result<(), Box<Diagnostic>> {
-        outcome.map_err(|failure| Box::new(errors::simulation(self.flow(), &failure)))?;
-        match self.simulation.first_error() {
-            Some((cycle, equation)) if self.is_checked => Err(Box::new(errors::synchronisation(
-                self.flow(),
-                equation,
-                cycle,
-                self.simulation.contradiction(),
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Prints the cycles that are decided, and forgets those in which everything is known.
+    /// Prints the cycles that are decided.
     fn print(&mut self, out: Out<'_>) -> fmt::Result {
-        while self.n_printed < self.simulation.n_cycles()
-            && self.is_decided(self.n_printed)
-            && !(self.is_checked && self.is_wrong(self.n_printed))
-        {
-            self.print_cycle(out)?;
-        }
-        while self.simulation.first_cycle() < self.n_printed
-            && self.simulation.is_complete(self.simulation.first_cycle())
-        {
-            self.simulation.release();
+        while let Some(row) = self.engine.next_row() {
+            out.write_str(&json_line(self.names.iter().copied().zip(&row)))?;
         }
         Ok(())
-    }
-
-    /// Prints what is left, known or not.
-    fn print_rest(&mut self, out: Out<'_>) -> fmt::Result {
-        while self.n_printed < self.simulation.n_cycles() {
-            self.print_cycle(out)?;
-        }
-        Ok(())
-    }
-
-    /// Whether something that would be printed contradicts itself.
-    fn is_wrong(&self, cycle: u64) -> bool {
-        self.shown.iter().any(|(_, var)| *self.simulation.cell(cycle, *var) == Cell::Error)
-    }
-
-    fn is_decided(&self, cycle: u64) -> bool {
-        self.shown.iter().all(|(_, var)| self.simulation.cell(cycle, *var).is_final())
-    }
-
-    fn print_cycle(&mut self, out: Out<'_>) -> fmt::Result {
-        let cycle = self.n_printed;
-        let cells = self.shown.iter().map(|(name, var)| (name.as_str(), self.simulation.cell(cycle, *var)));
-        out.write_str(&json_line(cells))?;
-        self.n_printed += 1;
-        Ok(())
-    }
-
-    fn stats(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("cycles", self.simulation.n_cycles()),
-            ("look-ahead used", self.simulation.look_ahead()),
-            ("widest window", self.simulation.widest_window()),
-            ("updates", self.simulation.n_firings()),
-        ]
     }
 }

@@ -1,5 +1,6 @@
 //! Epochs and validation of one node.
 
+use eddy_compile::Precision;
 use eddy_language::{Data, Plan, Progress, TrainOptions, Trainer};
 use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
@@ -11,9 +12,12 @@ use super::signals::Signals;
 use crate::cell::Cell;
 use crate::codes;
 use crate::command_line::Told;
+
 use crate::elaborate::{Given, Interface, elaborate};
+use crate::engine::choose::{Choice, choose};
+use crate::engine::{Compilation, Engine, Failure, Source, Wish};
 use crate::errors;
-use crate::flow::{Flow, Kind, VarId};
+use crate::flow::{Constant, Flow, Kind, VarId};
 use crate::parameters;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Base, Callable, Program};
@@ -35,6 +39,10 @@ pub struct NodeTrainer {
     /// The state of optimisers, by its name; empty before the first epoch.
     memory: FxHashMap<String, Value>,
     validation: Option<Validation>,
+    /// The node as machine code, if it is.
+    compilation: Option<Compilation>,
+    /// What is said about that.
+    notes: Vec<Diagnostic>,
 }
 
 /// The same node without its optimisers, and other data.
@@ -42,6 +50,7 @@ struct Validation {
     prepared: Prepared,
     loss: VarId,
     data: Dataset,
+    compilation: Option<Compilation>,
 }
 
 impl NodeTrainer {
@@ -73,14 +82,14 @@ impl NodeTrainer {
                 let loss = loss_of(&test, &interface, &prepared.flow, span)?;
                 signals.check(&rows, "the data for validation", &prepared.flow, span)?;
                 let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
-                Some(Validation { prepared, loss, data })
+                Some(Validation { prepared, loss, data, compilation: None })
             }
             _ => {
                 let title = format!("`{name}` is no node that a `train` declares: it cannot be validated");
                 return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
             }
         };
-        let trainer = NodeTrainer {
+        let mut trainer = NodeTrainer {
             name,
             model: model(&program, &callable),
             span,
@@ -92,9 +101,26 @@ impl NodeTrainer {
             memory: FxHashMap::default(),
             validation,
             prepared,
+            compilation: None,
+            notes: Vec::new(),
         };
         trainer.check_parameters()?;
+        trainer.compile(options);
         Ok(trainer)
+    }
+
+    /// Compiles the node, and the one that is validated.
+    fn compile(&mut self, options: &TrainOptions) {
+        let wish = Wish { name: self.name.clone(), precision: Precision::Double };
+        let choice = Choice { engine: options.engine.clone(), wish, span: self.span };
+        let mut out = String::new();
+        let (compilation, note) = choose(&self.source(), &choice, &mut out);
+        self.compilation = compilation;
+        self.notes.extend(note);
+        if let Some(validation) = &mut self.validation {
+            let source = source(&validation.prepared, &validation.loss, self.options);
+            (validation.compilation, _) = choose(&source, &choice, &mut out);
+        }
     }
 
     /// Each parameter must be what an optimiser remembers: else its value at the end of an epoch is not known.
@@ -150,15 +176,32 @@ impl NodeTrainer {
         None
     }
 
-    fn start(&self) -> Simulation<'_> {
+    fn source(&self) -> Source<'_> {
+        source(&self.prepared, &self.loss, self.options)
+    }
+
+    /// An epoch before its first row.
+    fn start(&self) -> Engine<'_> {
+        let mut engine = Engine::new(self.source(), self.compilation.as_ref());
+        for (var, value) in self.remembered() {
+            engine.restore(var, value);
+        }
+        engine
+    }
+
+    fn remembered(&self) -> Vec<(VarId, Value)> {
+        let memories = self.prepared.flow.memory.iter();
+        memories.filter_map(|memory| Some((memory.var, self.memory.get(&memory.name)?.clone()))).collect()
+    }
+
+    /// Where an epoch went wrong, by simulating it.
+    fn locate(&self, order: &[usize]) -> Diagnostic {
         let flow = &self.prepared.flow;
         let mut simulation = Simulation::new(flow, &self.prepared.clocks, self.options);
-        for memory in &flow.memory {
-            if let Some(value) = self.memory.get(&memory.name) {
-                simulation.restore(memory.var, value.clone());
-            }
+        for (var, value) in self.remembered() {
+            simulation.restore(var, value);
         }
-        simulation
+        divergence::locate(flow, simulation, self.data.rows(order), self.loss)
     }
 
     fn without_loss(&self, data: &str) -> Diagnostic {
@@ -198,12 +241,12 @@ impl Trainer for NodeTrainer {
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
-        self.prepared.warnings.clone()
+        self.prepared.warnings.iter().chain(&self.notes).cloned().collect()
     }
 
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>> {
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
-        let mut pass = Pass::new(self.start(), &self.prepared.flow, self.loss);
+        let mut pass = Pass::new(self.start(), &self.prepared.flow);
         for (number, row) in self.data.rows(&order).enumerate() {
             pass.row(row)?;
             if pass.is_diverged {
@@ -215,14 +258,13 @@ impl Trainer for NodeTrainer {
             pass.end()?;
         }
         if pass.is_diverged {
-            let rows = self.data.rows(&order);
-            return Err(vec![divergence::locate(&self.prepared.flow, self.start(), rows, self.loss)]);
+            return Err(vec![self.locate(&order)]);
         }
         let flow = &self.prepared.flow;
-        let learnt = flow.memory.iter().filter_map(|memory| {
-            let value = pass.simulation.memory(memory.var)?;
-            Some((memory.name.clone(), value.clone()))
-        });
+        let learnt = flow
+            .memory
+            .iter()
+            .filter_map(|memory| Some((memory.name.clone(), pass.engine.memory(memory.var)?)));
         let (learnt, mean) = (learnt.collect(), pass.mean());
         drop(pass);
         self.remember(learnt)?;
@@ -233,8 +275,12 @@ impl Trainer for NodeTrainer {
         let Some(validation) = &self.validation else { return Ok(None) };
         let mut flow = validation.prepared.flow.clone();
         parameters::give(&mut flow, &self.parameters(), "training", self.span)?;
-        let simulation = Simulation::new(&flow, &validation.prepared.clocks, self.options);
-        let mut pass = Pass::new(simulation, &flow, validation.loss);
+        let source = Source { flow: &flow, ..source(&validation.prepared, &validation.loss, self.options) };
+        let mut engine = Engine::new(source, validation.compilation.as_ref());
+        for (parameter, value) in given(&flow) {
+            engine.give(parameter, value);
+        }
+        let mut pass = Pass::new(engine, &flow);
         for row in validation.data.rows(&[0]) {
             pass.row(row)?;
         }
@@ -298,51 +344,53 @@ impl Trainer for NodeTrainer {
     }
 }
 
+/// A node whose loss is asked for.
+fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Options) -> Source<'a> {
+    let shown = std::slice::from_ref(loss);
+    Source { flow: &prepared.flow, clocks: &prepared.clocks, shown, options, is_checked: true }
+}
+
+/// Parameters whose values are given.
+fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
+    let definitions = flow.definitions();
+    flow.parameters.iter().filter_map(move |parameter| {
+        match &flow.equations[definitions[parameter.var.index()]?].kind {
+            Kind::Const(Constant::Given(value)) => Some((parameter.var, value)),
+            _ => None,
+        }
+    })
+}
+
 /// One pass over some rows.
 struct Pass<'a> {
-    simulation: Simulation<'a>,
+    engine: Engine<'a>,
     flow: &'a Flow,
-    loss: VarId,
     sum: f64,
     n_losses: u64,
-    /// Cycles whose loss was read.
-    n_read: u64,
     is_diverged: bool,
 }
 
 impl<'a> Pass<'a> {
-    fn new(simulation: Simulation<'a>, flow: &'a Flow, loss: VarId) -> Self {
-        Pass { simulation, flow, loss, sum: 0.0, n_losses: 0, n_read: 0, is_diverged: false }
+    fn new(engine: Engine<'a>, flow: &'a Flow) -> Self {
+        Pass { engine, flow, sum: 0.0, n_losses: 0, is_diverged: false }
     }
 
     fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
-        let opened = self.simulation.open(row);
+        let opened = self.engine.open(row);
         self.concluded(opened)
     }
 
     fn end(&mut self) -> Result<(), Vec<Diagnostic>> {
-        let ended = self.simulation.end();
+        let ended = self.engine.end();
         self.concluded(ended)
     }
 
-    fn concluded(&mut self, outcome: Result<(), simulate::Failure>) -> Result<(), Vec<Diagnostic>> {
-        outcome.map_err(|failure| vec![errors::simulation(self.flow, &failure)])?;
-        if let Some((cycle, equation)) = self.simulation.first_error() {
-            let contradiction = self.simulation.contradiction();
-            return Err(vec![errors::synchronisation(self.flow, equation, cycle, contradiction)]);
-        }
-        while self.n_read < self.simulation.n_cycles()
-            && self.simulation.cell(self.n_read, self.loss).is_final()
-        {
-            if let Some(loss) = self.simulation.cell(self.n_read, self.loss).value() {
+    fn concluded(&mut self, outcome: Result<(), Failure>) -> Result<(), Vec<Diagnostic>> {
+        outcome.map_err(|failure| vec![errors::run(self.flow, &failure)])?;
+        while let Some(row) = self.engine.next_row() {
+            if let Some(loss) = row[0].value() {
                 self.add(loss.clone());
             }
-            self.n_read += 1;
-        }
-        while self.simulation.first_cycle() < self.n_read
-            && self.simulation.is_complete(self.simulation.first_cycle())
-        {
-            self.simulation.release();
         }
         Ok(())
     }

@@ -19,11 +19,11 @@ mod show;
 mod step;
 mod sweep;
 
-use eddy_flow::VarId;
-use eddy_plan::plan::{Cut, Mode, Region, Scalar, Step, Version, Windows, Zone};
-use rustc_hash::FxHashSet;
+use eddy_flow::{Kind, VarId};
+use eddy_plan::plan::{Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Emitter, NotCompiled};
+use super::{Emitter, Memory, MemoryPlace, NotCompiled, Shape};
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Code, Lowered, lower};
@@ -96,6 +96,8 @@ impl<'a> Emitter<'a> {
             let comment = self.label(carried.shift);
             self.state.value(format!("p{number}"), ty.scalar, &ty.shape, comment, self.precision);
         }
+        self.shape = Shape::Windows;
+        self.known_memories(&windows.versions[0].region);
         let name = self.name.clone();
         for (number, version) in windows.versions.iter().enumerate() {
             let mut body = Lines::default();
@@ -160,6 +162,29 @@ impl<'a> Emitter<'a> {
             })
             .collect();
         alternatives(&carried, lines);
+    }
+
+    /// Delays whose value is known where a window begins.
+    fn known_memories(&mut self, region: &'a Region) {
+        let starts = |zone: ZoneId| matches!(region.zones[zone.0], Zone::First | Zone::Only(_));
+        let mut fbys: FxHashMap<VarId, Vec<&'a Immediate>> = FxHashMap::default();
+        for claim in region.claims.iter().filter(|claim| starts(claim.zone)) {
+            fbys.entry(claim.var).or_default().push(&claim.value);
+        }
+        for equation in &self.source.flow.equations {
+            let values = fbys.get(&equation.out).map_or(&[][..], Vec::as_slice);
+            if let (Kind::Fby { .. }, [value, rest @ ..]) = (&equation.kind, values)
+                && rest.iter().all(|other| other == value)
+            {
+                let place = match value {
+                    Immediate::Value(value) => MemoryPlace::Known(value.clone()),
+                    Immediate::Invariant(var) => MemoryPlace::Invariant(format!("k_{}", self.names.of(*var))),
+                };
+                let fby = equation.out;
+                let ty = self.ty(fby).clone();
+                self.memories.push(Memory { fby, ty, place, is_written_each_cycle: false });
+            }
+        }
     }
 
     pub(super) fn lowered(&mut self, code: &Code) -> Lowered {

@@ -11,7 +11,7 @@ use crate::lines::Lines;
 use crate::lower::Operand;
 use crate::view::{Root, View};
 
-impl<'a> Emitter<'a> {
+impl Emitter<'_> {
     /// What an instruction reads.
     pub(super) fn read(&mut self, context: &mut Context, read: &Read) -> Operand {
         match read {

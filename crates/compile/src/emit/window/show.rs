@@ -116,6 +116,9 @@ impl<'a> Emitter<'a> {
             let view = self.place(&mut context, carried.next, place, "(n - 1)");
             let (to, ty) = (format!("self->p{}", slot.0), self.ty(carried.shift).clone());
             let flag = self.written_flag(carried.shift);
+            if !self.memories.iter().any(|memory| memory.fby == carried.shift) {
+                self.remember(carried.shift, &to, flag.as_deref(), false);
+            }
             writes.push(Write { to, view, ty, conditions: Vec::new(), flag });
         }
         write_at_once(writes, self, lines);

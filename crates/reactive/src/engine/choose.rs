@@ -1,0 +1,51 @@
+//! Which engine runs a program, and what the user is told about it.
+
+use eddy_language::Out;
+use eddy_syntax::{Diagnostic, Span};
+
+use super::program::{Compilation, Wish, compile};
+use super::{NotCompiled, Source};
+use crate::codes;
+
+/// What the command line says about engines.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The engine that is named.
+    pub engine: Option<String>,
+    /// What the program is called, and how it is compiled.
+    pub wish: Wish,
+    /// Where messages point to.
+    pub span: Span,
+}
+
+/// The program as machine code, unless it is to be simulated or cannot be compiled; and why it was not, if the user should know.
+pub fn choose(
+    source: &Source<'_>,
+    choice: &Choice,
+    out: Out<'_>,
+) -> (Option<Compilation>, Option<Diagnostic>) {
+    let is_asked_for = choice.engine.as_deref() == Some("compiled");
+    if choice.engine.is_some() && !is_asked_for || !source.is_checked {
+        return (None, None);
+    }
+    match compile(source, &choice.wish) {
+        Ok(compilation) => {
+            if let Some(seconds) = compilation.built_in {
+                let name = &choice.wish.name;
+                out.progress(&format!("compiled `{name}` in {seconds:.1} s; it is kept for the next time"));
+            }
+            (Some(compilation), None)
+        }
+        Err(why) if is_asked_for || why.is_unexpected() => (None, Some(warning(&why, choice))),
+        Err(_) => (None, None),
+    }
+}
+
+fn warning(why: &NotCompiled, choice: &Choice) -> Diagnostic {
+    let title = format!("`{}` is not compiled: it runs in the simulator, more slowly", choice.wish.name);
+    let warning = Diagnostic::warning(codes::NOT_COMPILED, choice.span, title).reason(why.to_string());
+    match why.help() {
+        Some(help) => warning.help(help),
+        None => warning,
+    }
+}

@@ -1,0 +1,213 @@
+//! Machine code, cycle by cycle.
+//!
+//! Compiled code runs cycles whose inputs respect the clocks, and windows that are closed. What else may happen is rare and left to
+//! others ([`Takeover`]): the window that is open when the stream ends, unknown inputs, inputs that contradict the clocks,
+//! operations without a value, windows that are too long. Then the rows since the last window ended are run again.
+
+use std::collections::VecDeque;
+
+use eddy_compile::emit::Shape;
+use eddy_compile::machine::{Machine, Trouble};
+use eddy_tensor::Value;
+
+use super::program::Compilation;
+use super::takeover::{Start, Takeover};
+use super::{Failure, Source};
+use crate::cell::Cell;
+use crate::clocks::{Clock, Root};
+use crate::flow::VarId;
+
+/// A program that runs as machine code.
+pub struct Compiled<'a> {
+    source: Source<'a>,
+    compilation: &'a Compilation,
+    machine: Machine,
+    /// For each root the positions of the inputs on it.
+    roots: Vec<Vec<usize>>,
+    /// What was remembered before the first of the rows, as far as it has changed since.
+    start: Start,
+    start_cycle: u64,
+    /// The cycles that would have to be run again.
+    rows: Vec<Vec<Cell>>,
+    /// For each cycle that is not found yet which inputs on sampled clocks are there.
+    unchecked: VecDeque<Vec<bool>>,
+    takeover: Option<Takeover<'a>>,
+    found: VecDeque<Vec<Cell>>,
+}
+
+impl<'a> Compiled<'a> {
+    /// A program before its first cycle.
+    pub fn new(source: Source<'a>, compilation: &'a Compilation) -> Compiled<'a> {
+        let machine = Machine::new(compilation.emitted.clone(), &compilation.library);
+        let mut compiled = Compiled {
+            source,
+            compilation,
+            machine,
+            roots: roots(source),
+            start: Start::default(),
+            start_cycle: 0,
+            rows: Vec::new(),
+            unchecked: VecDeque::new(),
+            takeover: None,
+            found: VecDeque::new(),
+        };
+        compiled.start_rows();
+        compiled
+    }
+
+    pub fn restore(&mut self, fby: VarId, value: &Value) {
+        self.machine.remember(fby, value);
+        self.start_rows();
+    }
+
+    pub fn give(&mut self, parameter: VarId, value: &Value) {
+        self.machine.give(parameter, value);
+    }
+
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        match &self.takeover {
+            Some(takeover) => takeover.memory(fby),
+            None => self.machine.memory(fby),
+        }
+    }
+
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        self.found.pop_front()
+    }
+
+    pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        if self.takeover.is_some() {
+            return self.open_elsewhere(cells);
+        }
+        self.rows.push(cells.to_vec());
+        let is_known = !cells.iter().any(|cell| matches!(cell, Cell::Unknown | Cell::Present | Cell::Error));
+        if !is_known || !self.is_synchronous(cells) {
+            return self.take_over();
+        }
+        let inputs: Vec<Option<Value>> = cells.iter().map(|cell| cell.value().cloned()).collect();
+        if let Err(Trouble::Operation(_) | Trouble::Full | Trouble::Mixed) = self.machine.step(&inputs) {
+            return self.take_over();
+        }
+        let is_there = |(input, _): &(usize, _)| inputs[*input].is_some();
+        self.unchecked.push_back(self.compilation.sampled.iter().map(is_there).collect());
+        let mut rows = Vec::new();
+        while let Some(values) = self.machine.next_row() {
+            if !self.respects_conditions(self.unchecked.get(rows.len()), &values) {
+                return self.take_over();
+            }
+            rows.push(values);
+        }
+        for values in rows {
+            self.unchecked.pop_front();
+            let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
+            self.found.push_back(cells.take(self.source.shown.len()).collect());
+        }
+        if !matches!(self.compilation.emitted.shape, Shape::Windows) || self.machine.is_between_windows() {
+            self.start_cycle += self.rows.len() as u64;
+            self.rows.clear();
+            self.start_rows();
+        }
+        Ok(())
+    }
+
+    /// There are no more cycles: what is still open is run elsewhere.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        if self.takeover.is_none() && !self.machine.is_between_windows() {
+            self.take_over()?;
+        }
+        match &mut self.takeover {
+            Some(takeover) => {
+                let ended = takeover.end();
+                self.found.extend(std::iter::from_fn(|| takeover.next_row()));
+                ended
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Puts aside what the next rows will change, if they may have to be run again.
+    fn start_rows(&mut self) {
+        let Compilation { emitted, sampled, .. } = self.compilation;
+        let may_be_run_again = emitted.can_fail || !sampled.is_empty();
+        let is_windows = matches!(emitted.shape, Shape::Windows);
+        let memories = emitted.memories.iter();
+        let changed =
+            memories.filter(|memory| may_be_run_again || is_windows && memory.is_written_each_cycle);
+        self.start = Start {
+            memories: changed.map(|memory| (memory.fby, self.machine.memory(memory.fby))).collect(),
+            late: if may_be_run_again { self.machine.late_state() } else { None },
+        };
+    }
+
+    /// All that was remembered before the first of the rows.
+    fn start(&mut self) -> Start {
+        let mut start = std::mem::take(&mut self.start);
+        start.late = start.late.or_else(|| self.machine.late_state());
+        for memory in &self.compilation.emitted.memories {
+            if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
+                start.memories.push((memory.fby, self.machine.memory(memory.fby)));
+            }
+        }
+        start
+    }
+
+    /// Somebody else runs the rows, and those to come.
+    fn take_over(&mut self) -> Result<(), Failure> {
+        let start = self.start();
+        self.takeover = Some(Takeover::new(self.source, self.compilation, start, self.start_cycle));
+        for cells in std::mem::take(&mut self.rows) {
+            self.open_elsewhere(&cells)?;
+        }
+        Ok(())
+    }
+
+    fn open_elsewhere(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        let takeover = self.takeover.as_mut().expect("somebody else runs the program");
+        let opened = takeover.open(cells);
+        self.start_cycle += 1;
+        self.found.extend(std::iter::from_fn(|| takeover.next_row()));
+        opened?;
+        if let Some(memories) = takeover.hand_back() {
+            self.takeover = None;
+            self.machine.start_window();
+            self.unchecked.clear();
+            for (fby, value) in memories {
+                self.machine.remember(fby, &value);
+            }
+            self.start_rows();
+        }
+        Ok(())
+    }
+
+    /// Whether the inputs of each root are there together.
+    fn is_synchronous(&self, cells: &[Cell]) -> bool {
+        self.roots.iter().all(|inputs| {
+            let mut absent = inputs.iter().map(|input| cells[*input] == Cell::Absent);
+            let first = absent.next();
+            absent.all(|absent| Some(absent) == first)
+        })
+    }
+
+    /// Whether inputs on sampled clocks are there where their conditions say so.
+    fn respects_conditions(&self, inputs: Option<&Vec<bool>>, outputs: &[Option<Value>]) -> bool {
+        let truth = |(output, truth): &(usize, bool)| {
+            outputs[*output].as_ref().and_then(Value::as_bool) == Some(*truth)
+        };
+        let mut sampled = self.compilation.sampled.iter().zip(inputs.into_iter().flatten());
+        sampled.all(|((_, conditions), is_there)| conditions.iter().all(truth) == *is_there)
+    }
+}
+
+/// For each root the positions of the inputs on it.
+fn roots(source: Source<'_>) -> Vec<Vec<usize>> {
+    let mut roots: Vec<(VarId, Vec<usize>)> = Vec::new();
+    for (position, input) in source.flow.inputs.iter().enumerate() {
+        if let Clock::Root(Root::Input(owner)) = source.clocks.clock(source.clocks.of(*input)) {
+            match roots.iter_mut().find(|(known, _)| *known == owner) {
+                Some((_, inputs)) => inputs.push(position),
+                None => roots.push((owner, vec![position])),
+            }
+        }
+    }
+    roots.into_iter().map(|(_, inputs)| inputs).collect()
+}

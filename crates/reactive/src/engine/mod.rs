@@ -1,0 +1,131 @@
+//! Runs a program on a stream: compiled if that is possible, and simulated otherwise. Both give the same cells.
+//!
+//! * [`choose`]: which of the two, and what the user is told about it.
+//! * [`program`]: what is compiled, once.
+//! * [`compiled`]: machine code, cycle by cycle. It knows closed windows only; the rest it hands over:
+//! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
+//! * [`simulated`]: the simulator, which runs all by itself.
+
+pub mod choose;
+mod compiled;
+mod program;
+mod simulated;
+mod takeover;
+
+use eddy_tensor::Value;
+
+use crate::cell::Cell;
+use crate::clocks::Clocks;
+use crate::flow::{Flow, VarId};
+use crate::simulate::{self, Contradiction};
+use compiled::Compiled;
+pub use program::{Compilation, NotCompiled, Printed, Wish, compile, print};
+use simulated::Simulated;
+
+/// What is run.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The equations.
+    pub flow: &'a Flow,
+    /// When streams are there.
+    pub clocks: &'a Clocks,
+    /// The streams whose cells are asked for.
+    pub shown: &'a [VarId],
+    /// How it would be simulated.
+    pub options: simulate::Options,
+    /// Whether contradictions end the run.
+    pub is_checked: bool,
+}
+
+/// A program that is being run.
+pub struct Engine<'a> {
+    run: Run<'a>,
+    /// How many cycles were opened, and how many were taken.
+    n_cycles: u64,
+    n_taken: u64,
+    look_ahead: u64,
+}
+
+enum Run<'a> {
+    Simulated(Box<Simulated<'a>>),
+    Compiled(Box<Compiled<'a>>),
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// The program has no value there.
+    Simulation(simulate::Failure),
+    /// The inputs contradict the clocks: the cycle, the equation, and how that came about.
+    Synchronisation(u64, usize, Option<Contradiction>),
+}
+
+impl<'a> Engine<'a> {
+    /// A program before its first cycle: compiled, if that was done.
+    pub fn new(source: Source<'a>, compilation: Option<&'a Compilation>) -> Engine<'a> {
+        let run = match compilation {
+            Some(compilation) => Run::Compiled(Box::new(Compiled::new(source, compilation))),
+            None => Run::Simulated(Box::new(Simulated::new(source, 0))),
+        };
+        Engine { run, n_cycles: 0, n_taken: 0, look_ahead: 0 }
+    }
+
+    /// Before the first cycle: makes a `fby` remember something.
+    pub fn restore(&mut self, fby: VarId, value: Value) {
+        match &mut self.run {
+            Run::Simulated(run) => run.restore(fby, value),
+            Run::Compiled(run) => run.restore(fby, &value),
+        }
+    }
+
+    /// Before the first cycle: gives a parameter that nothing learns its value. The equations of the source have it already.
+    pub fn give(&mut self, parameter: VarId, value: &Value) {
+        if let Run::Compiled(run) = &mut self.run {
+            run.give(parameter, value);
+        }
+    }
+
+    /// Runs a cycle.
+    pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        self.n_cycles += 1;
+        match &mut self.run {
+            Run::Simulated(run) => run.open(cells),
+            Run::Compiled(run) => run.open(cells),
+        }
+    }
+
+    /// There are no more cycles.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        match &mut self.run {
+            Run::Simulated(run) => run.end(),
+            Run::Compiled(run) => run.end(),
+        }
+    }
+
+    /// The cells of what is shown at the next cycle, if they are decided.
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        let row = match &mut self.run {
+            Run::Simulated(run) => run.next_row(),
+            Run::Compiled(run) => run.next_row(),
+        }?;
+        self.look_ahead = self.look_ahead.max(self.n_cycles - 1 - self.n_taken);
+        self.n_taken += 1;
+        Some(row)
+    }
+
+    /// What a `fby` would be at its next activation, as far as that is known.
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        match &self.run {
+            Run::Simulated(run) => run.memory(fby),
+            Run::Compiled(run) => run.memory(fby),
+        }
+    }
+
+    /// Figures for `--stats`.
+    pub fn stats(&self) -> Vec<(&'static str, u64)> {
+        match &self.run {
+            Run::Simulated(run) => run.stats(),
+            Run::Compiled(_) => vec![("cycles", self.n_cycles), ("look-ahead used", self.look_ahead)],
+        }
+    }
+}

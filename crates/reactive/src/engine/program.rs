@@ -1,0 +1,160 @@
+//! From a program to machine code.
+
+use std::fmt;
+
+use eddy_compile::Precision;
+use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
+use eddy_compile::emit::{self, Emitted, emit};
+use eddy_compile::machine::Machine;
+use eddy_loader::Library;
+use eddy_plan::plan::Plan;
+use eddy_plan::{Kinds, plan};
+
+use super::Source;
+use crate::clocks::Clock;
+use crate::flow::{Flow, VarId};
+
+/// What is asked of a compilation.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// What the program is called.
+    pub name: String,
+    /// The precision of numbers.
+    pub precision: Precision,
+}
+
+/// A program as C text.
+pub struct Printed {
+    /// The equations, whose outputs are what is shown, then what inputs are sampled by.
+    flow: Flow,
+    plan: Plan,
+    /// The text, and what is known of it.
+    pub emitted: Emitted,
+    /// Inputs on sampled clocks, with the conditions of their clocks: positions among the outputs, and their values.
+    sampled: Vec<(usize, Vec<(usize, bool)>)>,
+}
+
+/// A program as machine code.
+pub struct Compilation {
+    pub(super) flow: Flow,
+    pub(super) plan: Plan,
+    pub(super) emitted: Emitted,
+    pub(super) sampled: Vec<(usize, Vec<(usize, bool)>)>,
+    pub(super) library: Library,
+    /// How long building took, if it was not done before.
+    pub built_in: Option<f64>,
+    // Where the code is, as long as it runs.
+    _built: Option<Built>,
+}
+
+/// Why a program is not compiled.
+#[derive(Debug)]
+pub enum NotCompiled {
+    /// It cannot be: a limit of compilation, not of this machine.
+    Program(emit::NotCompiled),
+    /// The environment says something strange.
+    Setting(BadSetting),
+    /// There is no compiler, or it failed.
+    Build(BuildError),
+    /// What was built cannot be opened.
+    Open(String),
+}
+
+impl NotCompiled {
+    /// Whether the user should be told: something is wrong with this machine.
+    pub fn is_unexpected(&self) -> bool {
+        !matches!(self, NotCompiled::Program(_))
+    }
+
+    /// What can be done about it.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            NotCompiled::Build(BuildError::NoCompiler { .. }) => Some(
+                "install a C compiler such as gcc or clang, or name one with the variable `CC`; `--engine simulate` says that none is wanted",
+            ),
+            NotCompiled::Build(BuildError::TimedOut { .. }) => {
+                Some("the variable `EDDY_CC_SECONDS` sets another limit")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for NotCompiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotCompiled::Program(why) => why.fmt(f),
+            NotCompiled::Setting(bad) => bad.fmt(f),
+            NotCompiled::Build(error) => error.fmt(f),
+            NotCompiled::Open(error) => f.write_str(error),
+        }
+    }
+}
+
+/// Compiles a program.
+pub fn compile(source: &Source<'_>, wish: &Wish) -> Result<Compilation, NotCompiled> {
+    let printed = print(source, wish).map_err(NotCompiled::Program)?;
+    let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
+    let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
+    let sizes = Machine::sizes(&printed.emitted);
+    let library = Library::open(&built.path, &built.hash, &printed.emitted.name, sizes)
+        .map_err(|error| NotCompiled::Open(error.to_string()))?;
+    let built_in = (!built.was_cached).then_some(built.seconds);
+    Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
+}
+
+/// Writes a program in C.
+pub fn print(source: &Source<'_>, wish: &Wish) -> Result<Printed, emit::NotCompiled> {
+    let mut flow = source.flow.clone();
+    flow.outputs = source.shown.to_vec();
+    let sampled = sampled(source, &mut flow);
+    let seed = source.options.seed;
+    let options = eddy_plan::Options { seed, kinds: Kinds::Bounded, ..eddy_plan::Options::default() };
+    let plan = plan(&flow, source.clocks, &options);
+    let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
+    let max_window = room(per_cycle, wish.precision);
+    let options = emit::Options { name: wish.name.clone(), precision: wish.precision, max_window };
+    let emitted = emit(&emit::Source { flow: &flow, clocks: source.clocks, plan: &plan, seed }, &options)?;
+    Ok(Printed { flow, plan, emitted, sampled })
+}
+
+impl Printed {
+    /// With the machine code that was made of the text.
+    pub fn opened(self, library: Library) -> Compilation {
+        let Printed { flow, plan, emitted, sampled } = self;
+        Compilation { flow, plan, emitted, sampled, library, built_in: None, _built: None }
+    }
+}
+
+/// How many cycles a window may have: as many as fit into memory that is only taken when they come.
+fn room(bytes_per_cycle: u64, precision: Precision) -> usize {
+    const ROOM: u64 = 1 << 29;
+    let bytes = if precision == Precision::Single { bytes_per_cycle / 2 } else { bytes_per_cycle };
+    usize::try_from((ROOM / bytes.max(1)).clamp(256, 1 << 20)).unwrap_or(256)
+}
+
+/// Asks for the conditions that inputs are sampled by, so that it is found out if an input is there where it should not be.
+fn sampled(source: &Source<'_>, flow: &mut Flow) -> Vec<(usize, Vec<(usize, bool)>)> {
+    let mut found = Vec::new();
+    for (position, input) in source.flow.inputs.iter().enumerate() {
+        let mut conditions = Vec::new();
+        let mut clock = source.clocks.of(*input);
+        while let Clock::On { of, condition, polarity } = source.clocks.clock(clock) {
+            conditions.push((output(flow, condition), polarity == crate::flow::Polarity::On));
+            clock = of;
+        }
+        if !conditions.is_empty() {
+            conditions.reverse();
+            found.push((position, conditions));
+        }
+    }
+    found
+}
+
+/// The position of a stream among the outputs, where it is put if it is none.
+fn output(flow: &mut Flow, var: VarId) -> usize {
+    flow.outputs.iter().position(|output| *output == var).unwrap_or_else(|| {
+        flow.outputs.push(var);
+        flow.outputs.len() - 1
+    })
+}

@@ -1,0 +1,119 @@
+//! The simulator, from some cycle on.
+
+use std::collections::VecDeque;
+
+use eddy_tensor::Value;
+
+use super::{Failure, Source};
+use crate::cell::Cell;
+use crate::flow::VarId;
+use crate::simulate::{self, Contradiction, Simulation};
+
+/// A program that is simulated.
+pub struct Simulated<'a> {
+    simulation: Simulation<'a>,
+    shown: &'a [VarId],
+    is_checked: bool,
+    /// The number of the first cycle.
+    start: u64,
+    n_found: u64,
+    found: VecDeque<Vec<Cell>>,
+}
+
+impl<'a> Simulated<'a> {
+    /// A program before a cycle.
+    pub fn new(source: Source<'a>, start: u64) -> Simulated<'a> {
+        let Source { flow, clocks, shown, options, is_checked } = source;
+        // What nobody will see is computed while its cycle is open, and keeps none open.
+        let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().collect();
+        let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);
+        Simulated { simulation, shown, is_checked, start, n_found: 0, found: VecDeque::new() }
+    }
+
+    pub fn restore(&mut self, fby: VarId, value: Value) {
+        self.simulation.restore(fby, value);
+    }
+
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        self.simulation.memory(fby).cloned()
+    }
+
+    pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        let opened = self.simulation.open(cells);
+        self.concluded(opened)
+    }
+
+    /// There are no more cycles: all cells are as they are now.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        let ended = self.simulation.end();
+        self.concluded(ended)?;
+        while self.n_found < self.simulation.n_cycles() {
+            self.find();
+        }
+        Ok(())
+    }
+
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        self.found.pop_front()
+    }
+
+    /// Whether no cycle is open.
+    pub fn is_idle(&self) -> bool {
+        self.simulation.n_open() == 0
+    }
+
+    /// Looks at the cycles that are decided, and forgets those in which everything is known.
+    fn concluded(&mut self, outcome: Result<(), simulate::Failure>) -> Result<(), Failure> {
+        while self.n_found < self.simulation.n_cycles() && self.is_decided(self.n_found) {
+            self.find();
+        }
+        let start = self.start;
+        outcome.map_err(|failure| Failure::Simulation(later(failure, start)))?;
+        if let Some((cycle, equation)) = self.simulation.first_error()
+            && self.is_checked
+        {
+            let contradiction = self.simulation.contradiction();
+            let contradiction = contradiction.map(|one| Contradiction { cycle: one.cycle + start, ..one });
+            return Err(Failure::Synchronisation(cycle + start, equation, contradiction));
+        }
+        while self.simulation.first_cycle() < self.n_found
+            && self.simulation.is_complete(self.simulation.first_cycle())
+        {
+            self.simulation.release();
+        }
+        Ok(())
+    }
+
+    fn find(&mut self) {
+        let cell = |var: &VarId| self.simulation.cell(self.n_found, *var).clone();
+        self.found.push_back(self.shown.iter().map(cell).collect());
+        self.n_found += 1;
+    }
+
+    /// Whether all that is shown of a cycle is decided, and may be shown.
+    fn is_decided(&self, cycle: u64) -> bool {
+        let is_decided = |cell: &Cell| cell.is_final() && !(self.is_checked && *cell == Cell::Error);
+        self.shown.iter().all(|var| is_decided(self.simulation.cell(cycle, *var)))
+    }
+
+    pub fn stats(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("cycles", self.simulation.n_cycles()),
+            ("look-ahead used", self.simulation.look_ahead()),
+            ("widest window", self.simulation.widest_window()),
+            ("updates", self.simulation.n_firings()),
+        ]
+    }
+}
+
+/// A failure of a simulation that started at a later cycle.
+fn later(failure: simulate::Failure, start: u64) -> simulate::Failure {
+    match failure {
+        simulate::Failure::Operation { equation, cycle, error } => {
+            simulate::Failure::Operation { equation, cycle: cycle + start, error }
+        }
+        simulate::Failure::Window { cycle, var, limit } => {
+            simulate::Failure::Window { cycle: cycle + start, var, limit }
+        }
+    }
+}

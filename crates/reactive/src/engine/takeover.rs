@@ -1,0 +1,166 @@
+//! Who runs what compiled code does not: the simulator, or the executor of plans where streams are late.
+//!
+//! Compiled code that is between two windows remembers the values of delays, and nothing else, so that a simulation can start from
+//! there. Where streams are late there is no such place: some delays are further than others. There the plan itself is executed, from the
+//! rings that compiled code keeps.
+
+use eddy_plan::execute::{self, Execution, LateState, Stop};
+use eddy_tensor::Value;
+
+use super::program::Compilation;
+use super::simulated::Simulated;
+use super::{Failure, Source};
+use crate::cell::Cell;
+use crate::flow::VarId;
+use crate::simulate::{self, Contradiction};
+
+/// What compiled code remembers.
+#[derive(Default)]
+pub struct Start {
+    /// For each delay its value; none if it had no activation yet.
+    pub memories: Vec<(VarId, Option<Value>)>,
+    /// If streams are late: rings and registers.
+    pub late: Option<LateState>,
+}
+
+/// Someone else who runs a program from some cycle on.
+pub struct Takeover<'a> {
+    source: Source<'a>,
+    run: Run<'a>,
+    /// The delays that compiled code knows of.
+    fbys: Vec<VarId>,
+    /// Whether it goes on to the end: compiled code cannot start from what is unknown.
+    is_forever: bool,
+}
+
+enum Run<'a> {
+    Simulated(Box<Simulated<'a>>),
+    Executed(Box<Executed<'a>>),
+}
+
+/// A plan that is executed.
+struct Executed<'a> {
+    execution: Execution<'a>,
+    n_shown: usize,
+    n_cycles: u64,
+}
+
+impl<'a> Takeover<'a> {
+    pub fn new(source: Source<'a>, compilation: &'a Compilation, start: Start, cycle: u64) -> Takeover<'a> {
+        let fbys = start.memories.iter().map(|(fby, _)| *fby).collect();
+        let run = match start.late {
+            None => {
+                let mut simulated = Simulated::new(source, cycle);
+                for (fby, value) in start.memories {
+                    if let Some(value) = value {
+                        simulated.restore(fby, value);
+                    }
+                }
+                Run::Simulated(Box::new(simulated))
+            }
+            Some(late) => {
+                let execution = Execution::new(&compilation.flow, source.clocks, &compilation.plan);
+                let mut execution = execution.expect("compiled code has computed what does not change");
+                execution.resume(late).expect("the plan is one loop");
+                let n_shown = source.shown.len();
+                Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle }))
+            }
+        };
+        Takeover { source, run, fbys, is_forever: false }
+    }
+
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        match &self.run {
+            Run::Simulated(run) => run.memory(fby),
+            // Who asks for what was learnt asks at the end of an epoch, when nothing is late any more.
+            Run::Executed(run) => run.execution.memory(fby).cloned(),
+        }
+    }
+
+    pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        self.is_forever |= cells.iter().any(|cell| !cell.is_final());
+        match &mut self.run {
+            Run::Simulated(run) => run.open(cells),
+            Run::Executed(run) => {
+                let cells: Vec<execute::Cell> = cells.iter().map(to_plan).collect();
+                let stepped = run.execution.step(&cells);
+                run.n_cycles += 1;
+                stepped.map_err(|stop| run.failure(self.source, stop))
+            }
+        }
+    }
+
+    pub fn end(&mut self) -> Result<(), Failure> {
+        match &mut self.run {
+            Run::Simulated(run) => run.end(),
+            Run::Executed(run) => {
+                let ended = run.execution.finish();
+                ended.map_err(|stop| run.failure(self.source, stop))
+            }
+        }
+    }
+
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        match &mut self.run {
+            Run::Simulated(run) => run.next_row(),
+            Run::Executed(run) => {
+                let row = run.execution.next_row()?;
+                Some(row.iter().take(run.n_shown).map(from_plan).collect())
+            }
+        }
+    }
+
+    /// What compiled code has to remember to go on; nothing if it cannot.
+    pub fn hand_back(&self) -> Option<Vec<(VarId, Value)>> {
+        match &self.run {
+            Run::Simulated(run) if run.is_idle() && !self.is_forever => {
+                Some(self.fbys.iter().filter_map(|fby| Some((*fby, run.memory(*fby)?))).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Executed<'_> {
+    /// Why the plan stopped, as the simulator says it.
+    fn failure(&self, source: Source<'_>, stop: Stop) -> Failure {
+        let definition = |var: VarId| source.flow.equations.iter().position(|equation| equation.out == var);
+        let now = self.n_cycles.saturating_sub(1);
+        match stop {
+            Stop::Operation { var, error } => {
+                let cycle = now.saturating_sub(self.execution.lag(var) as u64);
+                let equation = definition(var).expect("only equations fail");
+                Failure::Simulation(simulate::Failure::Operation { equation, cycle, error })
+            }
+            Stop::Synchronisation(var) => {
+                let mut equations = source.flow.equations.iter();
+                let user =
+                    || equations.position(|equation| equation.kind.operands().any(|operand| operand == var));
+                let equation = definition(var).or_else(user).unwrap_or(0);
+                let contradiction = Contradiction { cycle: now, var, is_there: false, equation };
+                Failure::Synchronisation(now, equation, Some(contradiction))
+            }
+            Stop::NoPlan | Stop::Mixed(_) | Stop::Violation(_) => {
+                unreachable!("the plan is one loop: {stop:?}")
+            }
+        }
+    }
+}
+
+fn to_plan(cell: &Cell) -> execute::Cell {
+    match cell {
+        Cell::Unknown => execute::Cell::Unknown,
+        Cell::Present | Cell::Error => execute::Cell::Present,
+        Cell::Absent => execute::Cell::Absent,
+        Cell::Value(value) => execute::Cell::Value(value.clone()),
+    }
+}
+
+fn from_plan(cell: &execute::Cell) -> Cell {
+    match cell {
+        execute::Cell::Unknown => Cell::Unknown,
+        execute::Cell::Present => Cell::Present,
+        execute::Cell::Absent => Cell::Absent,
+        execute::Cell::Value(value) => Cell::Value(value.clone()),
+    }
+}
