@@ -141,7 +141,7 @@ pub fn run(args: &RunArgs) -> Result<Status, Stop> {
 }
 
 /// The values of a file of parameters.
-fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
+pub fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
     let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
     Ok(saved.values)

@@ -6,6 +6,7 @@
 //! * [`args`]: what can be typed, as `clap` understands it.
 //! * [`input`]: a program's text, from a file or from standard input.
 //! * [`evaluate`]: the commands `check`, `run`, `trace` and `ask`.
+//! * [`build`](mod@build): the command `build`, which writes C.
 //! * [`train`](mod@train): the command `train`, with its run folder.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
 //! * [`explain`]: the command `explain`.
@@ -25,6 +26,7 @@ mod languages;
 mod args;
 mod input;
 
+mod build;
 mod evaluate;
 mod explain;
 mod format;
@@ -69,6 +71,7 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Train(args) => train::train(args),
         Command::Diff(args) => evaluate::diff(args),
         Command::Plan(args) => evaluate::plan(args),
+        Command::Build(args) => build::build(args),
         Command::Fmt(args) => format::fmt(args),
         Command::Explain(args) => explain::explain(args),
         Command::Completions { shell } => completions(*shell),

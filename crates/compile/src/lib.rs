@@ -10,6 +10,7 @@ mod lower;
 pub mod machine;
 mod names;
 mod nest;
+pub mod package;
 mod precision;
 pub mod runtime;
 mod view;

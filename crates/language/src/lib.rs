@@ -124,6 +124,8 @@ pub struct Data {
 /// The names of the options that only some languages understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionName {
+    /// `--f32` and `--f64`.
+    Precision,
     /// `--engine NAME`.
     Engine,
     /// `--fuel N`.
@@ -227,6 +229,7 @@ impl OptionName {
             OptionName::States => "--states",
             OptionName::Stream => "--stream",
             OptionName::Coins => "--coins",
+            OptionName::Precision => "--f32",
             OptionName::From => "--from",
             OptionName::To => "--to",
             OptionName::Limit => "--limit",
@@ -310,10 +313,36 @@ pub struct Options {
     pub copies: Option<u32>,
     /// How often a recursion may be unfolded.
     pub unfold: Option<u32>,
+    /// Numbers have single precision.
+    pub single: bool,
     /// Values of parameters, by their names, and the file that they are from.
     pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.
     pub width: Option<usize>,
+}
+
+/// A program in another language.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// What it is called.
+    pub node: String,
+    /// Its files.
+    pub files: Vec<File>,
+    /// How large it is.
+    pub report: String,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A file that was written by Eddy.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Whether people edit it: then it is written once.
+    pub is_edited: bool,
 }
 
 /// A place for answers.
@@ -367,6 +396,10 @@ pub trait Language: Sync {
         _data: Vec<Data>,
         _validation: Vec<Data>,
     ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
+        None
+    }
+    /// A node of the program as C; none if this language is not compiled.
+    fn build(&self, _sources: &mut Sources, _options: &Options) -> Option<Result<Built, Vec<Diagnostic>>> {
         None
     }
     /// The counters of `--stats` as a person reads them.

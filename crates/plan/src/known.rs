@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use eddy_flow::{Constant, Kind, VarId};
 use eddy_tensor::{Op, Type, Value};
 
+use crate::Options;
 use crate::plan::Immediate;
 use crate::system::{Def, System};
 
@@ -29,8 +30,9 @@ pub enum Known {
 
 impl Known {
     /// The value of a constant.
-    pub fn constant(constant: &Constant, ty: &Type, seed: u64) -> Known {
-        let value = constant.value(ty, seed);
+    pub fn constant(constant: &Constant, ty: &Type, options: &Options) -> Known {
+        let value = constant.value(ty, options.seed);
+        let value = if options.single { value.to_num32() } else { value };
         if *constant == Constant::Zero { Known::Zero(value) } else { Known::Value(value) }
     }
 

@@ -56,6 +56,8 @@ pub use plan::Plan;
 pub struct Options {
     /// The seed of random initialisers.
     pub seed: u64,
+    /// Whether numbers have single precision.
+    pub single: bool,
     /// Whether streams that do not change inside a window are held (section 6).
     pub holds: bool,
     /// Whether what is cheap is computed again rather than kept.
@@ -77,13 +79,13 @@ pub enum Kinds {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0, holds: true, recomputes: true, kinds: Kinds::All }
+        Options { seed: 0, single: false, holds: true, recomputes: true, kinds: Kinds::All }
     }
 }
 
 /// Plans a program.
 pub fn plan(flow: &Flow, clocks: &Clocks, options: &Options) -> Plan {
-    let system = System::new(flow, clocks, options.seed);
+    let system = System::new(flow, clocks, options);
     let mut roots: Vec<ClockId> = flow.outputs.iter().map(|output| system.root(*output)).collect();
     roots.extend(flow.var_ids().filter(|var| system.live[var.index()]).map(|var| system.root(var)));
     roots.sort_unstable();

@@ -10,6 +10,7 @@ use eddy_flow::{Flow, Kind, Polarity, VarId};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::Options;
 use crate::known::{Abstract, Known, evaluate_everywhere};
 use crate::retime::retime;
 
@@ -107,11 +108,11 @@ pub struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// Makes a program ready to be planned; `seed` is that of random initialisers.
-    pub fn new(flow: &'a Flow, clocks: &Clocks, seed: u64) -> Self {
+    /// Makes a program ready to be planned; the options say what constants are.
+    pub fn new(flow: &'a Flow, clocks: &Clocks, options: &Options) -> Self {
         let mut system = System {
             flow,
-            defs: definitions(flow, seed),
+            defs: definitions(flow, options),
             live: vec![true; flow.vars.len()],
             may_be_unknown: Vec::new(),
             users: Vec::new(),
@@ -436,11 +437,13 @@ impl<'a> System<'a> {
     }
 }
 
-fn definitions(flow: &Flow, seed: u64) -> Vec<Def> {
+fn definitions(flow: &Flow, options: &Options) -> Vec<Def> {
     let mut defs = vec![Def::Input; flow.vars.len()];
     for equation in &flow.equations {
         defs[equation.out.index()] = match &equation.kind {
-            Kind::Const(constant) => Def::Known(Known::constant(constant, &flow.var(equation.out).ty, seed)),
+            Kind::Const(constant) => {
+                Def::Known(Known::constant(constant, &flow.var(equation.out).ty, options))
+            }
             Kind::Apply(Op::Copy, operands) => Def::Copy(operands[0]),
             Kind::Apply(Op::If, operands) => {
                 Def::Choice { condition: operands[0], yes: operands[1], no: operands[2] }

@@ -85,6 +85,9 @@ pub const NO_PLAN: Code = "E0901";
 /// A program runs in the simulator, since it could not be compiled.
 pub const NOT_COMPILED: Code = "E0902";
 
+/// A node cannot be written in C.
+pub const NO_C: Code = "E0903";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -132,4 +135,5 @@ pub const PAGES: &[Page] = &[
     page!("E0807"),
     page!("E0901"),
     page!("E0902"),
+    page!("E0903"),
 ];

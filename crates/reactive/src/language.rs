@@ -1,6 +1,8 @@
 //! The language as the command line sees it.
 
-use eddy_language::{Command, Data, Language, OptionName, Options, Out, TrainOptions, Trainer, Verdict};
+use eddy_language::{
+    Built, Command, Data, Language, OptionName, Options, Out, TrainOptions, Trainer, Verdict,
+};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
@@ -16,7 +18,7 @@ use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
 use crate::runs::Wishes;
 use crate::tree::{RowValue, Run, RunOption, RunOptionKind, Semantics};
-use crate::{codes, format, gradcheck, planning, printed, resolve, runs, stream, training};
+use crate::{building, codes, format, gradcheck, planning, printed, resolve, runs, stream, training};
 
 /// The language of `.eddy` files.
 #[derive(Clone, Copy, Debug)]
@@ -57,9 +59,13 @@ impl Language for Reactive {
             }
             Command::Run => {
                 use OptionName::{
-                    Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Seed, Show, Unchecked,
+                    Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed, Show,
+                    Unchecked,
                 };
-                &[Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Params]
+                &[
+                    Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Params,
+                    Precision,
+                ]
             }
         })
     }
@@ -125,6 +131,17 @@ impl Language for Reactive {
             .map_err(without_repetitions)
             .and_then(|program| training::trainer(program, sources, options, data, validation));
         Some(made.map(|trainer| Box::new(trainer) as Box<dyn Trainer>))
+    }
+
+    fn build(&self, sources: &mut Sources, options: &Options) -> Option<Result<Built, Vec<Diagnostic>>> {
+        let built = resolve::resolve(sources).and_then(|program| {
+            let node = asked(&program, options)?;
+            match node.as_slice() {
+                [node] => building::build(&program, node, sources, options),
+                _ => unreachable!("a node is named"),
+            }
+        });
+        Some(built.map_err(without_repetitions))
     }
 
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {

@@ -5,6 +5,7 @@
 //! file is named; [`Evaluation::options`] checks it afterwards, with messages in the same form.
 
 mod asking;
+mod building;
 mod learning;
 mod planning;
 
@@ -19,6 +20,7 @@ use eddy_syntax::suggest::nearest;
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
 pub use asking::AskArgs;
+pub use building::{BuildArgs, Target};
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 pub use planning::PlanArgs;
 
@@ -51,6 +53,11 @@ Examples:
   eddy plan line.eddy
   eddy plan lstm.eddy --node train --max-window 64
   eddy plan lstm.eddy --node train --svg plan.svg";
+
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  eddy build filter.eddy --node filter
+  eddy build lstm.eddy --node train --f32 --max-window 100 --out firmware/lstm";
 
 const COMPLETIONS_EXAMPLE: &str = "\
 Example:
@@ -85,6 +92,9 @@ pub enum Command {
     /// Say how a program will run: loops, windows, and what is kept
     #[command(after_help = PLAN_EXAMPLES)]
     Plan(PlanArgs),
+    /// Write a node of a program in C
+    #[command(after_help = BUILD_EXAMPLES)]
+    Build(BuildArgs),
     /// Rewrite programs in the one format
     #[command(after_help = "Examples:\n  eddy fmt descent.rd\n  eddy fmt --check *.rd")]
     Fmt(FmtArgs),
@@ -292,6 +302,12 @@ pub struct Evaluation {
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
     pub params: Option<PathBuf>,
+    /// Numbers have single precision
+    #[arg(long, conflicts_with = "f64", requires = "node")]
+    f32: bool,
+    /// Numbers have double precision, which is the default
+    #[arg(long, requires = "node")]
+    f64: bool,
     /// Draw chronograms into this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out")]
     pub svg: Option<PathBuf>,
@@ -345,6 +361,7 @@ impl Evaluation {
             point: None,
             copies: None,
             unfold: None,
+            single: self.f32,
             parameters: None,
             width: terminal_width(),
         })
@@ -378,6 +395,7 @@ impl Evaluation {
             (self.svg.is_some(), OptionName::Svg),
             (self.arrows, OptionName::Arrows),
             (self.params.is_some(), OptionName::Params),
+            (self.f32 || self.f64, OptionName::Precision),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))

@@ -125,23 +125,21 @@ impl<'a> Emitter<'a> {
         let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
         self.functions.line("");
         self.functions.block(&head, |lines| {
-            lines.line("int32_t error = 0;");
-            lines.line("(void)self;");
-            lines.line("(void)in;");
-            lines.line("(void)out;");
-            lines.append(body);
-            lines.line("if (error) return -error;");
+            lines.function_body(&["self", "in", "out"], body);
             lines.line(format!("return {result};"));
         });
+        self.flush_nothing();
+    }
+
+    /// `flush`: what is open when the stream ends is not decided.
+    pub(super) fn flush_nothing(&mut self) {
+        let name = &self.name;
+        let head = format!("int32_t {name}_flush({name}_state *self, {name}_out *out)");
         self.functions.line("");
-        self.functions.block(
-            &format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"),
-            |lines| {
-                lines.line("(void)self;");
-                lines.line("(void)out;");
-                lines.line("return 0;");
-            },
-        );
+        self.functions.block(&head, |lines| {
+            lines.function_body(&["self", "out"], &Lines::default());
+            lines.line("return 0;");
+        });
     }
 
     /// The statements of one iteration, in groups that run under the same conditions.
@@ -195,12 +193,17 @@ impl<'a> Emitter<'a> {
     /// A statement for the equation of a stream.
     pub(super) fn statement_of(&self, var: VarId, right: Right) -> Statement {
         let site = self.source.flow.equations.iter().position(|equation| equation.out == var);
+        let definition = self.source.flow.labels().definition(var);
+        let comment = match site.and_then(|site| self.places.get(site)) {
+            Some(place) => format!("{place}: {definition}"),
+            None => definition,
+        };
         Statement {
             var,
             ty: self.ty(var).clone(),
             right,
             site: site.map_or(0, |site| site + 1),
-            comment: self.source.flow.labels().definition(var).replace("*/", "* /").replace("/*", "/ *"),
+            comment: comment.replace("*/", "* /").replace("/*", "/ *"),
         }
     }
 

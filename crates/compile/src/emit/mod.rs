@@ -52,6 +52,19 @@ pub struct Options {
     pub precision: Precision,
     /// The longest window that there is memory for.
     pub max_window: usize,
+    /// Where constants are.
+    pub constants: Constants,
+    /// For each equation where it stands in the source, for comments; empty if nobody will read them.
+    pub places: Vec<String>,
+}
+
+/// Where constants are that are too large to stand in expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constants {
+    /// In tables of the text.
+    InText,
+    /// In the state, where the host puts them: the text does not depend on their values.
+    FromHost,
 }
 
 /// C text, and what a host needs to call it.
@@ -77,7 +90,7 @@ pub struct Emitted {
     pub max_outputs: usize,
     /// The inputs whose presence says that a cycle is one of the program; none if all cycles are.
     pub owners: Option<Vec<usize>>,
-    /// What the state holds at the beginning, by the names of its fields: constants that are too large to stand in the text.
+    /// What the host puts into the state at the beginning, by the names of fields: constants that are not in the text.
     pub constants: Vec<(String, Value)>,
     /// The names of the fields of inputs and outputs, and whether each has a flag that says if it is there.
     pub inputs: Vec<Port>,
@@ -230,7 +243,11 @@ struct Emitter<'a> {
     state: Struct,
     max_outputs: usize,
     constants: Vec<(String, Value)>,
-    /// The fields that are set by them.
+    constants_are: Constants,
+    /// Constants that are in the text.
+    tables: Lines,
+    places: Vec<String>,
+    /// The fields that are set by `reset`.
     is_set: FxHashSet<String>,
     /// Lines of `reset` and of `reset_state`.
     reset: Lines,
@@ -267,6 +284,9 @@ impl<'a> Emitter<'a> {
             state: Struct::default(),
             max_outputs: 1,
             constants: Vec::new(),
+            constants_are: options.constants,
+            tables: Lines::default(),
+            places: options.places.clone(),
             is_set: FxHashSet::default(),
             reset: Lines::default(),
             reset_state: Lines::default(),
@@ -360,7 +380,7 @@ impl<'a> Emitter<'a> {
             state: self.state,
             max_outputs: self.max_outputs,
             owners,
-            constants: self.constants,
+            constants: if self.constants_are == Constants::FromHost { self.constants } else { Vec::new() },
             inputs: self.inputs,
             outputs: self.outputs,
             parameters: self.parameters,
@@ -374,17 +394,31 @@ impl<'a> Emitter<'a> {
         let (name, upper) = (&self.name, self.name.to_uppercase());
         let mut text = format!("#ifndef {upper}_H\n#define {upper}_H\n\n");
         text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+        let _ = writeln!(
+            text,
+            "/* The bytes of the state, and how many outputs a step can give. */\n\
+             #define {upper}_STATE_BYTES {}\n#define {upper}_MAX_OUTPUTS {}\n",
+            self.state.bytes.max(1),
+            self.max_outputs
+        );
+        text.push_str("/* What goes in at a cycle. */\n");
         text.push_str(&input.declaration(&format!("{name}_in"), self.precision));
-        text.push('\n');
+        text.push_str("\n/* What comes out of a cycle. */\n");
         text.push_str(&output.declaration(&format!("{name}_out"), self.precision));
-        text.push('\n');
+        text.push_str("\n/* What is remembered. It is plain data: copying it saves it. */\n");
         text.push_str(&self.state.declaration(&format!("{name}_state"), self.precision));
         let _ = writeln!(
             text,
-            "\nvoid {name}_reset({name}_state *self);\n\
+            "\n/* Starts anew: what is learnt, and delays, have their initial values. */\n\
+             void {name}_reset({name}_state *self);\n\
+             /* Starts anew, and keeps what was learnt. */\n\
              void {name}_reset_state({name}_state *self);\n\
+             /* To be called when parameters (fields k_...) were changed. */\n\
              void {name}_prepare({name}_state *self);\n\
+             /* A cycle. Gives how many cycles of outputs are complete now; they are in out, oldest first. Below 0 something went wrong:\n\
+             \x20  -n: equation n has no value, INT32_MIN: the window is too long, INT32_MIN + 1: it is of a kind that is not compiled. */\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
+             /* There are no more cycles: the outputs that are still decided. */\n\
              int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
         );
         text
@@ -396,11 +430,14 @@ impl<'a> Emitter<'a> {
         for (part, fields) in [("in", input), ("out", output), ("state", &self.state)] {
             text.push_str(&fields.assertions(&format!("{name}_{part}")));
         }
+        if !self.tables.is_empty() {
+            text.push('\n');
+            text.push_str(self.tables.text());
+        }
         let mut lines = Lines::default();
         lines.line("");
         lines.block(&format!("void {name}_reset_state({name}_state *self)"), |lines| {
-            lines.line("(void)self;");
-            lines.append(&self.reset_state);
+            lines.function_body(&["self"], &self.reset_state);
         });
         lines.line("");
         lines.block(&format!("void {name}_reset({name}_state *self)"), |lines| {
@@ -410,8 +447,7 @@ impl<'a> Emitter<'a> {
         });
         lines.line("");
         lines.block(&format!("void {name}_prepare({name}_state *self)"), |lines| {
-            lines.line("(void)self;");
-            lines.append(&self.prepare);
+            lines.function_body(&["self"], &self.prepare);
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

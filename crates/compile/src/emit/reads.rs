@@ -4,12 +4,9 @@ use eddy_flow::VarId;
 use eddy_plan::plan::Immediate;
 use eddy_tensor::Value;
 
-use super::Emitter;
+use super::{Constants, Emitter};
 use crate::precision::uniform;
 use crate::view::{Root, View};
-
-/// Constants with at most so many elements are written into the code.
-const WRITTEN: usize = 64;
 
 impl Emitter<'_> {
     /// What does not depend on time.
@@ -31,23 +28,32 @@ impl Emitter<'_> {
         }
     }
 
-    /// An array of constants: in the state, where the host puts them, or `reset` if there are few.
-    fn constant(&mut self, var: VarId, value: &Value) -> String {
-        let found = self.constants.iter().find(|(_, known)| known == value);
-        if let Some((name, _)) = found {
-            return format!("self->{name}");
+    /// An array of constants: a table, or in the state.
+    pub(super) fn constant(&mut self, var: VarId, value: &Value) -> String {
+        let is_in_text = self.constants_are == Constants::InText;
+        let text = |name: &str| if is_in_text { name.to_string() } else { format!("self->{name}") };
+        if let Some((name, _)) = self.constants.iter().find(|(_, known)| known == value) {
+            return text(name);
         }
         let name = format!("c{}_{}", self.constants.len(), self.names.of(var));
         let ty = value.ty();
-        let comment = "constant".to_string();
-        self.state.value(name.clone(), ty.scalar, &ty.shape, comment, self.precision);
-        if value.n_elements() <= WRITTEN {
-            for (index, element) in self.precision.elements(value).iter().enumerate() {
-                self.reset.line(format!("self->{name}[{index}] = {element};"));
-            }
+        if is_in_text {
+            let elements = self.precision.elements(value);
+            let head = format!(
+                "static const {} {name}[{}] =",
+                self.precision.c_type(ty.scalar),
+                elements.len().max(1)
+            );
+            self.tables.block_with(&head, "};", |lines| {
+                for row in elements.chunks(8) {
+                    lines.line(format!("{},", row.join(", ")));
+                }
+            });
+        } else {
+            self.state.value(name.clone(), ty.scalar, &ty.shape, "constant".to_string(), self.precision);
         }
         self.constants.push((name.clone(), value.clone()));
-        format!("self->{name}")
+        text(&name)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Loops over elements, as text; and the other operations, by their kinds.
 
+use eddy_flow::VarId;
 use eddy_tensor::Op;
+use rustc_hash::FxHashSet;
 
 use super::expression::{Elements, chosen};
 use super::memory::{Home, Homes};
@@ -16,13 +18,15 @@ use crate::view::{Root, View, is_moving};
 pub(super) struct Printer<'a> {
     pub homes: &'a Homes,
     pub precision: Precision,
+    /// Scalars that are declared where they are computed.
+    declared_in_place: FxHashSet<VarId>,
 }
 
-/// Writes all actions; scalars are declared in front.
+/// Writes all actions; scalars that are not always computed are declared in front.
 pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision) -> Lines {
-    let printer = Printer { homes, precision };
+    let printer = Printer { homes, precision, declared_in_place: declared_in_place(scheduled) };
     let mut lines = Lines::default();
-    declare_scalars(scheduled, homes, precision, &mut lines);
+    printer.declare_scalars(scheduled, &mut lines);
     let mut actions = scheduled.actions.as_slice();
     while let [first, ..] = actions {
         let n = actions.iter().take_while(|action| action.group == first.group).count();
@@ -46,17 +50,13 @@ pub(crate) fn condition(homes: &Homes, view: &View, truth: bool) -> String {
     if truth { element } else { format!("!{element}") }
 }
 
-/// Scalars are declared once, before the conditions under which they are computed.
-fn declare_scalars(scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision, lines: &mut Lines) {
-    for item in scheduled.actions.iter().flat_map(Action::items) {
-        if let Home::Scalar(name) = homes.home(item.statement.var) {
-            lines.line(format!("{} {name} = 0;", precision.c_type(item.statement.ty.scalar)));
-            // It may be computed only because it can fail.
-            if can_fail(item.statement) {
-                lines.line(format!("(void){name};"));
-            }
-        }
-    }
+/// Scalars that are computed whatever happens, by one expression.
+fn declared_in_place(scheduled: &Scheduled<'_>) -> FxHashSet<VarId> {
+    let is_always = |action: &&Action<'_>| scheduled.conditions[action.group].is_empty();
+    let is_expression =
+        |action: &&Action<'_>| matches!(&action.kind, ActionKind::Map(shape, _) if shape.is_empty());
+    let actions = scheduled.actions.iter().filter(is_always).filter(is_expression);
+    actions.flat_map(Action::items).map(|item| item.statement.var).collect()
 }
 
 /// Copies results to all places but the one where they were computed.
@@ -78,6 +78,20 @@ fn exports(action: &Action<'_>, code: &Code, printer: &Printer<'_>, lines: &mut 
 }
 
 impl Printer<'_> {
+    /// Scalars are declared once, before the conditions under which they are computed.
+    fn declare_scalars(&self, scheduled: &Scheduled<'_>, lines: &mut Lines) {
+        let items = scheduled.actions.iter().flat_map(Action::items);
+        for item in items.filter(|item| !self.declared_in_place.contains(&item.statement.var)) {
+            if let Home::Scalar(name) = self.homes.home(item.statement.var) {
+                lines.line(format!("{} {name} = 0;", self.precision.c_type(item.statement.ty.scalar)));
+                // It may be computed only because it can fail.
+                if can_fail(item.statement) {
+                    lines.line(format!("(void){name};"));
+                }
+            }
+        }
+    }
+
     fn action(&self, action: &Action<'_>, lines: &mut Lines) {
         match &action.kind {
             ActionKind::Map(shape, items) => self.map(shape, items, lines),
@@ -121,6 +135,12 @@ impl Printer<'_> {
     fn store(&self, item: &Item<'_>, expression: &str, place: &str, lines: &mut Lines) {
         let (ty, comment) = (self.precision.c_type(item.statement.ty.scalar), &item.statement.comment);
         match self.homes.home(item.statement.var) {
+            Home::Scalar(name) if self.declared_in_place.contains(&item.statement.var) => {
+                lines.line(format!("const {ty} {name} = {expression}; /* {comment} */"));
+                if can_fail(item.statement) {
+                    lines.line(format!("(void){name};"));
+                }
+            }
             Home::Scalar(name) => lines.line(format!("{name} = {expression}; /* {comment} */")),
             Home::Loop(name) => lines.line(format!("const {ty} {name} = {expression}; /* {comment} */")),
             Home::Array(text) => {

@@ -3,7 +3,7 @@
 use eddy_language::Out;
 use eddy_syntax::{Diagnostic, Span};
 
-use super::program::{Compilation, Wish, compile};
+use super::program::{Compilation, compile};
 use super::{NotCompiled, Source};
 use crate::codes;
 
@@ -12,8 +12,8 @@ use crate::codes;
 pub struct Choice {
     /// The engine that is named.
     pub engine: Option<String>,
-    /// What the program is called, and how it is compiled.
-    pub wish: Wish,
+    /// What the program is called.
+    pub name: String,
     /// Where messages point to.
     pub span: Span,
 }
@@ -28,10 +28,10 @@ pub fn choose(
     if choice.engine.is_some() && !is_asked_for || !source.is_checked {
         return (None, None);
     }
-    match compile(source, &choice.wish) {
+    match compile(source, &choice.name) {
         Ok(compilation) => {
             if let Some(seconds) = compilation.built_in {
-                let name = &choice.wish.name;
+                let name = &choice.name;
                 out.progress(&format!("compiled `{name}` in {seconds:.1} s; it is kept for the next time"));
             }
             (Some(compilation), None)
@@ -42,7 +42,7 @@ pub fn choose(
 }
 
 fn warning(why: &NotCompiled, choice: &Choice) -> Diagnostic {
-    let title = format!("`{}` is not compiled: it runs in the simulator, more slowly", choice.wish.name);
+    let title = format!("`{}` is not compiled: it runs in the simulator, more slowly", choice.name);
     let warning = Diagnostic::warning(codes::NOT_COMPILED, choice.span, title).reason(why.to_string());
     match why.help() {
         Some(help) => warning.help(help),

@@ -19,7 +19,7 @@ use crate::clocks::Clocks;
 use crate::flow::{Flow, VarId};
 use crate::simulate::{self, Contradiction};
 use compiled::Compiled;
-pub use program::{Compilation, NotCompiled, Printed, Wish, compile, print};
+pub use program::{Compilation, NotCompiled, Printed, compile, print};
 use simulated::Simulated;
 
 /// What is run.

@@ -13,15 +13,7 @@ use eddy_plan::{Kinds, plan};
 use super::Source;
 use crate::clocks::Clock;
 use crate::flow::{Flow, VarId};
-
-/// What is asked of a compilation.
-#[derive(Clone, Debug)]
-pub struct Wish {
-    /// What the program is called.
-    pub name: String,
-    /// The precision of numbers.
-    pub precision: Precision,
-}
+use crate::simulate;
 
 /// A program as C text.
 pub struct Printed {
@@ -92,8 +84,8 @@ impl fmt::Display for NotCompiled {
 }
 
 /// Compiles a program.
-pub fn compile(source: &Source<'_>, wish: &Wish) -> Result<Compilation, NotCompiled> {
-    let printed = print(source, wish).map_err(NotCompiled::Program)?;
+pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
+    let printed = print(source, name).map_err(NotCompiled::Program)?;
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
     let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
     let sizes = Machine::sizes(&printed.emitted);
@@ -104,16 +96,23 @@ pub fn compile(source: &Source<'_>, wish: &Wish) -> Result<Compilation, NotCompi
 }
 
 /// Writes a program in C.
-pub fn print(source: &Source<'_>, wish: &Wish) -> Result<Printed, emit::NotCompiled> {
+pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompiled> {
     let mut flow = source.flow.clone();
     flow.outputs = source.shown.to_vec();
     let sampled = sampled(source, &mut flow);
-    let seed = source.options.seed;
-    let options = eddy_plan::Options { seed, kinds: Kinds::Bounded, ..eddy_plan::Options::default() };
+    let simulate::Options { seed, single, .. } = source.options;
+    let precision = if single { Precision::Single } else { Precision::Double };
+    let options = eddy_plan::Options { seed, single, kinds: Kinds::Bounded, ..eddy_plan::Options::default() };
     let plan = plan(&flow, source.clocks, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
-    let max_window = room(per_cycle, wish.precision);
-    let options = emit::Options { name: wish.name.clone(), precision: wish.precision, max_window };
+    let max_window = room(per_cycle, precision);
+    let options = emit::Options {
+        name: name.to_string(),
+        precision,
+        max_window,
+        constants: emit::Constants::FromHost,
+        places: Vec::new(),
+    };
     let emitted = emit(&emit::Source { flow: &flow, clocks: source.clocks, plan: &plan, seed }, &options)?;
     Ok(Printed { flow, plan, emitted, sampled })
 }

@@ -230,6 +230,7 @@ impl Bench {
             strict: self.options.strict,
             seed: self.options.seed,
             max_window: self.options.max_window,
+            single: false,
         };
         let mut simulation = Simulation::new(flow, &self.prepared.clocks, options);
         let failed = |failure: simulate::Failure| vec![errors::simulation(flow, &failure)];

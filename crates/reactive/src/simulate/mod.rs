@@ -40,6 +40,8 @@ pub struct Options {
     pub seed: u64,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
+    /// Whether numbers have single precision.
+    pub single: bool,
 }
 
 /// What the environment says about an input at a cycle.
@@ -118,7 +120,7 @@ pub struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     /// A program before its first cycle.
     pub fn new(flow: &'a Flow, clocks: &Clocks, options: Options) -> Self {
-        let tables = Tables::new(flow, options.seed);
+        let tables = Tables::new(flow, options);
         let owners = |var: &VarId| match clocks.clock(clocks.of(*var)) {
             Clock::Root(Root::Input(owner)) => {
                 let on_root = clocks.inputs_on_root(flow, owner);
@@ -161,7 +163,7 @@ impl<'a> Simulation<'a> {
     pub fn restore(&mut self, var: VarId, value: Value) {
         if let Some((number, _)) = self.fby_of(var) {
             let delay = self.tables.delay(number);
-            self.past[delay] = Past::Value(value);
+            self.past[delay] = Past::Value(if self.options.single { value.to_num32() } else { value });
         }
     }
 
@@ -215,7 +217,12 @@ impl<'a> Simulation<'a> {
         self.widest = self.widest.max(self.window.len());
         self.meet_frontier(cycle);
         for (input, cell) in self.flow.inputs.iter().zip(inputs) {
-            self.join(cycle, *input, cell);
+            match cell {
+                Cell::Value(value) if self.options.single => {
+                    self.join(cycle, *input, &Cell::Value(value.to_num32()));
+                }
+                cell => self.join(cycle, *input, cell),
+            }
         }
         for index in 0..self.demands.len() {
             let (var, owners) = &self.demands[index];

@@ -2,6 +2,7 @@
 
 use eddy_tensor::Value;
 
+use super::Options;
 use crate::flow::{Flow, Kind, VarId};
 
 /// Tables that are made once.
@@ -17,7 +18,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub fn new(flow: &Flow, seed: u64) -> Self {
+    pub fn new(flow: &Flow, options: Options) -> Self {
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); flow.vars.len()];
         let mut delays = Vec::with_capacity(flow.equations.len());
         let mut n_delays = 0;
@@ -37,8 +38,9 @@ impl Tables {
             uses.extend(list);
             starts.push(u32::try_from(uses.len()).expect("fewer operands than 2^32"));
         }
+        let rounded = |value: Value| if options.single { value.to_num32() } else { value };
         let constant = |equation: &crate::flow::Equation| match &equation.kind {
-            Kind::Const(constant) => Some(constant.value(&flow.var(equation.out).ty, seed)),
+            Kind::Const(constant) => Some(rounded(constant.value(&flow.var(equation.out).ty, options.seed))),
             _ => None,
         };
         let constants = flow.equations.iter().map(constant).collect();

@@ -105,7 +105,13 @@ impl Simulation<'_> {
         Ok(())
     }
 
+    /// The value of an operation, if it is known. Only conversions make double precision of what has another type.
     fn value(&self, cycle: u64, op: &Op, operands: &[VarId]) -> Result<Option<Value>, EvalError> {
+        let value = self.exact_value(cycle, op, operands)?;
+        Ok(if self.options.single { value.map(|value| value.to_num32()) } else { value })
+    }
+
+    fn exact_value(&self, cycle: u64, op: &Op, operands: &[VarId]) -> Result<Option<Value>, EvalError> {
         let operand = |index: usize| self.cell(cycle, operands[index]).value();
         if *op == Op::If && !self.options.strict {
             let branch = match operand(0).and_then(Value::as_bool) {

@@ -10,7 +10,6 @@ mod peek;
 use std::collections::VecDeque;
 use std::fmt;
 
-use eddy_compile::Precision;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
@@ -21,7 +20,7 @@ use crate::command_line::Told;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface};
 use crate::engine::choose::{Choice, choose};
-use crate::engine::{Engine, Source, Wish};
+use crate::engine::{Engine, Source};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
@@ -68,12 +67,13 @@ pub fn run(
             strict: false,
             seed: options.seed.unwrap_or(0),
             max_window: options.max_window,
+            single: options.single,
         },
         is_checked: !options.unchecked,
     };
     let choice = Choice {
         engine: options.engine.clone(),
-        wish: Wish { name: program.name_of(&stream.callable), precision: Precision::Double },
+        name: program.name_of(&stream.callable),
         span: program.span_of(&stream.callable),
     };
     let (compilation, note) = choose(&source, &choice, out);

@@ -1,6 +1,5 @@
 //! Epochs and validation of one node.
 
-use eddy_compile::Precision;
 use eddy_language::{Data, Plan, Progress, TrainOptions, Trainer};
 use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
@@ -15,7 +14,7 @@ use crate::command_line::Told;
 
 use crate::elaborate::{Given, Interface, elaborate};
 use crate::engine::choose::{Choice, choose};
-use crate::engine::{Compilation, Engine, Failure, Source, Wish};
+use crate::engine::{Compilation, Engine, Failure, Source};
 use crate::errors;
 use crate::flow::{Constant, Flow, Kind, VarId};
 use crate::parameters;
@@ -97,7 +96,12 @@ impl NodeTrainer {
             data,
             unit,
             is_shuffled: options.shuffle && unit != Unit::Whole,
-            options: simulate::Options { strict: false, seed: options.seed, max_window: options.max_window },
+            options: simulate::Options {
+                strict: false,
+                seed: options.seed,
+                max_window: options.max_window,
+                single: false,
+            },
             memory: FxHashMap::default(),
             validation,
             prepared,
@@ -111,8 +115,7 @@ impl NodeTrainer {
 
     /// Compiles the node, and the one that is validated.
     fn compile(&mut self, options: &TrainOptions) {
-        let wish = Wish { name: self.name.clone(), precision: Precision::Double };
-        let choice = Choice { engine: options.engine.clone(), wish, span: self.span };
+        let choice = Choice { engine: options.engine.clone(), name: self.name.clone(), span: self.span };
         let mut out = String::new();
         let (compilation, note) = choose(&self.source(), &choice, &mut out);
         self.compilation = compilation;

@@ -5,12 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eddy_compile::Precision;
 use eddy_compile::emit::{Emitted, NotCompiled};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
-use eddy_reactive::engine::{Engine, Failure, Source, Wish, print};
+use eddy_reactive::engine::{Engine, Failure, Source, print};
 use eddy_reactive::simulate;
 
 use crate::generated::case::Ready;
@@ -93,8 +92,7 @@ fn agrees(ready: &Ready, folder: &Folder, flags: &[&str], number: &RefCell<usize
         options: simulate::Options { seed: SEED, ..simulate::Options::default() },
         is_checked: true,
     };
-    let wish = Wish { name: "law".to_string(), precision: Precision::Double };
-    let printed = match print(&source, &wish) {
+    let printed = match print(&source, "law") {
         Ok(printed) => printed,
         Err(why) => {
             return Ok(Verdict::Skipped(match why {

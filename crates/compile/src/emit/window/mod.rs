@@ -107,24 +107,12 @@ impl<'a> Emitter<'a> {
                 "static int32_t {name}_window{number}({name}_state *self, int64_t n, int alt, {name}_out *out)"
             );
             self.functions.block(&head, |lines| {
-                lines.line("int32_t error = 0;");
-                lines.line("(void)self;");
-                lines.line("(void)alt;");
-                lines.line("(void)out;");
-                lines.append(&body);
-                lines.line("return error ? -error : (int32_t)n;");
+                lines.function_body(&["self", "alt", "out"], &body);
+                lines.line("return (int32_t)n;");
             });
         }
         self.step_of_windows(windows, (*guard, *polarity), max_window);
-        self.functions.line("");
-        self.functions.block(
-            &format!("int32_t {name}_flush({name}_state *self, {name}_out *out)"),
-            |lines| {
-                lines.line("(void)self;");
-                lines.line("(void)out;");
-                lines.line("return 0;");
-            },
-        );
+        self.flush_nothing();
         Ok(())
     }
 
@@ -146,7 +134,7 @@ impl<'a> Emitter<'a> {
             lines.line("const int64_t t = 0;");
             lines.line("(void)t;");
             alternatives(&singles, lines);
-            lines.line("return error ? -error : 1;");
+            lines.line(if can_fail(&singles) { "return error ? -error : 1;" } else { "return 1;" });
         });
         for (number, step) in region.steps.iter().enumerate() {
             let Step::Sweep(sweep) = step else { unreachable!("units were refused") };
@@ -191,6 +179,11 @@ impl<'a> Emitter<'a> {
         let names = |var: VarId| self.names.of(var);
         lower(code, &names, self.precision, &mut self.scratch)
     }
+}
+
+/// Whether an operation in some code may have no value.
+fn can_fail(codes: &[Lines]) -> bool {
+    codes.iter().any(|lines| lines.text().contains("&error"))
 }
 
 /// The last zones of windows of two or more cycles.

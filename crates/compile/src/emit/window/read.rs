@@ -85,13 +85,12 @@ impl Emitter<'_> {
             Root::Memory(text) => text,
             Root::One(text) => {
                 let ty = self.ty(var).clone();
-                let name = format!("c{}_{}", self.constants.len(), self.names.of(var));
+                let name = format!("e{}_{}", self.state.fields.len(), self.names.of(var));
                 self.state.value(name.clone(), ty.scalar, &ty.shape, "constant".to_string(), self.precision);
                 let view = View::whole(Root::One(text), &ty);
                 let mut lines = Lines::default();
                 copy(&view, &format!("self->{name}"), &ty, &mut lines);
                 self.reset.append(&lines);
-                self.constants.push((name.clone(), eddy_tensor::Value::zeros(&ty)));
                 format!("self->{name}")
             }
             Root::Var(_) => unreachable!("it has a place by now"),

@@ -95,14 +95,9 @@ impl<'a> Emitter<'a> {
         self.functions.line("");
         let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
         self.functions.block(&head, |lines| {
-            lines.line("int32_t error = 0;");
             lines.line("const int64_t n = self->n;");
-            lines.line("(void)self;");
-            lines.line("(void)in;");
-            lines.line("(void)out;");
             lines.line(format!("if (n >= {max_window}) return INT32_MIN;"));
-            lines.append(&body);
-            lines.line("if (error) return -error;");
+            lines.function_body(&["in"], &body);
             if let Some(assumed) = &assumed {
                 lines.line(format!("self->all = (n == 0 || self->all) && {assumed};"));
                 lines.line(format!("self->none = (n == 0 || self->none) && !{assumed};"));

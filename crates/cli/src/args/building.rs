@@ -1,0 +1,55 @@
+//! The command `build`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint, value_parser};
+
+use super::{Program, Reporting, named_constant, named_shape};
+
+#[derive(Args)]
+pub struct BuildArgs {
+    #[command(flatten)]
+    pub program: Program,
+    /// What to write
+    #[arg(long, value_name = "LANGUAGE", default_value = "c")]
+    pub emit: Target,
+    /// Write this node
+    #[arg(long, value_name = "NAME")]
+    pub node: String,
+    /// The folder to write to; otherwise one in this folder with the name of the node
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Write no files: only say how large the program would be
+    #[arg(long, conflicts_with = "out")]
+    pub dry_run: bool,
+    /// Numbers are `float`
+    #[arg(long, conflicts_with = "f64")]
+    pub f32: bool,
+    /// Numbers are `double`, which is the default
+    #[arg(long)]
+    pub f64: bool,
+    /// Give an input of the node a compile-time constant
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant)]
+    pub constants: Vec<(String, String)>,
+    /// Give an input whose shape is not written a shape
+    #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape)]
+    pub shapes: Vec<(String, String)>,
+    /// Parameters have these values
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub params: Option<PathBuf>,
+    /// The seed of random initial values
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// There is room for windows of at most N cycles [default: 64]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
+    pub max_window: Option<u64>,
+    #[command(flatten)]
+    pub reporting: Reporting,
+}
+
+/// What a program can be written in.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Target {
+    /// C99, without a library
+    C,
+}

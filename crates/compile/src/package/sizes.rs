@@ -1,0 +1,56 @@
+//! How much memory a program takes, and for what.
+
+use std::fmt::Write;
+
+use crate::emit::{Emitted, Shape};
+use crate::layout::Field;
+
+/// What a field is for, by the letter that its name begins with.
+const ROLES: &[(&str, &str)] = &[
+    ("k_", "parameters"),
+    ("p", "carried from window to window"),
+    ("s_", "carried from cycle to cycle"),
+    ("q", "kept for some cycles"),
+    ("w", "kept for each cycle of a window"),
+    ("u", "single values of a window"),
+    ("r", "registers of sweeps"),
+    ("t", "scratch"),
+];
+
+/// A table.
+pub fn report(emitted: &Emitted) -> String {
+    let mut rows: Vec<(&str, usize)> = Vec::new();
+    for field in &emitted.state.fields {
+        let (role, bytes) = (role(field), field.bytes(emitted.precision));
+        match rows.iter_mut().find(|(known, _)| *known == role) {
+            Some((_, sum)) => *sum += bytes,
+            None => rows.push((role, bytes)),
+        }
+    }
+    let mut text = format!("{}: numbers are {}\n", emitted.name, emitted.number());
+    let _ = writeln!(
+        text,
+        "{:>12} bytes of state, all of it in the struct {}_state",
+        emitted.state.bytes, emitted.name
+    );
+    for (role, bytes) in rows {
+        let _ = writeln!(text, "{bytes:>12}   {role}");
+    }
+    let _ = writeln!(text, "{:>12} bytes of inputs each cycle", emitted.input.bytes);
+    let _ = writeln!(text, "{:>12} bytes of outputs each cycle", emitted.output.bytes);
+    let outputs = match emitted.shape {
+        Shape::Windows => format!("at most {} cycles of outputs in one step", emitted.max_outputs),
+        Shape::Forward | Shape::Late(_) => "at most 1 cycle of outputs in one step".to_string(),
+    };
+    let _ = writeln!(text, "{outputs}; nothing is allocated");
+    text
+}
+
+fn role(field: &Field) -> &'static str {
+    let name = &field.name;
+    let is_scratch = |name: &str| name.len() > 1 && name[1..].chars().all(|c| c.is_ascii_digit());
+    let found = ROLES
+        .iter()
+        .find(|(start, role)| name.starts_with(start) && (*role != "scratch" || is_scratch(name)));
+    found.map_or("other", |(_, role)| role)
+}
