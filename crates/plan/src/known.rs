@@ -217,7 +217,7 @@ fn apply(
     }
     let values: Vec<&Value> = values.iter().collect();
     // What has no value is left to the run, which says so.
-    match op.eval(&values) {
+    match op.eval(&values).map(|value| if system.single { value.to_num32() } else { value }) {
         Err(_) => Abstract::Top,
         Ok(value) if is_zero && keeps_zeros(op) => Abstract::Known(Known::Zero(value)),
         Ok(value) => Abstract::Known(Known::Value(value)),

@@ -91,7 +91,7 @@ pub fn plan(flow: &Flow, clocks: &Clocks, options: &Options) -> Plan {
     roots.sort_unstable();
     roots.dedup();
     let roots = roots.into_iter().map(|root| plan_root(&system, root, options)).collect();
-    Plan { roots, invariants: invariants(&system) }
+    Plan { roots, invariants: invariants(&system), single: options.single }
 }
 
 fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan {

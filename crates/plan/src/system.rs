@@ -87,6 +87,8 @@ pub enum Need {
 pub struct System<'a> {
     /// The program.
     pub flow: &'a Flow,
+    /// Whether numbers have single precision.
+    pub single: bool,
     /// What each stream is.
     pub defs: Vec<Def>,
     /// The streams that outputs are made of, and that are not known.
@@ -112,6 +114,7 @@ impl<'a> System<'a> {
     pub fn new(flow: &'a Flow, clocks: &Clocks, options: &Options) -> Self {
         let mut system = System {
             flow,
+            single: options.single,
             defs: definitions(flow, options),
             live: vec![true; flow.vars.len()],
             may_be_unknown: Vec::new(),

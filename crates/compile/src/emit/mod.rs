@@ -142,8 +142,8 @@ pub enum Shape {
     Forward,
     /// Cycle by cycle, and some streams late: the rings that keep streams, `t` counts the cycles.
     Late(Vec<Ring>),
-    /// A window at a time.
-    Windows,
+    /// A window at a time: it ends where this stream has this value.
+    Windows(VarId, bool),
 }
 
 /// A stream that is kept for some cycles.

@@ -113,6 +113,7 @@ pub(super) fn assign(
     scratch: &mut Scratch,
 ) -> Homes {
     let uses = Uses::new(code, scheduled);
+    let in_place = in_place(code, scheduled);
     let mut homes = Homes { homes: FxHashMap::default(), aliases: scheduled.aliases.clone() };
     let mut to_free: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for (number, action) in scheduled.actions.iter().enumerate() {
@@ -120,7 +121,7 @@ pub(super) fn assign(
             let (var, ty) = (item.statement.var, &item.statement.ty);
             let export = code.exports.get(&var).and_then(|places| places.first());
             let at = (number, position);
-            let in_place = code.in_place.get(&var).filter(|place| uses.allow_in_place(place, at));
+            let in_place = in_place.get(&var).filter(|place| uses.allow_in_place(place, at));
             let home = match (export.or(in_place), uses.last(var)) {
                 _ if ty.shape.is_scalar() => Home::Scalar(names(var)),
                 (Some(place), _) => Home::Array(place.clone()),
@@ -146,6 +147,20 @@ pub(super) fn assign(
     }
     to_free.into_values().flatten().for_each(|piece| scratch.give_back(piece));
     homes
+}
+
+/// Where results may go; what is only another name for a result is that result.
+fn in_place(code: &Code, scheduled: &Scheduled<'_>) -> FxHashMap<VarId, String> {
+    let items = || scheduled.actions.iter().flat_map(super::schedule::Action::items);
+    let shape =
+        |var: VarId| items().find(|item| item.statement.var == var).map(|item| &item.statement.ty.shape);
+    let result = |var: &VarId| match scheduled.aliases.get(var) {
+        None => Some(*var),
+        Some(view) => {
+            view.var().filter(|result| shape(*result).is_some_and(|shape| view.is_all_of(*result, shape)))
+        }
+    };
+    code.in_place.iter().filter_map(|(var, place)| Some((result(var)?, place.clone()))).collect()
 }
 
 /// Later than all actions.

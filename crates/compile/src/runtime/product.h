@@ -73,4 +73,61 @@ EDDY_INLINE void eddy_matmulSUFFIX(size_t rows, size_t inner, size_t columns, co
     eddy_rowsSUFFIX(1, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row);
 }
 
+/* A tile of sums of outer products; rows and vectors are constants. */
+EDDY_INLINE void eddy_outer_tileSUFFIX(size_t rows, size_t vectors, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
+                                       ptrdiff_t y_term, NUM *c, size_t c_row) {
+  EddyVectorSUFFIX sum[4][4];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (size_t j = 0; j < vectors; j++) sum[i][j] = eddy_vector_loadSUFFIX(c + i * c_row + j * EDDY_LANES_NUM);
+  for (size_t k = 0; k < terms; k++) {
+    EddyVectorSUFFIX v[4];
+#pragma GCC unroll 4
+    for (size_t j = 0; j < vectors; j++) v[j] = eddy_vector_loadSUFFIX(y + (ptrdiff_t)k * y_term + j * EDDY_LANES_NUM);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++) {
+      const EddyVectorSUFFIX u = eddy_vector_allSUFFIX(x[(ptrdiff_t)k * x_term + (ptrdiff_t)i]);
+#pragma GCC unroll 4
+      for (size_t j = 0; j < vectors; j++) sum[i][j] = eddy_vector_addSUFFIX(sum[i][j], eddy_vector_mulSUFFIX(u, v[j]));
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+    for (size_t j = 0; j < vectors; j++) eddy_vector_storeSUFFIX(c + i * c_row + j * EDDY_LANES_NUM, sum[i][j]);
+}
+
+/* Some rows of sums of outer products, at most 4. */
+EDDY_INLINE void eddy_outer_rowsSUFFIX(size_t rows, size_t columns, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
+                                       ptrdiff_t y_term, NUM *c) {
+  size_t j = 0;
+  for (; j + 4 * EDDY_LANES_NUM <= columns; j += 4 * EDDY_LANES_NUM)
+    eddy_outer_tileSUFFIX(rows, 4, terms, x, x_term, y + j, y_term, c + j, columns);
+  if (j + 2 * EDDY_LANES_NUM <= columns) {
+    eddy_outer_tileSUFFIX(rows, 2, terms, x, x_term, y + j, y_term, c + j, columns);
+    j += 2 * EDDY_LANES_NUM;
+  }
+  if (j + EDDY_LANES_NUM <= columns) {
+    eddy_outer_tileSUFFIX(rows, 1, terms, x, x_term, y + j, y_term, c + j, columns);
+    j += EDDY_LANES_NUM;
+  }
+  for (; j < columns; j++)
+    for (size_t i = 0; i < rows; i++)
+      for (size_t k = 0; k < terms; k++) {
+        const NUM product = x[(ptrdiff_t)k * x_term + (ptrdiff_t)i] * y[(ptrdiff_t)k * y_term + (ptrdiff_t)j];
+        c[i * columns + j] = c[i * columns + j] + product;
+      }
+}
+
+/* c = c + x y' for each of some vectors x and y, one after the other: each product is rounded, then added. */
+EDDY_INLINE void eddy_outer_sumsSUFFIX(size_t rows, size_t columns, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
+                                       ptrdiff_t y_term, NUM *c) {
+  const size_t rest = rows % 4;
+  for (size_t i = 0; i < rows - rest; i += 4)
+    eddy_outer_rowsSUFFIX(4, columns, terms, x + i, x_term, y, y_term, c + i * columns);
+  for (size_t i = rows - rest; i < rows; i++)
+    eddy_outer_rowsSUFFIX(1, columns, terms, x + i, x_term, y, y_term, c + i * columns);
+}
+
 #endif

@@ -10,6 +10,7 @@ EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm51
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm512_storeu_PS(p, x); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return _mm512_set1_PS(x); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm512_mul_PS(x, y); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_addSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm512_add_PS(x, y); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
   return _mm512_fmadd_PS(x, y, z);
 }
@@ -21,6 +22,7 @@ EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm25
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm256_storeu_PS(p, x); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return _mm256_set1_PS(x); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm256_mul_PS(x, y); }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_addSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return _mm256_add_PS(x, y); }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
   return _mm256_fmadd_PS(x, y, z);
 }
@@ -31,6 +33,7 @@ EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return *p; }
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { *p = x; }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_allSUFFIX(NUM x) { return x; }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_mulSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return x * y; }
+EDDY_INLINE EddyVectorSUFFIX eddy_vector_addSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y) { return x + y; }
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVectorSUFFIX y, EddyVectorSUFFIX z) {
   return eddy_fmaSUFFIX(x, y, z);
 }

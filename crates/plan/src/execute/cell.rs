@@ -94,7 +94,7 @@ pub fn presence(clock: &[Condition], env: &impl Env) -> Result<Cell, Stop> {
 }
 
 /// Executes an instruction; `op` is the operation of its stream's equation.
-pub fn compute(op: Option<&Op>, instruction: &Instruction, env: &impl Env) -> Result<Cell, Stop> {
+pub fn compute(op: Option<Operation<'_>>, instruction: &Instruction, env: &impl Env) -> Result<Cell, Stop> {
     let var = instruction.var;
     match presence(&instruction.clock, env)? {
         Cell::Present => {}
@@ -151,7 +151,7 @@ fn beyond(init: Option<&Read>, env: &impl Env) -> Result<Cell, Stop> {
     }
 }
 
-fn apply(var: VarId, op: Option<&Op>, reads: &[Read], env: &impl Env) -> Result<Cell, Stop> {
+fn apply(var: VarId, op: Option<Operation<'_>>, reads: &[Read], env: &impl Env) -> Result<Cell, Stop> {
     let mut values = Vec::with_capacity(reads.len());
     for read in reads {
         match env.read(read)? {
@@ -168,12 +168,26 @@ fn apply(var: VarId, op: Option<&Op>, reads: &[Read], env: &impl Env) -> Result<
     op.eval(&values).map(Cell::Value).map_err(|error| Stop::Operation { var, error })
 }
 
+/// An operation, and the precision of its result.
+#[derive(Clone, Copy)]
+pub struct Operation<'a> {
+    op: &'a Op,
+    single: bool,
+}
+
+impl Operation<'_> {
+    pub fn eval(self, operands: &[&Value]) -> Result<Value, EvalError> {
+        let value = self.op.eval(operands)?;
+        Ok(if self.single { value.to_num32() } else { value })
+    }
+}
+
 /// For each stream the operation of its equation.
-pub fn operations(flow: &Flow) -> Vec<Option<&Op>> {
+pub fn operations(flow: &Flow, single: bool) -> Vec<Option<Operation<'_>>> {
     let mut operations = vec![None; flow.vars.len()];
     for equation in &flow.equations {
         if let Kind::Apply(op, _) = &equation.kind {
-            operations[equation.out.index()] = Some(op);
+            operations[equation.out.index()] = Some(Operation { op, single });
         }
     }
     operations

@@ -1,10 +1,10 @@
 //! Runs a loop in which equations are late.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Value};
+use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
-use super::cell::{Cell, Env, Stop, compute};
+use super::cell::{Cell, Env, Operation, Stop, compute};
 use crate::plan::{Immediate, Lagged, Place, Read, SlotId};
 
 /// What a loop asks its surroundings for.
@@ -80,7 +80,7 @@ impl LateRun {
     /// Runs one iteration; `inputs` are there until the trace ends, after `n` activations. What is shown at its end, if something is.
     pub fn iterate(
         &mut self,
-        operations: &[Option<&Op>],
+        operations: &[Option<Operation<'_>>],
         lagged: &Lagged,
         inputs: &[(VarId, Cell)],
         n: Option<usize>,

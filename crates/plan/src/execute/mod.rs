@@ -18,14 +18,14 @@ use std::collections::VecDeque;
 
 use eddy_flow::clocks::{Clock, ClockId, Clocks, Root};
 use eddy_flow::{Flow, VarId};
-use eddy_tensor::{Op, Value};
+use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
 use crate::plan::{
     Cut, Immediate, Lagged, Place, Plan, Polarity, Read, Right, RootPlan, Schedule, SlotId, Windows,
 };
-use cell::operations;
 pub use cell::{Cell, Stop};
+use cell::{Operation, operations};
 pub use late::LateState;
 use late::{LateRun, Outside};
 use memory::Memory;
@@ -44,7 +44,7 @@ pub struct Execution<'a> {
 /// What does not change while a plan runs.
 struct Program<'a> {
     /// For each stream the operation of its equation.
-    operations: Vec<Option<&'a Op>>,
+    operations: Vec<Option<Operation<'a>>>,
     /// The values of what does not depend on time.
     invariants: FxHashMap<VarId, Value>,
 }
@@ -107,7 +107,7 @@ impl Outside for Nothing<'_> {
 impl<'a> Execution<'a> {
     /// A plan before its first cycle.
     pub fn new(flow: &'a Flow, clocks: &Clocks, plan: &'a Plan) -> Result<Self, Stop> {
-        let operations = operations(flow);
+        let operations = operations(flow, plan.single);
         let mut invariants: FxHashMap<VarId, Value> = FxHashMap::default();
         for instruction in &plan.invariants {
             let read = |read: &Read| match read {

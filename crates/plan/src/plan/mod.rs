@@ -34,6 +34,8 @@ pub struct Plan {
     pub roots: Vec<RootPlan>,
     /// What does not depend on time: computed once, in this order, before the first cycle. Parameters come first.
     pub invariants: Vec<Instruction>,
+    /// Whether numbers have single precision.
+    pub single: bool,
 }
 
 /// How the streams of one root run. All cycles are activations of the root: where it is silent, nothing happens.

@@ -77,8 +77,16 @@ impl<'a> Compiled<'a> {
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         if self.takeover.is_some() {
-            return self.open_elsewhere(cells);
+            self.open_elsewhere(cells)?;
+            self.go_on();
+            return Ok(());
         }
+        self.open_here(cells)?;
+        self.go_on();
+        Ok(())
+    }
+
+    fn open_here(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         self.rows.push(cells.to_vec());
         let is_known = !cells.iter().any(|cell| matches!(cell, Cell::Unknown | Cell::Present | Cell::Error));
         if !is_known || !self.is_synchronous(cells) {
@@ -102,7 +110,8 @@ impl<'a> Compiled<'a> {
             let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
             self.found.push_back(cells.take(self.source.shown.len()).collect());
         }
-        if !matches!(self.compilation.emitted.shape, Shape::Windows) || self.machine.is_between_windows() {
+        if !matches!(self.compilation.emitted.shape, Shape::Windows(..)) || self.machine.is_between_windows()
+        {
             self.start_cycle += self.rows.len() as u64;
             self.rows.clear();
             self.start_rows();
@@ -129,7 +138,7 @@ impl<'a> Compiled<'a> {
     fn start_rows(&mut self) {
         let Compilation { emitted, sampled, .. } = self.compilation;
         let may_be_run_again = emitted.can_fail || !sampled.is_empty();
-        let is_windows = matches!(emitted.shape, Shape::Windows);
+        let is_windows = matches!(emitted.shape, Shape::Windows(..));
         let memories = emitted.memories.iter();
         let changed =
             memories.filter(|memory| may_be_run_again || is_windows && memory.is_written_each_cycle);
@@ -166,17 +175,19 @@ impl<'a> Compiled<'a> {
         let opened = takeover.open(cells);
         self.start_cycle += 1;
         self.found.extend(std::iter::from_fn(|| takeover.next_row()));
-        opened?;
-        if let Some(memories) = takeover.hand_back() {
-            self.takeover = None;
-            self.machine.start_window();
-            self.unchecked.clear();
-            for (fby, value) in memories {
-                self.machine.remember(fby, &value);
-            }
-            self.start_rows();
+        opened
+    }
+
+    /// Goes on where somebody else is, if a window ended there.
+    fn go_on(&mut self) {
+        let Some(memories) = self.takeover.as_ref().and_then(Takeover::hand_back) else { return };
+        self.takeover = None;
+        self.machine.start_window();
+        self.unchecked.clear();
+        for (fby, value) in memories {
+            self.machine.remember(fby, &value);
         }
-        Ok(())
+        self.start_rows();
     }
 
     /// Whether the inputs of each root are there together.

@@ -16,6 +16,9 @@ pub struct Simulated<'a> {
     is_checked: bool,
     /// The number of the first cycle.
     start: u64,
+    /// A condition, and its value at the last cycle.
+    watched: Option<VarId>,
+    last_truth: Option<bool>,
     n_found: u64,
     found: VecDeque<Vec<Cell>>,
 }
@@ -27,7 +30,26 @@ impl<'a> Simulated<'a> {
         // What nobody will see is computed while its cycle is open, and keeps none open.
         let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().collect();
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);
-        Simulated { simulation, shown, is_checked, start, n_found: 0, found: VecDeque::new() }
+        Simulated {
+            simulation,
+            shown,
+            is_checked,
+            start,
+            watched: None,
+            last_truth: None,
+            n_found: 0,
+            found: VecDeque::new(),
+        }
+    }
+
+    /// Watches a condition.
+    pub fn watching(self, watched: Option<VarId>) -> Simulated<'a> {
+        Simulated { watched, ..self }
+    }
+
+    /// The value of the condition that is watched at the last cycle, if it is known.
+    pub fn last_truth(&self) -> Option<bool> {
+        self.last_truth
     }
 
     pub fn restore(&mut self, fby: VarId, value: Value) {
@@ -40,6 +62,8 @@ impl<'a> Simulated<'a> {
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         let opened = self.simulation.open(cells);
+        let last = self.simulation.n_cycles() - 1;
+        self.last_truth = self.watched.and_then(|watched| self.simulation.cell(last, watched).truth());
         self.concluded(opened)
     }
 

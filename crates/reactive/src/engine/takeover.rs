@@ -4,6 +4,7 @@
 //! there. Where streams are late there is no such place: some delays are further than others. There the plan itself is executed, from the
 //! rings that compiled code keeps.
 
+use eddy_compile::emit::Shape;
 use eddy_plan::execute::{self, Execution, LateState, Stop};
 use eddy_tensor::Value;
 
@@ -29,6 +30,8 @@ pub struct Takeover<'a> {
     run: Run<'a>,
     /// The delays that compiled code knows of.
     fbys: Vec<VarId>,
+    /// What ends windows.
+    guard: Option<bool>,
     /// Whether it goes on to the end: compiled code cannot start from what is unknown.
     is_forever: bool,
 }
@@ -50,7 +53,11 @@ impl<'a> Takeover<'a> {
         let fbys = start.memories.iter().map(|(fby, _)| *fby).collect();
         let run = match start.late {
             None => {
-                let mut simulated = Simulated::new(source, cycle);
+                let watched = match compilation.emitted.shape {
+                    Shape::Windows(guard, _) => Some(guard),
+                    _ => None,
+                };
+                let mut simulated = Simulated::new(source, cycle).watching(watched);
                 for (fby, value) in start.memories {
                     if let Some(value) = value {
                         simulated.restore(fby, value);
@@ -66,7 +73,11 @@ impl<'a> Takeover<'a> {
                 Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle }))
             }
         };
-        Takeover { source, run, fbys, is_forever: false }
+        let guard = match compilation.emitted.shape {
+            Shape::Windows(_, truth) => Some(truth),
+            _ => None,
+        };
+        Takeover { source, run, fbys, guard, is_forever: false }
     }
 
     pub fn memory(&self, fby: VarId) -> Option<Value> {
@@ -110,10 +121,10 @@ impl<'a> Takeover<'a> {
         }
     }
 
-    /// What compiled code has to remember to go on; nothing if it cannot.
+    /// What compiled code has to remember to go on; nothing if it cannot: it starts where windows start.
     pub fn hand_back(&self) -> Option<Vec<(VarId, Value)>> {
         match &self.run {
-            Run::Simulated(run) if run.is_idle() && !self.is_forever => {
+            Run::Simulated(run) if run.is_idle() && !self.is_forever && run.last_truth() == self.guard => {
                 Some(self.fbys.iter().filter_map(|fby| Some((*fby, run.memory(*fby)?))).collect())
             }
             _ => None,

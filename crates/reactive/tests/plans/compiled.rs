@@ -84,12 +84,12 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-fn agrees(ready: &Ready, folder: &Folder, flags: &[&str], number: &RefCell<usize>) -> Trial {
+fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
     let source = Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
         shown: &ready.flow().outputs,
-        options: simulate::Options { seed: SEED, ..simulate::Options::default() },
+        options: simulate::Options { seed: SEED, single: how.single, ..simulate::Options::default() },
         is_checked: true,
     };
     let printed = match print(&source, "law") {
@@ -106,7 +106,7 @@ fn agrees(ready: &Ready, folder: &Folder, flags: &[&str], number: &RefCell<usize
     };
     *number.borrow_mut() += 1;
     let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
-    let library = build(&printed.emitted, &folder.0, *number.borrow(), flags)
+    let library = build(&printed.emitted, &folder.0, *number.borrow(), how.flags)
         .map_err(|error| format!("{error}\n{text}"))?;
     let compilation = printed.opened(library);
     let (simulated, ending) = run(ready, Engine::new(source, None));
@@ -129,7 +129,14 @@ fn agrees(ready: &Ready, folder: &Folder, flags: &[&str], number: &RefCell<usize
     Ok(Verdict::Holds)
 }
 
-fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'static str]) {
+/// How programs are compiled.
+#[derive(Clone, Copy)]
+struct How {
+    flags: &'static [&'static str],
+    single: bool,
+}
+
+fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
     let folder = Folder::new(&name.replace(' ', "-"));
     law(
@@ -137,7 +144,7 @@ fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'stati
         n,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) => agrees(ready, &folder, flags, &number),
+            Ok(ready) => agrees(ready, &folder, how, &number),
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );
@@ -145,10 +152,15 @@ fn compiled(name: &'static str, n: u32, family: Family, flags: &'static [&'stati
 
 #[test]
 fn compiled_programs() {
-    compiled("compiled programs", 60, Family::Plain, &["-O1"]);
+    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false });
+}
+
+#[test]
+fn compiled_programs_in_single_precision() {
+    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true });
 }
 
 #[test]
 fn compiled_training() {
-    compiled("compiled training", 40, Family::Training, &["-O1"]);
+    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false });
 }

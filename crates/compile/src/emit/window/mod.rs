@@ -11,15 +11,17 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here.
 //! * [`sweep`]: the loops over a window.
+//! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
 //! * [`show`]: outputs, and what is carried into the next window.
 
+mod deferred;
 mod read;
 mod show;
 mod step;
 mod sweep;
 
-use eddy_flow::{Kind, VarId};
+use eddy_flow::{Kind, Polarity, VarId};
 use eddy_plan::plan::{Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -96,7 +98,7 @@ impl<'a> Emitter<'a> {
             let comment = self.label(carried.shift);
             self.state.value(format!("p{number}"), ty.scalar, &ty.shape, comment, self.precision);
         }
-        self.shape = Shape::Windows;
+        self.shape = Shape::Windows(*guard, *polarity == Polarity::On);
         self.known_memories(&windows.versions[0].region);
         let name = self.name.clone();
         for (number, version) in windows.versions.iter().enumerate() {
@@ -124,7 +126,7 @@ impl<'a> Emitter<'a> {
             .iter()
             .enumerate()
             .map(|(alternative, body)| {
-                let mut lines = self.body(usize::MAX, body, None);
+                let mut lines = self.body(usize::MAX, body, None, &[]);
                 self.emission(region, version, Zone::Only(alternative), &mut lines);
                 self.carry(windows, region, Zone::Only(alternative), &mut lines);
                 lines

@@ -9,6 +9,7 @@ use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
+use super::deferred::Sum;
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right};
@@ -18,10 +19,16 @@ impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
         let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
+        let sums = self.deferred(region, number, sweep);
         let body = |emitter: &mut Self, zone: Zone| match of(zone) {
-            Some(body) => emitter.body(number, body, Some((sweep, zone))),
+            Some(body) => {
+                let sums = if zone == Zone::Inner { sums.as_slice() } else { &[] };
+                emitter.body(number, body, Some((sweep, zone)), sums)
+            }
             None => Lines::default(),
         };
+        let mut after_inner = Lines::default();
+        self.write_sums(number, sweep.direction, &sums, &mut after_inner);
         let first = body(self, Zone::First);
         let inner = if sweep.is_straight { Lines::default() } else { body(self, Zone::Inner) };
         let lasts: Vec<Lines> = last_zones(region).into_iter().map(|zone| body(self, zone)).collect();
@@ -54,6 +61,7 @@ impl<'a> Emitter<'a> {
             if !inner.is_empty() {
                 lines.block(head, |lines| lines.append(&inner));
             }
+            lines.append(&after_inner);
         };
         match sweep.direction {
             Direction::Forward => {
@@ -70,14 +78,32 @@ impl<'a> Emitter<'a> {
     }
 
     /// The code of one cycle in one zone.
-    pub(super) fn body(&mut self, sweep: usize, body: &'a Body, of: Option<(&'a Sweep, Zone)>) -> Lines {
+    pub(super) fn body(
+        &mut self,
+        sweep: usize,
+        body: &'a Body,
+        of: Option<(&'a Sweep, Zone)>,
+        sums: &[Sum],
+    ) -> Lines {
+        let is_skipped = |var: &VarId| sums.iter().any(|sum| sum.skipped.contains(var));
         let mut context = Context {
             sweep,
-            computed: body.code.iter().map(|instruction| instruction.var).collect(),
+            computed: body
+                .code
+                .iter()
+                .map(|instruction| instruction.var)
+                .filter(|var| !is_skipped(var))
+                .collect(),
             pointers: Lines::default(),
             n_pointers: 0,
         };
         let mut code = self.body_code(&mut context, body);
+        for (var, place) in sums.iter().flat_map(Sum::kept) {
+            let places = code.exports.entry(var).or_default();
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
         let neighbours: Vec<VarId> = of.map_or(Vec::new(), |(sweep, zone)| {
             let is_last_run = match sweep.direction {
                 Direction::Forward => matches!(zone, Zone::Last(_)),
@@ -160,6 +186,9 @@ impl<'a> Emitter<'a> {
     fn body_code(&mut self, context: &mut Context, body: &'a Body) -> Code {
         let mut code = Code::default();
         for instruction in &body.code {
+            if !context.computed.contains(&instruction.var) {
+                continue;
+            }
             let conditions: Vec<(Operand, bool)> = instruction
                 .clock
                 .iter()

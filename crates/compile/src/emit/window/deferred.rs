@@ -1,0 +1,255 @@
+//! Sums of outer products over a sweep, taken when its loop has run.
+//!
+//! The gradient of a matrix that multiplies vectors is such a sum: each cycle adds `outer(x, y)` to the sum of its neighbour. To read and
+//! write the whole matrix in each cycle takes longer than all else in it. So the loop keeps the vectors, and afterwards each element of
+//! the matrix adds up its terms in a register, in the order of the loop: the bits are the same.
+
+use eddy_flow::VarId;
+use eddy_plan::plan::{
+    Body, Direction, Immediate, Instruction, Place, Read, Region, Right as Planned, Sweep, Zone,
+};
+use eddy_tensor::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::Emitter;
+use super::super::assign::copy;
+use crate::layout::Element;
+use crate::lines::Lines;
+use crate::precision::uniform;
+use crate::view::View;
+
+/// A sum that is taken after the loop.
+pub(super) struct Sum {
+    /// The stream whose register has it.
+    pub register: VarId,
+    /// What need not be computed in the loop.
+    pub skipped: FxHashSet<VarId>,
+    /// The vectors.
+    sides: [Side; 2],
+    /// What the sum starts with, if not with what the register has.
+    start: Option<View>,
+}
+
+/// A vector at each cycle.
+struct Side {
+    var: VarId,
+    /// The array of them.
+    array: String,
+    /// From one to the next.
+    stride: usize,
+    /// Whether the loop must put it there.
+    is_put: bool,
+}
+
+impl Sum {
+    /// What the loop must keep, and where.
+    pub fn kept(&self) -> impl Iterator<Item = (VarId, String)> {
+        let put = self.sides.iter().filter(|side| side.is_put);
+        put.map(|side| (side.var, format!("{}[t]", side.array)))
+    }
+}
+
+impl<'a> Emitter<'a> {
+    /// The sums of a sweep that can be taken after its loop.
+    pub(super) fn deferred(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep) -> Vec<Sum> {
+        if sweep.is_straight {
+            return Vec::new();
+        }
+        let Some(zone) = region.zone_id(Zone::Inner) else { return Vec::new() };
+        let body = &sweep.bodies[zone.0];
+        let chains = sweep.neighbours.iter().filter_map(|register| self.chain(body, sweep, *register));
+        let chains: Vec<Chain<'a>> = chains.collect();
+        let sum = |chain: Chain<'a>| {
+            let sides =
+                [self.side(number, body, chain.vectors[0])?, self.side(number, body, chain.vectors[1])?];
+            let start = match chain.start {
+                None => None,
+                Some(immediate) => Some(self.immediate(chain.register, immediate)),
+            };
+            Some(Sum { register: chain.register, skipped: chain.skipped, sides, start })
+        };
+        chains.into_iter().filter_map(sum).collect()
+    }
+
+    /// `sum = outer(x, y) + neighbour`, `register = sum`, where nobody else reads any of it in the loop.
+    fn chain(&self, body: &'a Body, sweep: &'a Sweep, register: VarId) -> Option<Chain<'a>> {
+        let uses = Uses::new(body);
+        let instruction = |var: VarId| body.code.iter().find(|instruction| instruction.var == var);
+        let is_private = |instruction: &Instruction| {
+            let var = instruction.var;
+            instruction.clock.is_empty()
+                && instruction.store.is_empty()
+                && sweep.latches.iter().all(|latch| latch.var != var)
+                && (var == register || !sweep.neighbours.contains(&var))
+                && uses.local(var) == usize::from(var != register)
+        };
+        let mut skipped = FxHashSet::default();
+        // Through copies that nobody else reads, to what is copied.
+        let mut origin = |read: &'a Read| {
+            let mut at = read;
+            while let Read::Here(var, Place::Local) = at {
+                match instruction(*var) {
+                    Some(copy) if is_private(copy) => match &copy.right {
+                        // Inside a closed window there is always a next cycle.
+                        Planned::Copy(next) | Planned::Ahead { next: Some(next), .. } => {
+                            skipped.insert(*var);
+                            at = next;
+                        }
+                        _ => break,
+                    },
+                    _ => break,
+                }
+            }
+            at
+        };
+        let own = instruction(register)?;
+        let sum = match &own.right {
+            Planned::Copy(read) if is_private(own) => match origin(read) {
+                Read::Here(sum, Place::Local) => instruction(*sum)?,
+                _ => return None,
+            },
+            _ => own,
+        };
+        let Planned::Apply(reads) = &sum.right else { return None };
+        if !is_private(sum) || self.operation(sum.var) != Op::Add || uses.neighbour(register) != 1 {
+            return None;
+        }
+        let [one, other] = &**reads else { return None };
+        let (product, neighbour) = match (origin(one), origin(other)) {
+            (Read::Here(product, Place::Local), neighbour)
+            | (neighbour, Read::Here(product, Place::Local)) => (instruction(*product)?, neighbour),
+            _ => return None,
+        };
+        let start = start(neighbour, register)?;
+        if !is_private(product) || self.operation_of(product) != Some(Op::Outer) {
+            return None;
+        }
+        skipped.extend([own.var, sum.var, product.var]);
+        let Planned::Apply(vectors) = &product.right else { return None };
+        let [x, y] = &**vectors else { return None };
+        Some(Chain { register, skipped, vectors: [x, y], start })
+    }
+
+    fn operation_of(&self, instruction: &Instruction) -> Option<Op> {
+        matches!(instruction.right, Planned::Apply(_)).then(|| self.operation(instruction.var))
+    }
+
+    /// Where a vector is at each cycle.
+    fn side(&mut self, number: usize, body: &Body, read: &Read) -> Option<Side> {
+        match read {
+            Read::Here(var, Place::Local) if body.code.iter().any(|instruction| instruction.var == *var) => {
+                let name = format!("d{number}_{}", self.names.of(*var));
+                let ty = self.ty(*var);
+                let size: usize = ty.shape.iter().product();
+                if self.state.find(&name).is_none() {
+                    let (dimensions, comment) = (vec![self.max_outputs, size], self.label(*var));
+                    self.state.field(
+                        name.clone(),
+                        Element::Value(ty.scalar),
+                        dimensions,
+                        comment,
+                        self.precision,
+                    );
+                }
+                Some(Side { var: *var, array: format!("self->{name}"), stride: size, is_put: true })
+            }
+            Read::Here(var, Place::Buffer(buffer)) => {
+                let name = format!("w{}", buffer.0);
+                let stride = *self.state.find(&name)?.dimensions.get(1)?;
+                Some(Side { var: *var, array: format!("self->{name}"), stride, is_put: false })
+            }
+            _ => None,
+        }
+    }
+
+    /// The sums, when the loop has run.
+    pub(super) fn write_sums(
+        &mut self,
+        number: usize,
+        direction: Direction,
+        sums: &[Sum],
+        lines: &mut Lines,
+    ) {
+        let (first, sign) = match direction {
+            Direction::Forward => ("1", ""),
+            Direction::Backward => ("n - 2", "-"),
+        };
+        for sum in sums {
+            let (register, ty) = (self.register(number, sum.register), self.ty(sum.register).clone());
+            let function = self.precision.function("outer_sums");
+            let [x, y] = &sum.sides;
+            let at = |side: &Side| format!("&{}[{first}][0], {sign}{}", side.array, side.stride);
+            lines.block("if (n > 2)", |lines| {
+                if let Some(start) = &sum.start {
+                    copy(start, &register, &ty, lines);
+                }
+                let (rows, columns) = (ty.shape[0], ty.shape[1]);
+                let (x, y) = (at(x), at(y));
+                lines.line(format!("{function}({rows}, {columns}, (size_t)(n - 2), {x}, {y}, {register});"));
+            });
+        }
+    }
+}
+
+/// The equations of a sum.
+struct Chain<'p> {
+    register: VarId,
+    skipped: FxHashSet<VarId>,
+    vectors: [&'p Read; 2],
+    start: Option<&'p Immediate>,
+}
+
+/// What a sum starts with where the loop begins, if the neighbour is the register: that, or zeros.
+#[allow(clippy::option_option, reason = "the outer one says whether there is such a sum")]
+fn start(neighbour: &Read, register: VarId) -> Option<Option<&Immediate>> {
+    let (var, inner, edge): (_, _, &[Place]) = match neighbour {
+        Read::After { var, inner, last } => (*var, inner, last),
+        Read::Before { var, inner, first } => (*var, inner, std::slice::from_ref(first)),
+        Read::Here(..) => return None,
+    };
+    if var != register || *inner != Place::Neighbour {
+        return None;
+    }
+    match edge {
+        [] => Some(None),
+        [first, rest @ ..] if rest.iter().all(|place| place == first) => match first {
+            Place::Neighbour => Some(None),
+            Place::Immediate(immediate @ Immediate::Value(value)) if uniform(value).is_some() => {
+                Some(Some(immediate))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How often streams are read in a body.
+struct Uses {
+    local: FxHashMap<VarId, usize>,
+    neighbour: FxHashMap<VarId, usize>,
+}
+
+impl Uses {
+    fn new(body: &Body) -> Uses {
+        let mut uses = Uses { local: FxHashMap::default(), neighbour: FxHashMap::default() };
+        for read in body.code.iter().flat_map(Region::reads) {
+            match read {
+                Read::Here(var, Place::Local) => *uses.local.entry(*var).or_default() += 1,
+                Read::Before { var, inner: Place::Neighbour, .. }
+                | Read::After { var, inner: Place::Neighbour, .. } => {
+                    *uses.neighbour.entry(*var).or_default() += 1;
+                }
+                _ => {}
+            }
+        }
+        uses
+    }
+
+    fn local(&self, var: VarId) -> usize {
+        self.local.get(&var).copied().unwrap_or(0)
+    }
+
+    fn neighbour(&self, var: VarId) -> usize {
+        self.neighbour.get(&var).copied().unwrap_or(0)
+    }
+}
