@@ -89,19 +89,27 @@ impl Machine {
             }
         }
         let code = self.instance.step(&self.input, &mut self.output);
-        let n = match code {
-            i32::MIN => return Err(Trouble::Full),
-            _ if code == i32::MIN + 1 => return Err(Trouble::Mixed),
-            _ if code < 0 => return Err(Trouble::Operation(usize::try_from(-code - 1).unwrap_or(0))),
-            _ => usize::try_from(code).unwrap_or(0),
-        };
+        let n = outputs(code)?;
         self.waiting.push_back(true);
+        self.take(n);
+        Ok(())
+    }
+
+    /// There are no more cycles.
+    pub fn flush(&mut self) -> Result<(), Trouble> {
+        let n = outputs(self.instance.flush(&mut self.output))?;
+        self.take(n);
+        Ok(())
+    }
+
+    /// Takes so many cycles of outputs.
+    fn take(&mut self, n: usize) {
+        let precision = self.emitted.precision;
         let size = self.emitted.output.bytes.max(1);
         for outputs in self.output.chunks_exact(size).take(n) {
             let value = |port: &Port| read_port(outputs, &self.emitted.output, port, precision);
             self.found.push_back(self.emitted.outputs.iter().map(value).collect());
         }
-        Ok(())
     }
 
     /// Starts anew: delays have their initial values again.
@@ -209,6 +217,16 @@ impl Machine {
                 Some(vec![None; self.emitted.outputs.len()])
             }
         }
+    }
+}
+
+/// How many cycles of outputs a call gave.
+fn outputs(code: i32) -> Result<usize, Trouble> {
+    match code {
+        i32::MIN => Err(Trouble::Full),
+        _ if code == i32::MIN + 1 => Err(Trouble::Mixed),
+        _ if code < 0 => Err(Trouble::Operation(usize::try_from(-code - 1).unwrap_or(0))),
+        _ => Ok(usize::try_from(code).unwrap_or(0)),
     }
 }
 

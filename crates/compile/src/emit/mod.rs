@@ -144,6 +144,8 @@ pub enum Shape {
     Late(Vec<Ring>),
     /// A window at a time: it ends where this stream has this value.
     Windows(VarId, bool),
+    /// All cycles are collected, and run at the end.
+    Trace,
 }
 
 /// A stream that is kept for some cycles.

@@ -121,7 +121,9 @@ impl<'a> Compiled<'a> {
 
     /// There are no more cycles: what is still open is run elsewhere.
     pub fn end(&mut self) -> Result<(), Failure> {
-        if self.takeover.is_none() && !self.machine.is_between_windows() {
+        let is_trace = matches!(self.compilation.emitted.shape, Shape::Trace);
+        let is_run = self.takeover.is_some() || is_trace && self.machine.flush().is_ok() && self.take_rows();
+        if !is_run && !self.machine.is_between_windows() {
             self.take_over()?;
         }
         match &mut self.takeover {
@@ -134,11 +136,28 @@ impl<'a> Compiled<'a> {
         }
     }
 
+    /// Takes the rows that are complete, if the inputs respect the clocks there.
+    fn take_rows(&mut self) -> bool {
+        let mut rows = Vec::new();
+        while let Some(values) = self.machine.next_row() {
+            if !self.respects_conditions(self.unchecked.get(rows.len()), &values) {
+                return false;
+            }
+            rows.push(values);
+        }
+        for values in rows {
+            self.unchecked.pop_front();
+            let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
+            self.found.push_back(cells.take(self.source.shown.len()).collect());
+        }
+        true
+    }
+
     /// Puts aside what the next rows will change, if they may have to be run again.
     fn start_rows(&mut self) {
         let Compilation { emitted, sampled, .. } = self.compilation;
         let may_be_run_again = emitted.can_fail || !sampled.is_empty();
-        let is_windows = matches!(emitted.shape, Shape::Windows(..));
+        let is_windows = matches!(emitted.shape, Shape::Windows(..) | Shape::Trace);
         let memories = emitted.memories.iter();
         let changed =
             memories.filter(|memory| may_be_run_again || is_windows && memory.is_written_each_cycle);

@@ -45,7 +45,11 @@ impl<'a> Emitter<'a> {
     /// Writes `step`, `flush` and the window.
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
         check(windows, self)?;
-        let Cut::Guard(guard, polarity) = &windows.cut else { return Err(NotCompiled::Windows) };
+        let guard = match &windows.cut {
+            Cut::Guard(guard, polarity) => Some((*guard, *polarity)),
+            Cut::Trace => None,
+            Cut::Derived(_) => return Err(NotCompiled::Windows),
+        };
         self.state.field(
             "n".into(),
             Element::Count,
@@ -98,7 +102,10 @@ impl<'a> Emitter<'a> {
             let comment = self.label(carried.shift);
             self.state.value(format!("p{number}"), ty.scalar, &ty.shape, comment, self.precision);
         }
-        self.shape = Shape::Windows(*guard, *polarity == Polarity::On);
+        self.shape = match guard {
+            Some((guard, polarity)) => Shape::Windows(guard, polarity == Polarity::On),
+            None => Shape::Trace,
+        };
         self.known_memories(&windows.versions[0].region);
         let name = self.name.clone();
         for (number, version) in windows.versions.iter().enumerate() {
@@ -113,8 +120,11 @@ impl<'a> Emitter<'a> {
                 lines.line("return (int32_t)n;");
             });
         }
-        self.step_of_windows(windows, (*guard, *polarity), max_window);
-        self.flush_nothing();
+        self.step_of_windows(windows, guard, max_window);
+        match guard {
+            Some(_) => self.flush_nothing(),
+            None => self.flush_trace(),
+        }
         Ok(())
     }
 
@@ -210,12 +220,14 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
 
 /// What is not printed yet runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
-    if windows.prelude.max_lag > 0 || !matches!(windows.cut, Cut::Guard(..)) {
+    // At the end of a trace `post` is unknown; compiled code knows no such values.
+    let is_known = !matches!(windows.cut, Cut::Trace) || emitter.root.may_be_unknown.is_empty();
+    if windows.prelude.max_lag > 0 || !is_known {
         return Err(NotCompiled::Windows);
     }
     for version in &windows.versions {
         let region = &version.region;
-        if region.mode != Mode::Guard {
+        if region.mode == Mode::Cut {
             return Err(NotCompiled::Windows);
         }
         for step in &region.steps {

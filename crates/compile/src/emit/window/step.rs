@@ -16,7 +16,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn step_of_windows(
         &mut self,
         windows: &'a Windows,
-        guard: (VarId, Polarity),
+        guard: Option<(VarId, Polarity)>,
         max_window: usize,
     ) {
         let mut body = Lines::default();
@@ -25,7 +25,7 @@ impl<'a> Emitter<'a> {
         let needed = alternatives.iter().flat_map(|alternative| &alternative.conditions).map(|(var, _)| *var);
         let assumed = windows.versions.iter().filter_map(|version| version.assumes).map(|(var, _)| var);
         let arrivals = windows.arrivals.iter().map(|arrival| arrival.var);
-        code.live_out.extend(needed.chain(assumed).chain(arrivals).chain([guard.0]));
+        code.live_out.extend(needed.chain(assumed).chain(arrivals).chain(guard.map(|(guard, _)| guard)));
         code.live_out.retain(|var| !self.source.flow.inputs.contains(var));
         let lowered = self.lowered(&code);
         body.append(&lowered.lines);
@@ -62,9 +62,10 @@ impl<'a> Emitter<'a> {
             let view = emitter.arrived(&lowered, var);
             lowered.homes.element(&view, &view.offset.to_string())
         };
-        let (guard, polarity) = guard;
-        let closes = truth(self, guard);
-        let closes = if polarity == Polarity::On { closes } else { format!("!{closes}") };
+        let closes = guard.map(|(guard, polarity)| {
+            let closes = truth(self, guard);
+            if polarity == Polarity::On { closes } else { format!("!{closes}") }
+        });
         let mut choice = "0".to_string();
         for (number, alternative) in alternatives.iter().enumerate().rev() {
             let conditions: Vec<String> = alternative
@@ -103,6 +104,10 @@ impl<'a> Emitter<'a> {
                 lines.line(format!("self->none = (n == 0 || self->none) && !{assumed};"));
             }
             lines.line("self->n = n + 1;");
+            let Some(closes) = &closes else {
+                // The window is the whole trace: `flush` runs it.
+                return lines.line("return 0;");
+            };
             lines.line(format!("if (!({closes})) return 0;"));
             lines.line(format!("const int alt = {choice};"));
             lines.line("self->n = 0;");
@@ -117,6 +122,18 @@ impl<'a> Emitter<'a> {
             if assumed.is_some() {
                 lines.line("return INT32_MIN + 1;");
             }
+        });
+    }
+
+    /// `flush` of a trace that is one window.
+    pub(super) fn flush_trace(&mut self) {
+        let name = &self.name;
+        let head = format!("int32_t {name}_flush({name}_state *self, {name}_out *out)");
+        self.functions.line("");
+        self.functions.block(&head, |lines| {
+            lines.line("const int64_t n = self->n;");
+            lines.line("self->n = 0;");
+            lines.line(format!("return n == 0 ? 0 : {name}_window0(self, n, 0, out);"));
         });
     }
 
