@@ -4,7 +4,7 @@
 //! computes the rest.
 
 use eddy_flow::{Kind, VarId};
-use eddy_plan::plan::{Instruction, Place, Read, Right as Planned};
+use eddy_plan::plan::{Immediate, Instruction, Place, Read, Right as Planned};
 
 use super::Emitter;
 use super::assign::copy;
@@ -27,7 +27,7 @@ impl<'a> Emitter<'a> {
                     self.reset.append(&lines);
                 }
                 _ => {
-                    let right = self.invariant_right(instruction);
+                    let right = self.invariant_right(instruction, &code);
                     code.groups[0].statements.push(self.statement_of(var, right));
                     code.exports.entry(var).or_default().push(place);
                 }
@@ -43,11 +43,19 @@ impl<'a> Emitter<'a> {
         matches!(equation.map(|equation| &equation.kind), Some(Kind::Param(_)))
     }
 
-    fn invariant_right(&mut self, instruction: &'a Instruction) -> Right {
+    fn invariant_right(&mut self, instruction: &'a Instruction, code: &Code) -> Right {
+        // What is computed here is read as such, so that it is known to come first.
+        let computed = |var: VarId| code.groups[0].statements.iter().any(|statement| statement.var == var);
+        let mut operand = |read: &Read| match read {
+            Read::Here(_, Place::Immediate(Immediate::Invariant(var))) if computed(*var) => {
+                Operand::Var(*var)
+            }
+            read => Operand::Seen(self.invariant(read)),
+        };
         match &instruction.right {
-            Planned::Copy(read) => Right::Copy(Operand::Seen(self.invariant(read))),
+            Planned::Copy(read) => Right::Copy(operand(read)),
             Planned::Apply(reads) => {
-                let operands = reads.iter().map(|read| Operand::Seen(self.invariant(read))).collect();
+                let operands = reads.iter().map(operand).collect();
                 Right::Apply(self.operation(instruction.var), operands)
             }
             other => unreachable!("invariants are made by operations, not by {other:?}"),

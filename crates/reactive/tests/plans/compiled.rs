@@ -144,7 +144,14 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
         n,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) => agrees(ready, &folder, how, &number),
+            Ok(ready) => {
+                let r = agrees(ready, &folder, how, &number);
+                if let Err(e) = &r {
+                    eprintln!("FIRST {}\n{}", format!("{sample:?}"), e);
+                    std::process::exit(9);
+                }
+                r
+            }
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );

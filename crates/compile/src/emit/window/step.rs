@@ -98,7 +98,8 @@ impl<'a> Emitter<'a> {
         self.functions.block(&head, |lines| {
             lines.line("const int64_t n = self->n;");
             lines.line(format!("if (n >= {max_window}) return INT32_MIN;"));
-            lines.function_body(&["in"], &body);
+            let unused: &[&str] = if closes.is_some() { &["in"] } else { &["in", "out"] };
+            lines.function_body(unused, &body);
             if let Some(assumed) = &assumed {
                 lines.line(format!("self->all = (n == 0 || self->all) && {assumed};"));
                 lines.line(format!("self->none = (n == 0 || self->none) && !{assumed};"));
