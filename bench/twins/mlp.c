@@ -91,7 +91,8 @@ static double objective(void) {
   forward();
   return loss;
 }
-/* The derivative is what a step changes, which is then taken back. */
+/* The derivative is what a step changes, which is then taken back. Padding sits on the kink of relu, where differences see
+ * another slope, so check sizes that need none. */
 static void gradient(void) {
   for (int k = 0; k < 4; k++) memcpy(tensors[k].slope, tensors[k].value, tensors[k].n * sizeof(real));
   step();
