@@ -2,7 +2,8 @@
  *
  * A twin defines `turns`, the things that are timed, and `tensors`, its parameters and their derivatives, and ends in
  * `return twin_main(argc, argv, ...)`. Called without arguments it takes one turn; with `--turns` it takes one for each
- * line of standard input, so that sides can alternate. A turn prints a JSON line for each thing and then an empty line.
+ * line of standard input, so that sides can alternate. A turn prints a JSON line for each thing, or for the one that
+ * `--only=NUMBER` chooses, and then an empty line.
  * With `--check` it compares derivatives with finite differences instead. `bench/README.md` tells the format. */
 #ifndef TWIN_H
 #define TWIN_H
@@ -140,18 +141,19 @@ static void pin(void) {
 }
 
 static int twin_main(int argc, char **argv, const turn *turns, int n_turns, int (*check)(void)) {
-  int by_line = 0, pinned = 1;
+  int by_line = 0, pinned = 1, first = 0;
   double seconds = 0.3;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--check")) return check();
     if (!strcmp(argv[i], "--turns")) by_line = 1;
     if (!strcmp(argv[i], "--unpinned")) pinned = 0;
     if (!strncmp(argv[i], "--seconds=", 10)) seconds = atof(argv[i] + 10);
+    if (!strncmp(argv[i], "--only=", 7)) n_turns = (first = atoi(argv[i] + 7)) + 1;
   }
   if (pinned) pin();
   char line[64];
   while (!by_line || fgets(line, sizeof line, stdin)) {
-    for (int i = 0; i < n_turns; i++) take_turn(&turns[i], seconds);
+    for (int i = first; i < n_turns; i++) take_turn(&turns[i], seconds);
     printf("\n");
     fflush(stdout);
     if (!by_line) break;
