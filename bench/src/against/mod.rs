@@ -126,7 +126,7 @@ fn sides_of(name: &str, workload: Workload, plan: &Plan, python: Option<&Path>, 
     for peer in peers.iter().filter(|peer| !plan.is_quick || **peer != SLOW_PEER) {
         let Some(python) = python else { continue };
         let mut command = Command::new(python);
-        command.arg(peers::folder().join(script)).args([peer, name]);
+        command.arg("-B").arg(peers::folder().join(script)).args([peer, name]);
         sides.push(((*peer).to_owned(), process(command)));
     }
     sides
