@@ -54,9 +54,13 @@ pub fn tables(reach: Reach, work: &Path) -> String {
     };
     let cycles = if is_quick { 100 } else { 1600 };
     let lengths: &[usize] = if is_quick { &[50, 100] } else { &[100, 200, 400, 800] };
-    runs(&mut text, "steps of a sequence (lstm, 16 units, the same number of cycles)", lengths, cycles, |steps| {
-        gradient(&eddy, work, Layer { units: 16, batch: None, steps, cycles })
-    });
+    runs(
+        &mut text,
+        "steps of a sequence (lstm, 16 units, the same number of cycles)",
+        lengths,
+        cycles,
+        |steps| gradient(&eddy, work, Layer { units: 16, batch: None, steps, cycles }),
+    );
     let sizes: &[usize] = if is_quick { &[4, 8] } else { &[8, 16, 32, 64] };
     runs(&mut text, "units (lstm, sequences of 50 steps)", sizes, cycles, |units| {
         gradient(&eddy, work, Layer { units, batch: None, steps: 50, cycles })
@@ -110,7 +114,11 @@ fn runs(
         let _ = match measure(*size) {
             Ok(Run { seconds, peak_kib }) => {
                 let per_cycle = super::table::duration(seconds * 1e9 / cycles as f64);
-                writeln!(text, "| {size} | {seconds:.2} s | {per_cycle} | {:.1} MiB |", peak_kib as f64 / 1024.0)
+                writeln!(
+                    text,
+                    "| {size} | {seconds:.2} s | {per_cycle} | {:.1} MiB |",
+                    peak_kib as f64 / 1024.0
+                )
             }
             Err(why) => writeln!(text, "| {size} | not measured: {why} | | |"),
         };
@@ -133,7 +141,8 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();
     let settings = BuildOptions::from_environment().map_err(|bad| bad.to_string())?;
-    let built = build(&emitted, &BuildOptions { cache: None, ..settings }).map_err(|error| error.to_string())?;
+    let built =
+        build(&emitted, &BuildOptions { cache: None, ..settings }).map_err(|error| error.to_string())?;
     Ok((to_c, built.seconds))
 }
 
@@ -174,7 +183,9 @@ fn gradient(eddy: &Path, work: &Path, layer: Layer) -> Result<Run, String> {
     let mut command = Command::new(eddy);
     let file = if batch.is_some() { "lstm-batch.eddy" } else { "lstm.eddy" };
     command.arg("run").arg(folder().join(file)).args(["--node", "gradient", "--in"]).arg(data);
-    for (name, size) in [("units", Some(units)), ("inputs", Some(INPUTS)), ("steps", Some(steps)), ("batch", batch)] {
+    for (name, size) in
+        [("units", Some(units)), ("inputs", Some(INPUTS)), ("steps", Some(steps)), ("batch", batch)]
+    {
         if let Some(size) = size {
             command.args(["--const", &format!("{name}={size}")]);
         }

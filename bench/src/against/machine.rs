@@ -9,7 +9,6 @@ use rustix::time::{ClockId, clock_gettime};
 use super::{peers, twins};
 
 /// Processor time of this thread: other work on the machine does not count.
-#[allow(clippy::cast_precision_loss)] // a session is shorter than 2^53 nanoseconds
 pub fn thread_time_ns() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

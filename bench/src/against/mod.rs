@@ -1,7 +1,7 @@
 //! Eddy against its peers: the same workloads on all sides, taking turns, in one run.
 //!
 //! A [`Side`] takes turns; each turn says how long a workload took and what it computed. [`twins`] are programs in C,
-//! [`peers`] are JAX, PyTorch and onnxruntime, [`eddy`] is Eddy. `bench/README.md` is the manual.
+//! [`peers`] are JAX, `PyTorch` and onnxruntime, [`eddy`] is Eddy. `bench/README.md` is the manual.
 
 pub mod eddy;
 pub mod growth;
@@ -141,9 +141,7 @@ fn by_variant(turns: &[Vec<Record>]) -> Vec<Record> {
 
 /// The folder for what benchmarks make: in that of cargo.
 pub fn work_folder() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
-        PathBuf::from,
-    );
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);
     target.join("bench")
 }

@@ -6,7 +6,6 @@
 use eddy_tensor::{Data, Shape, Value};
 
 /// Number `i` of the sequence `seed`, between `-scale` and `scale`.
-#[allow(clippy::cast_precision_loss)] // 53 bits are exact
 pub fn number(seed: u64, i: u64, scale: f64) -> f64 {
     let mut z = (seed << 32).wrapping_add((i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,7 +22,8 @@ pub fn numbers(seed: u64, shape: &[usize], scale: f64) -> Value {
 /// A tensor whose elements depend on their positions.
 pub fn tensor(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     let n = shape.iter().product();
-    Value::new(Shape::new(shape), Data::Num((0..n).map(element).collect())).expect("there are as many elements")
+    Value::new(Shape::new(shape), Data::Num((0..n).map(element).collect()))
+        .expect("there are as many elements")
 }
 
 #[cfg(test)]
@@ -32,10 +32,7 @@ mod tests {
 
     #[test]
     fn first_numbers_are_as_documented() {
-        assert_eq!(
-            [number(1, 0, 1.0), number(1, 1, 1.0), number(2, 0, 1.0), number(3, 1000, 0.1)],
-            FIRST
-        );
+        assert_eq!([number(1, 0, 1.0), number(1, 1, 1.0), number(2, 0, 1.0), number(3, 1000, 0.1)], FIRST);
     }
 
     #[test]

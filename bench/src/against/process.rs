@@ -10,7 +10,7 @@ use super::Side;
 use super::record::Record;
 
 /// How long a turn may take. The first one of a peer includes a compilation, the longest of which takes a minute.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A process that waits for its turn.
 pub struct Process {

@@ -13,7 +13,8 @@ them, and for ratios the smaller one of that and of the processor time, so that 
 
 /// The facts, the comparison, and what each side took.
 pub fn markdown(facts: &[String], no_peers: Option<&str>, outcomes: &[Outcome]) -> String {
-    let mut text = String::from("# Results\n\n`cargo xtask bench` wrote this file; see [the manual](README.md).\n\n");
+    let mut text =
+        String::from("# Results\n\n`cargo xtask bench` wrote this file; see [the manual](README.md).\n\n");
     for fact in facts {
         let _ = writeln!(text, "- {fact}");
     }
@@ -45,7 +46,9 @@ fn comparison(outcome: &Outcome) -> String {
     let peers = outcome.records.iter().filter(|record| !["eddy", "C"].contains(&record.peer.as_str()));
     let best = peers.min_by(|left, right| left.figure().total_cmp(&right.figure()));
     let (eddy, twin) = (find("eddy"), find("C"));
-    let time = |record: Option<&Record>| record.map_or("not measured".to_owned(), |record| duration(record.figure()));
+    let time = |record: Option<&Record>| {
+        record.map_or("not measured".to_owned(), |record| duration(record.figure()))
+    };
     let name = best.map(|best| format!(" {}", best.peer)).unwrap_or_default();
     format!(
         "| {} | {} | {} | {}{name} | {} | {} | {} | {} | {} |",
@@ -79,7 +82,9 @@ fn limit(left: Option<&Record>, right: Option<&Record>, most: Option<f64>) -> St
 
 /// What a gradient costs, counted in values.
 fn gradients(outcomes: &[Outcome]) -> String {
-    let mut text = String::from("\n## Gradients, counted in objectives\n\n| workload | Eddy | hand-written C | jax | torch |\n");
+    let mut text = String::from(
+        "\n## Gradients, counted in objectives\n\n| workload | Eddy | hand-written C | jax | torch |\n",
+    );
     text.push_str("| --- | --- | --- | --- | --- |\n");
     let mut is_empty = true;
     for outcome in outcomes {
@@ -93,7 +98,8 @@ fn gradients(outcomes: &[Outcome]) -> String {
                 figures.min_by(f64::total_cmp)
             };
             let quotient = best(outcome).zip(best(objective)).map(|(gradient, value)| gradient / value);
-            let _ = write!(text, " | {}", quotient.map_or(String::new(), |quotient| format!("{quotient:.1}")));
+            let _ =
+                write!(text, " | {}", quotient.map_or(String::new(), |quotient| format!("{quotient:.1}")));
         }
         text.push_str(" |\n");
         is_empty = false;
@@ -105,7 +111,8 @@ fn side(outcome: &Outcome, record: &Record) -> String {
     let tolerance = Workload::named(outcome.target.name).map_or(0.0, Workload::tolerance);
     // The twin is checked by finite differences; without it, the others are compared with the first.
     let reference = outcome.records.iter().find(|other| other.peer == "C").or(outcome.records.first());
-    let mark = if reference.is_some_and(|reference| record.agrees(reference, tolerance)) { "" } else { " †" };
+    let mark =
+        if reference.is_some_and(|reference| record.agrees(reference, tolerance)) { "" } else { " †" };
     let check: Vec<String> = record.check.iter().map(|number| format!("{number:.8}")).collect();
     format!(
         "| {} | {}, {} | {} [{} {}] | {} | {} | {}{mark} |",
@@ -155,7 +162,12 @@ mod tests {
 
     #[test]
     fn ratios_are_against_the_best_peer() {
-        let records = vec![record("eddy", 100.0, 1.0), record("C", 50.0, 1.0), record("jax", 400.0, 1.0), record("torch", 200.0, 1.0)];
+        let records = vec![
+            record("eddy", 100.0, 1.0),
+            record("C", 50.0, 1.0),
+            record("jax", 400.0, 1.0),
+            record("torch", 200.0, 1.0),
+        ];
         let line = comparison(&outcome(records));
         assert_eq!(
             line,

@@ -8,7 +8,8 @@ use super::workload::{Twin, Workload};
 
 /// Reassociation and approximate mathematical functions are what the twins are about: loops over `exp` and `tanh` become
 /// vectors only with them.
-pub const FLAGS: &[&str] = &["-std=gnu11", "-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-Wall", "-Wextra"];
+pub const FLAGS: &[&str] =
+    &["-std=gnu11", "-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-Wall", "-Wextra"];
 
 /// The folder of the sources.
 pub fn folder() -> PathBuf {
@@ -21,6 +22,7 @@ pub fn compiler() -> String {
 }
 
 /// Whether there is a compiler at all.
+#[cfg(test)]
 pub fn has_compiler() -> bool {
     Command::new(compiler()).arg("--version").output().is_ok_and(|output| output.status.success())
 }
@@ -29,7 +31,12 @@ pub fn has_compiler() -> bool {
 pub fn build(workload: Workload, to: &Path, is_checked: bool) -> Result<PathBuf, String> {
     let Twin { source, defines, .. } = workload.twin();
     let sizes: Vec<String> = defines.iter().map(|(_, size)| format!("-{size}")).collect();
-    let name = format!("{}{}{}", source.trim_end_matches(".c"), sizes.concat(), if is_checked { "-check" } else { "" });
+    let name = format!(
+        "{}{}{}",
+        source.trim_end_matches(".c"),
+        sizes.concat(),
+        if is_checked { "-check" } else { "" }
+    );
     fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     let binary = to.join(name);
     let mut command = Command::new(compiler());
@@ -44,10 +51,10 @@ pub fn build(workload: Workload, to: &Path, is_checked: bool) -> Result<PathBuf,
         .arg("-lm")
         .output()
         .map_err(|error| format!("{}: {error}", compiler()))?;
-    match output.status.success() {
-        true => Ok(binary),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
+    Ok(binary)
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ pub enum Workload {
     Lstm { units: usize, inputs: usize, steps: usize, batch: usize, part: Part },
     /// One step of it.
     Stream { units: usize, inputs: usize, steps: usize },
-    /// GradBench lstm.
+    /// `GradBench`'s lstm.
     Characters { layers: usize, characters: usize, bits: usize, part: Part },
-    /// GradBench gmm.
+    /// `GradBench`'s gmm.
     Mixture { dimensions: usize, components: usize, points: usize, part: Part },
     /// A step of gradient descent of a perceptron.
     Perceptron { inputs: usize, hidden: usize, classes: usize, batch: usize },

@@ -68,6 +68,11 @@ fn int(n: usize) -> Static {
     Static::Int(i64::try_from(n).expect("sizes are small"))
 }
 
+/// Where the parameters of a node are: values are computed by the node itself, derivatives by one that uses it.
+fn within(node: &str, part: Part) -> String {
+    if part == Part::First { String::new() } else { format!("{node}#1/") }
+}
+
 fn last(at: usize, n: usize) -> Value {
     Value::Bool(at + 1 == n)
 }
@@ -77,13 +82,19 @@ impl Case {
     pub fn of(workload: Workload) -> Case {
         match workload {
             Workload::Lstm { units, inputs, steps, batch: 1, part } => lstm(units, inputs, steps, part),
-            Workload::Lstm { units, inputs, steps, batch, part } => lstm_batch(units, inputs, steps, batch, part),
+            Workload::Lstm { units, inputs, steps, batch, part } => {
+                lstm_batch(units, inputs, steps, batch, part)
+            }
             Workload::Stream { units, inputs, steps } => stream(units, inputs, steps),
-            Workload::Characters { layers, characters, bits, part } => characters_model(layers, characters, bits, part),
+            Workload::Characters { layers, characters, bits, part } => {
+                characters_model(layers, characters, bits, part)
+            }
             Workload::Mixture { dimensions, components, points, part } => {
                 mixture(dimensions, components, points, part)
             }
-            Workload::Perceptron { inputs, hidden, classes, batch } => perceptron(inputs, hidden, classes, batch),
+            Workload::Perceptron { inputs, hidden, classes, batch } => {
+                perceptron(inputs, hidden, classes, batch)
+            }
             Workload::Curvature { inputs, hidden, batch, part } => curvature(inputs, hidden, batch, part),
         }
     }
@@ -93,9 +104,9 @@ fn lstm(units: usize, inputs: usize, steps: usize, part: Part) -> Case {
     let x = |t: usize| tensor(&[inputs], |i| number(3, (t * inputs + i) as u64, 1.0));
     Case {
         file: "lstm.eddy",
-        node: if part == Part::First { "objective" } else { "gradient" },
+        node: if part == Part::First { "energy" } else { "gradient" },
         constants: vec![("units", int(units)), ("inputs", int(inputs)), ("steps", int(steps))],
-        parameters: layer("energy#1/layer#1/", units, inputs),
+        parameters: layer(&format!("{}layer#1/", within("energy", part)), units, inputs),
         cycles: (0..steps).map(|t| vec![("x", x(t)), ("end", last(t, steps))]).collect(),
         check: Check::SumAndLength,
     }
@@ -104,16 +115,14 @@ fn lstm(units: usize, inputs: usize, steps: usize, part: Part) -> Case {
 fn lstm_batch(units: usize, inputs: usize, steps: usize, batch: usize, part: Part) -> Case {
     // Columns are sequences here; the agreed order has their numbers side by side.
     let x = |t: usize| {
-        tensor(&[inputs, batch], |at| {
-            number(3, ((t * batch + at % batch) * inputs + at / batch) as u64, 1.0)
-        })
+        tensor(&[inputs, batch], |at| number(3, ((t * batch + at % batch) * inputs + at / batch) as u64, 1.0))
     };
     let sizes = [("units", units), ("inputs", inputs), ("batch", batch), ("steps", steps)];
     Case {
         file: "lstm-batch.eddy",
-        node: if part == Part::First { "objective" } else { "gradient" },
+        node: if part == Part::First { "energy" } else { "gradient" },
         constants: sizes.into_iter().map(|(name, size)| (name, int(size))).collect(),
-        parameters: layer("energy#1/layer#1/", units, inputs),
+        parameters: layer(&format!("{}layer#1/", within("energy", part)), units, inputs),
         cycles: (0..steps).map(|t| vec![("x", x(t)), ("end", last(t, steps))]).collect(),
         check: Check::SumAndLength,
     }
@@ -140,24 +149,22 @@ fn layer(path: &str, units: usize, inputs: usize) -> Vec<(String, Value)> {
 
 fn characters_model(layers: usize, characters: usize, bits: usize, part: Part) -> Case {
     let steps = characters - 1;
-    let character = |t: usize| {
-        tensor(&[bits], |i| if number(2, (t * bits + i) as u64, 1.0) > 0.0 { 1.0 } else { 0.0 })
-    };
-    let model = format!("model{layers}#1/");
+    let character =
+        |t: usize| tensor(&[bits], |i| if number(2, (t * bits + i) as u64, 1.0) > 0.0 { 1.0 } else { 0.0 });
+    let model = within(if layers == 2 { "model2" } else { "model4" }, part);
     let mut parameters = vec![(format!("{model}extra"), numbers(1, &[3, bits], 1.0))];
     for layer in 1..=layers {
         let seed = 8 + 2 * layer as u64;
         parameters.push((format!("{model}cell#{layer}/weight"), numbers(seed, &[4, bits], 1.0)));
         parameters.push((format!("{model}cell#{layer}/bias"), numbers(seed + 1, &[4, bits], 1.0)));
     }
-    let cycle =
-        |t: usize| vec![("x", character(t)), ("gold", character(t + 1)), ("end", last(t, steps))];
+    let cycle = |t: usize| vec![("x", character(t)), ("gold", character(t + 1)), ("end", last(t, steps))];
     Case {
         file: "gradbench-lstm.eddy",
         node: match (layers, part) {
-            (2, Part::First) => "objective2",
+            (2, Part::First) => "model2",
             (2, Part::Second) => "gradient2",
-            (4, Part::First) => "objective4",
+            (4, Part::First) => "model4",
             (4, Part::Second) => "gradient4",
             _ => unreachable!("the program has models of 2 and of 4 layers"),
         },
@@ -179,16 +186,16 @@ fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
     let x = |cycle: usize| {
         tensor(&[d, points], |at| number(5, ((cycle * points + at % points) * d + at / points) as u64, 1.0))
     };
-    let (prefix, float) = ("posterior#1/", |n: usize| n as f64);
+    let prefix = within("posterior", part);
     Case {
         file: "gmm.eddy",
-        node: if part == Part::First { "objective" } else { "gradient" },
+        node: if part == Part::First { "posterior" } else { "gradient" },
         constants: vec![
             ("d", int(d)),
             ("k", int(k)),
             ("points", int(points)),
-            ("share", Static::Num(1.0 / float(cycles))),
-            ("constant", Static::Num(constant(d, k, n) / float(n))),
+            ("share", Static::Num(1.0 / cycles as f64)),
+            ("constant", Static::Num(constant(d, k, n) / n as f64)),
         ],
         parameters: vec![
             (format!("{prefix}alpha"), numbers(1, &[k], 1.0)),
@@ -202,7 +209,6 @@ fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
 }
 
 /// What the log posterior of a mixture has besides what depends on parameters: the Wishart prior is that of gamma 1 and m 0.
-#[allow(clippy::cast_precision_loss)]
 fn constant(d: usize, k: usize, n: usize) -> f64 {
     use std::f64::consts::{LN_2, PI};
     let (dims, freedom) = (d as f64, (d + 1) as f64);
@@ -215,7 +221,6 @@ fn constant(d: usize, k: usize, n: usize) -> f64 {
 }
 
 /// log Γ(n / 2), from Γ(x + 1) = x Γ(x).
-#[allow(clippy::cast_precision_loss)]
 fn log_gamma_of_halves(n: usize) -> f64 {
     let start = if n.is_multiple_of(2) { 0.0 } else { 0.5 * std::f64::consts::PI.ln() };
     let factors = (n % 2..n.saturating_sub(1)).step_by(2).filter(|twice| *twice > 0);
@@ -246,9 +251,8 @@ fn curvature(inputs: usize, hidden: usize, batch: usize, part: Part) -> Case {
     let shapes: [&[usize]; 6] =
         [&[inputs, hidden], &[hidden], &[hidden, hidden], &[hidden], &[hidden, 1], &[1]];
     let names = ["w1", "b1", "w2", "b2", "w3", "b3"];
-    let seeded = |from: u64, scale: f64| {
-        (from..).zip(shapes).map(move |(seed, shape)| numbers(seed, shape, scale))
-    };
+    let seeded =
+        |from: u64, scale: f64| (from..).zip(shapes).map(move |(seed, shape)| numbers(seed, shape, scale));
     let mut cycle = vec![("x", numbers(7, &[batch, inputs], 1.0)), ("gt", numbers(8, &[batch, 1], 1.0))];
     if part == Part::Second {
         cycle.extend(["v1", "v2", "v3", "v4", "v5", "v6"].into_iter().zip(seeded(11, 1.0)));

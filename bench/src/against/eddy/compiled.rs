@@ -26,6 +26,8 @@ pub struct Compiled {
     /// The inputs of each cycle.
     inputs: Vec<Memory>,
     outputs: Memory,
+    /// Whether the program starts anew by itself after a sequence: it has an input `end`.
+    is_restarted: bool,
     /// A run is a whole sequence, or one step of it.
     is_stepwise: bool,
     /// The next step of a run that is one step.
@@ -51,7 +53,8 @@ impl Compiled {
         let options = Options { name: "bench".to_owned(), precision, max_window: case.cycles.len() };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;
         let to_c = start.elapsed().as_secs_f64();
-        let settings = BuildOptions { cache: None, ..BuildOptions::from_environment().map_err(|bad| bad.to_string())? };
+        let settings =
+            BuildOptions { cache: None, ..BuildOptions::from_environment().map_err(|bad| bad.to_string())? };
         let built = build(&emitted, &settings).map_err(|error| error.to_string())?;
         let library = Library::open(&built.path, &built.hash, &emitted.name, Machine::sizes(&emitted))
             .map_err(|error| error.to_string())?;
@@ -59,6 +62,7 @@ impl Compiled {
             instance: Instance::new(&library),
             inputs: case.cycles.iter().map(|cycle| input(cycle, &emitted, &library)).collect(),
             outputs: library.outputs(),
+            is_restarted: emitted.inputs.iter().any(|port| port.field == "end"),
             is_stepwise: matches!(workload, Workload::Stream { .. } | Workload::Perceptron { .. }),
             next: 0,
             seconds,
@@ -86,17 +90,20 @@ impl Compiled {
         let mut machine = Machine::new(self.emitted.clone(), &self.library);
         let mut rows = Vec::new();
         for cycle in &self.case.cycles {
-            let value = |field: &str| cycle.iter().find(|(name, _)| *name == field).map(|(_, value)| value.clone());
-            let inputs: Vec<Option<Value>> = self.emitted.inputs.iter().map(|port| value(&port.field)).collect();
+            let value =
+                |field: &str| cycle.iter().find(|(name, _)| *name == field).map(|(_, value)| value.clone());
+            let inputs: Vec<Option<Value>> =
+                self.emitted.inputs.iter().map(|port| value(&port.field)).collect();
             machine.step(&inputs).map_err(|trouble: Trouble| format!("{trouble:?}"))?;
             while let Some(row) = machine.next_row() {
                 rows.push(row);
             }
         }
-        match rows.len() == self.case.cycles.len() {
-            true => Ok(self.case.check.read(&rows)),
-            false => Err(format!("{} of {} cycles came out", rows.len(), self.case.cycles.len())),
+        let (n_rows, n_cycles) = (rows.len(), self.case.cycles.len());
+        if n_rows < n_cycles {
+            return Err(format!("{n_rows} of {n_cycles} cycles came out"));
         }
+        Ok(self.case.check.read(&rows))
     }
 
     fn run(&mut self) {
@@ -104,6 +111,9 @@ impl Compiled {
             self.instance.step(&self.inputs[self.next], &mut self.outputs);
             self.next = (self.next + 1) % self.inputs.len();
         } else {
+            if !self.is_restarted {
+                self.instance.reset_state();
+            }
             for input in &self.inputs {
                 self.instance.step(input, &mut self.outputs);
             }
@@ -114,7 +124,9 @@ impl Compiled {
 impl Side for Compiled {
     fn turn(&mut self) -> Result<Vec<Record>, String> {
         let once = time(|| self.run());
-        let n_batch = if once > LONG_ENOUGH { 1 } else { (LONG_ENOUGH / (once + 1.0)) as u32 + 1 };
+        // A step takes more than a nanosecond, so the quotient is a small number.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let n_batch = (LONG_ENOUGH / once.max(1.0)) as u32 + 1;
         let (mut samples, start) = (Vec::new(), thread_time_ns());
         while samples.len() < 5 || thread_time_ns() - start < self.seconds * 1e9 {
             let batch = time(|| (0..n_batch).for_each(|_| self.run()));

@@ -42,7 +42,9 @@ fn hints(draft: &Draft, case: &Case) -> Hints {
     let mut hints = Hints::default();
     for input in &draft.inputs {
         let var = &draft.vars[input.index()];
-        let Some((is_bool, shape)) = var.name.as_deref().and_then(|name| shape_of(case, name)) else { continue };
+        let Some((is_bool, shape)) = var.name.as_deref().and_then(|name| shape_of(case, name)) else {
+            continue;
+        };
         if is_bool {
             hints.scalars.push(Hint { input: *input, says: Scalar::Bool, span: var.span });
         }
