@@ -43,17 +43,20 @@ pub fn markdown(facts: &[String], no_peers: Option<&str>, outcomes: &[Outcome]) 
 
 fn comparison(outcome: &Outcome) -> String {
     let find = |peer: &str| outcome.records.iter().find(|record| record.peer == peer);
+    let is_right = |record: &&Record| outcome.is_right(record);
     let peers = outcome.records.iter().filter(|record| !["eddy", "C"].contains(&record.peer.as_str()));
-    let best = peers.min_by(|left, right| left.figure().total_cmp(&right.figure()));
-    let (eddy, twin) = (find("eddy"), find("C"));
-    let time = |record: Option<&Record>| {
-        record.map_or("not measured".to_owned(), |record| duration(record.figure()))
+    let best = peers.filter(is_right).min_by(|left, right| left.figure().total_cmp(&right.figure()));
+    let time = |record: Option<&Record>| match record {
+        Some(record) => format!("{}{}", duration(record.figure()), mark(outcome, record)),
+        None => "not measured".to_owned(),
     };
     let name = best.map(|best| format!(" {}", best.peer)).unwrap_or_default();
+    // What is wrong has a time, and no merit.
+    let (eddy, twin) = (find("eddy").filter(is_right), find("C"));
     format!(
         "| {} | {} | {} | {}{name} | {} | {} | {} | {} | {} |",
         outcome.target.name,
-        time(eddy),
+        time(find("eddy")),
         time(twin),
         time(best),
         ratio(eddy, best),
@@ -62,6 +65,19 @@ fn comparison(outcome: &Outcome) -> String {
         limit(eddy, twin, outcome.target.of_twin),
         ratio(twin, best),
     )
+}
+
+impl Outcome {
+    /// Whether a side computed what the others did. The twin is checked by finite differences; without it, the first side counts.
+    fn is_right(&self, record: &Record) -> bool {
+        let tolerance = Workload::named(self.target.name).map_or(0.0, Workload::tolerance);
+        let reference = self.records.iter().find(|other| other.peer == "C").or(self.records.first());
+        reference.is_some_and(|reference| record.agrees(reference, tolerance))
+    }
+}
+
+fn mark(outcome: &Outcome, record: &Record) -> &'static str {
+    if outcome.is_right(record) { "" } else { " †" }
 }
 
 fn ratio(left: Option<&Record>, right: Option<&Record>) -> String {
@@ -108,11 +124,7 @@ fn gradients(outcomes: &[Outcome]) -> String {
 }
 
 fn side(outcome: &Outcome, record: &Record) -> String {
-    let tolerance = Workload::named(outcome.target.name).map_or(0.0, Workload::tolerance);
-    // The twin is checked by finite differences; without it, the others are compared with the first.
-    let reference = outcome.records.iter().find(|other| other.peer == "C").or(outcome.records.first());
-    let mark =
-        if reference.is_some_and(|reference| record.agrees(reference, tolerance)) { "" } else { " †" };
+    let mark = mark(outcome, record);
     let check: Vec<String> = record.check.iter().map(|number| format!("{number:.8}")).collect();
     format!(
         "| {} | {}, {} | {} [{} {}] | {} | {} | {}{mark} |",
