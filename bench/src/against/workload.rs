@@ -96,11 +96,8 @@ impl Workload {
             let part = name.split('-').find_map(|part| part.strip_prefix(letter)?.parse().ok());
             part.unwrap_or(otherwise)
         };
-        let part = if ["-gradient", "-product"].iter().any(|end| name.ends_with(end)) {
-            Part::Second
-        } else {
-            Part::First
-        };
+        let part_with = |end: &str| if name.ends_with(end) { Part::Second } else { Part::First };
+        let part = part_with("-gradient");
         let plain: Vec<usize> = name.split('-').filter_map(|part| part.parse().ok()).collect();
         let (units, inputs, steps) = (size('h', 64), size('i', 32), size('t', 100));
         Some(match name.split('-').next()? {
@@ -127,8 +124,7 @@ impl Workload {
             }
             "hvp" => {
                 let [inputs, hidden, ..] = plain[..] else { return None };
-                // The last layer of `hvp-8-32-32-1-b64-…` is no batch.
-                Workload::Curvature { inputs, hidden, batch: size('b', 64), part }
+                Workload::Curvature { inputs, hidden, batch: size('b', 64), part: part_with("-product") }
             }
             _ => return None,
         })
@@ -226,6 +222,10 @@ mod tests {
         assert_eq!(
             Workload::named("hvp-8-32-32-1-b64-product"),
             Some(Workload::Curvature { inputs: 8, hidden: 32, batch: 64, part })
+        );
+        assert_eq!(
+            Workload::named("hvp-8-32-32-1-b64-gradient"),
+            Some(Workload::Curvature { inputs: 8, hidden: 32, batch: 64, part: Part::First })
         );
         assert_eq!(Workload::named("sorting-n10"), None);
     }
