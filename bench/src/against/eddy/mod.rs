@@ -1,7 +1,7 @@
 //! Eddy's side of the comparison: programs of `bench/programs`, compiled to C and called in this process.
 //!
 //! [`case`] says what a workload is for Eddy, [`ready`] makes it a program with its parameters, [`compiled`] measures it, and
-//! [`simulated`] is the reference that small sizes are checked with.
+//! `simulated` is the reference that small sizes are checked with.
 
 pub mod case;
 pub mod compiled;
