@@ -17,6 +17,7 @@ use eddy_compile::emit::{Options, Source, emit};
 use super::eddy::compiled::Compiled;
 use super::eddy::ready::folder;
 use super::numbers::number;
+use super::table::duration;
 use super::workload::Workload;
 use crate::reactive::prepared;
 
@@ -113,12 +114,12 @@ fn runs(
     for size in sizes {
         let _ = match measure(*size) {
             Ok(Run { seconds, peak_kib }) => {
-                let per_cycle = super::table::duration(seconds * 1e9 / cycles as f64);
-                writeln!(
-                    text,
-                    "| {size} | {seconds:.2} s | {per_cycle} | {:.1} MiB |",
-                    peak_kib as f64 / 1024.0
-                )
+                let per_cycle = duration(seconds * 1e9 / cycles as f64);
+                let memory = match peak_kib {
+                    0 => "not seen".to_owned(),
+                    kib => format!("{:.1} MiB", kib as f64 / 1024.0),
+                };
+                writeln!(text, "| {size} | {seconds:.2} s | {per_cycle} | {memory} |")
             }
             Err(why) => writeln!(text, "| {size} | not measured: {why} | | |"),
         };

@@ -65,7 +65,10 @@ pub fn compare(plan: &Plan, work: &Path) -> Option<String> {
         println!("no peers: {error}");
         error
     });
-    let facts = machine::facts(python.is_ok());
+    let mut facts = machine::facts(python.is_ok());
+    let (turns, seconds) = plan.effort();
+    let cores = if plan.is_pinned { "one core, one thread" } else { "all cores" };
+    facts.push(format!("each side: {turns} turns of {seconds} s, {cores}"));
     let mut outcomes = Vec::new();
     for target in chosen {
         println!("{}", target.name);

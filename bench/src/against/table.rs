@@ -110,7 +110,11 @@ fn gradients(outcomes: &[Outcome]) -> String {
         let _ = write!(text, "| {base}");
         for peer in ["eddy", "C", "jax", "torch"] {
             let best = |of: &Outcome| {
-                let figures = of.records.iter().filter(|record| record.peer == peer).map(Record::figure);
+                let figures = of
+                    .records
+                    .iter()
+                    .filter(|record| record.peer == peer && of.is_right(record))
+                    .map(Record::figure);
                 figures.min_by(f64::total_cmp)
             };
             let quotient = best(outcome).zip(best(objective)).map(|(gradient, value)| gradient / value);
