@@ -176,7 +176,7 @@ fn characters_model(layers: usize, characters: usize, bits: usize, part: Part) -
 }
 
 /// How many points come per cycle: as many as divide the data, up to this. What does not depend on points is computed once
-/// per cycle, so there should be many; all values on the way should fit in a cache, so there should be few. Picked by measurement.
+/// per cycle, so there should be many; all values on the way should fit in a cache, so there should be few. A guess: other numbers were not tried.
 const MOST_POINTS: usize = 100;
 
 fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
