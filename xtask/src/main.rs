@@ -1,6 +1,7 @@
-//! The tasks of Eddy's developers: `cargo xtask test` is the one test command, here and on the build machine.
+//! The tasks of Eddy's developers: `cargo xtask test` is the one test command, here and on the build machine, and
+//! `cargo xtask bench` compares Eddy with its peers, as `bench/README.md` tells.
 //!
-//! It runs these steps in order and stops at the first that fails:
+//! `test` runs these steps in order and stops at the first that fails:
 //!
 //! 1. formatting, as `rustfmt.toml` has it;
 //! 2. lints, with every warning an error;
@@ -20,13 +21,29 @@ use std::time::Instant;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments != ["test"] {
-        say(
-            "usage: cargo xtask test\n\nChecks formatting, lints, tests and tidiness; stops at the first failure.",
-        );
-        return ExitCode::from(2);
+    match arguments.split_first() {
+        Some((task, [])) if task == "test" => test(&root()),
+        Some((task, arguments)) if task == "bench" => bench(&root(), arguments),
+        _ => {
+            say(USAGE);
+            ExitCode::from(2)
+        }
     }
-    test(&root())
+}
+
+const USAGE: &str = "\
+usage: cargo xtask test
+       cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
+
+test   checks formatting, lints, tests and tidiness; stops at the first failure
+bench  measures Eddy beside its peers; bench/README.md is the manual";
+
+/// Builds what is measured, and measures it.
+fn bench(root: &Path, arguments: &[String]) -> ExitCode {
+    let run = ["run", "--quiet", "--release", "--package", "eddy-bench", "--"];
+    let run: Vec<&str> = run.into_iter().chain(arguments.iter().map(String::as_str)).collect();
+    let succeeds = cargo(root, &["build", "--quiet", "--release", "--package", "eddy"]) && cargo(root, &run);
+    if succeeds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// One thing to check.

@@ -1,0 +1,56 @@
+//! The machine: time, and facts that a reader of figures wants to know.
+
+use std::fs;
+use std::process::Command;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::{peers, twins};
+
+/// Processor time of this thread: other work on the machine does not count.
+pub fn thread_time_ns() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+/// Puts this process, and all that it will start, on one core: the last one that is allowed.
+pub fn pin() {
+    let Ok(allowed) = sched_getaffinity(None) else { return };
+    if let Some(core) = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core)) {
+        let mut one = CpuSet::new();
+        one.set(core);
+        // Where it is not allowed, figures are as good as the machine is quiet.
+        let _ = sched_setaffinity(None, &one);
+    }
+}
+
+/// Lines about the machine, for the head of a table.
+pub fn facts(has_peers: bool) -> Vec<String> {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let cores = processor.lines().filter(|line| line.starts_with("processor")).count();
+    let widest = ["avx512f", "avx2", "avx", "sse2"].into_iter().find(|name| processor.contains(name));
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Vec<&str> = load.split_whitespace().take(3).collect();
+    let mut facts = vec![
+        format!(
+            "processor: {}, {cores} cores, {}",
+            model.map_or("unknown", |(_, name)| name),
+            widest.unwrap_or("no vectors known")
+        ),
+        format!("load when it began: {}", load.join(", ")),
+        format!("C: {} with `{}`", first_line(&twins::compiler(), "--version"), twins::FLAGS.join(" ")),
+        format!("Rust: {}", first_line("rustc", "--version")),
+    ];
+    if has_peers {
+        facts.push(format!("peers: {}", peers::versions().join(", ")));
+    }
+    facts
+}
+
+fn first_line(program: &str, argument: &str) -> String {
+    let output = Command::new(program).arg(argument).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().next().unwrap_or("not there").to_owned()
+}

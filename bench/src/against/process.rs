@@ -1,0 +1,66 @@
+//! A side in a process of its own: it takes a turn for each line that it is sent.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::Side;
+use super::record::Record;
+
+/// How long a turn may take. The first one of a peer includes a compilation, the longest of which takes a minute.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// A process that waits for its turn.
+pub struct Process {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl Process {
+    /// Starts it. What it writes to standard error is shown to the developer.
+    pub fn start(command: &mut Command) -> Result<Process, String> {
+        let mut child = command
+            .arg("--turns")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{command:?}: {error}"))?;
+        let stdin = child.stdin.take().expect("it is piped");
+        let stdout = child.stdout.take().expect("it is piped");
+        let (send, lines) = channel();
+        // A reader of its own, so that a process that says nothing can be given up.
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Process { child, stdin, lines })
+    }
+}
+
+impl Side for Process {
+    fn turn(&mut self) -> Result<Vec<Record>, String> {
+        writeln!(self.stdin, "turn").map_err(|error| format!("it ended: {error}"))?;
+        let mut records = Vec::new();
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).map_err(|_| "no answer".to_owned())?;
+            if line.is_empty() {
+                return Ok(records);
+            }
+            records.push(Record::read(&line)?);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may be gone already, or hang in its turn; either way it is not needed any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
