@@ -96,11 +96,11 @@ fn write(built: &Built, folder: &Path) -> Result<String, (PathBuf, String)> {
     for file in &built.files {
         let path = folder.join(&file.name);
         if file.is_edited && path.exists() {
-            lines.push_str(&format!("kept {}\n", path.display()));
+            lines.extend(["kept ", &path.display().to_string(), "\n"]);
             continue;
         }
         replace(&path, file.text.as_bytes()).map_err(|error| failed(&path, &error))?;
-        lines.push_str(&format!("wrote {}\n", path.display()));
+        lines.extend(["wrote ", &path.display().to_string(), "\n"]);
     }
     Ok(lines)
 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Emitted, Options, Source, emit};
+use eddy_compile::emit::{Constants, Emitted, Options, Source, emit};
 use eddy_compile::layout::Struct;
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_loader::{Instance, Library, Memory};
@@ -47,10 +47,18 @@ impl Compiled {
         let start = Instant::now();
         let case = Case::of(workload);
         let prepared = ready(&case)?;
-        let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &eddy_plan::Options::default());
+        let single = workload.is_single();
+        let planning = eddy_plan::Options { single, ..eddy_plan::Options::default() };
+        let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &planning);
         let source = Source { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
-        let precision = if workload.is_single() { Precision::Single } else { Precision::Double };
-        let options = Options { name: "bench".to_owned(), precision, max_window: case.cycles.len() };
+        let precision = if single { Precision::Single } else { Precision::Double };
+        let options = Options {
+            name: "bench".to_owned(),
+            precision,
+            max_window: case.cycles.len(),
+            constants: Constants::FromHost,
+            places: Vec::new(),
+        };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;
         let to_c = start.elapsed().as_secs_f64();
         let settings =
