@@ -136,12 +136,13 @@ impl Machine {
         Some(read(self.instance.state(), field, &memory.ty, 0, self.emitted.precision))
     }
 
-    /// Gives a parameter that nothing learns a value.
+    /// Before the first cycle: gives a parameter that nothing learns a value.
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         let known = self.emitted.parameters.iter().find(|(known, _)| *known == parameter);
         if let Some((_, name)) = known {
             write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
             self.instance.call(&self.prepare);
+            self.instance.reset_state();
         }
     }
 

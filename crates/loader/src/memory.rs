@@ -6,24 +6,32 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Zeroed bytes that begin at a multiple of [`Memory::ALIGNMENT`].
-#[derive(Clone)]
 pub struct Memory {
-    lines: Vec<Line>,
+    /// At least as many bytes as are asked for, after `start`. They are words since the allocator gives zeroed words without touching
+    /// them, but would write zeros to what must be aligned more strictly.
+    words: Vec<u64>,
+    /// Where the first aligned byte is.
+    start: usize,
     bytes: usize,
 }
-
-/// A cache line.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; Memory::ALIGNMENT]);
 
 impl Memory {
     /// A cache line, and the widest vector.
     pub const ALIGNMENT: usize = 64;
 
-    /// So many zeros.
+    /// So many zeros. The system gives them when they are touched: room for windows that never come costs nothing.
     pub fn zeroed(bytes: usize) -> Memory {
-        Memory { lines: vec![Line([0; Memory::ALIGNMENT]); bytes.div_ceil(Memory::ALIGNMENT)], bytes }
+        let words = vec![0_u64; (bytes + Memory::ALIGNMENT).div_ceil(size_of::<u64>())];
+        let start = words.as_ptr().addr().next_multiple_of(Memory::ALIGNMENT) - words.as_ptr().addr();
+        Memory { words, start, bytes }
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Memory {
+        let mut copy = Memory::zeroed(self.bytes);
+        copy.copy_from_slice(self);
+        copy
     }
 }
 
@@ -31,16 +39,17 @@ impl Deref for Memory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `lines` holds at least `bytes` bytes in a row, since a `Line` is an array of bytes without padding (`repr(C)`, and
-        // its size is its alignment); all are initialised. They are borrowed as long as `self` is.
-        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.bytes) }
+        // SAFETY: `words` holds `ALIGNMENT` bytes more than `bytes`, and `start` is below `ALIGNMENT`: the slice lies inside. All its bytes
+        // are initialised, since words have no padding. They are borrowed as long as `self` is, and `words` is never reallocated.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<u8>().add(self.start), self.bytes) }
     }
 }
 
 impl DerefMut for Memory {
     fn deref_mut(&mut self) -> &mut [u8] {
+        let first = self.words.as_mut_ptr().cast::<u8>();
         // SAFETY: as in `deref`; and `self` is borrowed mutably, so nobody else sees these bytes. Any byte may be written to them.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.bytes) }
+        unsafe { std::slice::from_raw_parts_mut(first.add(self.start), self.bytes) }
     }
 }
 

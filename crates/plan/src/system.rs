@@ -131,6 +131,8 @@ impl<'a> System<'a> {
         }
         system.set_clocks(clocks, |_| None);
         system.index();
+        system.see_through_restarts();
+        system.index();
         let known = evaluate_everywhere(&system);
         system.simplify(known);
         let truth = |defs: &[Def], var: VarId| match &defs[var.index()] {

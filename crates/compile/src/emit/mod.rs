@@ -444,8 +444,9 @@ impl<'a> Emitter<'a> {
         lines.line("");
         lines.block(&format!("void {name}_reset({name}_state *self)"), |lines| {
             lines.append(&self.reset);
-            lines.line(format!("{name}_reset_state(self);"));
+            // Delays may start with what is made of parameters.
             lines.line(format!("{name}_prepare(self);"));
+            lines.line(format!("{name}_reset_state(self);"));
         });
         lines.line("");
         lines.block(&format!("void {name}_prepare({name}_state *self)"), |lines| {

@@ -5,7 +5,7 @@ use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
 use super::cell::{Cell, Env, Operation, Stop, compute};
-use crate::plan::{Immediate, Lagged, Place, Read, SlotId};
+use crate::plan::{Immediate, Lagged, Place, Read, Right, SlotId};
 
 /// What a loop asks its surroundings for.
 pub trait Outside {
@@ -60,9 +60,16 @@ impl LateRun {
         run
     }
 
-    /// What a register holds, if it was written.
-    pub fn register(&self, fby: VarId) -> Option<&Cell> {
-        self.registers.get(&fby)
+    /// What a `fby` would be next: what its register holds, or the newest value of its operand.
+    pub fn memory(&self, lagged: &Lagged, fby: VarId) -> Option<&Cell> {
+        let late = lagged.body.iter().find(|late| late.instruction.var == fby)?;
+        match &late.instruction.right {
+            Right::Previous { next, .. } => {
+                let entries = self.rings.get(&next.var())?.iter().flatten();
+                entries.max_by_key(|(iteration, _)| *iteration).map(|(_, cell)| cell)
+            }
+            _ => self.registers.get(&fby),
+        }
     }
 
     /// How many values are kept.

@@ -177,7 +177,7 @@ impl<'a> Execution<'a> {
 
     /// What a `fby` of a forward loop would be at its next activation, if it had one before.
     pub fn memory(&self, fby: VarId) -> Option<&Value> {
-        self.roots.iter().find_map(|root| root.late.register(fby)).and_then(Cell::value)
+        self.roots.iter().find_map(|root| root.late.memory(root.lagged().ok()?, fby)).and_then(Cell::value)
     }
 
     /// How late a stream of a forward loop is.

@@ -123,7 +123,9 @@ impl<'a> Compiled<'a> {
     pub fn end(&mut self) -> Result<(), Failure> {
         let is_trace = matches!(self.compilation.emitted.shape, Shape::Trace);
         let is_run = self.takeover.is_some() || is_trace && self.machine.flush().is_ok() && self.take_rows();
-        if !is_run && !self.machine.is_between_windows() {
+        // Late streams of the last cycles are still to come, even if all outputs are there.
+        let is_late = matches!(self.compilation.emitted.shape, Shape::Late(_));
+        if !is_run && (is_late || !self.machine.is_between_windows()) {
             self.take_over()?;
         }
         match &mut self.takeover {

@@ -125,7 +125,11 @@ impl<'a> Engine<'a> {
     pub fn stats(&self) -> Vec<(&'static str, u64)> {
         match &self.run {
             Run::Simulated(run) => run.stats(),
-            Run::Compiled(_) => vec![("cycles", self.n_cycles), ("look-ahead used", self.look_ahead)],
+            Run::Compiled(_) => vec![
+                ("cycles", self.n_cycles),
+                ("look-ahead used", self.look_ahead),
+                ("widest window", self.look_ahead + u64::from(self.n_cycles > 0)),
+            ],
         }
     }
 }

@@ -105,7 +105,8 @@ pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompil
     let options = eddy_plan::Options { seed, single, ..eddy_plan::Options::default() };
     let plan = plan(&flow, source.clocks, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
-    let max_window = room(per_cycle, precision);
+    let most = source.options.max_window.unwrap_or(usize::MAX);
+    let max_window = room(per_cycle, precision).min(most);
     let options = emit::Options {
         name: name.to_string(),
         precision,
