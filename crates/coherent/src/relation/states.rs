@@ -25,7 +25,7 @@ pub fn ask_state(terms: &Terms, state: &State, bounds: Bounds) -> (Answer, Point
     }
     let point = search.below(&state.word, point);
     let term = Goal::Check(search.closed(state.term, point));
-    // The term is asked first, then the frames from the top: what is known then is what they can say least about.
+    // The term first, then the frames from the top: each frame then gets a number that is known.
     search.push_all(goals.into_iter().chain([term]).rev());
     (search.answer().0, bottom)
 }
