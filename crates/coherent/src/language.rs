@@ -215,13 +215,13 @@ fn ask(
 fn not_searched(file: &SourceFile, bounds: Bounds, cuts: &BTreeSet<Cut>) -> Diagnostic {
     let said = cuts.iter().map(|cut| match cut {
         Cut::Copies => {
-            format!("multisets that must be guessed have at most {} points (`--copies`)", bounds.copies)
+            format!("a multiset that must be guessed has at most the size {} (`--copies`)", bounds.copies)
         }
         Cut::Unfold => {
-            format!("a recursion is unfolded at most {} times inside itself (`--unfold`)", bounds.unfold)
+            format!("a recursion is unfolded inside itself down to the depth {} (`--unfold`)", bounds.unfold)
         }
-        Cut::Work => format!("at most {} goals are looked at (`--fuel`)", bounds.work),
-        Cut::Memory => format!("the search needs more than {} MiB (`--memory`)", bounds.memory >> 20),
+        Cut::Work => format!("the number of goals that are looked at is {} (`--fuel`)", bounds.work),
+        Cut::Memory => format!("the search may take {} MiB (`--memory`)", bounds.memory >> 20),
     });
     Diagnostic::warning(codes::FUEL, main_span(file), "not everything was searched")
         .label("this may have the point, or not")
