@@ -16,7 +16,7 @@ use eddy_tensor::Value;
 use crate::answers::Answers;
 use crate::args::{
     AskArgs, CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, PlanArgs, Program, Reporting, RunArgs,
-    is_standard_input,
+    bytes, is_standard_input,
 };
 use crate::input::{self, Unreadable};
 use crate::json;
@@ -42,6 +42,7 @@ pub fn ask(args: &AskArgs) -> Result<Status, Stop> {
     let options = Options {
         point: Some(args.point.clone()),
         fuel: args.fuel,
+        memory: args.memory.map(bytes),
         copies: args.copies,
         unfold: args.unfold,
         ..Options::default()

@@ -4,16 +4,15 @@
 //! M and its derivative. No case creates a sum; the rule of Leibniz is carried by `theta`.
 //!
 //! The definition is used as it is. A term without x is differentiated like any other, also where `inj_0 M` would do: the
-//! steps that this costs are what traces show and laws count.
-
-use rustc_hash::FxHashMap;
+//! steps that this costs are what traces show and laws count. A recursion differentiates the same terms over and over; what was found once
+//! is remembered with the terms.
 
 use crate::syntax::{Bit, Op, Term, TermId, Terms};
 use crate::types::Type;
 
 /// ∂(x, M), where x is the free variable of this index.
 pub fn differential(terms: &mut Terms, x: u32, m: TermId) -> TermId {
-    let mut done: FxHashMap<(TermId, u32), TermId> = FxHashMap::default();
+    let mut done = std::mem::take(&mut terms.differentials);
     let mut work = vec![(m, x)];
     while let Some((id, x)) = work.last().copied() {
         if done.contains_key(&(id, x)) {
@@ -32,7 +31,8 @@ pub fn differential(terms: &mut Terms, x: u32, m: TermId) -> TermId {
         let result = rule(terms, x, id, &parts);
         done.insert((id, x), result);
     }
-    done[&(m, x)]
+    terms.differentials = done;
+    terms.differentials[&(m, x)]
 }
 
 /// `\x:A. M` becomes `\x:D A. ∂(x,M)`: the rule for `D` of an abstraction.

@@ -92,15 +92,14 @@ fn leaves(
     };
     let mut text = String::new();
     for path in paths(program.ty.depth) {
-        // The machines that substitute make terms; each leaf starts with those of the program.
-        let copy = || program.clone();
         let result = match (&code, has_coins) {
             (Some(code), true) => {
-                let (mass, steps) = environment::distribution(code, &path, limits, coins)?;
-                counters.steps += steps;
+                let (mass, effort) = environment::distribution(code, &path, limits, coins)?;
+                counters.steps += effort.steps;
+                counters.cells += effort.cells;
                 mass.show(has_ticks)
             }
-            (None, true) => det::distribution(&mut copy(), &path, limits, coins)?.show(has_ticks),
+            (None, true) => det::distribution(program, &path, limits, coins)?.show(has_ticks),
             (Some(code), false) => {
                 let report = environment::run(code, &path, limits);
                 counters.steps += report.steps;
@@ -109,7 +108,7 @@ fn leaves(
             }
             (None, false) => {
                 let machine = if engine == Engine::Krivine { nd::run } else { det::run };
-                let run = machine(&mut copy(), &path, limits);
+                let run = machine(program, &path, limits);
                 counters.steps += run.steps;
                 show(run.outcome, has_ticks)?
             }

@@ -1,5 +1,7 @@
 //! The language as the command line sees it.
 
+use std::collections::BTreeSet;
+
 use eddy_language::{Command, Data, Language, OptionName, Options, Out, Status, Verdict};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
@@ -8,7 +10,7 @@ use crate::engine::{self, Engine, MAX_LEVELS, Obstacle};
 use crate::krivine::step::RULES;
 use crate::outcome::{DEFAULT_COINS, Limits, Outcome, Shortage};
 use crate::relation::store::Store;
-use crate::relation::{self, Answer, Bounds};
+use crate::relation::{self, Answer, Bounds, Cut};
 use crate::syntax::Program;
 use crate::trace::{self, Show, Summary};
 use crate::{codes, format, parse, typing};
@@ -38,7 +40,7 @@ impl Language for Coherent {
             Command::Check => Some(&[]),
             Command::Run => Some(&[Engine, Fuel, Memory, Coins]),
             Command::Trace => Some(&[Fuel, Memory, From, To, Limit, Terms]),
-            Command::Ask => Some(&[Point, Fuel, Copies, Unfold]),
+            Command::Ask => Some(&[Point, Fuel, Memory, Copies, Unfold]),
             Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => None,
         }
     }
@@ -60,14 +62,14 @@ impl Language for Coherent {
         out: Out<'_>,
     ) -> Result<Verdict, std::fmt::Error> {
         let file = sources.main();
-        let mut program = match typing::check(file) {
+        let program = match typing::check(file) {
             Ok(program) => program,
             Err(diagnostics) => return Ok(Verdict::refused(diagnostics)),
         };
         match command {
             Command::Check => check(&program, out),
             Command::Run => run(file, &program, options, out),
-            Command::Trace => trace(file, &mut program, options, out),
+            Command::Trace => trace(file, &program, options, out),
             Command::Ask => ask(file, &program, options, out),
             Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => {
                 unreachable!("this command has no options, not even none")
@@ -118,7 +120,7 @@ fn run(
 
 fn trace(
     file: &SourceFile,
-    program: &mut Program,
+    program: &Program,
     options: &Options,
     out: Out<'_>,
 ) -> Result<Verdict, std::fmt::Error> {
@@ -143,7 +145,7 @@ fn trace(
     let wanted = Show { from: options.from, to: options.to, limit: options.limit, terms: options.terms };
     // A run that does not end has no trace, unless a part of it is asked for; to know, it is run first.
     if !wanted.is_part()
-        && let Outcome::Short(shortage) = crate::krivine::det::run(&mut program.clone(), &[], limits).outcome
+        && let Outcome::Short(shortage) = crate::krivine::det::run(program, &[], limits).outcome
     {
         return Ok(stopped(file, shortage));
     }
@@ -174,7 +176,8 @@ fn ask(
     if let Err(wrong) = relation::point::parse(text, types, program.ty, &mut Store::default()) {
         let (before, after) = text.split_at(wrong.at);
         let ty = types.show_briefly(program.ty);
-        let title = format!("`{text}` is no point of `{ty}`: expected {} after `{before}`", wrong.expected);
+        let place = if before.is_empty() { String::new() } else { format!("after `{before}` ") };
+        let title = format!("`{text}` is no point of `{ty}`: {place}expected {}", wrong.expected);
         let found = if after.is_empty() { "the end".to_string() } else { format!("`{after}`") };
         let diagnostic = Diagnostic::error(codes::RUN, main_span(file), title)
             .label(format!("this is `{ty}`"))
@@ -187,21 +190,43 @@ fn ask(
         copies: options.copies.unwrap_or(default.copies),
         unfold: options.unfold.unwrap_or(default.unfold),
         work: options.fuel.unwrap_or(default.work),
+        memory: options.memory.unwrap_or(default.memory),
     };
     let (answer, work) = relation::ask(program, bounds, |store| {
         relation::point::parse(text, types, program.ty, store).expect("it was read before")
     });
+    let mut verdict = Verdict::answered();
     match answer {
         Answer::Yes(found) => {
             writeln!(out, "yes")?;
             relation::derivation::write(&found, &program.terms, out)?;
         }
         Answer::No => writeln!(out, "no")?,
-        Answer::Unknown => writeln!(out, "unknown")?,
+        Answer::Unknown(cuts) => {
+            writeln!(out, "unknown")?;
+            verdict.diagnostics.push(not_searched(file, bounds, &cuts));
+        }
     }
-    let mut verdict = Verdict::answered();
     verdict.stats = vec![("goals", work)];
     Ok(verdict)
+}
+
+/// No derivation was found, and not everything was searched.
+fn not_searched(file: &SourceFile, bounds: Bounds, cuts: &BTreeSet<Cut>) -> Diagnostic {
+    let said = cuts.iter().map(|cut| match cut {
+        Cut::Copies => {
+            format!("a multiset that must be guessed has at most the size {} (`--copies`)", bounds.copies)
+        }
+        Cut::Unfold => {
+            format!("a recursion is unfolded inside itself down to the depth {} (`--unfold`)", bounds.unfold)
+        }
+        Cut::Work => format!("the number of goals that are looked at is {} (`--fuel`)", bounds.work),
+        Cut::Memory => format!("the search may take {} MiB (`--memory`)", bounds.memory >> 20),
+    });
+    Diagnostic::warning(codes::FUEL, main_span(file), "not everything was searched")
+        .label("this may have the point, or not")
+        .reason(said.collect::<Vec<_>>().join("; "))
+        .help("give the search more room")
 }
 
 fn limits(program: &Program, options: &Options) -> Limits {

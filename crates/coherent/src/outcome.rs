@@ -76,11 +76,11 @@ pub struct Mass {
 }
 
 impl Mass {
-    /// A path of this weight reached a number.
-    pub fn add(&mut self, value: u64, weight: &RBig, ticks: u64) {
+    /// Paths of this weight reached a number; with them come their ticks, weighted.
+    pub fn add(&mut self, value: u64, weight: &RBig, ticks: RBig) {
         let (mass, expectation) = self.values.entry(value).or_default();
         *mass += weight;
-        *expectation += weight * RBig::from(ticks);
+        *expectation += ticks;
     }
 
     /// All masses together: 1.

@@ -29,15 +29,57 @@ pub fn show(terms: &Terms, id: TermId) -> String {
 
 /// A term as text, cut where it gets long. Free variables, if there are any, print as `#0`, `#1`, …
 pub fn show_briefly(terms: &Terms, id: TermId, limit: usize) -> String {
-    show_open(terms, id, Vec::new(), limit)
+    show_in(&mut Scope::default(), terms, id, limit)
 }
 
-/// A term with free variables of these names, the innermost last, cut where it gets long.
-pub fn show_open(terms: &Terms, id: TermId, scope: Vec<String>, limit: usize) -> String {
-    let used = scope.iter().cloned().collect();
-    let mut printer = Printer { terms, text: String::new(), scope, used, limit };
+/// A term in a scope, cut where it gets long.
+pub fn show_in(scope: &mut Scope, terms: &Terms, id: TermId, limit: usize) -> String {
+    let outside = scope.names.len();
+    let mut printer = Printer { terms, text: String::new(), scope, limit };
     printer.print(id);
-    printer.text
+    let text = printer.text;
+    // Where it was cut, variables may still be in scope.
+    while scope.names.len() > outside {
+        scope.leave();
+    }
+    text
+}
+
+/// The names of the variables in scope, all of them different.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// The innermost last.
+    names: Vec<String>,
+    used: FxHashSet<String>,
+}
+
+impl Scope {
+    /// A name for the variable of a binder: the one that the user gave it, with a number where that is taken.
+    pub fn fresh(&self, terms: &Terms, binder: TermId) -> String {
+        let given = terms.binder_name(binder).map_or("x", |name| terms.names.text(name));
+        let is_free = |name: &String| !self.used.contains(name) && !LEXICON.reserved.contains(&name.as_str());
+        let numbered = (self.names.len()..).map(|number| format!("{given}'{number}"));
+        let mut candidates = std::iter::once(given.to_string()).chain(numbered);
+        candidates.find(is_free).expect("there are more names than variables")
+    }
+
+    /// A variable comes into scope.
+    pub fn enter(&mut self, name: String) {
+        self.used.insert(name.clone());
+        self.names.push(name);
+    }
+
+    /// The innermost variable goes out of scope.
+    pub fn leave(&mut self) {
+        let name = self.names.pop().expect("the variable is in scope");
+        self.used.remove(&name);
+    }
+
+    /// The name of a variable, by its index; nothing if it is free.
+    pub fn name(&self, index: u32) -> Option<&str> {
+        let place = self.names.len().checked_sub(index as usize + 1)?;
+        Some(&self.names[place])
+    }
 }
 
 enum Task {
@@ -55,8 +97,7 @@ enum Task {
 struct Printer<'a> {
     terms: &'a Terms,
     text: String,
-    scope: Vec<String>,
-    used: FxHashSet<String>,
+    scope: &'a mut Scope,
     limit: usize,
 }
 
@@ -70,14 +111,8 @@ impl Printer<'_> {
             }
             match task {
                 Task::Text(text) => self.text.push_str(text),
-                Task::Enter(name) => {
-                    self.used.insert(name.clone());
-                    self.scope.push(name);
-                }
-                Task::Leave => {
-                    let name = self.scope.pop().expect("the variable is in scope");
-                    self.used.remove(&name);
-                }
+                Task::Enter(name) => self.scope.enter(name),
+                Task::Leave => self.scope.leave(),
                 Task::Argument(id) => {
                     let needs_brackets = matches!(
                         self.terms.get(id),
@@ -97,21 +132,19 @@ impl Printer<'_> {
     fn form(&mut self, id: TermId, work: &mut Vec<Task>) {
         use Task::{Anywhere, Argument, Enter, Leave, Text};
         match self.terms.get(id) {
-            Term::Var(index) => {
-                let place = self.scope.len().checked_sub(index as usize + 1);
-                match place {
-                    Some(place) => self.text.push_str(&self.scope[place]),
-                    None => self.write(format_args!("#{}", index as usize - self.scope.len())),
-                }
-            }
+            Term::Var(index) => match self.scope.name(index) {
+                Some(name) => self.text.push_str(name),
+                None => self.write(format_args!("#{}", index as usize - self.scope.names.len())),
+            },
             Term::Num(n) => self.write(format_args!("{n}")),
             Term::Coin(probability) => {
                 self.write(format_args!("coin({})", self.terms.probability(probability)));
             }
             Term::Zero(ty) => self.write(format_args!("0_({})", self.terms.types.show(ty))),
             Term::Lambda(ty, body) => {
-                let name = self.fresh(id);
-                self.write(format_args!("\\{name}:{}. ", self.terms.types.show(ty)));
+                let name = self.scope.fresh(self.terms, id);
+                let ty = self.terms.types.show_at_most(ty, self.limit);
+                self.write(format_args!("\\{name}:{ty}. "));
                 work.extend([Leave, Anywhere(body), Enter(name)]);
             }
             Term::Apply(function, argument) => {
@@ -138,7 +171,7 @@ impl Printer<'_> {
                 ]);
             }
             Term::Let(depth, m, p) => {
-                let name = self.fresh(id);
+                let name = self.scope.fresh(self.terms, id);
                 self.text.push_str("let");
                 self.depth(depth);
                 self.write(format_args!(" {name} = "));
@@ -157,17 +190,6 @@ impl Printer<'_> {
         if depth > 0 {
             self.write(format_args!("^{depth}"));
         }
-    }
-
-    fn fresh(&self, binder: TermId) -> String {
-        let given = self.terms.binder_name(binder).map_or("x", |name| self.terms.names.text(name));
-        let is_taken = |name: &str| self.used.contains(name) || LEXICON.reserved.contains(&name);
-        if !is_taken(given) {
-            return given.to_string();
-        }
-        let candidates = (self.scope.len()..).map(|number| format!("{given}'{number}"));
-        let mut free = candidates.filter(|name| !is_taken(name));
-        free.next().expect("there are more names than variables")
     }
 
     fn write(&mut self, text: std::fmt::Arguments<'_>) {

@@ -133,6 +133,9 @@ impl Term {
     }
 }
 
+/// Fewer terms are all kept: any number of this size does.
+const MANY: usize = 1 << 18;
+
 /// All terms of one program and of its runs.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
@@ -142,6 +145,10 @@ pub struct Terms {
     places: FxHashMap<Term, TermId>,
     /// What the user called the variables of binders.
     binder_names: FxHashMap<TermId, Name>,
+    /// The differentials that were taken, by term and variable; see [`differential`](crate::differential).
+    pub(crate) differentials: FxHashMap<(TermId, u32), TermId>,
+    /// With so many terms, those that nobody needs are thrown away.
+    many: usize,
     probabilities: Vec<RBig>,
     places_of_probabilities: FxHashMap<RBig, ProbId>,
     /// The names in the program.
@@ -211,7 +218,51 @@ impl Terms {
     pub fn bytes(&self) -> u64 {
         // A term, its scope, and its entry in a hash table that is half full.
         const EACH: usize = 3 * size_of::<Term>() + 3 * size_of::<TermId>();
-        (self.terms.len() * EACH) as u64
+        // An entry in such a table.
+        const DIFFERENTIAL: usize = 2 * size_of::<((TermId, u32), TermId)>();
+        (self.terms.len() * EACH + self.differentials.len() * DIFFERENTIAL) as u64
+    }
+
+    /// Whether there are so many terms that it is time to [keep](Terms::keep) only some.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.terms.len() >= self.many.max(MANY)
+    }
+
+    /// Throws away all terms but these and their parts, and tells them their new numbers.
+    pub fn keep<'a>(&mut self, roots: impl Iterator<Item = &'a mut TermId>) {
+        let roots: Vec<&mut TermId> = roots.collect();
+        let mut is_kept = vec![false; self.terms.len()];
+        let mut work: Vec<TermId> = roots.iter().map(|root| **root).collect();
+        while let Some(id) = work.pop() {
+            if !std::mem::replace(&mut is_kept[id.index()], true) {
+                work.extend(self.get(id).parts().map(|(part, _)| part));
+            }
+        }
+        let old = std::mem::take(&mut self.terms);
+        let mut names = std::mem::take(&mut self.binder_names);
+        self.scopes.clear();
+        self.places.clear();
+        self.differentials = FxHashMap::default();
+        // Parts come before what they are parts of. What is not kept has no new number, and nobody asks for it.
+        let mut moved = Vec::with_capacity(old.len());
+        for (place, term) in old.into_iter().enumerate() {
+            let before = TermId(u32::try_from(place).expect("it was a number of a term"));
+            if !is_kept[place] {
+                moved.push(before);
+                continue;
+            }
+            let parts: Vec<TermId> = term.parts().map(|(part, _)| moved[part.index()]).collect();
+            let now = self.add(term.with_parts(parts.into_iter()));
+            if let Some(name) = names.remove(&before) {
+                self.binder_names.insert(now, name);
+            }
+            moved.push(now);
+        }
+        self.many = 2 * self.terms.len();
+        for root in roots {
+            *root = moved[root.index()];
+        }
     }
 
     /// The number of a probability.

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::engine::show;
+use crate::krivine::det;
 use crate::krivine::state::State;
 use crate::krivine::step::{Next, RULES, Sums, step};
 use crate::outcome::{Limits, Outcome, Shortage};
@@ -58,7 +59,7 @@ const TERM_WIDTH: usize = 200;
 /// Runs a program of type `nat` without coins, and writes the steps that are to be shown and the result. A run that ends for want
 /// of something has no line for its result.
 pub fn trace(
-    program: &mut Program,
+    program: &Program,
     limits: Limits,
     wanted: Show,
     out: &mut dyn Write,
@@ -66,16 +67,15 @@ pub fn trace(
     let mut summary =
         Summary { outcome: Outcome::Empty, steps: 0, rules: [0; RULES.len()], cells: 0, deepest: 0 };
     let has_ticks = program.has_ticks();
+    let terms = &mut program.terms.clone();
     let mut state = State::start(program.main, &[]);
     loop {
-        if let Some(shortage) = limits.shortage(summary.steps, program.terms.bytes() + state.bytes())
-            && !state.is_value(&program.terms)
-        {
+        if let Some(shortage) = det::shortage(terms, &mut state, limits, summary.steps) {
             summary.outcome = Outcome::Short(shortage);
             return Ok(summary);
         }
         let ticks = state.ticks;
-        let made = step(&mut program.terms, state, Sums::Cells);
+        let made = step(terms, state, Sums::Cells);
         if let Next::Value(value) = made.next {
             summary.outcome = Outcome::Value { value, ticks };
             break;
@@ -108,7 +108,7 @@ pub fn trace(
         if is_shown {
             write!(out, " {state}")?;
             if wanted.terms {
-                write!(out, " t={}", print::show_briefly(&program.terms, state.term, TERM_WIDTH))?;
+                write!(out, " t={}", print::show_briefly(terms, state.term, TERM_WIDTH))?;
             }
             writeln!(out)?;
         }

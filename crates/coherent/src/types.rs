@@ -117,7 +117,8 @@ impl Types {
         self.show_at_most(ty, ENOUGH)
     }
 
-    fn show_at_most(&self, ty: Type, limit: usize) -> String {
+    /// The type, cut where it gets longer than this.
+    pub fn show_at_most(&self, ty: Type, limit: usize) -> String {
         enum Task {
             Show(Type),
             Text(&'static str),

@@ -5,7 +5,8 @@
 
 use eddy_coherent::engine::{Engine, run};
 use eddy_coherent::outcome::{Limits, Shortage};
-use eddy_coherent::relation::{Answer, Bounds, ask};
+use eddy_coherent::relation::{Answer, Bounds, Cut, ask};
+use eddy_coherent::syntax::Program;
 use eddy_coherent::{format, print, relation, typing};
 use eddy_syntax::SourceFile;
 
@@ -36,6 +37,10 @@ fn check(text: String, engines: &'static [Engine], expected: &'static str) {
 
 fn answers(text: String, expected: &'static str) {
     check(text, ALL, expected);
+}
+
+fn checked(text: String) -> Program {
+    typing::check(&SourceFile::new("extreme.cd", text)).expect("the program is right")
 }
 
 fn refused(text: String, code: &'static str) {
@@ -77,7 +82,7 @@ fn prefix_operators() {
 fn a_term_a_million_deep() {
     let runs = |text: String, expected: &'static str| {
         on_small_stack(move || {
-            let program = typing::check(&SourceFile::new("deep.cd", text)).expect("the program is right");
+            let program = checked(text);
             let (lines, _) = run(&program, Engine::Environment, Limits::default(), 0);
             assert_eq!(lines.as_deref(), Ok(expected));
         });
@@ -124,7 +129,7 @@ fn types() {
 fn tail_recursion_takes_constant_memory() {
     let text =
         "def loop = fix \\f:nat -> nat. \\n:nat. let x = n in if x then 7 else f (pred x); loop 800000";
-    let program = typing::check(&SourceFile::new("loop.cd", text)).expect("the program is right");
+    let program = checked(text.to_string());
     let limits = Limits { fuel: 20_000_000, memory: 4 << 20 };
     let (lines, counters) = run(&program, Engine::Environment, limits, 0);
     assert_eq!(lines.as_deref(), Ok("7\n"));
@@ -140,7 +145,7 @@ fn chains_of_closures_may_be_long() {
 #[test]
 fn limits_say_their_names() {
     let stopped = |text: &str, limits: Limits| {
-        let program = typing::check(&SourceFile::new("stop.cd", text)).expect("the program is right");
+        let program = checked(text.to_string());
         ALL.iter().map(move |engine| run(&program, *engine, limits, 0).0).collect::<Vec<_>>()
     };
     let small = Limits { fuel: 1000, memory: 1 << 20 };
@@ -156,8 +161,7 @@ fn many_live_variables_are_bounded_by_memory() {
     let n = 2000;
     let lets = chain(n, |i| format!("let x{i} = {i} in "));
     let uses = chain(n, |i| format!("if x{i} then 0 else "));
-    let program =
-        typing::check(&SourceFile::new("live.cd", lets + &uses + "7")).expect("the program is right");
+    let program = checked(lets + &uses + "7");
     let (lines, _) = run(&program, Engine::Environment, Limits::default(), 0);
     assert_eq!(lines.as_deref(), Ok("7\n"));
     let little = Limits { memory: 1 << 20, ..Limits::default() };
@@ -165,16 +169,91 @@ fn many_live_variables_are_bounded_by_memory() {
 }
 
 #[test]
+fn a_few_steps_that_take_much_memory_are_noticed() {
+    // A turn of the recursion makes a closure of a thousand values; a hundred turns are more than a megabyte.
+    let n = 1000;
+    let lets = chain(n, |i| format!("let x{i} = {i} in "));
+    let uses = chain(n, |i| format!("if x{i} then 0 else "));
+    let program = checked(format!("{lets} (fix \\f:nat -> nat. \\y:nat. succ (f ({uses} y))) 1"));
+    let limits = |fuel| Limits { fuel, memory: 24 << 20 };
+    let shortage = |fuel| run(&program, Engine::Environment, limits(fuel), 0).0;
+    assert_eq!(shortage(5_000), Err(Shortage::Fuel(5_000)));
+    assert_eq!(shortage(20_000), Err(Shortage::Memory(24 << 20)));
+}
+
+#[test]
+fn the_machines_of_the_paper_throw_terms_away() {
+    let loops =
+        "def loop = fix \\f:nat -> nat. \\n:nat. let x = n in if x then 7 else f (pred x); loop 300000";
+    let program = checked(loops.to_string());
+    for engine in [Engine::Deterministic, Engine::Krivine] {
+        let (lines, counters) = run(&program, engine, Limits { memory: 64 << 20, ..Limits::default() }, 0);
+        assert_eq!(lines.as_deref(), Ok("7\n"), "{}", engine.name());
+        assert!(counters.steps > 3_000_000, "{}", counters.steps);
+    }
+}
+
+#[test]
+fn distributions_are_bounded_by_memory() {
+    // A thousand coins make 2^1000 paths, no two of which meet.
+    let apart = "(fix \\f:(nat -> nat) -> nat. \\g:nat -> nat. choice(1/2, f (\\x:nat. succ (g x)), f (\\x:nat. pred (g x)))) (\\x:nat. x)";
+    // As many values as there are coins, each of so many digits.
+    let long = "fix \\x:nat. choice(1/2, 0, succ x)";
+    let little = Limits { memory: 1 << 20, ..Limits::default() };
+    for (text, coins) in [(apart, 1000), (long, 100_000)] {
+        let (lines, _) = run(&checked(text.to_string()), Engine::Environment, little, coins);
+        assert_eq!(lines, Err(Shortage::Memory(1 << 20)), "{text}");
+    }
+    // In small parts, what does not fit at once does fit.
+    let (lines, _) = run(&checked(apart.to_string()), Engine::Environment, little, 12);
+    assert_eq!(lines.as_deref(), Ok("{unresolved: 1}\n"));
+}
+
+#[test]
+fn paths_that_meet_go_on_together() {
+    let walk = "(fix \\F:nat -> nat. \\x:nat. let y = x in if y then 0 else F (if coin(1/2) then pred y else succ y)) 3";
+    let (lines, counters) = run(&checked(walk.to_string()), Engine::Environment, Limits::default(), 100);
+    assert!(lines.is_ok_and(|lines| lines.starts_with("{0: ")));
+    assert!(counters.steps < 1_000_000, "{}", counters.steps);
+}
+
+/// The answer to a question with these bounds.
+fn asked(program: &Program, point: &str, bounds: Bounds) -> Answer {
+    let read = |store: &mut _| {
+        relation::point::parse(point, &program.terms.types, program.ty, store).expect("it is a point")
+    };
+    ask(program, bounds, read).0
+}
+
+#[test]
+fn searches_are_bounded_by_memory() {
+    let little = Bounds { memory: 1 << 20, ..Bounds::default() };
+    // The point of a function of n arguments has n multisets, and each abstraction takes one off.
+    let arguments = format!("({}x) {}", "\\x:nat. ".repeat(1000), "7 ".repeat(1000));
+    let Answer::Unknown(cuts) = asked(&checked(arguments), "7", little) else { panic!("too much memory") };
+    assert_eq!(cuts, [Cut::Memory].into());
+    // All sizes up to the bound are tried, if there is room for them.
+    let many = Bounds { copies: u32::MAX, ..little };
+    let program = checked("\\f:nat -> nat. f 1".to_string());
+    let Answer::Unknown(cuts) = asked(&program, "[[1] -> 2] -> 3", many) else {
+        panic!("nothing is searched")
+    };
+    assert_eq!(cuts, [Cut::Copies, Cut::Memory].into());
+}
+
+#[test]
 fn questions_about_deep_programs() {
     on_small_stack(|| {
-        let file = SourceFile::new("deep.cd", "succ ".repeat(DEEP) + "1");
-        let program = typing::check(&file).expect("the program is right");
-        let (answer, _) = ask(&program, Bounds::default(), |store| {
-            relation::point::parse("100001", &program.terms.types, program.ty, store).expect("it is a point")
-        });
-        let Answer::Yes(found) = answer else { panic!("{answer:?}") };
-        let mut text = String::new();
-        relation::derivation::write(&found, &program.terms, &mut text).expect("a string takes all");
-        assert_eq!(text.lines().count(), DEEP + 1);
+        let found = |text: String, point: &str| {
+            let program = checked(text);
+            let Answer::Yes(found) = asked(&program, point, Bounds::default()) else { panic!("it is there") };
+            let mut text = String::new();
+            relation::derivation::write(&found, &program.terms, &mut text).expect("a string takes all");
+            text.lines().count()
+        };
+        assert_eq!(found("succ ".repeat(DEEP) + "1", "100001"), DEEP + 1);
+        assert_eq!(found("(\\x:nat. ".repeat(DEEP) + "7" + &") 1".repeat(DEEP), "7"), 2 * DEEP + 1);
+        let lets = chain(DEEP, |i| format!("let x{i} = x{} in ", i - 1));
+        assert_eq!(found(format!("let x0 = 7 in {lets} x{DEEP}"), "7"), 2 * DEEP + 3);
     });
 }

@@ -1,6 +1,6 @@
 //! The arguments of the command that asks about the meaning of a program.
 
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::{Program, Reporting};
 
@@ -14,6 +14,9 @@ pub struct AskArgs {
     /// Stop after this many steps of the search
     #[arg(long, value_name = "N")]
     pub fuel: Option<u64>,
+    /// Stop when the search takes more than this many mebibytes
+    #[arg(long, value_name = "MIB", value_parser = value_parser!(u64).range(..=u64::MAX >> 20))]
+    pub memory: Option<u64>,
     /// Where the number of uses of an argument must be guessed, try up to this many
     #[arg(long, value_name = "N")]
     pub copies: Option<u32>,

@@ -420,7 +420,7 @@ fn named_shape(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_string(), shape.trim().to_string()))
 }
 
-fn bytes(mebibytes: u64) -> u64 {
+pub fn bytes(mebibytes: u64) -> u64 {
     mebibytes << 20
 }
 

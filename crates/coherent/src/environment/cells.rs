@@ -6,7 +6,7 @@
 use crate::syntax::Bit;
 use crate::word::Letter;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cell {
     occurrences: u32,
     /// One occurrence was the 1, and is gone; the others are 0.
@@ -14,7 +14,7 @@ struct Cell {
 }
 
 /// The cells of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Cells {
     cells: Vec<Cell>,
     unused: Vec<u32>,
@@ -89,6 +89,27 @@ impl Cells {
         }
         self.cells.push(cell);
         u32::try_from(self.cells.len() - 1).expect("fewer cells than bytes of memory")
+    }
+
+    /// Gives the cells new names, in the order in which these letters, all that there are, mention them; the letters of written cells
+    /// become 0.
+    pub fn rename<'a>(&mut self, letters: impl Iterator<Item = &'a mut Letter>) {
+        let mut names = vec![None; self.cells.len()];
+        let mut cells = Vec::new();
+        for letter in letters {
+            let Letter::Cell(old) = *letter else { continue };
+            let cell = self.cells[old as usize];
+            if cell.is_written {
+                *letter = Letter::Zero;
+                continue;
+            }
+            let name = *names[old as usize].get_or_insert_with(|| {
+                cells.push(cell);
+                u32::try_from(cells.len() - 1).expect("fewer cells than before")
+            });
+            *letter = Letter::Cell(name);
+        }
+        *self = Cells { cells, unused: Vec::new(), made: self.made };
     }
 
     /// About how many bytes they take.

@@ -17,7 +17,7 @@ pub struct NodeId(pub(super) u32);
 pub struct Binder(pub(super) u32);
 
 /// Code that captures values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockId(pub(super) u32);
 
 /// Where the value of a variable is.
@@ -89,7 +89,11 @@ pub struct Code {
     /// For each binder the numbers of its occurrences, in order.
     pub(super) occurrences: Vec<Vec<u32>>,
     pub(super) probabilities: Vec<RBig>,
+    /// How many bits the longest denominator of a probability has.
+    pub(super) longest_denominator: u64,
     pub(super) start: Option<NodeId>,
+    /// How many values a block captures at most.
+    pub(super) largest_block: u32,
 }
 
 impl Code {

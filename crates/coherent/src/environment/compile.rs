@@ -6,7 +6,11 @@
 //! ```text
 //! \g. \x. f (g x)      `g x` is the block of an argument: it captures g and x, which are locals outside of it
 //! ```
+//!
+//! Each variable knows in which of the open contexts it has a slot, the innermost last. Blocks may capture a number of variables
+//! that is quadratic in the size of the program, so that the memory is counted.
 
+use dashu_int::ops::BitTest;
 use rustc_hash::FxHashMap;
 
 use super::code::{Binder, Block, BlockId, Code, Form, Make, NodeId, Slot};
@@ -23,18 +27,21 @@ pub fn compile(program: &Program, memory: u64) -> Result<Code, Shortage> {
         closed: FxHashMap::default(),
         probabilities: FxHashMap::default(),
         work: Vec::new(),
+        slots: Vec::new(),
         n_occurrences: 0,
-        n_captures: 0,
+        n_open: 0,
     };
     let start = compiler.node(program.main);
     compiler.code.start = Some(start);
     compiler.work.push(Task::Term(program.main, start));
     while let Some(task) = compiler.work.pop() {
         compiler.perform(task);
-        if (compiler.n_captures * size_of::<Slot>()) as u64 > memory {
+        if compiler.bytes() > memory {
             return Err(Shortage::Memory(memory));
         }
     }
+    compiler.code.largest_block =
+        compiler.code.blocks.iter().map(|block| block.captures.1 - block.captures.0).max().unwrap_or(0);
     Ok(compiler.code)
 }
 
@@ -63,8 +70,8 @@ enum Task {
 /// What is to become a block.
 #[derive(Default)]
 struct Context {
-    slots: FxHashMap<Binder, Slot>,
-    captures: Vec<Slot>,
+    /// The variables that it captures, and where their values are in the context around it.
+    captures: Vec<(Binder, Slot)>,
     n_locals: u32,
 }
 
@@ -74,12 +81,15 @@ struct Compiler<'a> {
     /// The binders in scope, the innermost last.
     binders: Vec<Binder>,
     contexts: Vec<Context>,
+    /// For each binder the open contexts in which its variable has a slot, the innermost last.
+    slots: Vec<Vec<(u32, Slot)>>,
     /// The code of closed terms.
     closed: FxHashMap<TermId, NodeId>,
     probabilities: FxHashMap<crate::syntax::ProbId, u32>,
     work: Vec<Task>,
     n_occurrences: u32,
-    n_captures: usize,
+    /// How many captures the open contexts have.
+    n_open: usize,
 }
 
 impl Compiler<'_> {
@@ -88,16 +98,17 @@ impl Compiler<'_> {
             Task::Term(term, node) => self.term(term, node),
             Task::Close(node) => self.code.ranges[node.0 as usize].1 = self.n_occurrences,
             Task::Bind(binder) => {
+                let place = self.innermost();
                 let context = self.context();
-                context.slots.insert(binder, Slot::Local(context.n_locals));
+                let slot = Slot::Local(context.n_locals);
                 context.n_locals += 1;
+                self.slots[binder.0 as usize].push((place, slot));
                 self.binders.push(binder);
             }
             Task::Unbind => {
                 let binder = self.binders.pop().expect("the variable is in scope");
-                let context = self.context();
-                context.slots.remove(&binder);
-                context.n_locals -= 1;
+                self.slots[binder.0 as usize].pop();
+                self.context().n_locals -= 1;
             }
             Task::Begin | Task::BeginClosed => self.contexts.push(Context::default()),
             Task::EndClosed => drop(self.contexts.pop()),
@@ -116,8 +127,12 @@ impl Compiler<'_> {
     /// Ends a block, and gives the number of its captures.
     fn end(&mut self, block: BlockId) -> u32 {
         let captures = self.contexts.pop().expect("the block was begun").captures;
+        self.n_open -= captures.len();
         let start = number(self.code.captures.len());
-        self.code.captures.extend(&captures);
+        for (binder, slot) in &captures {
+            self.slots[binder.0 as usize].pop();
+            self.code.captures.push(*slot);
+        }
         self.code.blocks[block.0 as usize].captures = (start, number(self.code.captures.len()));
         number(captures.len())
     }
@@ -137,7 +152,10 @@ impl Compiler<'_> {
                 let next = number(self.code.probabilities.len());
                 let place = *self.probabilities.entry(probability).or_insert(next);
                 if place == next {
-                    self.code.probabilities.push(self.terms.probability(probability).clone());
+                    let probability = self.terms.probability(probability).clone();
+                    let length = probability.denominator().bit_len() as u64;
+                    self.code.longest_denominator = self.code.longest_denominator.max(length);
+                    self.code.probabilities.push(probability);
                 }
                 Form::Coin(place)
             }
@@ -263,6 +281,7 @@ impl Compiler<'_> {
 
     fn new_binder(&mut self) -> Binder {
         self.code.occurrences.push(Vec::new());
+        self.slots.push(Vec::new());
         Binder(number(self.code.occurrences.len() - 1))
     }
 
@@ -270,21 +289,30 @@ impl Compiler<'_> {
         self.binders[self.binders.len() - 1 - index as usize]
     }
 
-    /// Where the value of a variable is in the innermost context, which captures it if need be.
+    /// Where the value of a variable is in the innermost context, which captures it if need be, as do all between it and the variable.
     fn slot(&mut self, binder: Binder) -> Slot {
-        let has = |context: &Context| context.slots.get(&binder).copied();
-        let (outer, mut slot) = (0..self.contexts.len())
-            .rev()
-            .find_map(|place| Some((place, has(&self.contexts[place])?)))
-            .expect("a variable is bound in some context");
-        for context in &mut self.contexts[outer + 1..] {
+        let innermost = self.innermost();
+        let slots = &mut self.slots[binder.0 as usize];
+        let (outer, mut slot) = *slots.last().expect("a variable is bound in some context");
+        for place in outer + 1..=innermost {
+            let context = &mut self.contexts[place as usize];
             let captured = Slot::Captured(number(context.captures.len()));
-            context.captures.push(slot);
-            context.slots.insert(binder, captured);
+            context.captures.push((binder, slot));
+            slots.push((place, captured));
             slot = captured;
-            self.n_captures += 1;
+            self.n_open += 1;
         }
         slot
+    }
+
+    /// About how many bytes are taken by captures, which are the only thing that can be larger than the program.
+    fn bytes(&self) -> u64 {
+        const OPEN: usize = size_of::<(Binder, Slot)>() + size_of::<(u32, Slot)>();
+        (self.n_open * OPEN + self.code.captures.len() * size_of::<Slot>()) as u64
+    }
+
+    fn innermost(&self) -> u32 {
+        number(self.contexts.len() - 1)
     }
 
     fn context(&mut self) -> &mut Context {

@@ -7,7 +7,7 @@
 use super::code::{Binder, NodeId};
 
 /// What a variable stands for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     /// A number.
     Number(u64),
@@ -27,16 +27,18 @@ pub(super) enum Value {
 const SMALL: usize = 1 << 16;
 
 /// The closures of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Heap {
     values: Vec<Value>,
     /// Where to collect next.
     limit: usize,
+    /// How many values were alive last time.
+    alive: usize,
 }
 
 impl Heap {
     pub fn new() -> Heap {
-        Heap { values: Vec::new(), limit: SMALL }
+        Heap { values: Vec::new(), limit: SMALL, alive: 0 }
     }
 
     /// Starts a closure; its values and then its levels are pushed next.
@@ -66,14 +68,14 @@ impl Heap {
         self.values.len() > self.limit
     }
 
-    /// How many values there are, dead or alive.
+    /// How many values there are, dead or alive, and how many more there will be while they are copied.
     pub fn len(&self) -> usize {
-        self.values.len()
+        self.values.len() + self.alive
     }
 
     /// Keeps what can be reached from the roots, which are told where their closures are now.
     pub fn collect<'a>(&mut self, roots: impl Iterator<Item = &'a mut Value>) {
-        let mut new = Vec::with_capacity(self.values.len() / 2);
+        let mut new = Vec::with_capacity(self.alive);
         let mut n_roots = 0;
         for root in roots {
             n_roots += 1;
@@ -87,6 +89,7 @@ impl Heap {
             scanned += 1;
         }
         self.limit = SMALL.max(2 * new.len() + n_roots);
+        self.alive = new.len();
         self.values = new;
     }
 

@@ -12,7 +12,7 @@ use crate::syntax::{Bit, Op};
 use crate::word::{Letter, Word};
 
 /// A frame of the stack.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Frame {
     Arg(Value),
     Succ,
@@ -29,8 +29,8 @@ pub(super) enum Frame {
 pub(super) enum Stop {
     Value(u64),
     Empty,
-    /// It waits for a coin, by the number of its probability.
-    Coin(u32),
+    /// It waits for a coin.
+    Coin,
     Short(Shortage),
 }
 
@@ -56,8 +56,10 @@ pub(super) struct Machine<'c> {
     next_look: u64,
 }
 
-/// How often the use of memory is looked at, in steps: a run cannot grow much in so few.
-const LOOK: u64 = 1 << 10;
+/// How many values, letters and levels a run may gain before the use of memory is looked at: a few megabytes.
+const LOOK: usize = 1 << 18;
+/// More steps are never made in between.
+const MAX_STEPS: usize = 1 << 10;
 
 impl<'c> Machine<'c> {
     /// The leaf of a compiled program at the end of a path.
@@ -91,7 +93,7 @@ impl<'c> Machine<'c> {
                 self.collect();
             }
             if self.steps >= self.next_look {
-                self.next_look = self.steps + LOOK;
+                self.next_look = self.steps + self.steps_until_look();
                 if self.bytes() > limits.memory {
                     break Stop::Short(Shortage::Memory(limits.memory));
                 }
@@ -116,9 +118,19 @@ impl<'c> Machine<'c> {
         self.frames.is_empty() && matches!(self.code.form(self.node), Form::Num(_))
     }
 
-    /// The coin that the machine waits for has fallen.
-    pub fn coin_falls(&mut self, side: u64) -> Result<Option<Stop>, Dead> {
-        self.number(side)
+    /// The coin that the machine waits for has fallen, and it goes on.
+    pub fn coin_falls(&mut self, side: u64, limits: Limits) -> Stop {
+        self.steps += 1;
+        match self.number(side) {
+            Ok(None) => self.advance(limits),
+            Ok(Some(stop)) => stop,
+            Err(Dead) => Stop::Empty,
+        }
+    }
+
+    /// Counts from nothing.
+    pub fn forget_counters(&mut self) {
+        (self.steps, self.ticks, self.cells.made, self.next_look) = (0, 0, 0, 0);
     }
 
     /// One step; the steps of numbers that follow are made as well.
@@ -195,7 +207,7 @@ impl<'c> Machine<'c> {
                 self.frames.push(Frame::Derive(letter));
                 self.node = function;
             }
-            Form::Coin(probability) => return Ok(Some(Stop::Coin(probability))),
+            Form::Coin(_) => return Ok(Some(Stop::Coin)),
             Form::Tick(part) => {
                 self.ticks += 1;
                 self.node = part;
@@ -379,6 +391,12 @@ impl<'c> Machine<'c> {
         });
         let rows = [&mut self.captured, &mut self.locals, &mut self.saved_values];
         self.heap.collect(rows.into_iter().flatten().chain(arguments));
+    }
+
+    /// A step captures at most the values of one block, and copies the levels and their letters; some more for what it adds itself.
+    fn steps_until_look(&self) -> u64 {
+        let growth = self.code.largest_block as usize + 2 * self.levels.len() + 8;
+        (LOOK / growth).clamp(1, MAX_STEPS) as u64
     }
 
     /// About how many bytes the state takes.

@@ -15,7 +15,9 @@
 //! * [`code`] is what runs, [`compile`](fn@compile) makes it of a term: variables become slots, and each binder knows where it occurs.
 //! * [`heap`] holds closures and collects those that nobody can reach, [`cells`] counts the occurrences of cells, so that writing one takes
 //!   no time at all.
-//! * [`machine`] has the rules, [`levels`] those for terms with levels, and [`run`](fn@run) and [`distribution`] are the ways in.
+//! * [`machine`] has the rules, [`levels`] those for terms with levels.
+//! * [`run`](fn@run) and [`distribution`] are the ways in; the latter follows all [`paths`] of coins, and takes those together that wait in equal
+//!   states ([`settle`]).
 
 pub mod code;
 
@@ -24,7 +26,10 @@ mod compile;
 mod heap;
 mod levels;
 mod machine;
+mod paths;
 mod run;
+mod settle;
 
 pub use compile::compile;
-pub use run::{Report, distribution, run};
+pub use paths::{Effort, distribution};
+pub use run::{Report, run};

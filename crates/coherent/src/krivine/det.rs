@@ -5,7 +5,7 @@ use dashu_ratio::RBig;
 use crate::krivine::state::State;
 use crate::krivine::step::{Next, Sums, step};
 use crate::outcome::{Limits, Mass, Outcome, Shortage};
-use crate::syntax::{Bit, Program, Term};
+use crate::syntax::{Bit, Program, Term, Terms};
 
 /// What a run came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,18 +16,25 @@ pub struct Run {
     pub steps: u64,
 }
 
+/// What keeps a state that is no value from its next step, if something does. Terms that it does not need are thrown away now and then.
+pub fn shortage(terms: &mut Terms, state: &mut State, limits: Limits, steps: u64) -> Option<Shortage> {
+    if terms.is_full() {
+        terms.keep(state.terms_mut());
+    }
+    limits.shortage(steps, terms.bytes() + state.bytes()).filter(|_| !state.is_value(terms))
+}
+
 /// The leaf of a program without coins at the end of a path.
-pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
+pub fn run(program: &Program, path: &[Bit], limits: Limits) -> Run {
+    let terms = &mut program.terms.clone();
     let mut state = State::start(program.main, path);
     let mut steps = 0;
     loop {
-        if let Some(shortage) = limits.shortage(steps, program.terms.bytes() + state.bytes())
-            && !state.is_value(&program.terms)
-        {
+        if let Some(shortage) = shortage(terms, &mut state, limits, steps) {
             return Run { outcome: Outcome::Short(shortage), steps };
         }
         let ticks = state.ticks;
-        match step(&mut program.terms, state, Sums::Cells).next {
+        match step(terms, state, Sums::Cells).next {
             Next::State(next) => state = next,
             Next::Value(value) => return Run { outcome: Outcome::Value { value, ticks }, steps },
             Next::Zero => return Run { outcome: Outcome::Empty, steps: steps + 1 },
@@ -39,21 +46,31 @@ pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
     }
 }
 
+/// A path that waits for its turn.
+struct Path {
+    state: State,
+    weight: RBig,
+    steps: u64,
+    flips: u64,
+}
+
 /// The distribution of the leaf of a program at the end of a path (section 10).
 ///
 /// Each coin branches, the outcome 0 first; a branch of probability 0 is not explored.
-pub fn distribution(
-    program: &mut Program,
-    path: &[Bit],
-    limits: Limits,
-    coins: u64,
-) -> Result<Mass, Shortage> {
+pub fn distribution(program: &Program, path: &[Bit], limits: Limits, coins: u64) -> Result<Mass, Shortage> {
+    let terms = &mut program.terms.clone();
     let mut mass = Mass::default();
-    let mut work = vec![(State::start(program.main, path), RBig::ONE, 0, 0)];
-    while let Some((mut state, weight, mut steps, flips)) = work.pop() {
+    let state = State::start(program.main, path);
+    let mut waiting = vec![Path { state, weight: RBig::ONE, steps: 0, flips: 0 }];
+    while let Some(Path { mut state, weight, mut steps, flips }) = waiting.pop() {
+        let held: u64 = waiting.iter().map(|path| path.state.bytes()).sum();
         loop {
-            match limits.shortage(steps, program.terms.bytes() + state.bytes()) {
-                Some(Shortage::Fuel(_)) if !state.is_value(&program.terms) => {
+            if terms.is_full() {
+                let others = waiting.iter_mut().flat_map(|path| path.state.terms_mut());
+                terms.keep(state.terms_mut().chain(others));
+            }
+            match limits.shortage(steps, terms.bytes() + state.bytes() + held) {
+                Some(Shortage::Fuel(_)) if !state.is_value(terms) => {
                     mass.unresolved += weight;
                     break;
                 }
@@ -61,10 +78,10 @@ pub fn distribution(
                 Some(shortage) => return Err(shortage),
             }
             let ticks = state.ticks;
-            match step(&mut program.terms, state, Sums::Cells).next {
+            match step(terms, state, Sums::Cells).next {
                 Next::State(next) => state = next,
                 Next::Value(value) => {
-                    mass.add(value, &weight, ticks);
+                    mass.add(value, &weight, &weight * RBig::from(ticks));
                     break;
                 }
                 Next::Zero => {
@@ -76,14 +93,14 @@ pub fn distribution(
                     mass.unresolved += weight;
                     break;
                 }
-                Next::Coin(probability, waiting) => {
-                    let heads = program.terms.probability(probability).clone();
+                Next::Coin(probability, before) => {
+                    let heads = terms.probability(probability).clone();
                     let tails = RBig::ONE - &heads;
                     for (side, share) in [(1, tails), (0, heads)] {
                         if share != RBig::ZERO {
-                            let term = program.terms.add(Term::Num(side));
-                            let branch = State { term, ..waiting.clone() };
-                            work.push((branch, &weight * share, steps + 1, flips + 1));
+                            let state = State { term: terms.add(Term::Num(side)), ..before.clone() };
+                            let (weight, steps, flips) = (&weight * share, steps + 1, flips + 1);
+                            waiting.push(Path { state, weight, steps, flips });
                         }
                     }
                     break;

@@ -12,21 +12,25 @@ use super::det::Run;
 ///
 /// By Theorem 7.5 at most one summand reaches a number, so the first one is the answer. All together may make as many steps as
 /// there is fuel.
-pub fn run(program: &mut Program, path: &[Bit], limits: Limits) -> Run {
+pub fn run(program: &Program, path: &[Bit], limits: Limits) -> Run {
+    let terms = &mut program.terms.clone();
     let mut states = vec![State::start(program.main, path)];
     let (mut generation, mut steps) = (0, 0);
     while !states.is_empty() {
+        if terms.is_full() {
+            terms.keep(states.iter_mut().flat_map(State::terms_mut));
+        }
         let mut next = Vec::new();
         let held: u64 = states.iter().map(State::bytes).sum();
         for state in states {
             // The next generation is at most twice as large.
-            if let Some(shortage) = limits.shortage(steps, program.terms.bytes() + 3 * held)
-                && !state.is_value(&program.terms)
+            if let Some(shortage) = limits.shortage(steps, terms.bytes() + 3 * held)
+                && !state.is_value(terms)
             {
                 return Run { outcome: Outcome::Short(shortage), steps };
             }
             let ticks = state.ticks;
-            match step(&mut program.terms, state, Sums::Both).next {
+            match step(terms, state, Sums::Both).next {
                 Next::State(state) => next.push(state),
                 Next::Sum(first, second) => next.extend([first, second]),
                 Next::Zero => {}

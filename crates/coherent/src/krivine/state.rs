@@ -48,6 +48,16 @@ impl State {
         self.stack.is_empty() && matches!(terms.get(self.term), Term::Num(_))
     }
 
+    /// Every term of the state.
+    pub fn terms_mut(&mut self) -> impl Iterator<Item = &mut TermId> {
+        let frames = self.stack.iter_mut().flat_map(|frame| match frame {
+            Frame::Arg(m) | Frame::Let(_, m) => [Some(m), None],
+            Frame::If(_, p, q) => [Some(p), Some(q)],
+            Frame::Succ | Frame::Pred | Frame::Derive(_) => [None, None],
+        });
+        std::iter::once(&mut self.term).chain(frames.flatten())
+    }
+
     /// About how many bytes the state takes; the words of frames are short.
     pub fn bytes(&self) -> u64 {
         (size_of::<State>() + self.stack.len() * size_of::<Frame>() + self.word.len() * size_of::<Letter>())

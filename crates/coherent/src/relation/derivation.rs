@@ -1,5 +1,7 @@
 //! A derivation as text: a judgement on each line, what it needs below it and indented.
 //!
+//! The variables of a judgement come with the points at which what stands above it uses them.
+//!
 //! ```text
 //! [if] x:[0, 0] ⊢ if x then x else 7 : 0
 //!   [var] x:[0] ⊢ x : 0
@@ -11,17 +13,25 @@ use std::fmt::{self, Write};
 
 use super::point;
 use super::search::{Environment, Found};
-use super::store::{Collector, PointId};
-use crate::print;
-use crate::syntax::{Term, Terms};
+use super::store::PointId;
+use crate::print::{self, Scope};
+use crate::syntax::{Term, TermId, Terms};
 
 /// A term is cut here.
 const TERM_WIDTH: usize = 60;
 /// Deeper judgements are not indented further: nobody counts blanks.
 const MAX_INDENT: usize = 40;
+/// More uses of a variable are not listed.
+const MAX_USES: usize = 100;
 
 /// Writes a derivation.
 pub fn write(found: &Found, terms: &Terms, out: &mut dyn Write) -> fmt::Result {
+    enum Task {
+        /// A judgement, and how deep it stands.
+        Write(usize, usize),
+        /// The variable of a judgement goes out of scope.
+        Leave,
+    }
     let uses = uses(found, terms);
     // What a judgement needs, in the order in which it was shown.
     let mut above: Vec<Vec<usize>> = vec![Vec::new(); found.judgements.len()];
@@ -30,82 +40,84 @@ pub fn write(found: &Found, terms: &Terms, out: &mut dyn Write) -> fmt::Result {
             above[below].push(place);
         }
     }
-    let mut work = vec![(0, 0)];
-    while let Some((place, depth)) = work.pop() {
-        work.extend(above[place].iter().rev().map(|next| (*next, depth + 1)));
-        let (judgement, uses) = (found.judgements[place], &uses[place]);
-        let names = names(found, terms, judgement.environment);
-        let mut context = String::new();
-        for (collector, name) in &names {
-            let Some(points) = uses.get(collector) else { continue };
-            let points: Vec<String> = points.iter().map(|id| point::show(&found.store, *id)).collect();
-            let comma = if context.is_empty() { "" } else { ", " };
-            write!(context, "{comma}{name}:[{}]", points.join(", "))?;
+    let mut scope = Scope::default();
+    let mut work = vec![Task::Write(0, 0)];
+    while let Some(task) = work.pop() {
+        let Task::Write(place, depth) = task else {
+            scope.leave();
+            continue;
+        };
+        let judgement = found.judgements[place];
+        if let Some(binder) = binder(found, place) {
+            let name = scope.fresh(terms, binder);
+            scope.enter(name);
+            work.push(Task::Leave);
         }
-        let blank = if context.is_empty() { "" } else { " " };
-        let scope = names.into_iter().map(|(_, name)| name).collect();
-        let term = print::show_open(terms, judgement.term, scope, TERM_WIDTH);
-        let shown = point::show(&found.store, judgement.point);
+        work.extend(above[place].iter().rev().map(|next| Task::Write(*next, depth + 1)));
+        let context = context(found, &scope, &uses[place]);
+        // The one line of a program that is not meant to be copied into one: a λ reads better beside a ⊢.
+        let term = print::show_in(&mut scope, terms, judgement.term, TERM_WIDTH).replace('\\', "λ");
+        let (rule, point) = (rule(terms.get(judgement.term)), point::show(&found.store, judgement.point));
         let indent = 2 * depth.min(MAX_INDENT);
-        writeln!(
-            out,
-            "{:indent$}[{}] {context}{blank}⊢ {term} : {shown}",
-            "",
-            rule(terms.get(judgement.term))
-        )?;
+        writeln!(out, "{:indent$}[{rule}] {context}⊢ {term} : {point}", "")?;
     }
     Ok(())
 }
 
+/// The binder whose variable a judgement has and the one below it has not.
+fn binder(found: &Found, place: usize) -> Option<TermId> {
+    let judgement = found.judgements[place];
+    let below = judgement.below.map_or(Environment(None), |below| found.judgements[below].environment);
+    if judgement.environment == below {
+        return None;
+    }
+    let variable = found.environments[innermost(judgement.environment)];
+    debug_assert_eq!(variable.outer, below, "a rule binds one variable at most");
+    Some(variable.binder)
+}
+
+/// The uses of variables, by the index of the variable, the outermost first.
+type Uses = BTreeMap<std::cmp::Reverse<u32>, Vec<PointId>>;
+
+/// `x:[0, 0], y:[3] `, or nothing.
+fn context(found: &Found, scope: &Scope, uses: &Uses) -> String {
+    let mut context = String::new();
+    for (index, points) in uses {
+        let name = scope.name(index.0).expect("every variable is bound");
+        let mut points: Vec<String> = points.iter().map(|id| point::show(&found.store, *id)).collect();
+        if points.len() == MAX_USES {
+            points.push("…".to_string());
+        }
+        let comma = if context.is_empty() { "" } else { ", " };
+        context.extend([comma, name, ":[", &points.join(", "), "]"]);
+    }
+    if !context.is_empty() {
+        context.push(' ');
+    }
+    context
+}
+
 /// For each judgement the uses of its free variables: those of the leaves that it needs.
-fn uses(found: &Found, terms: &Terms) -> Vec<BTreeMap<Collector, Vec<PointId>>> {
-    let mut uses = vec![BTreeMap::<Collector, Vec<PointId>>::new(); found.judgements.len()];
+fn uses(found: &Found, terms: &Terms) -> Vec<Uses> {
+    let mut uses = vec![Uses::new(); found.judgements.len()];
     for (place, judgement) in found.judgements.iter().enumerate() {
-        let Term::Var(index) = terms.get(judgement.term) else { continue };
-        let variable = (0..index).fold(judgement.environment, |environment, _| outer(found, environment));
-        let collector = found.environments[innermost(variable)].collector;
+        let Term::Var(mut index) = terms.get(judgement.term) else { continue };
+        // Down to where the variable is bound; what is full is full all the way down.
         let mut next = Some(place);
         while let Some(place) = next {
-            if !is_in_scope(found, found.judgements[place].environment, variable) {
+            let points = uses[place].entry(std::cmp::Reverse(index)).or_default();
+            if points.len() == MAX_USES {
                 break;
             }
-            uses[place].entry(collector).or_default().push(judgement.point);
+            points.push(judgement.point);
+            if binder(found, place).is_some() {
+                let Some(outer) = index.checked_sub(1) else { break };
+                index = outer;
+            }
             next = found.judgements[place].below;
         }
     }
     uses
-}
-
-/// The variables of an environment, the outermost first, with names that differ.
-fn names(found: &Found, terms: &Terms, environment: Environment) -> Vec<(Collector, String)> {
-    let mut variables = Vec::new();
-    let mut next = environment;
-    while next.0.is_some() {
-        variables.push(found.environments[innermost(next)]);
-        next = outer(found, next);
-    }
-    let mut names: Vec<(Collector, String)> = Vec::new();
-    for variable in variables.into_iter().rev() {
-        let given = terms.binder_name(variable.binder).map_or("x", |name| terms.names.text(name));
-        let mut name = given.to_string();
-        while names.iter().any(|(_, other)| *other == name) {
-            name.push('\'');
-        }
-        names.push((variable.collector, name));
-    }
-    names
-}
-
-/// Environments grow at their inner end, and a later one has a larger number.
-fn is_in_scope(found: &Found, mut environment: Environment, variable: Environment) -> bool {
-    while environment.0 > variable.0 {
-        environment = outer(found, environment);
-    }
-    environment == variable
-}
-
-fn outer(found: &Found, environment: Environment) -> Environment {
-    found.environments[innermost(environment)].outer
 }
 
 fn innermost(environment: Environment) -> usize {

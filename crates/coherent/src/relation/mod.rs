@@ -9,11 +9,13 @@
 //! * [`search`]: goals and backtracking, with bounds. A goal list and a stack of choices; nothing recurses.
 //! * `rules`: the rules themselves, from a judgement to those that it needs.
 //! * [`derivation`]: the proof that was found, as text.
+//! * [`states`]: the same for the states of the Krivine machine (Figure 12); for the laws.
 
 pub mod derivation;
 pub mod point;
 mod rules;
 pub mod search;
+pub mod states;
 pub mod store;
 
-pub use search::{Answer, Bounds, Found, ask};
+pub use search::{Answer, Bounds, Cut, Found, ask};

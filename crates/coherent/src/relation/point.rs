@@ -91,18 +91,22 @@ fn leaf(
 ) -> Result<PointId, NoPoint> {
     let mut word = Vec::new();
     if depth > 0 {
+        let start = reader.start();
         let digits = reader.digits();
         let is_path =
             digits.len() == depth as usize && digits.bytes().all(|byte| matches!(byte, b'0' | b'1'));
         if !is_path {
-            return Err(reader.error(&format!("a path of {depth} letters 0 or 1, and a colon")));
+            let plural = if depth == 1 { "" } else { "s" };
+            return Err(NoPoint { expected: format!("a path of {depth} letter{plural} 0 or 1"), at: start });
         }
         word.extend(
             digits.bytes().map(|byte| Letter::Known(if byte == b'0' { Bit::Zero } else { Bit::One })),
         );
         reader.expect(":", "`:` behind the path")?;
     }
-    let number = reader.digits().parse().map_err(|_| reader.error("a number below 2^64"))?;
+    let start = reader.start();
+    let no_number = |_| NoPoint { expected: "a number below 2^64".to_string(), at: start };
+    let number = reader.digits().parse().map_err(no_number)?;
     Ok(store.add(Point { sets: std::mem::take(sets), word, number: Number::known(number) }))
 }
 
@@ -116,6 +120,12 @@ impl<'a> Reader<'a> {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
         rest
+    }
+
+    /// Where the next symbol starts.
+    fn start(&mut self) -> usize {
+        self.rest();
+        self.at
     }
 
     fn eat(&mut self, symbol: &str) -> bool {
@@ -228,6 +238,6 @@ mod tests {
         };
         assert_eq!(no_point("x", Type::NAT, &mut store), "a number below 2^64");
         assert_eq!(no_point("3 4", Type::NAT, &mut store), "the end of the point");
-        assert_eq!(no_point("3", Type::ground(2), &mut store), "a path of 2 letters 0 or 1, and a colon");
+        assert_eq!(no_point("3", Type::ground(2), &mut store), "a path of 2 letters 0 or 1");
     }
 }

@@ -2,9 +2,9 @@
 
 use dashu_ratio::RBig;
 
-use super::search::{Check, Derived, Environment, Fail, Goal, Judgement, Search, Supply, Variable};
+use super::search::{Check, Cut, Derived, Fail, Goal, Judgement, Search, Supply, Variable};
 use super::store::{Letter, Number, Point, PointId, SetId, Supplier};
-use crate::syntax::{Bit, Op, Term, TermId};
+use crate::syntax::{Bit, Op, Term};
 use crate::types::Type;
 
 impl Search {
@@ -49,29 +49,26 @@ impl Search {
                 self.push(Goal::Check(Check { environment, ..part(body, rest) }));
             }
             // M N : b from M : ([a1..an],b) and N : aj
-            Term::Apply(m, n) => self.apply(m, part(m, check.point), part(n, check.point)),
+            Term::Apply(m, n) => self.apply(part(m, check.point), part(n, check.point)),
             // fix M: the same with N := fix M
             Term::Fix(m) => {
                 let Some(unfold) = check.unfold.checked_sub(1) else {
-                    self.is_cut = true;
+                    self.cuts.insert(Cut::Unfold);
                     return Err(Fail);
                 };
                 let again = Check { unfold, ..part(check.term, check.point) };
-                self.apply(m, part(m, check.point), again);
+                self.apply(part(m, check.point), again);
             }
             // D M : ([r1·a1..rn·an], r·b) from M : ([a1..an],b), r = r1+…+rn
             Term::Derive(m) => {
                 let mut inside = point;
                 let letter = inside.word.remove(0);
-                let outside = self.store.take_supplier(inside.sets[0]);
-                let marked = self.store.fresh_collector();
-                let supplier = self.add_supply(Supply::Derived(outside, marked));
-                let given = self.store.supplied_set(supplier);
-                let wanted = std::mem::replace(&mut inside.sets[0], given);
+                let ty = self.type_of(part(m, check.point));
+                let (from, _) = self.terms.types.sides(ty).expect("what is differentiated is a function");
+                let goal = self.derive(&mut inside, letter, from);
                 let inside = self.store.add(inside);
-                let function = part(m, inside);
-                self.push(Goal::Derived(Derived { function, given, wanted, letter, supplier }));
-                self.push(Goal::Check(function));
+                self.push(goal);
+                self.push(Goal::Check(part(m, inside)));
             }
             Term::Op(op, depth, m) => return self.operator(op, depth as usize, point, part(m, check.point)),
             // if^d(M,P,Q) : δ·a from M : δ·0 and P : a, or from M : δ·(ν+1) and Q : a
@@ -165,61 +162,71 @@ impl Search {
     }
 
     /// M is checked with an unknown multiset, then N at each of its points.
-    fn apply(&mut self, m: TermId, function: Check, argument: Check) {
-        let supplier = self.add_supply(Supply::Argument(argument));
-        let set = self.store.supplied_set(supplier);
+    fn apply(&mut self, function: Check, argument: Check) {
+        let (set, goal) = self.supplied(argument);
         let mut point = self.store.point(function.point).clone();
         point.sets.insert(0, set);
         let point = self.store.add(point);
-        self.push(Goal::Argument { function: m, argument, set, supplier });
+        self.push(goal);
         self.push(Goal::Check(Check { point, ..function }));
     }
 
-    pub fn argument(
-        &mut self,
-        function: TermId,
-        argument: Check,
-        set: SetId,
-        supplier: Supplier,
-    ) -> Result<(), Fail> {
+    /// An unknown multiset of points of an argument, and what is to be shown when it is known.
+    pub fn supplied(&mut self, argument: Check) -> (SetId, Goal) {
+        let supplier = self.add_supply(Supply::Argument(argument));
+        let set = self.store.supplied_set(supplier);
+        (set, Goal::Argument { argument, set, supplier })
+    }
+
+    pub fn argument(&mut self, argument: Check, set: SetId, supplier: Supplier) -> Result<(), Fail> {
         let Some(points) = self.store.elements(set).map(<[PointId]>::to_vec) else {
-            let again = Goal::Argument { function, argument, set, supplier };
-            return self.guess(function, argument.environment, set, again);
+            let ty = self.type_of(argument);
+            return self.guess(ty, set, Goal::Argument { argument, set, supplier });
         };
         self.push_all(points.into_iter().map(|point| Goal::Check(Check { point, ..argument })));
         Ok(())
     }
 
-    /// The head of the function is a variable, which does not say how often it uses its argument: all sizes are tried, up to the bound.
-    fn guess(
-        &mut self,
-        function: TermId,
-        environment: Environment,
-        set: SetId,
-        then: Goal,
-    ) -> Result<(), Fail> {
-        self.is_cut = true;
-        let scope = self.scope(environment);
-        let ty = self.checker.type_of(&mut self.terms, function, scope).expect("a program is well typed");
-        let (from, _) = self.terms.types.sides(ty).expect("what is applied is a function");
+    /// The head of a function is a variable, which does not say how often it uses its argument: all sizes are tried, up to the bound.
+    fn guess(&mut self, ty: Type, set: SetId, then: Goal) -> Result<(), Fail> {
+        self.cuts.insert(Cut::Copies);
         let mut ways = Vec::new();
         // Most functions use their argument once: that is tried first.
         let sizes =
             [1, 0].into_iter().chain(2..=self.bounds.copies).filter(|size| *size <= self.bounds.copies);
         for size in sizes {
-            let points = (0..size).map(|_| self.store.fresh_point(&self.terms.types, from)).collect();
+            if self.bytes() > self.bounds.memory {
+                self.cuts.insert(Cut::Memory);
+                break;
+            }
+            let points = (0..size).map(|_| self.store.fresh_point(&self.terms.types, ty)).collect();
             let guess = self.store.known_set(points);
             ways.push(vec![Goal::Sets(set, guess), then.clone()]);
         }
         self.choose(ways)
     }
 
+    pub fn type_of(&mut self, check: Check) -> Type {
+        let scope = self.scope(check.environment);
+        self.checker.type_of(&mut self.terms, check.term, scope).expect("a program is well typed")
+    }
+
+    /// `(m', b)` becomes `(m, b)`, where m' is m with letters whose sum is r; gives what is to be shown when m is known.
+    pub fn derive(&mut self, point: &mut Point, letter: Letter, ty: Type) -> Goal {
+        let outside = self.store.take_supplier(point.sets[0]);
+        let marked = self.store.fresh_collector();
+        let supplier = self.add_supply(Supply::Derived(outside, marked));
+        let given = self.store.supplied_set(supplier);
+        let wanted = std::mem::replace(&mut point.sets[0], given);
+        Goal::Derived(Derived { ty, given, wanted, letter, supplier })
+    }
+
     /// At most one of the points gets the letter 1, and then the whole has it.
     pub fn derived(&mut self, derived: Derived) -> Result<(), Fail> {
-        let Derived { function, given, wanted, letter, supplier } = derived;
+        let Derived { ty, given, wanted, letter, supplier } = derived;
         if !self.store.is_taken(supplier) {
             let Some(points) = self.store.elements(given).map(<[PointId]>::to_vec) else {
-                return self.guess(function.term, function.environment, given, Goal::Derived(derived));
+                return self.guess(ty, given, Goal::Derived(derived));
             };
             for point in points {
                 self.supply(Some(supplier), point);

@@ -8,6 +8,8 @@
 //!
 //! Bounds make the search finite, and an answer that a bound may have changed is `unknown`.
 
+use std::collections::BTreeSet;
+
 use super::store::{Collector, Letter, Mark, Number, PointId, SetId, Store, Supplier};
 use crate::syntax::{Program, TermId, Terms};
 use crate::types::Type;
@@ -22,11 +24,26 @@ pub struct Bounds {
     pub unfold: u32,
     /// How many goals may be looked at.
     pub work: u64,
+    /// Bytes, about.
+    pub memory: u64,
+}
+
+/// A bound that kept the search from looking further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cut {
+    /// [`Bounds::copies`].
+    Copies,
+    /// [`Bounds::unfold`].
+    Unfold,
+    /// [`Bounds::work`].
+    Work,
+    /// [`Bounds::memory`].
+    Memory,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { copies: 3, unfold: 4, work: 2_000_000 }
+        Bounds { copies: 3, unfold: 4, work: 2_000_000, memory: 1 << 30 }
     }
 }
 
@@ -37,8 +54,8 @@ pub enum Answer {
     Yes(Box<Found>),
     /// There is none.
     No,
-    /// There is none within the bounds.
-    Unknown,
+    /// There is none within these bounds.
+    Unknown(BTreeSet<Cut>),
 }
 
 /// A derivation.
@@ -96,41 +113,11 @@ pub(super) enum Supply {
 
 /// Looks for a derivation of a point of a closed term, which the function puts into the store. Gives also the number of goals looked at.
 pub fn ask(program: &Program, bounds: Bounds, point: impl FnOnce(&mut Store) -> PointId) -> (Answer, u64) {
-    let mut store = Store::default();
-    let point = point(&mut store);
-    let mut search = Search {
-        terms: program.terms.clone(),
-        checker: Checker::default(),
-        bounds,
-        store,
-        goals: Vec::new(),
-        next: None,
-        choices: Vec::new(),
-        environments: Vec::new(),
-        supplies: Vec::new(),
-        judgements: Vec::new(),
-        is_cut: false,
-        work: 0,
-    };
-    search.push(Goal::Check(Check {
-        term: program.main,
-        environment: Environment(None),
-        point,
-        unfold: bounds.unfold,
-        below: None,
-    }));
-    let is_found = search.run();
-    let work = search.work;
-    let answer = match is_found {
-        true => Answer::Yes(Box::new(Found {
-            judgements: search.judgements,
-            environments: search.environments,
-            store: search.store,
-        })),
-        false if search.is_cut => Answer::Unknown,
-        false => Answer::No,
-    };
-    (answer, work)
+    let mut search = Search::new(&program.terms, bounds);
+    let point = point(&mut search.store);
+    let check = search.closed(program.main, point);
+    search.push(Goal::Check(check));
+    search.answer()
 }
 
 /// `Φ ⊢ M : a`, with so many unfoldings left.
@@ -150,11 +137,12 @@ pub(super) enum Goal {
     /// The argument is used at each point of the multiset that the function, checked already, asks for, unless its uses were checked one
     /// by one.
     Argument {
-        function: TermId,
         argument: Check,
         set: SetId,
         supplier: Supplier,
     },
+    /// All goals of one of these lists.
+    Either(Vec<Vec<Goal>>),
     /// The uses of a variable are the multiset.
     Uses(Collector, SetId),
     /// All uses of a variable are this number.
@@ -172,7 +160,8 @@ pub(super) enum Goal {
 /// What `D M : (wanted, r·b)` from `M : (given, b)` is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Derived {
-    pub function: Check,
+    /// The type of the points of the first multiset.
+    pub ty: Type,
     pub given: SetId,
     pub wanted: SetId,
     /// r.
@@ -213,18 +202,58 @@ pub(super) struct Search {
     pub environments: Vec<Variable>,
     pub supplies: Vec<Supply>,
     pub judgements: Vec<Judgement>,
-    /// Whether a bound kept the search from looking further.
-    pub is_cut: bool,
+    /// What kept the search from looking further.
+    pub cuts: BTreeSet<Cut>,
     work: u64,
 }
 
 impl Search {
+    /// Nothing to be shown yet.
+    pub fn new(terms: &Terms, bounds: Bounds) -> Search {
+        Search {
+            terms: terms.clone(),
+            checker: Checker::default(),
+            bounds,
+            store: Store::default(),
+            goals: Vec::new(),
+            next: None,
+            choices: Vec::new(),
+            environments: Vec::new(),
+            supplies: Vec::new(),
+            judgements: Vec::new(),
+            cuts: BTreeSet::new(),
+            work: 0,
+        }
+    }
+
+    /// `⊢ M : a`.
+    pub fn closed(&self, term: TermId, point: PointId) -> Check {
+        Check { term, environment: Environment(None), point, unfold: self.bounds.unfold, below: None }
+    }
+
+    /// Searches, and gives also the number of goals looked at.
+    pub fn answer(mut self) -> (Answer, u64) {
+        let answer = if self.run() {
+            let Search { judgements, environments, store, .. } = self;
+            Answer::Yes(Box::new(Found { judgements, environments, store }))
+        } else if self.cuts.is_empty() {
+            Answer::No
+        } else {
+            Answer::Unknown(self.cuts)
+        };
+        (answer, self.work)
+    }
+
     /// Whether all goals can be shown.
     fn run(&mut self) -> bool {
         while let Some(next) = self.next {
             self.work += 1;
             if self.work > self.bounds.work {
-                self.is_cut = true;
+                self.cuts.insert(Cut::Work);
+                return false;
+            }
+            if self.bytes() > self.bounds.memory {
+                self.cuts.insert(Cut::Memory);
                 return false;
             }
             let Link { goal, next } = self.goals[next as usize].clone();
@@ -234,6 +263,16 @@ impl Search {
             }
         }
         true
+    }
+
+    /// About how many bytes the search takes.
+    pub fn bytes(&self) -> u64 {
+        let lists = self.goals.len() * size_of::<Link>()
+            + self.choices.len() * (size_of::<Choice>() + 2 * size_of::<Goal>())
+            + self.environments.len() * size_of::<Variable>()
+            + self.supplies.len() * size_of::<Supply>()
+            + self.judgements.len() * size_of::<Judgement>();
+        (lists + self.store.bytes()) as u64
     }
 
     pub fn push(&mut self, goal: Goal) {
@@ -286,9 +325,8 @@ impl Search {
         match goal {
             Goal::Check(check) => self.check(check),
             Goal::Argument { supplier, .. } if self.store.is_taken(supplier) => Ok(()),
-            Goal::Argument { function, argument, set, supplier } => {
-                self.argument(function, argument, set, supplier)
-            }
+            Goal::Argument { argument, set, supplier } => self.argument(argument, set, supplier),
+            Goal::Either(ways) => self.choose(ways),
             Goal::Uses(collector, set) => {
                 let uses = self.store.uses(collector).to_vec();
                 let uses = self.store.known_set(uses);

@@ -26,14 +26,14 @@ pub struct Collector(u32);
 pub struct Number {
     /// The unknown.
     pub unknown: Option<u32>,
-    /// What is added to it.
-    pub offset: u64,
+    /// What is added to it. Numbers of programs have 64 bits; a sum of some of them has room here.
+    pub offset: u128,
 }
 
 impl Number {
     /// A number that is known.
     pub fn known(n: u64) -> Number {
-        Number { unknown: None, offset: n }
+        Number { unknown: None, offset: n.into() }
     }
 }
 
@@ -55,6 +55,12 @@ pub struct Point {
     pub word: Vec<Letter>,
     /// The number there.
     pub number: Number,
+}
+
+impl Point {
+    fn n_parts(&self) -> usize {
+        self.sets.len() + self.word.len()
+    }
 }
 
 /// What is known about a multiset.
@@ -97,11 +103,14 @@ pub struct Store {
     uses: Vec<Vec<PointId>>,
     taken: FxHashSet<Supplier>,
     learnt: Vec<Learnt>,
+    /// How many multisets and letters the points have, and points the multisets, together.
+    n_parts: usize,
 }
 
 impl Store {
     /// Adds a point.
     pub fn add(&mut self, point: Point) -> PointId {
+        self.n_parts += point.n_parts();
         self.points.push(point);
         PointId(small(self.points.len() - 1))
     }
@@ -152,6 +161,7 @@ impl Store {
 
     /// A multiset of known size.
     pub fn known_set(&mut self, points: Vec<PointId>) -> SetId {
+        self.n_parts += points.len();
         self.sets.push(Set::Points(points));
         SetId(small(self.sets.len() - 1))
     }
@@ -277,6 +287,17 @@ impl Store {
         }
     }
 
+    /// About how many bytes all of it takes.
+    pub fn bytes(&self) -> usize {
+        self.points.len() * size_of::<Point>()
+            + self.sets.len() * size_of::<Set>()
+            + self.numbers.len() * size_of::<Option<Number>>()
+            + self.letters.len() * size_of::<Option<Letter>>()
+            + self.uses.len() * size_of::<Vec<PointId>>()
+            + self.learnt.len() * (size_of::<Learnt>() + size_of::<PointId>())
+            + self.n_parts * size_of::<Letter>()
+    }
+
     /// How much is known now.
     pub fn mark(&self) -> Mark {
         Mark {
@@ -305,6 +326,12 @@ impl Store {
                 }
             }
         }
+        let sets = self.sets[mark.sets..].iter().map(|set| match set {
+            Set::Points(points) => points.len(),
+            Set::Unknown(_) | Set::Same(_) => 0,
+        });
+        let points = self.points[mark.points..].iter().map(Point::n_parts);
+        self.n_parts -= sets.chain(points).sum::<usize>();
         self.points.truncate(mark.points);
         self.numbers.truncate(mark.numbers);
         self.letters.truncate(mark.letters);

@@ -66,7 +66,7 @@ fn env_has_the_distributions_of_det_p6() {
         let limits = Limits { fuel: 1000, ..LIMITS };
         let code = environment::compile(&sample.program, limits.memory).expect("a small program");
         for path in engine::paths(sample.program.ty.depth) {
-            let det = reference::distribution(&mut sample.program.clone(), &path, limits, COINS);
+            let det = reference::distribution(&sample.program, &path, limits, COINS);
             let env = environment::distribution(&code, &path, limits, COINS);
             let (Ok(det), Ok((env, _))) = (det, env) else { return Ok(Verdict::Skipped("out of memory")) };
             flips.set(flips.get() + u32::from(det.values.len() > 1));

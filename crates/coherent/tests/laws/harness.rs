@@ -46,7 +46,7 @@ pub fn leaves(program: &Program) -> impl Iterator<Item = Vec<Bit>> {
 
 /// The leaf of a program by the det machine.
 pub fn det(program: &Program, path: &[Bit]) -> det::Run {
-    det::run(&mut program.clone(), path, LIMITS)
+    det::run(program, path, LIMITS)
 }
 
 /// The leaf of a program by the environment machine.

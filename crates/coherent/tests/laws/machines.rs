@@ -8,7 +8,7 @@ use eddy_coherent::krivine::step::{Next, Sums, step};
 use eddy_coherent::krivine::typing::is_well_typed;
 use eddy_coherent::krivine::{det, nd};
 use eddy_coherent::outcome::{Limits, Outcome};
-use eddy_coherent::syntax::Program;
+use eddy_coherent::syntax::{Program, Terms};
 use eddy_coherent::typing::Checker;
 
 use crate::harness::{LIMITS, Verdict, at_least, law, leaves, program};
@@ -80,14 +80,14 @@ fn subject_reduction_of_nd_states_p1() {
     });
 }
 
-/// The numbers that all summands reach, or nothing if there is no fuel left.
-fn whole_tree(program: &mut Program, path: &[eddy_coherent::syntax::Bit]) -> Option<Vec<u64>> {
+/// The numbers that all summands of a state reach, or nothing if there is no fuel left.
+pub fn whole_tree(terms: &mut Terms, start: State) -> Option<Vec<u64>> {
     let mut values = Vec::new();
-    let mut states = vec![State::start(program.main, path)];
+    let mut states = vec![start];
     let mut fuel = LIMITS.fuel;
     while let Some(state) = states.pop() {
-        fuel = fuel.checked_sub(1).filter(|_| program.terms.bytes() < LIMITS.memory)?;
-        match step(&mut program.terms, state, Sums::Both).next {
+        fuel = fuel.checked_sub(1).filter(|_| terms.bytes() < LIMITS.memory)?;
+        match step(terms, state, Sums::Both).next {
             Next::State(next) => states.push(next),
             Next::Sum(first, second) => states.extend([first, second]),
             Next::Zero => {}
@@ -104,7 +104,11 @@ fn at_most_one_summand_reaches_a_number_theorem_7_5() {
     law("Theorem 7.5", 500, program, |sample| {
         let mut says_something = false;
         for path in leaves(&sample.program) {
-            let Some(values) = whole_tree(&mut sample.program.clone(), &path) else { continue };
+            let Some(values) =
+                whole_tree(&mut sample.program.terms.clone(), State::start(sample.program.main, &path))
+            else {
+                continue;
+            };
             says_something = true;
             valued.set(valued.get() + u32::from(values.len() == 1));
             if values.len() > 1 {
@@ -122,9 +126,9 @@ fn nd_is_det_with_equal_step_counts_theorem_7_11() {
     law("Theorem 7.11", 600, program, |sample| {
         let mut says_something = false;
         for path in leaves(&sample.program) {
-            let det = det::run(&mut sample.program.clone(), &path, LIMITS);
+            let det = det::run(&sample.program, &path, LIMITS);
             // All summands share the fuel of the nd machine.
-            let nd = nd::run(&mut sample.program.clone(), &path, Limits { fuel: 20 * LIMITS.fuel, ..LIMITS });
+            let nd = nd::run(&sample.program, &path, Limits { fuel: 20 * LIMITS.fuel, ..LIMITS });
             match (det.outcome, nd.outcome) {
                 (Outcome::Short(_), _) | (_, Outcome::Short(_)) => continue,
                 (Outcome::Value { .. }, Outcome::Value { .. }) => {
