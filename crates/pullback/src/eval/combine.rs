@@ -217,7 +217,30 @@ impl Machine<'_> {
             let after = self.terms.dual_map(hint, param, composed, rest);
             return self.rewrite("6", whole, after);
         }
+        // (+)   (λv.S)^*·(φ+ψ) → (λv.S)^*·φ + (λv.S)^*·ψ, only where (6) or (5) waits for one of them
+        if let Term::Add(left, right) = self.terms.term(operand)
+            && self.has_dual_map(operand)
+        {
+            let left = self.terms.dual_map(hint, param, closed, left);
+            let right = self.terms.dual_map(hint, param, closed, right);
+            let after = self.terms.add(left, right);
+            return self.rewrite("+", whole, after);
+        }
         Ok(Control::Return(whole))
+    }
+
+    /// Whether one of the summands of a covector is a dual map or a literal.
+    fn has_dual_map(&self, covector: TermId) -> bool {
+        let mut work = vec![covector];
+        while let Some(id) = work.pop() {
+            match self.terms.term(id) {
+                Term::Add(left, right) => work.extend([left, right]),
+                Term::Dual(..) => return true,
+                _ if literal::covector(&self.terms, id).is_some() => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// `V1 @ V2`.

@@ -33,10 +33,17 @@ pub fn covector(terms: &Terms, id: TermId) -> Option<Vec<f64>> {
     }
 }
 
-/// Whether a term is `0`, or a literal vector of zeros.
+/// Whether a term is `0`, or a tuple of zeros.
 pub fn is_zero(terms: &Terms, id: TermId) -> bool {
-    terms.term(id) == Term::Zero
-        || vector(terms, id).is_some_and(|leaves| leaves.iter().all(|leaf| *leaf == 0.0))
+    let mut work = vec![id];
+    while let Some(id) = work.pop() {
+        match terms.term(id) {
+            Term::Zero | Term::Real(0.0) => {}
+            Term::Pair(left, right) => work.extend([left, right]),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Whether a term is a literal vector or covector.
