@@ -39,6 +39,10 @@ pub trait Observer {
     }
     /// The whole state after a step.
     fn state(&mut self, _terms: &mut Terms, _state: TermId) {}
+    /// How much memory the watcher takes; it counts as the run's own.
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// Nobody watches.
@@ -270,7 +274,7 @@ impl<'a> Machine<'a> {
         if self.counters.steps > self.limits.fuel {
             return Err(Stop::OutOfFuel);
         }
-        if self.terms.bytes() > self.limits.memory {
+        if self.terms.bytes() + self.observer.bytes() > self.limits.memory {
             return Err(Stop::OutOfMemory);
         }
         let step = Step { rule: rule.to_string(), premises: self.n_premises, detail };
