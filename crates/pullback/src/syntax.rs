@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::names::{Name, Names};
 use crate::primitive::{PrimId, Primitives};
 use crate::surface::Side;
-use crate::types::{Shape, Type, Types};
+use crate::types::{Shape, Type, Types, assemble};
 
 /// A term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -444,6 +444,12 @@ impl Terms {
     pub fn sharp(&mut self, of: TermId) -> TermId {
         let ty = self.types.predual(self.ty(of));
         self.push(Term::Sharp(of), ty)
+    }
+
+    /// The tuple of a Euclidean type with these leaves.
+    pub fn tuple(&mut self, ty: Type, leaves: Vec<TermId>) -> TermId {
+        let steps = self.types.assembly(ty);
+        assemble(&steps, leaves, |left, right| self.pair(left, right))
     }
 
     /// A chain of projections; chains of `π1` become one node.

@@ -292,33 +292,10 @@ impl Machine<'_> {
                         self.terms.contract(value, basis)
                     })
                     .collect();
-                self.arrange(ty, leaves)
+                self.terms.tuple(ty, leaves)
             }
         };
         self.rewrite("+", before, after)
-    }
-
-    /// The tuple of this type with these leaves.
-    fn arrange(&mut self, ty: Type, leaves: Vec<TermId>) -> TermId {
-        enum Task {
-            Visit(Type),
-            Join,
-        }
-        let (mut tasks, mut done, mut leaves) = (vec![Task::Visit(ty)], Vec::new(), leaves.into_iter());
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Visit(ty) => match self.terms.types.factors(ty) {
-                    Some((left, right)) => tasks.extend([Task::Join, Task::Visit(right), Task::Visit(left)]),
-                    None => done.push(leaves.next().expect("a leaf for each `R`")),
-                },
-                Task::Join => {
-                    let right = done.pop().expect("both parts are made");
-                    let left = done.pop().expect("both parts are made");
-                    done.push(self.terms.pair(left, right));
-                }
-            }
-        }
-        done.pop().expect("one tuple is made")
     }
 
     /// (C2)   `J V · U`.

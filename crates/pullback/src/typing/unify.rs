@@ -235,33 +235,29 @@ impl Unknowns {
 
     /// Whether nothing in the type is unknown.
     pub fn is_ground(&mut self, ty: Ty) -> bool {
-        let (mut work, mut seen) = (vec![ty], FxHashSet::default());
-        while let Some(ty) = work.pop() {
-            let ty = self.find(ty);
-            if !seen.insert(ty) {
-                continue;
-            }
-            match self.known[ty.index()] {
-                Known::Nothing => return false,
-                known => work.extend(known.parts()),
-            }
-        }
-        true
+        self.unknown_parts(ty).is_empty()
     }
 
     /// What is unknown in the type is `R`.
     pub fn default_to_real(&mut self, ty: Ty) {
-        let (mut work, mut seen) = (vec![ty], FxHashSet::default());
+        for part in self.unknown_parts(ty) {
+            self.known[part.index()] = Known::Real;
+        }
+    }
+
+    fn unknown_parts(&mut self, ty: Ty) -> Vec<Ty> {
+        let (mut work, mut seen, mut unknown) = (vec![ty], FxHashSet::default(), Vec::new());
         while let Some(ty) = work.pop() {
             let ty = self.find(ty);
             if !seen.insert(ty) {
                 continue;
             }
             match self.known[ty.index()] {
-                Known::Nothing => self.known[ty.index()] = Known::Real,
+                Known::Nothing => unknown.push(ty),
                 known => work.extend(known.parts()),
             }
         }
+        unknown
     }
 
     /// The type itself, in a program without mistakes and without cycles; what is unknown is `R`. `memo` is kept between calls.
@@ -305,7 +301,7 @@ impl Unknowns {
     pub fn show(&mut self, ty: Ty) -> String {
         enum Task {
             Word(&'static str),
-            Power(usize),
+            Text(String),
             Type(Ty, u8),
         }
         const MANY: usize = 60;
@@ -320,8 +316,8 @@ impl Unknowns {
                     out.push_str(word);
                     continue;
                 }
-                Task::Power(n) => {
-                    out.push_str(&format!("R^{n}"));
+                Task::Text(text) => {
+                    out.push_str(&text);
                     continue;
                 }
                 Task::Type(ty, tightness) => (ty, tightness),
@@ -338,7 +334,7 @@ impl Unknowns {
                     let n_merged = if n_reals >= 2 { n_reals } else { 0 };
                     let mut parts = Vec::new();
                     if n_merged > 0 {
-                        parts.push(Task::Power(n_merged));
+                        parts.push(Task::Text(format!("R^{n_merged}")));
                     }
                     for item in items[n_merged..].iter().take(MANY) {
                         if !parts.is_empty() {

@@ -76,6 +76,7 @@ struct Binding {
     outer: Env,
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "an environment that is not empty")]
 fn bind(var: LVar, value: Value, outer: &Env) -> Env {
     Some(Rc::new(Binding { var, value, outer: outer.clone() }))
 }
@@ -163,7 +164,7 @@ impl Evaluator<'_> {
             Form::Pair(s, t) => Ok(Value::Pair(Rc::new((self.eval(s, env)?, self.eval(t, env)?)))),
             Form::Project(path, of) => {
                 let of = self.eval(of, env)?;
-                self.project(path, of)
+                project(path, of)
             }
             Form::Real(value) => Ok(Value::Number(self.constant(value))),
             Form::Prim(f, of) => {
@@ -217,17 +218,6 @@ impl Evaluator<'_> {
         }
     }
 
-    fn project(&mut self, path: Path, mut value: Value) -> Found<Value> {
-        for is_right in std::iter::repeat_n(false, path.lefts as usize).chain(path.right.then_some(true)) {
-            value = match value {
-                Value::Zero => Value::Zero,
-                Value::Pair(parts) => (if is_right { &parts.1 } else { &parts.0 }).clone(),
-                _ => return Err("no pair"),
-            };
-        }
-        Ok(value)
-    }
-
     fn add(&mut self, s: Value, t: Value) -> Found<Value> {
         Ok(match (s, t) {
             (Value::Zero, value) | (value, Value::Zero) => value,
@@ -255,9 +245,9 @@ impl Evaluator<'_> {
     fn numbers(&mut self, f: PrimId, argument: &Value, out: &mut Vec<Number>) -> Found<()> {
         let primitive = self.terms.primitives.get(f);
         let (n, of) = (primitive.n_params, primitive.derivative_of);
-        let mut halves = |argument: &Value| -> Found<(Value, Value)> {
-            let first = self.project(Path { lefts: 1, right: false }, argument.clone())?;
-            Ok((first, self.project(Path { lefts: 0, right: true }, argument.clone())?))
+        let halves = |argument: &Value| -> Found<(Value, Value)> {
+            let first = project(Path { lefts: 1, right: false }, argument.clone())?;
+            Ok((first, project(Path { lefts: 0, right: true }, argument.clone())?))
         };
         if let Some(of) = of {
             let (point, direction) = halves(argument)?;
@@ -427,6 +417,17 @@ impl Evaluator<'_> {
         }
         Ok(atoms)
     }
+}
+
+fn project(path: Path, mut value: Value) -> Found<Value> {
+    for is_right in std::iter::repeat_n(false, path.lefts as usize).chain(path.right.then_some(true)) {
+        value = match value {
+            Value::Zero => Value::Zero,
+            Value::Pair(parts) => (if is_right { &parts.1 } else { &parts.0 }).clone(),
+            _ => return Err("no pair"),
+        };
+    }
+    Ok(value)
 }
 
 /// The argument and the result of a function; a covector is a function to `R`.
