@@ -133,7 +133,7 @@ pub struct Machine<'a> {
     frames: Vec<Frame>,
     /// Terms that are known to be values.
     values: FxHashSet<TermId>,
-    /// The values of terms that the rules made; see Note [Sharing].
+    /// The values of terms that the rules made; see Note \[Sharing\].
     shared: FxHashMap<TermId, TermId>,
     /// How many terms there were at the start.
     n_program_terms: usize,
