@@ -97,8 +97,9 @@ pub fn gradients_against_values() {
     println!();
 }
 
-/// How the time of a gradient grows when n doubles. The time per variable says what a ratio cannot: it has one step, where code and tape leave the processor's caches,
-/// and is level before and after it.
+/// How the time of a gradient grows when n doubles. The time per variable says what one ratio cannot: it is nearly level, but for one step of about 1.5 where a tape is so
+/// large (above 32 MiB) that the allocator returns it to the system after each run, and every page is new in the next. `MALLOC_MMAP_THRESHOLD_=1073741824
+/// MALLOC_TRIM_THRESHOLD_=2147483648` takes the step away. On a busy machine, where others fill the caches, a step comes earlier.
 pub fn growth() {
     println!("growth: time of the gradient for 2n / for n                                   target ≤ 2.5");
     for n in [5_000, 10_000, 20_000, 40_000, 80_000] {
