@@ -1,7 +1,7 @@
 -- A solver as an argument: differentiate what it finds with respect to the problem.
 -- `newton` iterates a step three times; `root` is the square root that it finds, and its derivative is that of the square root, 1/4 at 4.
 -- Try to give `sensitivity` another solver.
--- run: fast, translation
+-- run: fast, reference, translation
 type Solver = (R -> R) -> R -> R;
 def thrice (step : R -> R) = \x. step (step (step x));
 def newton (a : R) = \x. x - (x^2 - a) / (2 * x);

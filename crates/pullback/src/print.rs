@@ -2,6 +2,8 @@
 //!
 //! The text is what a user would write: `let`s, patterns of names, `λ`, `Ω` and `·`. A chain of projections on a variable prints as
 //! `π2 (π1 e)`. Bound variables get the names that they were written with, with a number behind them where a name is taken.
+//!
+//! Terms are graphs and text is a tree, so the text of a small term may be too long for any memory: it is cut after [`LONGEST`] bytes.
 
 use rustc_hash::FxHashMap;
 
@@ -25,17 +27,22 @@ enum Task {
     Word(&'static str),
     Text(String),
     Term(TermId, Level),
-    Bind(String),
+    Bind(Hint, String),
     Unbind,
 }
+
+/// How long a text may be, in bytes: a let series of ten thousand steps is shorter.
+pub const LONGEST: usize = 1 << 20;
 
 struct Printer<'a> {
     terms: &'a Terms,
     out: String,
     tasks: Vec<Task>,
     /// The names of the binders around, the innermost last.
-    names: Vec<String>,
+    names: Vec<(Hint, String)>,
     taken: FxHashMap<String, u32>,
+    /// How many of them were written with each name.
+    written: FxHashMap<Hint, usize>,
     /// Whether pullbacks are shown as `⟨P | K⟩_y`.
     cps: bool,
 }
@@ -47,26 +54,42 @@ pub fn show(terms: &Terms, id: TermId) -> String {
 
 /// A term as text; with `cps`, pullbacks `(Ω λy.P)·K` are configurations `⟨P | K⟩_y` (section 3.5 of the paper).
 pub fn show_with(terms: &Terms, id: TermId, cps: bool) -> String {
-    run(terms, vec![Task::Term(id, Level::Open)], cps)
+    show_up_to(terms, id, cps, LONGEST)
 }
 
-fn run(terms: &Terms, tasks: Vec<Task>, cps: bool) -> String {
-    let mut printer =
-        Printer { terms, out: String::new(), tasks, names: Vec::new(), taken: FxHashMap::default(), cps };
+/// The same, cut after so many bytes.
+pub fn show_up_to(terms: &Terms, id: TermId, cps: bool, longest: usize) -> String {
+    run(terms, vec![Task::Term(id, Level::Open)], cps, longest)
+}
+
+fn run(terms: &Terms, tasks: Vec<Task>, cps: bool, longest: usize) -> String {
+    let mut printer = Printer {
+        terms,
+        out: String::new(),
+        tasks,
+        names: Vec::new(),
+        taken: FxHashMap::default(),
+        written: FxHashMap::default(),
+        cps,
+    };
     while let Some(task) = printer.tasks.pop() {
+        if printer.out.len() > longest {
+            printer.out.push('…');
+            break;
+        }
         match task {
             Task::Word(word) => printer.out.push_str(word),
             Task::Text(text) => printer.out.push_str(&text),
             Task::Term(id, level) => printer.term(id, level),
-            Task::Bind(name) => {
+            Task::Bind(hint, name) => {
                 *printer.taken.entry(name.clone()).or_default() += 1;
-                printer.names.push(name);
+                *printer.written.entry(hint).or_default() += 1;
+                printer.names.push((hint, name));
             }
             Task::Unbind => {
-                let name = printer.names.pop().expect("it was bound");
-                if let Some(count) = printer.taken.get_mut(&name) {
-                    *count -= 1;
-                }
+                let (hint, name) = printer.names.pop().expect("it was bound");
+                *printer.taken.get_mut(&name).expect("it was taken") -= 1;
+                *printer.written.get_mut(&hint).expect("it was written") -= 1;
             }
         }
     }
@@ -76,7 +99,7 @@ fn run(terms: &Terms, tasks: Vec<Task>, cps: bool) -> String {
 /// The body of a binder as text, under the name of its variable.
 pub fn show_body(terms: &Terms, hint: Hint, body: TermId) -> String {
     let name = terms.names.text(hint.0).to_string();
-    run(terms, vec![Task::Term(body, Level::Open), Task::Bind(name)], false)
+    run(terms, vec![Task::Term(body, Level::Open), Task::Bind(hint, name)], false, LONGEST)
 }
 
 impl Printer<'_> {
@@ -110,7 +133,7 @@ impl Printer<'_> {
             Term::Lambda(hint, body) => {
                 let name = self.fresh(hint);
                 let head = Task::Text(format!("λ{name}. "));
-                (Level::Open, vec![head, Task::Bind(name), Task::Term(body, Level::Open), Task::Unbind])
+                (Level::Open, vec![head, Task::Bind(hint, name), Task::Term(body, Level::Open), Task::Unbind])
             }
             Term::Apply(function, argument) => match self.terms.term(function) {
                 Term::Lambda(hint, body) => self.binding(hint, argument, body),
@@ -138,7 +161,7 @@ impl Printer<'_> {
                 let name = self.fresh(hint);
                 let head = Task::Text(format!("(λ{name}. "));
                 let rest = Task::Word(")^* · ");
-                let body = [Task::Bind(name), Task::Term(body, Level::Open), Task::Unbind];
+                let body = [Task::Bind(hint, name), Task::Term(body, Level::Open), Task::Unbind];
                 let mut tasks = vec![head];
                 tasks.extend(body);
                 tasks.extend([rest, Task::Term(operand, Level::Dot)]);
@@ -176,7 +199,7 @@ impl Printer<'_> {
             head,
             Task::Term(bound, Level::Open),
             Task::Word(" in "),
-            Task::Bind(name),
+            Task::Bind(hint, name),
             Task::Term(body, Level::Open),
             Task::Unbind,
         ];
@@ -188,7 +211,7 @@ impl Printer<'_> {
         if self.cps {
             let tasks = vec![
                 Task::Word("⟨"),
-                Task::Bind(name.clone()),
+                Task::Bind(hint, name.clone()),
                 Task::Term(body, Level::Open),
                 Task::Unbind,
                 Task::Word(" | "),
@@ -200,7 +223,7 @@ impl Printer<'_> {
         let head = Task::Text(format!("(Ω λ{name}. "));
         let tasks = vec![
             head,
-            Task::Bind(name),
+            Task::Bind(hint, name),
             Task::Term(body, Level::Open),
             Task::Unbind,
             Task::Word(") · "),
@@ -244,7 +267,7 @@ impl Printer<'_> {
     fn bound(&self, index: u32) -> String {
         let from_end = index as usize + 1;
         match self.names.len().checked_sub(from_end) {
-            Some(at) => self.names[at].clone(),
+            Some(at) => self.names[at].1.clone(),
             None => unreachable!("whoever prints a body says what its variable is called"),
         }
     }
@@ -258,12 +281,11 @@ impl Printer<'_> {
         let text = self.text(hint.0);
         let is_taken = |name: &str| self.taken.get(name).is_some_and(|count| *count > 0);
         let mut name = text.to_string();
-        // As many names as are taken have been tried at the latest.
-        for i in 1..=self.names.len() {
-            if !is_taken(&name) {
-                break;
-            }
-            name = format!("{text}{i}");
+        // Those that were written with the same name have numbers already.
+        let mut number = self.written.get(&hint).copied().unwrap_or(0).max(1);
+        while is_taken(&name) {
+            name = format!("{text}{number}");
+            number += 1;
         }
         name
     }

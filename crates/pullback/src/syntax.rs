@@ -13,13 +13,15 @@
 //! A chain of projections down a left-nested tuple is one node: [`Path`] `{ lefts: 3, right: true }` is `π2 π1 π1 π1`, so that the
 //! variables of a pattern `<x1, …, xn>` cost one node each and not n.
 
+use std::hash::{Hash, Hasher};
+
 use eddy_syntax::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::{Name, Names};
 use crate::primitive::{PrimId, Primitives};
 use crate::surface::Side;
-use crate::types::{Shape, Type, Types};
+use crate::types::{Shape, Type, Types, assemble};
 
 /// A term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -128,6 +130,19 @@ impl Term {
         first.into_iter().chain(second)
     }
 
+    /// Whether no rule reduces a term of this form, whatever its parts are.
+    fn is_introduction(self) -> bool {
+        matches!(
+            self,
+            Term::Real(_)
+                | Term::Zero
+                | Term::Lambda(..)
+                | Term::Pair(..)
+                | Term::PrimJacobian(..)
+                | Term::Flat(_)
+        )
+    }
+
     /// The same form with other parts, in the order of [`Term::children`].
     #[must_use]
     pub fn with_children(self, mut next: impl FnMut() -> TermId) -> Term {
@@ -175,6 +190,41 @@ pub struct Terms {
     /// Whether a free variable is in the term.
     open: Vec<bool>,
     vars: Vec<Var>,
+    /// Where equal terms are looked for, once [`Terms::share`] was called.
+    shared: Option<FxHashMap<Key, TermId>>,
+}
+
+/// A term with its type, to find equal ones by. Numerals are equal if their bits are: `0` is not `-0`.
+#[derive(Clone, Copy, Debug)]
+struct Key(Term, Type);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        let is_equal = match (self.0, other.0) {
+            (Term::Real(a), Term::Real(b)) => a.to_bits() == b.to_bits(),
+            (a, b) => a == b,
+        };
+        is_equal && self.1 == other.1
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(&self.0).hash(state);
+        match self.0 {
+            Term::Bound(index) => index.hash(state),
+            Term::Free(var) => var.hash(state),
+            Term::Real(value) => value.to_bits().hash(state),
+            Term::Project(path, _) => path.hash(state),
+            Term::Prim(f, _) | Term::PrimJacobian(f, _) => f.hash(state),
+            _ => {}
+        }
+        for (child, _) in self.0.children() {
+            child.hash(state);
+        }
+    }
 }
 
 /// A checked program.
@@ -218,7 +268,14 @@ impl Terms {
     /// About how many bytes the tables take.
     pub fn bytes(&self) -> u64 {
         let each = size_of::<Term>() + size_of::<Type>() + size_of::<u32>() + size_of::<bool>();
-        (self.terms.capacity() * each) as u64
+        let shared = self.shared.as_ref().map_or(0, |shared| shared.capacity() * size_of::<(Key, TermId)>());
+        (self.terms.capacity() * each + shared) as u64
+    }
+
+    /// From now on, terms that are equal get the same number, so that what a substitution took apart comes together again. Closed terms that may be reduced are excepted: each
+    /// occurrence of those has steps of its own.
+    pub fn share(&mut self) {
+        self.shared = Some(FxHashMap::default());
     }
 
     /// How many terms there are.
@@ -278,11 +335,20 @@ impl Terms {
             Term::Free(_) => true,
             _ => term.children().any(|(child, _)| self.open[child.index()]),
         };
+        let new = TermId(next_id(self.terms.len()));
+        if (open || loose > 0 || term.is_introduction())
+            && let Some(shared) = &mut self.shared
+        {
+            let known = *shared.entry(Key(term, ty)).or_insert(new);
+            if known != new {
+                return known;
+            }
+        }
         self.terms.push(term);
         self.term_types.push(ty);
         self.loose.push(loose);
         self.open.push(open);
-        TermId(next_id(self.terms.len() - 1))
+        new
     }
 
     /// `r`.
@@ -378,6 +444,12 @@ impl Terms {
     pub fn sharp(&mut self, of: TermId) -> TermId {
         let ty = self.types.predual(self.ty(of));
         self.push(Term::Sharp(of), ty)
+    }
+
+    /// The tuple of a Euclidean type with these leaves.
+    pub fn tuple(&mut self, ty: Type, leaves: Vec<TermId>) -> TermId {
+        let steps = self.types.assembly(ty);
+        assemble(&steps, leaves, |left, right| self.pair(left, right))
     }
 
     /// A chain of projections; chains of `π1` become one node.

@@ -15,7 +15,7 @@ use crate::engine::{Engine, Report};
 use crate::eval::{self, Detail, Observer, Step, literal};
 use crate::outcome::{Limits, Outcome};
 use crate::primitive::calculus::Reals;
-use crate::print::{show_body, show_with};
+use crate::print::{show_body, show_up_to, show_with};
 use crate::syntax::{Program, Term, TermId, Terms};
 
 /// What a trace shows.
@@ -36,7 +36,7 @@ pub fn trace(
     show: Show,
     out: &mut dyn Sink,
 ) -> Result<Report, fmt::Error> {
-    let mut writer = Writer { out, show, n_steps: 0, failed: Ok(()) };
+    let mut writer = Writer { out, show, n_steps: 0, n_bytes: 0, failed: Ok(()) };
     let (outcome, counters, terms) = eval::run_with(program, limits, show.paper, &mut writer);
     writer.failed?;
     match &outcome {
@@ -51,8 +51,13 @@ struct Writer<'a> {
     out: &'a mut dyn Sink,
     show: Show,
     n_steps: u64,
+    /// How much was written.
+    n_bytes: u64,
     failed: fmt::Result,
 }
+
+/// What a rule makes of what can be long, and is there to be looked at: so much of both sides is shown, in bytes.
+const LONGEST_SIDE: usize = 4000;
 
 impl Observer for Writer<'_> {
     fn step(&mut self, terms: &mut Terms, step: &Step) {
@@ -62,7 +67,11 @@ impl Observer for Writer<'_> {
         }
         let premise = if step.premises > 0 { "premise " } else { "" };
         let detail = self.detail(terms, step.detail);
-        self.failed = writeln!(self.out, "{} {premise}{} {detail}", self.n_steps, step.rule);
+        self.line(&format!("{} {premise}{} {detail}", self.n_steps, step.rule));
+    }
+
+    fn bytes(&self) -> u64 {
+        self.n_bytes
     }
 
     fn wants_states(&self) -> bool {
@@ -71,12 +80,17 @@ impl Observer for Writer<'_> {
 
     fn state(&mut self, terms: &mut Terms, state: TermId) {
         if self.failed.is_ok() {
-            self.failed = writeln!(self.out, "  = {}", show_with(terms, state, self.show.cps));
+            self.line(&format!("  = {}", show_with(terms, state, self.show.cps)));
         }
     }
 }
 
 impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        self.n_bytes += text.len() as u64 + 1;
+        self.failed = writeln!(self.out, "{text}");
+    }
+
     fn detail(&self, terms: &Terms, detail: Detail) -> String {
         let show = |id| show_with(terms, id, self.show.cps);
         match detail {
@@ -85,8 +99,11 @@ impl Writer<'_> {
                 Term::Pullback(hint, body, _) if !self.show.cps => show_body(terms, hint, body),
                 _ => show(id),
             },
-            Detail::Value(before, after) | Detail::Rewrite(before, after) => {
-                format!("{} -> {}", show(before), show(after))
+            Detail::Value(before, after) => format!("{} -> {}", show(before), show(after)),
+            Detail::Rewrite(before, after) => {
+                let [before, after] =
+                    [before, after].map(|id| show_up_to(terms, id, self.show.cps, LONGEST_SIDE));
+                format!("{before} -> {after}")
             }
             Detail::Forward(id) => match Self::value(terms, id) {
                 Some(value) => value,

@@ -32,6 +32,36 @@ pub enum Shape {
     Dual(Type),
 }
 
+/// A step in putting a tuple together: the next of its leaves, or a pair of the last two parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assembly {
+    /// A leaf.
+    Leaf,
+    /// A pair.
+    Pair,
+}
+
+/// Puts a tuple together from its leaves, from left to right.
+pub fn assemble<T>(
+    steps: &[Assembly],
+    leaves: impl IntoIterator<Item = T>,
+    mut pair: impl FnMut(T, T) -> T,
+) -> T {
+    let (mut leaves, mut done) = (leaves.into_iter(), Vec::new());
+    for step in steps {
+        let part = match step {
+            Assembly::Leaf => leaves.next().expect("a leaf for each `R`"),
+            Assembly::Pair => {
+                let right = done.pop().expect("both parts are made");
+                let left = done.pop().expect("both parts are made");
+                pair(left, right)
+            }
+        };
+        done.push(part);
+    }
+    done.pop().expect("one tuple is made")
+}
+
 /// All types of one program.
 #[derive(Clone, Debug)]
 pub struct Types {
@@ -194,6 +224,23 @@ impl Types {
         items.push(ty);
         items.reverse();
         items
+    }
+
+    /// How tuples of this type are put together.
+    pub fn assembly(&self, ty: Type) -> Vec<Assembly> {
+        // Backwards, a pair comes before its parts, and its right part before its left one.
+        let (mut steps, mut work) = (Vec::new(), vec![ty]);
+        while let Some(ty) = work.pop() {
+            match self.factors(ty) {
+                Some((left, right)) => {
+                    steps.push(Assembly::Pair);
+                    work.extend([left, right]);
+                }
+                None => steps.push(Assembly::Leaf),
+            }
+        }
+        steps.reverse();
+        steps
     }
 
     /// As section 10 prints it.

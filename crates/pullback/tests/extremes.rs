@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use eddy_pullback::engine::{Engine, run};
 use eddy_pullback::outcome::{Limits, Outcome, Stop};
+use eddy_pullback::trace::{Show, trace};
 use eddy_pullback::{format, typing};
 use eddy_syntax::SourceFile;
 
@@ -80,6 +81,12 @@ fn deep_tuples() {
 }
 
 #[test]
+fn zero_at_a_deep_type() {
+    let text = format!("let t = (zero : {}) in fst t", nested("R * (", "R", ")"));
+    answers(text, FAST, "0");
+}
+
+#[test]
 fn deep_types_and_patterns() {
     answers(format!("\\x:{}. 1", nested("(", "R", ")")), ALL, "<fun>");
     let mut pattern = String::new();
@@ -99,6 +106,34 @@ fn a_long_chain_of_lets_and_its_gradient() {
 fn the_reference_engine_on_a_chain_of_lets() {
     let chain = lets(200, |i| format!("x{i} * 1"));
     answers(format!("grad (\\x0:R. {chain}x200) at 2"), ALL, "1");
+}
+
+#[test]
+fn what_is_shared_is_evaluated_once_by_all_engines() {
+    // Each `let` uses the one before twice, so there are 2^60 ways through the derivative.
+    let chain = lets(60, |i| format!("(x{i} + x{i})"));
+    answers(format!("grad (\\x0:R. {chain}x60) at 1"), ALL, "1.152921504606847e18");
+    // Functions that call functions that call functions: 2^7 calls, and a tangent for each partial application.
+    let nested = "twice (".repeat(7) + "f" + &")".repeat(7);
+    let text = format!(
+        "def twice (step : R -> R) = \\x. step (step x);\ndef f (x : R) = x + 1;\ngrad (\\a:R. {nested} (a * a)) at 3"
+    );
+    answers(text, ALL, "6");
+}
+
+#[test]
+fn a_trace_of_what_is_shared_is_bounded() {
+    on_small_stack(|| {
+        let nested = "twice (".repeat(8) + "f" + &")".repeat(8);
+        let text = format!(
+            "def twice (step : R -> R) = \\x. step (step x);\ndef f (x : R) = x * x;\ngrad (\\a:R. {nested} a) at 1"
+        );
+        let program = typing::check(&SourceFile::new("shared.pb", text)).expect("the program is right");
+        let limits = Limits { fuel: 1_000_000, memory: 1 << 27 };
+        let mut lines = String::new();
+        let report = trace(&program, limits, Show::default(), &mut lines).expect("a string takes everything");
+        assert!(lines.len() < 1 << 28, "{} bytes for {:?}", lines.len(), report.counters);
+    });
 }
 
 #[test]
@@ -156,6 +191,16 @@ fn types_that_double_are_refused() {
 fn mistakes_that_nest() {
     refused("(".repeat(DEEP), "PB002");
     refused("\\x. x (".to_string() + &"x ".repeat(1000) + ")", "PB005");
+    refused("(\\x. let <a, b> = x in x + a) 3".to_string(), "PB005");
+}
+
+#[test]
+fn a_chain_of_mistakes_takes_no_longer_than_reading_it() {
+    on_small_stack(|| {
+        let file = SourceFile::new("deep.pb", "1".to_string() + &"^*".repeat(DEEP));
+        let diagnostics = typing::check(&file).expect_err("the program is wrong");
+        assert!(diagnostics.iter().any(|found| found.code == "PB007"));
+    });
 }
 
 #[test]

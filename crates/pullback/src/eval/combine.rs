@@ -217,7 +217,30 @@ impl Machine<'_> {
             let after = self.terms.dual_map(hint, param, composed, rest);
             return self.rewrite("6", whole, after);
         }
+        // (+)   (λv.S)^*·(φ+ψ) → (λv.S)^*·φ + (λv.S)^*·ψ, only where (6) or (5) waits for one of them
+        if let Term::Add(left, right) = self.terms.term(operand)
+            && self.has_dual_map(operand)
+        {
+            let left = self.terms.dual_map(hint, param, closed, left);
+            let right = self.terms.dual_map(hint, param, closed, right);
+            let after = self.terms.add(left, right);
+            return self.rewrite("+", whole, after);
+        }
         Ok(Control::Return(whole))
+    }
+
+    /// Whether one of the summands of a covector is a dual map or a literal.
+    fn has_dual_map(&self, covector: TermId) -> bool {
+        let mut work = vec![covector];
+        while let Some(id) = work.pop() {
+            match self.terms.term(id) {
+                Term::Add(left, right) => work.extend([left, right]),
+                Term::Dual(..) => return true,
+                _ if literal::covector(&self.terms, id).is_some() => return true,
+                _ => {}
+            }
+        }
+        false
     }
 
     /// `V1 @ V2`.
@@ -269,33 +292,10 @@ impl Machine<'_> {
                         self.terms.contract(value, basis)
                     })
                     .collect();
-                self.arrange(ty, leaves)
+                self.terms.tuple(ty, leaves)
             }
         };
         self.rewrite("+", before, after)
-    }
-
-    /// The tuple of this type with these leaves.
-    fn arrange(&mut self, ty: Type, leaves: Vec<TermId>) -> TermId {
-        enum Task {
-            Visit(Type),
-            Join,
-        }
-        let (mut tasks, mut done, mut leaves) = (vec![Task::Visit(ty)], Vec::new(), leaves.into_iter());
-        while let Some(task) = tasks.pop() {
-            match task {
-                Task::Visit(ty) => match self.terms.types.factors(ty) {
-                    Some((left, right)) => tasks.extend([Task::Join, Task::Visit(right), Task::Visit(left)]),
-                    None => done.push(leaves.next().expect("a leaf for each `R`")),
-                },
-                Task::Join => {
-                    let right = done.pop().expect("both parts are made");
-                    let left = done.pop().expect("both parts are made");
-                    done.push(self.terms.pair(left, right));
-                }
-            }
-        }
-        done.pop().expect("one tuple is made")
     }
 
     /// (C2)   `J V · U`.

@@ -30,6 +30,7 @@ pub fn plug(terms: &mut Terms, frames: &[Frame], hole: TermId) -> TermId {
             Frame::ContractRight(left) => terms.contract(*left, term),
             Frame::Flat => terms.flat(term),
             Frame::Sharp => terms.sharp(term),
+            Frame::Shared(_) => term,
             Frame::Premise(_) => unreachable!("states are shown outside of premises"),
         };
     }

@@ -130,12 +130,16 @@ struct Divider<'a> {
     scope: Vec<TermId>,
     done: Vec<TermId>,
     series: Vec<(VarId, TermId)>,
+    /// The atoms of terms that were visited, by how many variables were in scope: a term that stands in several places is named once. The first table is for terms that mention
+    /// no bound variable, and so mean the same everywhere.
+    named: Vec<FxHashMap<TermId, TermId>>,
 }
 
 /// The let series of a body with its variable as index 0.
 pub fn normalise(terms: &mut Terms, body: TermId, param: Type) -> TermId {
     let (y, y_term) = terms.fresh_term("y", param);
-    let mut divider = Divider { terms, scope: vec![y_term], done: Vec::new(), series: Vec::new() };
+    let named = vec![FxHashMap::default(); 2];
+    let mut divider = Divider { terms, scope: vec![y_term], done: Vec::new(), series: Vec::new(), named };
     let result = divider.visit(body);
     let is_last = divider.series.last().is_some_and(|(z, _)| divider.terms.term(result) == Term::Free(*z));
     if !is_last {
@@ -164,23 +168,36 @@ impl Divider<'_> {
                 Task::Make(id) => {
                     let term = self.terms.term(id);
                     let made = self.make(id, term);
-                    let named = if is_atom(self.terms, made) { made } else { self.name(made) };
-                    self.done.push(named);
+                    let atom = if is_atom(self.terms, made) { made } else { self.name(made) };
+                    let table = self.table(id);
+                    self.named[table].insert(id, atom);
+                    self.done.push(atom);
                 }
                 Task::Enter(body) => {
                     let value = self.done.pop().expect("its value was visited");
                     self.scope.push(value);
+                    self.named.push(FxHashMap::default());
                     tasks.extend([Task::Leave, Task::Visit(body)]);
                 }
                 Task::Leave => {
                     self.scope.pop();
+                    self.named.pop();
                 }
             }
         }
         self.done.pop().expect("a body has a value")
     }
 
+    /// The table of [`Divider::named`] that a term belongs to.
+    fn table(&self, id: TermId) -> usize {
+        if self.terms.loose(id) == 0 { 0 } else { self.scope.len() }
+    }
+
     fn enter(&mut self, id: TermId, tasks: &mut Vec<Task>) {
+        if let Some(atom) = self.named[self.table(id)].get(&id) {
+            self.done.push(*atom);
+            return;
+        }
         let term = self.terms.term(id);
         match term {
             Term::Bound(_) | Term::Free(_) | Term::Lambda(..) => tasks.push(Task::Make(id)),

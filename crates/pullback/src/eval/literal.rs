@@ -33,10 +33,17 @@ pub fn covector(terms: &Terms, id: TermId) -> Option<Vec<f64>> {
     }
 }
 
-/// Whether a term is `0`, or a literal vector of zeros.
+/// Whether a term is `0`, or a tuple of zeros.
 pub fn is_zero(terms: &Terms, id: TermId) -> bool {
-    terms.term(id) == Term::Zero
-        || vector(terms, id).is_some_and(|leaves| leaves.iter().all(|leaf| *leaf == 0.0))
+    let mut work = vec![id];
+    while let Some(id) = work.pop() {
+        match terms.term(id) {
+            Term::Zero | Term::Real(0.0) => {}
+            Term::Pair(left, right) => work.extend([left, right]),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Whether a term is a literal vector or covector.
@@ -58,25 +65,8 @@ pub fn is_literal(terms: &Terms, id: TermId) -> bool {
 
 /// The literal of this type with these leaves.
 pub fn make(terms: &mut Terms, ty: Type, leaves: &[f64]) -> TermId {
-    enum Step {
-        Visit(Type),
-        Join,
-    }
-    let (mut steps, mut done, mut leaves) = (vec![Step::Visit(ty)], Vec::new(), leaves.iter());
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Visit(ty) => match terms.types.factors(ty) {
-                Some((left, right)) => steps.extend([Step::Join, Step::Visit(right), Step::Visit(left)]),
-                None => done.push(terms.real(*leaves.next().expect("a leaf for each `R`"))),
-            },
-            Step::Join => {
-                let right = done.pop().expect("both parts are made");
-                let left = done.pop().expect("both parts are made");
-                done.push(terms.pair(left, right));
-            }
-        }
-    }
-    done.pop().expect("one literal is made")
+    let leaves: Vec<TermId> = leaves.iter().map(|leaf| terms.real(*leaf)).collect();
+    terms.tuple(ty, leaves)
 }
 
 /// The covector on this type with these leaves.

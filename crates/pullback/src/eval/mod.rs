@@ -22,7 +22,7 @@ pub mod literal;
 pub mod tower;
 pub mod transpose;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::outcome::{Answer, Counters, Leaf, Limits, Outcome, Stop};
 use crate::syntax::{Hint, Path, Program, Term, TermId, Terms, VarId};
@@ -39,6 +39,10 @@ pub trait Observer {
     }
     /// The whole state after a step.
     fn state(&mut self, _terms: &mut Terms, _state: TermId) {}
+    /// How much memory the watcher takes; it counts as the run's own.
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// Nobody watches.
@@ -111,6 +115,8 @@ pub enum Frame {
     Sharp,
     /// The premise of a rule.
     Premise(Box<Premise>),
+    /// No context, but a note of which term is being evaluated: it may stand in other places too.
+    Shared(TermId),
 }
 
 /// Where the machine stands: a term to evaluate, or a value to give to the innermost frame.
@@ -127,6 +133,10 @@ pub struct Machine<'a> {
     frames: Vec<Frame>,
     /// Terms that are known to be values.
     values: FxHashSet<TermId>,
+    /// The values of terms that the rules made; see Note \[Sharing\].
+    shared: FxHashMap<TermId, TermId>,
+    /// How many terms there were at the start.
+    n_program_terms: usize,
     limits: Limits,
     counters: Counters,
     n_premises: usize,
@@ -161,11 +171,14 @@ pub fn run_with(
 
 impl<'a> Machine<'a> {
     /// A machine with these tables.
-    pub fn new(terms: Terms, limits: Limits, observer: &'a mut dyn Observer) -> Self {
+    pub fn new(mut terms: Terms, limits: Limits, observer: &'a mut dyn Observer) -> Self {
+        terms.share();
         Machine {
+            n_program_terms: terms.len(),
             terms,
             frames: Vec::new(),
             values: FxHashSet::default(),
+            shared: FxHashMap::default(),
             limits,
             counters: Counters::default(),
             n_premises: 0,
@@ -180,7 +193,10 @@ impl<'a> Machine<'a> {
         loop {
             control = match control {
                 Control::Eval(id) if self.values.contains(&id) => Control::Return(id),
-                Control::Eval(id) => self.focus(id)?,
+                Control::Eval(id) => match self.shared.get(&id) {
+                    Some(value) => Control::Return(*value),
+                    None => self.focus(id)?,
+                },
                 Control::Return(value) => {
                     self.values.insert(value);
                     match self.frames.pop() {
@@ -194,6 +210,9 @@ impl<'a> Machine<'a> {
 
     /// Goes to the first part of a term that may not be a value.
     fn focus(&mut self, id: TermId) -> Result<Control, Stop> {
+        if id.index() >= self.n_program_terms && !matches!(self.frames.last(), Some(Frame::Shared(_))) {
+            self.frames.push(Frame::Shared(id));
+        }
         let (frame, next) = match self.terms.term(id) {
             Term::Bound(_) => unreachable!("binders are opened before their bodies are evaluated"),
             Term::Free(_) | Term::Lambda(..) | Term::Real(_) | Term::Zero => return Ok(Control::Return(id)),
@@ -240,6 +259,10 @@ impl<'a> Machine<'a> {
             Frame::Flat => return Ok(Control::Return(self.terms.flat(value))),
             Frame::Sharp => return self.sharp(value),
             Frame::Premise(premise) => return self.conclude(*premise, value),
+            Frame::Shared(id) => {
+                self.shared.insert(id, value);
+                return Ok(Control::Return(value));
+            }
         };
         self.frames.push(frame);
         Ok(Control::Eval(next))
@@ -251,7 +274,7 @@ impl<'a> Machine<'a> {
         if self.counters.steps > self.limits.fuel {
             return Err(Stop::OutOfFuel);
         }
-        if self.terms.bytes() > self.limits.memory {
+        if self.terms.bytes() + self.observer.bytes() > self.limits.memory {
             return Err(Stop::OutOfMemory);
         }
         let step = Step { rule: rule.to_string(), premises: self.n_premises, detail };
@@ -297,3 +320,10 @@ impl<'a> Machine<'a> {
         Answer { ty, leaves }
     }
 }
+
+// Note [Sharing]
+//
+// Rule 6 puts the body of one dual map in the place of the variable of another, which may occur many times: with the environment tuples of rule 8, twice or more for
+// each `let`. Terms are graphs, so this copies nothing; but whoever evaluates a graph as if it were a tree evaluates its parts as often as there are ways to them, which
+// is exponential in the length of a let series. So equal terms are one ([`Terms::share`]), and the value of a term that the rules made is remembered. What stands in the program itself is evaluated as often as it is reached, as
+// the rules say and traces show.

@@ -186,8 +186,17 @@ impl Machine<'_> {
         self.derive(then)
     }
 
-    /// `J s·t` as a value.
+    /// `J s·t` as a value; (C2) `J s·0` is 0, also where `s` has no derivative.
     pub(super) fn jacobian(&mut self, ty: Type, function: Value, direction: Value) -> Value {
+        let (from, _) = self.layouts.types.function(ty);
+        let directions = self.layouts.flatten(&self.heap, direction, from);
+        let is_zero = |leaf: &Value| match leaf {
+            Value::Object(_) => matches!(self.heap.get(*leaf), Object::Zero | Object::List(_, 0)),
+            leaf => *leaf == Value::Real(0.0),
+        };
+        if directions.iter().all(is_zero) {
+            return self.heap.object(Object::Zero);
+        }
         self.heap.object(Object::Jacobian(ty, function, direction))
     }
 }

@@ -7,7 +7,7 @@
 //! tuple is the same range without its last item.
 
 use super::code::{BlockId, Signature};
-use super::forward::Derived;
+use super::forward::{Derived, Use};
 use super::lazy::{Function, Lazy};
 use crate::primitive::PrimId;
 use crate::syntax::Path;
@@ -71,6 +71,8 @@ pub struct Heap {
     objects: Vec<Object>,
     entries: Vec<(Value, Value)>,
     derived: Vec<Derived>,
+    /// How many uses are in the derivatives.
+    n_uses: usize,
     lazies: Vec<Lazy>,
 }
 
@@ -106,6 +108,9 @@ impl Heap {
         self.pool.capacity() * size_of::<Value>()
             + self.objects.capacity() * size_of::<Object>()
             + self.entries.capacity() * size_of::<(Value, Value)>()
+            + self.derived.capacity() * size_of::<Derived>()
+            + self.n_uses * size_of::<(Use, Type)>()
+            + self.lazies.capacity() * size_of::<Lazy>()
     }
 
     /// A tuple of these items, the only item itself, or nothing to take.
@@ -274,6 +279,7 @@ impl Heap {
 
     /// A function or functional that is a derivative.
     pub fn derive(&mut self, derived: Derived) -> Value {
+        self.n_uses += derived.uses.capacity();
         self.derived.push(derived);
         let id = size(self.derived.len() - 1);
         self.object(Object::Derived(id))

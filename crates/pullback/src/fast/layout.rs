@@ -31,8 +31,8 @@ pub struct Layouts {
 /// How values of one type are kept.
 #[derive(Debug)]
 pub struct Layout {
-    /// The types of the items of a tuple; none for a leaf.
-    items: Option<Vec<Type>>,
+    /// Whether it is a tuple, and no leaf.
+    is_tuple: bool,
     /// The leaves, from left to right.
     pub leaves: Vec<(Type, Kind)>,
     /// Whether all leaves are numbers.
@@ -52,7 +52,6 @@ impl Layouts {
         if let Some(Some(known)) = self.layouts.get(ty.index()) {
             return Rc::clone(known);
         }
-        let items = self.items(ty);
         let (mut leaves, mut work, mut is_flat) = (Vec::new(), vec![ty], true);
         while let Some(at) = work.pop() {
             match self.items(at) {
@@ -64,7 +63,8 @@ impl Layouts {
             }
         }
         let is_vector = leaves.iter().all(|(_, kind)| *kind == Kind::Scalar);
-        let layout = Rc::new(Layout { items, leaves, is_vector, is_flat });
+        let is_tuple = self.items(ty).is_some();
+        let layout = Rc::new(Layout { is_tuple, leaves, is_vector, is_flat });
         if self.layouts.len() <= ty.index() {
             self.layouts.resize(self.types.len().max(ty.index() + 1), None);
         }
@@ -101,17 +101,12 @@ impl Layouts {
     pub fn flatten(&mut self, heap: &Heap, value: Value, ty: Type) -> Vec<Value> {
         let layout = self.of(ty);
         if layout.is_flat {
-            return match layout.items {
-                Some(_) => heap.items(value).to_vec(),
-                None => vec![value],
-            };
+            return if layout.is_tuple { heap.items(value).to_vec() } else { vec![value] };
         }
         let (mut leaves, mut work) = (Vec::with_capacity(layout.leaves.len()), vec![(value, ty)]);
         while let Some((value, ty)) = work.pop() {
-            match &self.of(ty).items {
-                Some(items) => {
-                    work.extend(heap.items(value).iter().copied().zip(items.iter().copied()).rev());
-                }
+            match self.items(ty) {
+                Some(items) => work.extend(heap.items(value).iter().copied().zip(items).rev()),
                 None => leaves.push(value),
             }
         }
@@ -131,10 +126,11 @@ impl Layouts {
         let (mut tasks, mut done, mut leaves) = (vec![Task::Visit(ty)], Vec::new(), leaves.iter());
         while let Some(task) = tasks.pop() {
             match task {
-                Task::Visit(ty) => match &self.of(ty).items {
+                // Not `self.of(ty)`, which would list the leaves of each part of a part.
+                Task::Visit(ty) => match self.items(ty) {
                     Some(items) => {
                         tasks.push(Task::Join(items.len()));
-                        tasks.extend(items.iter().rev().map(|item| Task::Visit(*item)));
+                        tasks.extend(items.into_iter().rev().map(Task::Visit));
                     }
                     None => done.push(*leaves.next().expect("a leaf for each")),
                 },

@@ -5,6 +5,8 @@
 //! highest. Levels are never identified, so there is no perturbation confusion; and the arithmetic of a backward sweep, being ordinary arithmetic on numbers of
 //! lower levels, is itself noted there: that is what makes derivatives of derivatives.
 
+use rustc_hash::FxHashMap;
+
 use super::heap::{Mark, Value};
 use super::lazy::Opening;
 use crate::outcome::{Counters, Limits, Stop};
@@ -57,6 +59,8 @@ pub struct Level {
     pub mark: Mark,
     /// What opened it, and where the machine stood.
     pub opening: Opening,
+    /// Tuples and objects without the cells of this tape, by what identifies them.
+    pub stripped: FxHashMap<(u32, u32), Value>,
 }
 
 /// All tapes, and what is counted.
@@ -87,7 +91,10 @@ impl Tapes {
 
     /// About how many bytes the tapes take.
     pub fn bytes(&self) -> usize {
-        self.levels.iter().map(|level| level.nodes.capacity() * size_of::<Node>()).sum()
+        let entry = size_of::<((u32, u32), Value)>();
+        let of =
+            |level: &Level| level.nodes.capacity() * size_of::<Node>() + level.stripped.capacity() * entry;
+        self.levels.iter().map(of).sum()
     }
 
     /// Adds a node to a level.

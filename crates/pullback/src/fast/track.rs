@@ -28,7 +28,7 @@ impl Machine<'_> {
     pub(super) fn open_level(&mut self, owner: Owner) -> u32 {
         let mark = self.heap.mark();
         let opening = Opening { owner, n_frames: self.frames.len(), n_slots: self.n_slots() };
-        self.tapes.levels.push(Level { nodes: Vec::new(), mark, opening });
+        self.tapes.levels.push(Level { nodes: Vec::new(), mark, opening, stripped: FxHashMap::default() });
         u32::try_from(self.tapes.levels.len() - 1).expect("the memory limit ends a run before 2^32 levels")
     }
 
@@ -185,7 +185,8 @@ impl Machine<'_> {
         if self.heap.is_older(value, mark) {
             return value;
         }
-        let mut memo: FxHashMap<(u32, u32), Value> = FxHashMap::default();
+        // What was stripped for an earlier call is not stripped again: closures that hold each other would be copied once for each call.
+        let mut memo = std::mem::take(&mut self.tapes.levels[level as usize].stripped);
         let mut work = vec![(value, false)];
         while let Some((at, is_ready)) = work.pop() {
             let Some(own) = key(at).filter(|own| !memo.contains_key(own)) else { continue };
@@ -206,7 +207,9 @@ impl Machine<'_> {
             let new = if self.is_tracked(at, level) { parts[0] } else { self.heap.with_parts(at, parts) };
             memo.insert(own, new);
         }
-        key(value).and_then(|key| memo.get(&key).copied()).unwrap_or(value)
+        let stripped = key(value).and_then(|key| memo.get(&key).copied()).unwrap_or(value);
+        self.tapes.levels[level as usize].stripped = memo;
+        stripped
     }
 
     fn is_tracked(&self, value: Value, level: u32) -> bool {

@@ -358,7 +358,7 @@ impl Parser<'_> {
                 Some(n)
             }
             _ => {
-                self.syntax_error(&format!("an exponent, a natural number of at least {least}"));
+                self.syntax_error(&format!("an exponent, a natural number from {least} to {}", u32::MAX));
                 if token.kind == TokenKind::Number && text.contains('.') {
                     self.help(
                         "a point after a number belongs to it if a digit follows: put a blank before it",

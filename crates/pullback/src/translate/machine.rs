@@ -270,7 +270,7 @@ impl Machine {
 
     /// `D^k(function; point; directions)`.
     fn derive(&mut self, function: LValue, point: LValue, directions: Vec<LValue>) -> Result<Control, Stop> {
-        if directions.contains(&LValue::Zero) {
+        if directions.iter().any(|direction| self.is_zero(*direction)) {
             return Ok(Control::Return(LValue::Zero));
         }
         Ok(match function {
@@ -293,6 +293,22 @@ impl Machine {
             }
             LValue::Real(_) | LValue::Pair(_) => unreachable!("{function:?} is no function"),
         })
+    }
+
+    /// Whether a direction is 0, or a tuple of zeros: a derivative along it is 0 (C2), also where there is no derivative.
+    fn is_zero(&self, direction: LValue) -> bool {
+        let mut work = vec![direction];
+        while let Some(value) = work.pop() {
+            match value {
+                LValue::Zero | LValue::Real(0.0) => {}
+                LValue::Pair(id) => {
+                    let (left, right) = self.pairs[id as usize];
+                    work.extend([left, right]);
+                }
+                LValue::Real(_) | LValue::Closure(_) | LValue::Sum(_) => return false,
+            }
+        }
+        true
     }
 
     /// The k-th derivative of a body, with the variables of its directions.
@@ -372,7 +388,18 @@ impl Machine {
 
     fn prim(&mut self, f: PrimId, argument: LValue) -> Result<LValue, Undefined> {
         let point = self.leaves(f, argument);
-        let result = self.terms.primitives.get(f).apply(&mut Reals, &point)?;
+        let primitives = &self.terms.primitives;
+        let result = match primitives.get(f).derivative_of {
+            None => primitives.get(f).apply(&mut Reals, &point)?,
+            // f'(⟨a,u⟩) = J(f)(a)(u), in which components of u that are 0 stay out
+            Some(of) => {
+                let (point, direction) = point.split_at(point.len() / 2);
+                let direction: Vec<Option<f64>> =
+                    direction.iter().map(|u| (*u != 0.0).then_some(*u)).collect();
+                let tangent = primitives.get(of).tangent(&mut Reals, point, &direction)?;
+                tangent.into_iter().map(Option::unwrap_or_default).collect()
+            }
+        };
         let mut tuple = LValue::Real(result[0]);
         for value in &result[1..] {
             tuple = self.pair(tuple, LValue::Real(*value));

@@ -12,7 +12,7 @@ use crate::eval::divide::ends_in_constant;
 use crate::primitive::PrimId;
 use crate::primitive::calculus::Binary;
 use crate::syntax::{Path, Term, TermId, Terms};
-use crate::types::Type;
+use crate::types::{Type, assemble};
 
 enum Task {
     Visit(TermId),
@@ -258,23 +258,6 @@ pub fn basis(out: &mut LTerms, terms: &Terms, ty: Type, leaf: u64) -> LTerm {
 
 /// The tuple of a Euclidean type with these leaves.
 fn arrange(out: &mut LTerms, terms: &Terms, ty: Type, leaves: Vec<LTerm>) -> LTerm {
-    enum Step {
-        Visit(Type),
-        Join,
-    }
-    let (mut steps, mut done, mut leaves) = (vec![Step::Visit(ty)], Vec::new(), leaves.into_iter());
-    while let Some(step) = steps.pop() {
-        match step {
-            Step::Visit(ty) => match terms.types.factors(ty) {
-                Some((left, right)) => steps.extend([Step::Join, Step::Visit(right), Step::Visit(left)]),
-                None => done.push(leaves.next().expect("a leaf for each `R`")),
-            },
-            Step::Join => {
-                let right = done.pop().expect("both parts are made");
-                let left = done.pop().expect("both parts are made");
-                done.push(out.push(Form::Pair(left, right)));
-            }
-        }
-    }
-    done.pop().expect("one tuple is made")
+    let steps = terms.types.assembly(ty);
+    assemble(&steps, leaves, |left, right| out.push(Form::Pair(left, right)))
 }

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::errors::{self, Situation};
 use super::prims;
 use super::scope::{BinderId, Entry, Meaning, Place, PlaceId, Scope};
-use super::unify::{Known, Ty, Unknowns};
+use super::unify::{Clash, Known, Ty, Unknowns};
 use crate::names::{Name, Names};
 use crate::parse::Parsed;
 use crate::primitive::{BINARY, PrimId, Primitives, UNARY};
@@ -443,9 +443,13 @@ impl Inference<'_> {
             _ => !self.diagnostics.is_full(),
         };
         let shown = may_clash.then(|| (unknowns.show(expected), unknowns.show(found)));
-        if !unknowns.unify(expected, found, at) {
-            let (expected, found) = shown.unwrap_or_default();
-            self.diagnostics.push(errors::mismatch(&expected, &found, span, situation));
+        match unknowns.unify(expected, found, at) {
+            Ok(()) => {}
+            Err(Clash::Infinite(cycle)) => self.diagnostics.push(errors::infinite(cycle)),
+            Err(Clash::Mismatch) => {
+                let (expected, found) = shown.unwrap_or_default();
+                self.diagnostics.push(errors::mismatch(&expected, &found, span, situation));
+            }
         }
     }
 

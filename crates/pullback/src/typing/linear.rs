@@ -205,46 +205,74 @@ impl Checker<'_> {
         found
     }
 
-    /// Whether a term without variables of `X` is zero by its form: `L(X,t)` for such a term.
-    fn is_zero(&self, id: TermId, inner: u32) -> bool {
+    /// Whether a term without variables of `X` is zero by its form: `L(X,t)` for such a term, under `inner` binders that are not on the list.
+    fn is_zero(&self, id: TermId, inner: usize) -> bool {
         enum Task {
-            Visit(TermId, u32),
+            Visit(TermId),
             Both,
             Either,
+            /// What is bound is known to be zero or not: the body comes.
+            Enter(TermId),
+            Leave,
         }
-        let (mut tasks, mut done) = (vec![Task::Visit(id, inner)], Vec::new());
+        // Whether each of the binders that are not on the list is bound to zero, the innermost last.
+        let mut binders = vec![false; inner];
+        let (mut tasks, mut done) = (vec![Task::Visit(id)], Vec::new());
         while let Some(task) = tasks.pop() {
-            let (id, inner) = match task {
-                Task::Visit(id, inner) => (id, inner),
+            let id = match task {
+                Task::Visit(id) => id,
                 Task::Both | Task::Either => {
                     let (right, left) = (done.pop().unwrap_or(false), done.pop().unwrap_or(false));
                     done.push(if let Task::Both = task { left && right } else { left || right });
+                    continue;
+                }
+                Task::Enter(body) => {
+                    binders.push(done.pop().unwrap_or(false));
+                    tasks.extend([Task::Leave, Task::Visit(body)]);
+                    continue;
+                }
+                Task::Leave => {
+                    binders.pop();
                     continue;
                 }
             };
             match self.terms.term(id) {
                 Term::Zero => done.push(true),
                 Term::Real(value) => done.push(value == 0.0),
-                Term::Bound(index) => done.push(self.flag(index, inner) == Flag::Zero),
+                Term::Bound(index) => done.push(match binders.iter().rev().nth(index as usize) {
+                    Some(is_zero) => *is_zero,
+                    None => self.flag(index - size(binders.len()), 0) == Flag::Zero,
+                }),
                 Term::Free(_) | Term::Prim(..) => done.push(false),
-                Term::Lambda(_, body) => tasks.push(Task::Visit(body, inner + 1)),
+                Term::Lambda(_, body) => {
+                    done.push(false);
+                    tasks.push(Task::Enter(body));
+                }
+                Term::Apply(function, argument) => match self.terms.term(function) {
+                    Term::Lambda(_, body) => tasks.extend([Task::Enter(body), Task::Visit(argument)]),
+                    _ => tasks.push(Task::Visit(function)),
+                },
                 Term::Project(_, of)
                 | Term::PrimJacobian(_, of)
                 | Term::Flat(of)
                 | Term::Sharp(of)
-                | Term::Apply(of, _)
-                | Term::Pullback(_, _, of) => tasks.push(Task::Visit(of, inner)),
+                | Term::Pullback(_, _, of) => tasks.push(Task::Visit(of)),
                 Term::Add(left, right) | Term::Pair(left, right) => {
-                    tasks.extend([Task::Both, Task::Visit(left, inner), Task::Visit(right, inner)]);
+                    tasks.extend([Task::Both, Task::Visit(left), Task::Visit(right)]);
                 }
                 Term::Contract(left, right) | Term::Jacobian(left, right) => {
-                    tasks.extend([Task::Either, Task::Visit(left, inner), Task::Visit(right, inner)]);
+                    tasks.extend([Task::Either, Task::Visit(left), Task::Visit(right)]);
                 }
                 Term::Dual(_, body, operand) => {
-                    tasks.extend([Task::Either, Task::Visit(body, inner + 1), Task::Visit(operand, inner)]);
+                    done.push(false);
+                    tasks.extend([Task::Either, Task::Visit(operand), Task::Enter(body)]);
                 }
             }
         }
         done.pop().unwrap_or(false)
     }
+}
+
+fn size(length: usize) -> u32 {
+    u32::try_from(length).expect("fewer binders than terms")
 }

@@ -94,7 +94,9 @@ fn solve(
     for condition in std::mem::take(&mut inferred.euclidean) {
         let ty = inferred.unknowns.ground(condition.ty, types, memo);
         if !types.is_euclidean(ty) {
-            diagnostics.push(errors::not_euclidean(&types.show(ty), tree.span(condition.at)));
+            // A chain of mistakes has a chain of ever longer types; those that nobody reads are not printed.
+            let shown = if diagnostics.is_full() { String::new() } else { types.show(ty) };
+            diagnostics.push(errors::not_euclidean(&shown, tree.span(condition.at)));
         }
     }
 }

@@ -5,6 +5,7 @@
 //! occurs check at each step. Everything together is nearly linear in the size of the program.
 
 use eddy_syntax::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::types::{Shape, Type, Types};
 
@@ -35,7 +36,23 @@ pub enum Known {
     Dual(Ty),
 }
 
+/// Why two types cannot be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clash {
+    /// They have different forms.
+    Mismatch,
+    /// One of them contains itself, made so at this place.
+    Infinite(Span),
+}
+
 impl Known {
+    /// Whether something of which this is known may be of the other form.
+    fn may_be(self, other: Known) -> bool {
+        use std::mem::discriminant;
+        let agrees = |known| matches!(known, Known::Nothing | Known::Poison);
+        agrees(self) || agrees(other) || discriminant(&self) == discriminant(&other)
+    }
+
     fn parts(self) -> impl Iterator<Item = Ty> {
         let [first, second] = match self {
             Known::Nothing | Known::Poison | Known::Real => [None, None],
@@ -133,60 +150,70 @@ impl Unknowns {
         self.known[root.index()]
     }
 
-    /// Makes two types equal, or says that they cannot be. `at` is the place that asks for it.
-    pub fn unify(&mut self, left: Ty, right: Ty, at: Span) -> bool {
+    /// Makes two types equal, or says why they cannot be. `at` is the place that asks for it.
+    pub fn unify(&mut self, left: Ty, right: Ty, at: Span) -> Result<(), Clash> {
         let mut work = vec![(left, right)];
-        let mut agrees = true;
+        let mut clash = None;
         while let Some((left, right)) = work.pop() {
             let (left, right) = (self.find(left), self.find(right));
             if left == right {
                 continue;
             }
             let (a, b) = (self.known[left.index()], self.known[right.index()]);
-            let (root, other) = match (a, b) {
-                (Known::Nothing, _) => (right, left),
-                (_, Known::Nothing) => (left, right),
-                _ => (left, right),
-            };
+            if !a.may_be(b) {
+                // Looked at before they are joined: a type of its own part and another type would seem to contain itself.
+                clash = clash.or_else(|| Some(self.clash(left, right)));
+            }
+            let (root, other) = if a == Known::Nothing { (right, left) } else { (left, right) };
             self.parents[other.index()] = root;
             self.joined_at[root.index()] = Some(at);
             match (a, b) {
                 (Known::Nothing, _) | (_, Known::Nothing) | (Known::Real, Known::Real) => {}
-                (Known::Poison, _) | (_, Known::Poison) => self.known[root.index()] = Known::Poison,
                 (Known::Product(a1, a2), Known::Product(b1, b2))
                 | (Known::Arrow(a1, a2), Known::Arrow(b1, b2)) => {
                     work.extend([(a2, b2), (a1, b1)]);
                 }
                 (Known::Dual(a), Known::Dual(b)) => work.push((a, b)),
-                _ => {
-                    agrees = false;
-                    self.known[root.index()] = Known::Poison;
-                }
+                _ => self.known[root.index()] = Known::Poison,
             }
         }
-        agrees
+        clash.map_or(Ok(()), Err)
+    }
+
+    /// Why two types of different forms differ: `x x` gives `x` a type that contains itself, and whatever it is compared with later, that is the mistake.
+    fn clash(&mut self, left: Ty, right: Ty) -> Clash {
+        let cycle = self.cycle_from([left, right]);
+        cycle.map_or(Clash::Mismatch, Clash::Infinite)
     }
 
     /// A place where a type was made to contain itself, if there is one.
     pub fn cycle(&mut self) -> Option<Span> {
-        const WHITE: u8 = 0;
-        const GREY: u8 = 1;
-        const BLACK: u8 = 2;
-        let mut colour = vec![WHITE; self.known.len()];
-        for start in 0..self.known.len() {
-            let start = self.find(Ty(u32::try_from(start).expect("they are numbered so")));
-            let mut path = vec![(start, false)];
+        let n = u32::try_from(self.known.len()).expect("they are numbered so");
+        self.cycle_from((0..n).map(Ty))
+    }
+
+    /// The same, among the parts of some types.
+    fn cycle_from(&mut self, starts: impl IntoIterator<Item = Ty>) -> Option<Span> {
+        /// A class that is being visited, or was.
+        #[derive(PartialEq)]
+        enum Mark {
+            Open,
+            Closed,
+        }
+        let mut marks: FxHashMap<Ty, Mark> = FxHashMap::default();
+        for start in starts {
+            let mut path = vec![(self.find(start), false)];
             while let Some((ty, is_done)) = path.pop() {
                 if is_done {
-                    colour[ty.index()] = BLACK;
+                    marks.insert(ty, Mark::Closed);
                     continue;
                 }
-                match colour[ty.index()] {
-                    BLACK => continue,
-                    GREY => return Some(self.report(ty, &path)),
-                    _ => {}
+                match marks.get(&ty) {
+                    Some(Mark::Closed) => continue,
+                    Some(Mark::Open) => return Some(self.report(ty, &path)),
+                    None => {}
                 }
-                colour[ty.index()] = GREY;
+                marks.insert(ty, Mark::Open);
                 path.push((ty, true));
                 for part in self.known[ty.index()].parts() {
                     let part = self.find(part);
@@ -208,33 +235,29 @@ impl Unknowns {
 
     /// Whether nothing in the type is unknown.
     pub fn is_ground(&mut self, ty: Ty) -> bool {
-        let (mut work, mut seen) = (vec![ty], rustc_hash::FxHashSet::default());
-        while let Some(ty) = work.pop() {
-            let ty = self.find(ty);
-            if !seen.insert(ty) {
-                continue;
-            }
-            match self.known[ty.index()] {
-                Known::Nothing => return false,
-                known => work.extend(known.parts()),
-            }
-        }
-        true
+        self.unknown_parts(ty).is_empty()
     }
 
     /// What is unknown in the type is `R`.
     pub fn default_to_real(&mut self, ty: Ty) {
-        let (mut work, mut seen) = (vec![ty], rustc_hash::FxHashSet::default());
+        for part in self.unknown_parts(ty) {
+            self.known[part.index()] = Known::Real;
+        }
+    }
+
+    fn unknown_parts(&mut self, ty: Ty) -> Vec<Ty> {
+        let (mut work, mut seen, mut unknown) = (vec![ty], FxHashSet::default(), Vec::new());
         while let Some(ty) = work.pop() {
             let ty = self.find(ty);
             if !seen.insert(ty) {
                 continue;
             }
             match self.known[ty.index()] {
-                Known::Nothing => self.known[ty.index()] = Known::Real,
+                Known::Nothing => unknown.push(ty),
                 known => work.extend(known.parts()),
             }
         }
+        unknown
     }
 
     /// The type itself, in a program without mistakes and without cycles; what is unknown is `R`. `memo` is kept between calls.
@@ -274,10 +297,11 @@ impl Unknowns {
         memo[root.index()].expect("it was made")
     }
 
-    /// For messages: unknown parts are `_`, and what is too long to be read is cut short.
+    /// For messages, as section 10 prints types: unknown parts are `_`, and what is too long to be read is cut short.
     pub fn show(&mut self, ty: Ty) -> String {
         enum Task {
             Word(&'static str),
+            Text(String),
             Type(Ty, u8),
         }
         const MANY: usize = 60;
@@ -292,18 +316,35 @@ impl Unknowns {
                     out.push_str(word);
                     continue;
                 }
+                Task::Text(text) => {
+                    out.push_str(&text);
+                    continue;
+                }
                 Task::Type(ty, tightness) => (ty, tightness),
             };
             let (level, parts) = match self.known(ty) {
-                Known::Nothing | Known::Poison => (3, vec![Task::Word("_")]),
-                Known::Real => (3, vec![Task::Word("R")]),
+                Known::Nothing | Known::Poison => (4, vec![Task::Word("_")]),
+                Known::Real => (4, vec![Task::Word("R")]),
                 Known::Arrow(from, to) => {
                     (0, vec![Task::Type(from, 1), Task::Word(" -> "), Task::Type(to, 0)])
                 }
-                Known::Product(left, right) => {
-                    (1, vec![Task::Type(left, 1), Task::Word(" * "), Task::Type(right, 2)])
+                Known::Product(..) => {
+                    let items = self.spine(ty);
+                    let n_reals = items.iter().take_while(|item| self.known(**item) == Known::Real).count();
+                    let n_merged = if n_reals >= 2 { n_reals } else { 0 };
+                    let mut parts = Vec::new();
+                    if n_merged > 0 {
+                        parts.push(Task::Text(format!("R^{n_merged}")));
+                    }
+                    for item in items[n_merged..].iter().take(MANY) {
+                        if !parts.is_empty() {
+                            parts.push(Task::Word(" * "));
+                        }
+                        parts.push(Task::Type(*item, 2));
+                    }
+                    (if n_merged == items.len() { 2 } else { 1 }, parts)
                 }
-                Known::Dual(of) => (3, vec![Task::Type(of, 3), Task::Word("^*")]),
+                Known::Dual(of) => (3, vec![Task::Type(of, 4), Task::Word("^*")]),
             };
             if level < tightness {
                 tasks.push(Task::Word(")"));
@@ -314,5 +355,19 @@ impl Unknowns {
             }
         }
         out
+    }
+
+    /// The items of a product, its left spine taken apart. A spine that goes on for ever is cut.
+    fn spine(&mut self, mut ty: Ty) -> Vec<Ty> {
+        let mut items = Vec::new();
+        while let Known::Product(left, right) = self.known(ty)
+            && items.len() < self.known.len()
+        {
+            items.push(right);
+            ty = left;
+        }
+        items.push(ty);
+        items.reverse();
+        items
     }
 }

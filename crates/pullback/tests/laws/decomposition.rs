@@ -75,7 +75,10 @@ fn is_redex(terms: &Terms, id: TermId) -> bool {
             let is_zero = term(operand) == Term::Zero || term(body) == Term::Zero;
             let composes = matches!(term(operand), Term::Dual(..));
             // Rule 5 looks into the body; whether it is first-order is asked with the variable free.
-            is_zero || composes || is_covector(operand) && transposes(terms, id)
+            is_zero
+                || composes
+                || distributes(terms, operand)
+                || is_covector(operand) && transposes(terms, id)
         }
         Term::Pullback(_, body, _) => {
             !matches!(classify(terms, body), Body::Elementary | Body::Extended { .. })
@@ -91,6 +94,16 @@ fn is_redex(terms: &Terms, id: TermId) -> bool {
         },
         Term::Sharp(_) => true,
     }
+}
+
+/// Whether a covector is a sum with something in it that rule 5 or 6 waits for.
+fn distributes(terms: &Terms, covector: TermId) -> bool {
+    let Term::Add(left, right) = terms.term(covector) else { return false };
+    [left, right].into_iter().any(|part| {
+        matches!(terms.term(part), Term::Dual(..))
+            || literal::covector(terms, part).is_some()
+            || distributes(terms, part)
+    })
 }
 
 fn transposes(terms: &Terms, id: TermId) -> bool {

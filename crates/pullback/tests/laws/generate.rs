@@ -255,7 +255,7 @@ impl<'a> Generator<'a> {
             1 if of != Ty::Fun => format!("(flat {})", self.term(of, d)),
             2 => format!("({} + {})", self.term(ty, d), self.term(ty, d)),
             3 => {
-                let value = self.choices.among(&[Ty::Real, Ty::Plane]);
+                let value = self.choices.among(&[Ty::Real, Ty::Plane, Ty::Fun]);
                 let (v, body) = self.linear(of, value, d.min(2));
                 format!("((λ{v}:{}. {body})^* · {})", of.text(), self.term(value.dual(), d))
             }
@@ -267,13 +267,14 @@ impl<'a> Generator<'a> {
     /// `((Ω λx.p) · w) a`, the covector of a constant or of a varying 1-form.
     fn pullback(&mut self, of: Ty, d: u32) -> String {
         self.nesting += 1;
-        let (x, body) = self.bind(of, |generator| generator.term(Ty::Real, d));
+        let value = self.choices.among(&[Ty::Real, Ty::Real, Ty::Plane, Ty::Fun]);
+        let (x, body) = self.bind(of, |generator| generator.term(value, d));
         self.nesting -= 1;
-        let form = if self.choices.below(3) < 2 {
+        let form = if value == Ty::Real && self.choices.below(3) < 2 {
             format!("Ω [{}]", self.numeral())
         } else {
-            let (y, covector) = self.bind(Ty::Real, |generator| generator.term(Ty::CoReal, d.min(1)));
-            format!("(\\{y}:R. {covector})")
+            let (y, covector) = self.bind(value, |generator| generator.term(value.dual(), d.min(1)));
+            format!("(\\{y}:{}. {covector})", value.text())
         };
         format!("(((Ω λ{x}:{}. {body}) · {form}) {})", of.text(), self.term(of, d))
     }
@@ -297,6 +298,9 @@ impl<'a> Generator<'a> {
                 format!("({side} {v})")
             }
             (Ty::Real, Ty::Plane) => format!("<{v}, {v}>"),
+            (Ty::Real, Ty::Fun) => format!("(\\w:R. (J s · <{v}, {v}>) <w, 1>)"),
+            (Ty::Plane, Ty::Fun) => format!("(\\w:R. (J s · {v}) <1, w>)"),
+            (Ty::Fun, Ty::Fun) => v.to_string(),
             (Ty::Fun, Ty::Real) => format!("({v} {})", self.term(Ty::Real, 1)),
             _ => {
                 format!("<{v} {}, {v} {}>", self.term(Ty::Real, 1), self.term(Ty::Real, 1))
@@ -313,6 +317,7 @@ impl<'a> Generator<'a> {
                 let inner = self.linear_in(v, of, Ty::Plane, d);
                 format!("((J s · {inner}) {})", self.term(Ty::Plane, 1))
             }
+            (2 | 3, Ty::Fun) => format!("(\\w:R. {})", self.linear_in(v, of, Ty::Real, d)),
             (2, _) => {
                 let inner = self.linear_in(v, of, Ty::Plane, d);
                 format!("((J q · {inner}) {})", self.term(Ty::Plane, 1))

@@ -1,7 +1,10 @@
 //! P2 (Lemma 4.4): what is linear by its form is additive and homogeneous.
 
+use eddy_pullback::syntax::{Term, TermId, Terms};
+use eddy_pullback::typing::linear;
+
 use crate::generate::{PRIMS, Ty};
-use crate::harness::{TOO_LONG, Verdict, close, law, numbers};
+use crate::harness::{TOO_LONG, Verdict, accepted, close, law, numbers};
 
 #[test]
 fn linear_terms_are_additive_lemma_4_4() {
@@ -58,6 +61,50 @@ fn covectors_are_additive_lemma_4_4() {
                 Some(other) => Err(format!("not additive: {other:?}")),
                 None => Ok(Verdict::Skipped(TOO_LONG)),
             }
+        },
+    );
+}
+
+/// The set lin(S) of section 3.1.1 of the paper, as printed: whether the bound variable with this index is in it.
+fn is_in_lin(terms: &Terms, id: TermId, index: u32) -> bool {
+    let lin = |id, index| is_in_lin(terms, id, index);
+    match terms.term(id) {
+        Term::Bound(found) => found == index,
+        Term::Lambda(_, body) => lin(body, index + 1),
+        Term::Apply(s, t) => lin(s, index) && !terms.mentions(t, index),
+        Term::Project(_, s) | Term::PrimJacobian(_, s) => lin(s, index),
+        Term::Pair(s, t) => lin(s, index) && lin(t, index),
+        Term::Dual(_, s, t) => {
+            lin(s, index + 1) && !terms.mentions(t, index) || lin(t, index) && !terms.mentions(s, index + 1)
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn what_the_paper_calls_linear_is_linear_p2() {
+    law(
+        "lin(S) is linear",
+        600,
+        |generator| {
+            let ty = generator.choices.among(&Ty::ALL);
+            format!("{PRIMS}{}", generator.term(ty, 4))
+        },
+        |source| {
+            let terms = accepted(source)?.terms;
+            let mut n_linear = 0;
+            for (_, term) in (0..terms.len()).filter_map(|index| terms.nth(index)) {
+                let (Term::Lambda(_, body) | Term::Dual(_, body, _) | Term::Pullback(_, body, _)) = term
+                else {
+                    continue;
+                };
+                if is_in_lin(&terms, body, 0) {
+                    n_linear += 1;
+                    linear::check(&terms, body)
+                        .map_err(|why| format!("{why:?} in {:?}", terms.term(body)))?;
+                }
+            }
+            Ok(if n_linear > 0 { Verdict::Holds } else { Verdict::Skipped("nothing is linear") })
         },
     );
 }

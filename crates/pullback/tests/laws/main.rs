@@ -6,14 +6,16 @@
 //!
 //! * [`generate`]: well-typed programs; [`harness`](harness): how a law is tried, and when two answers are the same.
 //! * the laws: [`decomposition`](decomposition) (P1), [`linearity`](linearity) (P2), [`reduction`](reduction) (P3 to P5, P9),
-//!   [`differences`](differences) (P6, P7, P11), [`engines`](engines) (P8, P10, P12), [`text`](text) (P13).
+//!   [`differences`](differences) (P6, P7, P11), [`engines`](engines) (P8, P10, P12), [`normal_forms`](normal_forms) (P8), [`continuations`](continuations) (P10), [`text`](text) (P13).
 
 mod generate;
 mod harness;
 
+mod continuations;
 mod decomposition;
 mod differences;
 mod engines;
 mod linearity;
+mod normal_forms;
 mod reduction;
 mod text;
