@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Options, Source, emit};
+use eddy_compile::emit::{Constants, Options, Source, emit};
 
 use super::eddy::compiled::Compiled;
 use super::eddy::ready::folder;
@@ -138,7 +138,13 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
     let prepared = prepared(text, node);
     let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &eddy_plan::Options::default());
     let source = Source { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
-    let options = Options { name: "bench".to_owned(), precision: Precision::Double, max_window: 1 };
+    let options = Options {
+        name: "bench".to_owned(),
+        precision: Precision::Double,
+        max_window: 1,
+        constants: Constants::FromHost,
+        places: Vec::new(),
+    };
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();
     let settings = BuildOptions::from_environment().map_err(|bad| bad.to_string())?;

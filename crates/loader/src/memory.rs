@@ -39,9 +39,10 @@ impl Deref for Memory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
+        let first = self.words.as_ptr().cast::<u8>();
         // SAFETY: `words` holds `ALIGNMENT` bytes more than `bytes`, and `start` is below `ALIGNMENT`: the slice lies inside. All its bytes
         // are initialised, since words have no padding. They are borrowed as long as `self` is, and `words` is never reallocated.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast::<u8>().add(self.start), self.bytes) }
+        unsafe { std::slice::from_raw_parts(first.wrapping_add(self.start), self.bytes) }
     }
 }
 
@@ -49,7 +50,7 @@ impl DerefMut for Memory {
     fn deref_mut(&mut self) -> &mut [u8] {
         let first = self.words.as_mut_ptr().cast::<u8>();
         // SAFETY: as in `deref`; and `self` is borrowed mutably, so nobody else sees these bytes. Any byte may be written to them.
-        unsafe { std::slice::from_raw_parts_mut(first.add(self.start), self.bytes) }
+        unsafe { std::slice::from_raw_parts_mut(first.wrapping_add(self.start), self.bytes) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! Input is a list of statements, one operation each, in groups that run under the same conditions. Some things happen to them:
 //!
 //! * what nobody reads is left out ([`mod@prune`]),
-//! * what moves no element becomes a [`View`](crate::view::View) and costs nothing ([`mod@schedule`]),
+//! * what moves no element becomes a [`View`] and costs nothing ([`mod@schedule`]),
 //! * operations on elements with the same shape become one loop, in which most results are never stored ([`mod@schedule`]),
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
