@@ -9,8 +9,15 @@ use eddy_language::Language;
 use eddy_syntax::suggest::nearest;
 
 /// Every language, in the order of the help.
-pub const LANGUAGES: &[&dyn Language] =
-    &[&eddy_reactive::Reactive, &eddy_rd::Rd, &eddy_pullback::Pullback, &eddy_coherent::Coherent];
+pub const LANGUAGES: &[&dyn Language] = &[
+    &eddy_reactive::Reactive,
+    &eddy_rd::Rd,
+    &eddy_pullback::Pullback,
+    &eddy_coherent::Coherent,
+    &eddy_tables::LAM,
+    &eddy_tables::SYSF,
+    &eddy_tables::REF,
+];
 
 /// The language with this name.
 pub fn named(name: &str) -> Option<&'static dyn Language> {

@@ -1,0 +1,22 @@
+//! `tables`: three functional languages whose functions are finite tables.
+pub mod dialect;
+pub mod parse;
+pub mod surface;
+pub mod typing;
+pub mod integer;
+pub mod syntax;
+pub mod types;
+
+pub mod run;
+pub mod step;
+pub mod substitute;
+pub mod trace;
+
+pub mod format;
+pub mod print;
+
+pub mod codes;
+pub mod language;
+
+pub use eddy_syntax::names;
+pub use language::{LAM, REF, SYSF, Tables};
