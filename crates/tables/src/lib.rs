@@ -7,6 +7,11 @@ pub mod integer;
 pub mod syntax;
 pub mod types;
 
+pub mod value;
+
+
+pub mod ask;
+
 pub mod run;
 pub mod step;
 pub mod substitute;

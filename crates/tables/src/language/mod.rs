@@ -1,5 +1,7 @@
 //! The three languages as the command line sees them.
 
+mod questions;
+
 use eddy_language::{Command, Data, Language, OptionName, Options, Out, Status, Verdict};
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
@@ -40,12 +42,16 @@ impl Language for Tables {
     }
 
     fn options(&self, command: Command) -> Option<&'static [OptionName]> {
-        use OptionName::{Engine, Fuel, Memory};
+        use OptionName::{Depth, Derivation, Engine, Fuel, Ints, Memory, Size, Steps, Tables, Type, Value};
         match command {
             Command::Check => Some(&[]),
             Command::Run => Some(&[Engine, Fuel, Memory]),
             Command::Trace => Some(&[Fuel, Memory]),
-            _ => None,
+            Command::Ask => Some(&[Value, Type, Derivation, Tables, Fuel, Steps, Memory]),
+            Command::Enum => Some(&[Size, Ints, Fuel, Steps, Memory]),
+            Command::Opt => Some(&[Depth]),
+            Command::Intype => Some(&[Value, Fuel]),
+            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => None,
         }
     }
 
@@ -73,7 +79,11 @@ impl Language for Tables {
             Command::Check => check(&program, out),
             Command::Run => run_program(&program, options, out),
             Command::Trace => trace_program(&program, options, out),
-            _ => unreachable!("this command has no options, not even none"),
+            Command::Ask => questions::ask(&program, sources, options, out),
+            Command::Enum => questions::enumerate(&program, options, out),
+            Command::Opt => questions::optimise(&program, options, out),
+            Command::Intype => questions::intype(&program, sources, options, out),
+            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => unreachable!("this command has no options, not even none"),
         }
     }
 
