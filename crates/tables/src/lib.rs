@@ -11,6 +11,11 @@ pub mod value;
 
 
 pub mod ask;
+pub mod derivation;
+pub mod enumerate;
+pub mod intersection;
+pub mod intype;
+pub mod optimise;
 
 pub mod run;
 pub mod step;

@@ -226,7 +226,7 @@ impl Machine<'_> {
     }
 
     /// The body of a λ, and its environment with an argument.
-    pub(super) fn bind(&mut self, lambda: TermId, argument: Mixed, env: EnvId) -> (TermId, EnvId) {
+    pub(crate) fn bind(&mut self, lambda: TermId, argument: Mixed, env: EnvId) -> (TermId, EnvId) {
         let Term::Lambda(name, body) = self.terms.term(lambda) else { unreachable!("a closure is of a λ") };
         (*body, self.arena.add(Cell::Binding(*name, argument, env)))
     }

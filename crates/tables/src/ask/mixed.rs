@@ -168,10 +168,6 @@ impl Heap {
         self.cells.len()
     }
 
-    pub(super) fn addresses(&self) -> impl Iterator<Item = u64> {
-        self.cells.keys().copied()
-    }
-
     pub(super) fn set(&mut self, address: u64, value: Mixed) {
         self.cells.insert(address, value);
     }

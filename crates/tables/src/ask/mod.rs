@@ -27,7 +27,6 @@ use crate::syntax::Program;
 use crate::value::parse::Goal;
 use crate::value::{Store, Value, ValueKind, Values};
 
-pub(crate) use machine::{Control, Frame};
 pub(crate) use mixed::{Cell, EnvId, Mixed, NIL};
 pub(crate) use search::{Found, Machine};
 

@@ -151,6 +151,25 @@ impl<'a> Machine<'a> {
         self.values
     }
 
+    pub(crate) fn terms(&self) -> &'a Terms {
+        self.terms
+    }
+
+    /// The cell in which a variable is bound, and its value.
+    pub(crate) fn lookup(&self, name: Name, env: EnvId) -> (EnvId, &Mixed) {
+        self.arena.lookup(name, env)
+    }
+
+    /// What a cell holds.
+    pub(crate) fn cell(&self, cell: EnvId) -> &Cell {
+        self.arena.cell(cell)
+    }
+
+    /// Keeps the limit of each branch and drops the limits of all together: what is asked now was answered before.
+    pub(crate) fn lift_limits(&mut self) {
+        self.limits = Limits { fuel: self.limits.fuel, steps: u64::MAX, memory: u64::MAX };
+    }
+
     pub(super) fn is_exhausted(&self) -> bool {
         self.steps >= self.limits.steps || self.arena.bytes() + self.extra as u64 > self.limits.memory
     }

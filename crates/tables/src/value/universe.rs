@@ -4,6 +4,13 @@ use super::{Entry, Value, Values};
 use crate::dialect::Dialect;
 use crate::integer::Int;
 
+/// Lists with more values are not made.
+pub const MAX_VALUES: usize = 1 << 20;
+
+/// There are more values than [`MAX_VALUES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany;
+
 /// The values over some integers, by size; sizes are added as they are asked for.
 #[derive(Clone, Debug)]
 pub struct Universe {
@@ -23,16 +30,16 @@ impl Universe {
     }
 
     /// The values of exactly this size.
-    pub fn of_size(&mut self, size: usize, values: &mut Values) -> &[Value] {
+    pub fn of_size(&mut self, size: usize, values: &mut Values) -> Result<&[Value], TooMany> {
         while self.by_size.len() < size {
-            let next = self.make(self.by_size.len() + 1, values);
+            let next = self.make(self.by_size.len() + 1, values)?;
             self.by_size.push(next);
         }
-        if size == 0 { &[] } else { &self.by_size[size - 1] }
+        Ok(if size == 0 { &[] } else { &self.by_size[size - 1] })
     }
 
     /// The values of this size, once all smaller ones are there.
-    fn make(&self, size: usize, values: &mut Values) -> Vec<Value> {
+    fn make(&self, size: usize, values: &mut Values) -> Result<Vec<Value>, TooMany> {
         let mut all = Vec::new();
         if size == 1 {
             all.extend(self.ints.iter().map(|int| values.int(int.clone())));
@@ -42,22 +49,31 @@ impl Universe {
         } else if self.dialect == Dialect::SystemF {
             all.extend(self.by_size[size - 2].iter().map(|content| values.thunk_some(*content)));
         }
+        let lists = |cost: usize| (1..cost).map(move |input| (&self.by_size[input - 1], &self.by_size[cost - input - 1]));
+        let n_pairs = (0..size).flat_map(lists).map(|(inputs, outputs)| inputs.len() * outputs.len());
+        if n_pairs.sum::<usize>() > MAX_VALUES {
+            return Err(TooMany);
+        }
         let entries = |cost: usize| -> Vec<Entry> {
-            let sides = (1..cost).map(|input| (&self.by_size[input - 1], &self.by_size[cost - input - 1]));
+            let sides = lists(cost);
             let pairs = sides.flat_map(|(inputs, outputs)| {
                 inputs.iter().flat_map(move |input| outputs.iter().map(move |output| Entry::new(*input, *output)))
             });
             pairs.collect()
         };
         let by_cost: Vec<Vec<Entry>> = (0..size).map(entries).collect();
-        all.extend(tables_of_size(size, &by_cost, values));
+        all.extend(tables_of_size(size, &by_cost, values)?);
         all.sort_unstable_by(|a, b| values.compare(*a, *b));
-        all
+        Ok(all)
     }
 }
 
 /// All tables of this size out of entries; `by_cost[c]` are those that add `c` to the size of a table.
-pub fn tables_of_size(size: usize, by_cost: &[Vec<Entry>], values: &mut Values) -> Vec<Value> {
+pub fn tables_of_size(
+    size: usize,
+    by_cost: &[Vec<Entry>],
+    values: &mut Values,
+) -> Result<Vec<Value>, TooMany> {
     let entries: Vec<(usize, Entry)> = by_cost
         .iter()
         .enumerate()
@@ -70,6 +86,9 @@ pub fn tables_of_size(size: usize, by_cost: &[Vec<Entry>], values: &mut Values) 
         if left == 0 {
             all.push(values.table(chosen));
             continue;
+        }
+        if all.len() + work.len() > MAX_VALUES {
+            return Err(TooMany);
         }
         for (at, (cost, entry)) in entries.iter().enumerate().skip(from) {
             // Costs ascend: what follows is no cheaper.
@@ -84,7 +103,7 @@ pub fn tables_of_size(size: usize, by_cost: &[Vec<Entry>], values: &mut Values) 
             }
         }
     }
-    all
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -95,7 +114,7 @@ mod tests {
     fn as_many_values_as_the_specification_counts() {
         let (mut values, ints) = (Values::default(), [Int::ZERO, Int::ONE]);
         let mut universe = Universe::new(Dialect::Lambda, &ints);
-        let counts: Vec<usize> = (1..=5).map(|size| universe.of_size(size, &mut values).len()).collect();
+        let counts: Vec<usize> = (1..=5).map(|size| universe.of_size(size, &mut values).map_or(0, <[Value]>::len)).collect();
         assert_eq!(counts.iter().sum::<usize>(), 102, "section 11, P8: {counts:?}");
     }
 }
