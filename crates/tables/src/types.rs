@@ -65,8 +65,8 @@ impl Default for Types {
 enum Change {
     /// `↑_c^d`: adds d to indices ≥ c.
     Shift { by: u32 },
-    /// `[i↦B]`: B in the place of i, and one less for the indices above it.
-    Substitute { by: Type },
+    /// `[i↦B]`: B, shifted by the binders crossed, in the place of i, and one less for the indices above it.
+    Substitute { index: u32, by: Type },
 }
 
 impl Types {
@@ -120,10 +120,10 @@ impl Types {
 
     /// `[i↦B]A`.
     pub fn substitute(&mut self, ty: Type, index: u32, by: Type) -> Type {
-        self.change(ty, index, Change::Substitute { by })
+        self.change(ty, index, Change::Substitute { index, by })
     }
 
-    /// Rebuilds a type with its variables changed; `cutoff` counts the binders that were crossed.
+    /// Rebuilds a type with its variables changed; `cutoff` grows with the binders that are crossed.
     fn change(&mut self, ty: Type, cutoff: u32, change: Change) -> Type {
         let (mut done, mut work) = (FxHashMap::default(), vec![(ty, cutoff)]);
         while let Some(&(ty, cutoff)) = work.last() {
@@ -176,7 +176,7 @@ impl Types {
     fn changed_variable(&mut self, index: u32, cutoff: u32, change: Change) -> Type {
         match change {
             Change::Shift { by } => self.make(TypeKind::Variable(index + by)),
-            Change::Substitute { by } if index == cutoff => self.shift(by, cutoff),
+            Change::Substitute { index: from, by } if index == cutoff => self.shift(by, cutoff - from),
             Change::Substitute { .. } => self.make(TypeKind::Variable(index - 1)),
         }
     }
