@@ -29,8 +29,8 @@ type LogKey = (TermId, EnvId, Value, Value);
 struct Walk<'a> {
     recorder: Recorder<'a>,
     work: Vec<Task>,
-    /// What is demanded of the variable of each cell.
-    demands: FxHashMap<EnvId, Value>,
+    /// What is demanded of the variable of each cell: values whose join is taken when all of them are known.
+    demands: FxHashMap<EnvId, Vec<Value>>,
     log: FxHashMap<LogKey, NodeId>,
     /// The value that each event gives; none before it was visited.
     given: Vec<Option<Value>>,
@@ -65,7 +65,7 @@ impl Walk<'_> {
         self.given[event] = Some(value);
         match self.recorder.events[event].how {
             How::Int => {}
-            How::Variable(cell) => self.demand(cell, value),
+            How::Variable(cell) => self.demands.entry(cell).or_default().push(value),
             How::Lambda(_) => {
                 self.premises.insert(event, Vec::new());
                 self.work.push(Task::Entries(event, 0));
@@ -90,10 +90,9 @@ impl Walk<'_> {
         let How::Call { parts, lambda, env, cell, body } = self.recorder.events[event].how else {
             unreachable!("only calls have bodies")
         };
-        let input = match (self.demands.get(&cell), &self.recorder.events[parts[1]].result) {
-            (Some(demand), _) => *demand,
-            (None, Mixed::Int(_)) => self.recorder.int_value(parts[1]),
-            (None, _) => self.recorder.machine.values().table(Vec::new()),
+        let input = match &self.recorder.events[parts[1]].result {
+            Mixed::Int(_) => self.recorder.int_value(parts[1]),
+            _ => self.join_of_demands(cell),
         };
         self.log.insert((lambda, env, input, value), body);
         self.demand_entry(parts, Entry::new(input, value));
@@ -104,10 +103,12 @@ impl Walk<'_> {
         self.work.extend([Task::Visit(argument, entry.input.value), Task::Visit(function, table)]);
     }
 
-    fn demand(&mut self, cell: EnvId, value: Value) {
+    /// The join of what is demanded of a variable that is bound to a function: one table, made once.
+    fn join_of_demands(&mut self, cell: EnvId) -> Value {
         let values = self.recorder.machine.values();
-        let demand = self.demands.entry(cell).or_insert(value);
-        *demand = values.join(*demand, value).expect("all demands are below one value");
+        let demands = self.demands.remove(&cell).unwrap_or_default();
+        let entries = demands.iter().flat_map(|table| values.entries(*table).to_vec()).collect();
+        values.table(entries)
     }
 
     /// Premises for the entries of a λ's table: from the log, or by running its body.
