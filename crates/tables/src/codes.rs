@@ -30,7 +30,7 @@ macro_rules! page {
 }
 
 /// The pages, in the order of the phases.
-pub const PAGES: &[Page] = &[
+pub static PAGES: &[Page] = &[
     page!("TB001"),
     page!("TB002"),
     page!("TB003"),
