@@ -12,6 +12,7 @@ mod planning;
 mod pullback;
 mod rd;
 mod reactive;
+mod tables;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +36,12 @@ fn main() {
         println!("\ncoherent\n");
         coherent::steps();
         coherent::the_walk();
+    }
+    if is_chosen("tables") {
+        println!("\ntables\n");
+        tables::asking_against_running();
+        tables::explaining();
+        tables::listing();
     }
     if is_chosen("reactive") {
         println!("\nreactive\n");

@@ -120,7 +120,8 @@ impl Parser<'_> {
         }
         let binders = self.params()?;
         if binders.is_empty() {
-            self.reader.syntax_error("a variable");
+            // Says what is wrong with what stands here.
+            self.ident("a variable");
             return None;
         }
         if !self.dialect.is_typed() && self.reader.sees(":") {
