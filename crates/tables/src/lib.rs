@@ -26,6 +26,7 @@
 //! * The ordinary meaning: [`run`] is the big-step semantics, [`step`] the small-step one with [`substitute`], [`trace`](mod@trace) shows it.
 //! * The second meaning: [`value`] has finite values, [`ask`] decides membership, [`derivation`] explains a yes, [`enumerate`] lists, [`intersection`] is the same as
 //!   types. [`optimise`] keeps it, [`intype`] is what types of System F mean.
+//! * A yardstick for other compilers, by the same idea: [`oracle`].
 //! * Terms to text: [`print`](mod@print), [`format`](mod@format) for `eddy fmt`.
 //! * [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
 //!
@@ -54,6 +55,8 @@ pub mod intersection;
 
 pub mod intype;
 pub mod optimise;
+
+pub mod oracle;
 
 pub mod format;
 pub mod print;
