@@ -84,7 +84,11 @@ pub fn explaining() {
                 assert_eq!(black_box(ask::ask(&program, goal, &mut values, limits)).0, Answer::Yes);
             },
         );
-        line(&format!("{n}!, whose table of M has 2^{n} entries when printed"), &format!("{:.1} times", ratio(times)), "");
+        line(
+            &format!("{n}!, whose table of M has 2^{n} entries when printed"),
+            &format!("{:.1} times", ratio(times)),
+            "",
+        );
     }
     println!();
 }
@@ -97,10 +101,15 @@ pub fn listing() {
         let mut count = 0;
         let time = alone(|| {
             let mut values = Values::default();
-            let mut list = Enumeration::new(&program, &[Int::ZERO, Int::ONE], &mut values, ask::Limits::default());
+            let mut list =
+                Enumeration::new(&program, &[Int::ZERO, Int::ONE], &mut values, ask::Limits::default());
             count = (0..size).map(|_| list.next_size().expect("few values").len()).sum();
         });
-        line(&format!("size ≤ {size}: {count} values"), &format!("{:.3} s", time.as_secs_f64()), "target: size 7 in seconds");
+        line(
+            &format!("size ≤ {size}: {count} values"),
+            &format!("{:.3} s", time.as_secs_f64()),
+            "target: size 7 in seconds",
+        );
     }
     println!();
 }

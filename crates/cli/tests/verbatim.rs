@@ -34,7 +34,8 @@ fn documented_output_is_what_comes_out() {
 
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the guide is there");
-    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
+    let mut pages: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
     pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     pages.sort();
     pages

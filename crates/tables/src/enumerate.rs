@@ -105,7 +105,9 @@ impl<'a> Enumeration<'a> {
                 self.thunks(&results, size)
             }
             Mixed::Thunk(cell) => {
-                let Cell::Content(content) = self.machine.cell(cell) else { unreachable!("a thunk has a content") };
+                let Cell::Content(content) = self.machine.cell(cell) else {
+                    unreachable!("a thunk has a content")
+                };
                 let content = content.clone();
                 if size == 1 {
                     Ok(vec![self.machine.values().thunk_none()])

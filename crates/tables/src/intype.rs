@@ -135,7 +135,13 @@ fn test(
 }
 
 /// Something that waited gets its truth value.
-fn go_on(frame: Frame, holds: bool, frames: &mut Vec<Frame>, meanings: &mut Meanings, values: &Values) -> State {
+fn go_on(
+    frame: Frame,
+    holds: bool,
+    frames: &mut Vec<Frame>,
+    meanings: &mut Meanings,
+    values: &Values,
+) -> State {
     match frame {
         Frame::Entries { table, at, from, to, eta, is_output } => {
             let entries = values.entries(table);
@@ -191,7 +197,9 @@ fn tested(value: Value, ty: Type, types: &Types, values: &Values) -> Vec<Value> 
             continue;
         }
         match (types.kind(ty), values.kind(value)) {
-            (TypeKind::Variable(index), kind) if index == depth && *kind != ValueKind::Wrong => found.push(value),
+            (TypeKind::Variable(index), kind) if index == depth && *kind != ValueKind::Wrong => {
+                found.push(value)
+            }
             (TypeKind::Arrow(from, to), ValueKind::Table(entries)) => {
                 for entry in entries {
                     work.extend([(entry.input.value, from, depth), (entry.output.value, to, depth)]);

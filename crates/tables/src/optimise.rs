@@ -121,8 +121,7 @@ impl Optimiser<'_> {
     /// `e[v/x]`, if the function is `λx.e` and the argument a closed value `v`.
     fn inline(&mut self, function: TermId, argument: TermId, k: u32) -> Result<Option<TermId>, TooLarge> {
         let Term::Lambda(name, body) = *self.terms.term(function) else { return Ok(None) };
-        let is_closed_value =
-            self.terms.is_value(argument) && self.terms.free_variables(argument).is_empty();
+        let is_closed_value = self.terms.is_value(argument) && self.terms.free_variables(argument).is_empty();
         if k == 0 || !is_closed_value {
             return Ok(None);
         }

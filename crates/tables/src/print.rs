@@ -136,16 +136,12 @@ fn parts(terms: &Terms, term: &Term) -> Vec<Piece> {
         Term::Int(_) | Term::Variable(_) | Term::Address(_) => Vec::new(),
         Term::Lambda(_, e) | Term::Fix(_, e) | Term::TypeLambda(e) => vec![free(e)],
         Term::Apply(function, argument, Written::AsLet) => {
-            let Term::Lambda(_, body) = *terms.term(function) else {
-                unreachable!("a `let` applies a λ")
-            };
+            let Term::Lambda(_, body) = *terms.term(function) else { unreachable!("a `let` applies a λ") };
             vec![free(argument), Text(" in "), free(body)]
         }
-        Term::Apply(function, argument, Written::Plainly) => vec![
-            Piece::Term(function, Binding::Application),
-            Text(" "),
-            Piece::Term(argument, Binding::Atom),
-        ],
+        Term::Apply(function, argument, Written::Plainly) => {
+            vec![Piece::Term(function, Binding::Application), Text(" "), Piece::Term(argument, Binding::Atom)]
+        }
         Term::TypeApply(e) => vec![Piece::Term(e, Binding::Application), Text(" [_]")],
         Term::Op(op, a, b) => {
             let (left, right) = match op.level() {
@@ -153,7 +149,8 @@ fn parts(terms: &Terms, term: &Term) -> Vec<Piece> {
                 Level::Sum => (Binding::Sum, Binding::Product),
                 Level::Product => (Binding::Product, Binding::Application),
             };
-            let pieces = [Piece::Term(a, left), Text(" "), Text(op.symbol()), Text(" "), Piece::Term(b, right)];
+            let pieces =
+                [Piece::Term(a, left), Text(" "), Text(op.symbol()), Text(" "), Piece::Term(b, right)];
             pieces.into()
         }
         Term::If(c, a, b) => vec![free(c), Text(" then "), free(a), Text(" else "), free(b)],

@@ -134,7 +134,9 @@ impl Configuration {
                 Term::TypeLambda(body) => Ok(body),
                 _ => Err(stuck(Stuck::IllTyped)),
             },
-            Term::Prefix(prefix, _) => self.contract_prefix(prefix, values[0], span).ok_or(stuck(Stuck::IllTyped)),
+            Term::Prefix(prefix, _) => {
+                self.contract_prefix(prefix, values[0], span).ok_or(stuck(Stuck::IllTyped))
+            }
             // @a := v → @a, with v at a
             Term::Assign(..) => match *self.terms.term(values[0]) {
                 Term::Address(address) => {

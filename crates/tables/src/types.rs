@@ -48,12 +48,8 @@ pub struct Types {
 
 impl Default for Types {
     fn default() -> Self {
-        let mut types = Types {
-            kinds: Vec::new(),
-            reach: Vec::new(),
-            sizes: Vec::new(),
-            numbers: FxHashMap::default(),
-        };
+        let mut types =
+            Types { kinds: Vec::new(), reach: Vec::new(), sizes: Vec::new(), numbers: FxHashMap::default() };
         assert_eq!(types.make(TypeKind::Unknown), Type::UNKNOWN);
         assert_eq!(types.make(TypeKind::Int), Type::INT);
         types

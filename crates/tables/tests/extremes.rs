@@ -86,7 +86,10 @@ fn types() {
     answers(Dialect::SystemF, format!("(\\f:{arrows}. 7) (fix g : {arrows}. \\x:int. g x)"), "7");
     answers(Dialect::SystemF, format!("\\x:{}. x", nested("(", "int", ")")), "<fun>");
     // Each application doubles the type: it is refused before it is too large to print.
-    let doubling = "let d = /\\a. \\x:a. \\f:a -> a -> a. f x x in ".to_string() + &"d[".repeat(100) + "int" + &"]".repeat(100);
+    let doubling = "let d = /\\a. \\x:a. \\f:a -> a -> a. f x x in ".to_string()
+        + &"d[".repeat(100)
+        + "int"
+        + &"]".repeat(100);
     let diagnostics = typing::check(&SourceFile::new("deep", doubling), Dialect::SystemF);
     assert!(diagnostics.is_err(), "a term is no type");
 }
@@ -135,7 +138,8 @@ fn values_may_be_deep() {
         let mut values = Values::default();
         let table = deep_table(&mut values);
         let shown = values.show(table);
-        let read = parse(&SourceFile::new("value", shown), Dialect::Lambda, &mut values).expect("it is a value");
+        let read =
+            parse(&SourceFile::new("value", shown), Dialect::Lambda, &mut values).expect("it is a value");
         assert_eq!(read.value, table);
         let one = values.int(1);
         let other = values.table(vec![Entry::new(table, one), Entry::new(one, table)]);
@@ -150,9 +154,11 @@ fn values_may_be_deep() {
         let program = typing::check(&SourceFile::new("one", "\\x. 1"), Dialect::Lambda).expect("it is right");
         let goal = Goal { value: table, store: None };
         assert_eq!(ask(&program, goal, &mut values, ask::Limits::default()).0, Answer::Yes);
-        let typed = typing::check(&SourceFile::new("one", "\\x:int. 1"), Dialect::SystemF).expect("it is right");
+        let typed =
+            typing::check(&SourceFile::new("one", "\\x:int. 1"), Dialect::SystemF).expect("it is right");
         let ty = typed.ty.expect("it is typed");
-        let is_in = is_member(table, ty, (Meanings::default(), 0), &typed.types, &values, intype::DEFAULT_FUEL);
+        let is_in =
+            is_member(table, ty, (Meanings::default(), 0), &typed.types, &values, intype::DEFAULT_FUEL);
         assert_eq!(is_in, Ok(true));
     });
 }
@@ -166,7 +172,8 @@ fn explanations_may_be_deep() {
         let program = typing::check(&file, Dialect::Lambda).expect("it is right");
         let mut values = Values::default();
         let value = values.int(i64::try_from(n).expect("small"));
-        let (answer, found, _) = explain(&program, Goal { value, store: None }, &mut values, ask::Limits::default());
+        let (answer, found, _) =
+            explain(&program, Goal { value, store: None }, &mut values, ask::Limits::default());
         assert_eq!(answer, Answer::Yes);
         let found = found.expect("a yes is explained");
         let listed = tables::tables(&found, &program, &file, &mut values);
@@ -179,7 +186,8 @@ fn explanations_may_be_deep() {
                 Ok(())
             }
         }
-        let written = write::write(&found, &program.terms, &values, write::Form::Values, &mut Some(10_000_000));
+        let written =
+            write::write(&found, &program.terms, &values, write::Form::Values, &mut Some(10_000_000));
         assert!(written.is_err(), "more than that");
     });
 }
@@ -194,7 +202,8 @@ fn factorials_of_large_numbers_share_their_tables() {
     let (Ok(Shown(result)), _) = run(&program, Limits::default()) else { panic!("it ends") };
     let mut values = Values::default();
     let value = values.int(result.parse::<eddy_tables::integer::Int>().expect("an integer"));
-    let (answer, found, _) = explain(&program, Goal { value, store: None }, &mut values, ask::Limits::default());
+    let (answer, found, _) =
+        explain(&program, Goal { value, store: None }, &mut values, ask::Limits::default());
     assert_eq!(answer, Answer::Yes);
     let listed = tables::tables(&found.expect("a yes is explained"), &program, &file, &mut values);
     let (_, m) = listed.iter().find(|(label, _)| label == "M").expect("it has a table");
@@ -205,15 +214,18 @@ fn factorials_of_large_numbers_share_their_tables() {
 fn optimising_and_tracing_deep_programs() {
     on_small_stack(|| {
         let text = nested("(\\x. x) (", "7", ")");
-        let mut program = typing::check(&SourceFile::new("deep", text), Dialect::Lambda).expect("it is right");
+        let mut program =
+            typing::check(&SourceFile::new("deep", text), Dialect::Lambda).expect("it is right");
         let optimised = optimise(&mut program, 1).expect("it gets smaller");
         assert_eq!(print::show(&program.terms, optimised), "7");
         let text = "(\\x. x) (".repeat(300) + "7" + &")".repeat(300);
         let program = typing::check(&SourceFile::new("deep", text), Dialect::Lambda).expect("it is right");
         assert_eq!(trace::steps(&program, Limits::default()), Ok(300));
         // Inlining the pair of calls at each level doubles the program.
-        let text = "let a = \\f. \\x. f (f x) in ".to_string() + &"a (".repeat(40) + "\\x. x" + &")".repeat(40);
-        let mut program = typing::check(&SourceFile::new("deep", text), Dialect::Lambda).expect("it is right");
+        let text =
+            "let a = \\f. \\x. f (f x) in ".to_string() + &"a (".repeat(40) + "\\x. x" + &")".repeat(40);
+        let mut program =
+            typing::check(&SourceFile::new("deep", text), Dialect::Lambda).expect("it is right");
         assert!(optimise(&mut program, 100).is_err(), "it says that it is too large");
     });
 }

@@ -25,7 +25,12 @@ fn on_reals(f: impl Fn(&[f64]) -> f64) -> impl Fn(&Datum, u64) -> Outcome {
 }
 
 /// Whether a rewrite of a function of `n` reals passes.
-fn passes(n: usize, before: impl Fn(&[f64]) -> f64, after: impl Fn(&[f64]) -> f64, tolerance: Tolerance) -> bool {
+fn passes(
+    n: usize,
+    before: impl Fn(&[f64]) -> f64,
+    after: impl Fn(&[f64]) -> f64,
+    tolerance: Tolerance,
+) -> bool {
     let inputs = inputs(&Sort::Tuple(vec![Sort::Real; n]), 7);
     agree("rewrite", &on_reals(before), &on_reals(after), &inputs, tolerance).is_ok()
 }
@@ -45,7 +50,10 @@ fn rewrites_that_change_tables_are_caught() {
     assert!(!passes(1, |x| x[0] + 0.0, |x| x[0], Tolerance::Exact), "-0 + 0 is 0");
     assert!(!passes(1, |x| x[0] / 3.0, |x| x[0] * (1.0 / 3.0), Tolerance::Exact), "rounding");
     assert!(!passes(1, |x| f64::from(x[0] == x[0]), |_| 1.0, Tolerance::Exact), "NaN");
-    assert!(!passes(2, |x| x[0] / x[1], |x| x[0] * x[1], Tolerance::Within { atol: 0.1, rtol: 0.1 }), "wrong");
+    assert!(
+        !passes(2, |x| x[0] / x[1], |x| x[0] * x[1], Tolerance::Within { atol: 0.1, rtol: 0.1 }),
+        "wrong"
+    );
     assert!(!passes(3, |x| x[0] + x[1] + x[2], |x| x[0] + (x[1] + x[2]), Tolerance::Exact), "order");
 }
 
@@ -65,7 +73,10 @@ fn reassociation_has_its_own_tolerance() {
         let reversed = |x: &[f64]| x.iter().rev().map(|x| x.abs()).sum::<f64>();
         let inputs = inputs(&Sort::Tensor(vec![n]), 3);
         let reassociated = Tolerance::Reassociated { terms };
-        assert!(agree("reversed sum", &on_reals(sum), &on_reals(reversed), &inputs, reassociated).is_ok(), "{n}");
+        assert!(
+            agree("reversed sum", &on_reals(sum), &on_reals(reversed), &inputs, reassociated).is_ok(),
+            "{n}"
+        );
     }
 }
 
@@ -96,7 +107,8 @@ fn undefined_is_an_empty_meaning() {
         value => value,
     };
     let inputs = inputs(&Sort::Int, 1);
-    let witness = agree("total division", &divide, &total, &inputs, Tolerance::Exact).expect_err("it is defined at 0 now");
+    let witness = agree("total division", &divide, &total, &inputs, Tolerance::Exact)
+        .expect_err("it is defined at 0 now");
     assert_eq!(witness.to_string(), "total division: 0 -> undefined (Trap) becomes 0 -> 0");
     assert!(agree("another reason", &divide, &elsewhere, &inputs, Tolerance::Exact).is_ok());
 }
@@ -115,7 +127,9 @@ fn a_comparison_that_tests_nothing_fails() {
 fn functions_are_sampled_as_tables() {
     let call = |input: &Datum, change: &dyn Fn(i64) -> i64| {
         let Datum::Tuple(items) = input else { panic!("two inputs") };
-        let (Datum::Function(f), Datum::Int(x)) = (&items[0], &items[1]) else { panic!("a function and an integer") };
+        let (Datum::Function(f), Datum::Int(x)) = (&items[0], &items[1]) else {
+            panic!("a function and an integer")
+        };
         f.call(&Datum::Int(change(*x)))
     };
     let function = Sort::Function(Box::new(Sort::Int), Box::new(Sort::Int));
@@ -157,9 +171,16 @@ fn the_optimiser_of_lam_passes() {
             let mut after = before.clone();
             after.main = optimise(&mut after, depth).expect("it is small");
             let inputs = inputs(&Sort::Int, 11);
-            let tables = [before, after].map(|program| move |input: &Datum, fuel: u64| applied(&program, input, fuel));
-            agree(&format!("O at depth {depth} of {text}"), &tables[0], &tables[1], &inputs, Tolerance::Exact)
-                .unwrap_or_else(|witness| panic!("{witness}"));
+            let tables =
+                [before, after].map(|program| move |input: &Datum, fuel: u64| applied(&program, input, fuel));
+            agree(
+                &format!("O at depth {depth} of {text}"),
+                &tables[0],
+                &tables[1],
+                &inputs,
+                Tolerance::Exact,
+            )
+            .unwrap_or_else(|witness| panic!("{witness}"));
         }
     }
 }
@@ -170,13 +191,16 @@ fn applied(program: &Program, input: &Datum, fuel: u64) -> Outcome {
     let mut program = program.clone();
     let span = program.terms.span(program.main);
     let argument = program.terms.push(eddy_tables::syntax::Term::Int((*n).into()), span);
-    let call = eddy_tables::syntax::Term::Apply(program.main, argument, eddy_tables::syntax::Written::Plainly);
+    let call =
+        eddy_tables::syntax::Term::Apply(program.main, argument, eddy_tables::syntax::Written::Plainly);
     program.main = program.terms.push(call, span);
     match run(&program, Limits { fuel, ..Limits::default() }).0 {
         // Results are integers of any size: their text is exact.
         Ok(Shown(text)) => match text.parse() {
             Ok(n) => Outcome::Value(Datum::Int(n)),
-            Err(_) => Outcome::Value(Datum::Tuple(text.bytes().map(|byte| Datum::Int(byte.into())).collect())),
+            Err(_) => {
+                Outcome::Value(Datum::Tuple(text.bytes().map(|byte| Datum::Int(byte.into())).collect()))
+            }
         },
         Err(Failure::Stuck(..)) => Outcome::Undefined(Reason::Trap),
         Err(_) => Outcome::Undefined(Reason::Fuel),

@@ -143,7 +143,8 @@ impl AskArgs {
         let known = check(language, Evaluates::Ask, &[&given, &self.budget.given()])?;
         let asks = [OptionName::Point, OptionName::Value, OptionName::Type];
         if !given.iter().any(|(given, name)| *given && asks.contains(name)) {
-            let flags: Vec<_> = asks.into_iter().filter(|ask| known.contains(ask)).map(OptionName::flag).collect();
+            let flags: Vec<_> =
+                asks.into_iter().filter(|ask| known.contains(ask)).map(OptionName::flag).collect();
             let message = format!("say what to ask for: {}", flags.join(" or "));
             return Err(misuse(Evaluates::Ask.name(), &message));
         }
@@ -199,12 +200,7 @@ impl Budget {
     }
 
     fn options(&self) -> Options {
-        Options {
-            fuel: self.fuel,
-            steps: self.steps,
-            memory: self.memory.map(bytes),
-            ..Options::default()
-        }
+        Options { fuel: self.fuel, steps: self.steps, memory: self.memory.map(bytes), ..Options::default() }
     }
 }
 

@@ -236,7 +236,9 @@ impl Machine<'_> {
         match value {
             Mixed::Delayed(thunk, env) => {
                 self.spend(branch)?;
-                let Term::TypeLambda(body) = self.terms.term(thunk) else { unreachable!("a thunk is of a Λ") };
+                let Term::TypeLambda(body) = self.terms.term(thunk) else {
+                    unreachable!("a thunk is of a Λ")
+                };
                 Ok(Control::Evaluate(*body, env))
             }
             Mixed::Thunk(cell) => match self.arena.cell(cell) {
@@ -278,7 +280,9 @@ impl Machine<'_> {
                 let is_first = prefix == Prefix::First;
                 match value {
                     Mixed::Pair(cell) => match self.arena.cell(cell) {
-                        Cell::Pair(first, second) => Ok(Control::Return(if is_first { first } else { second }.clone())),
+                        Cell::Pair(first, second) => {
+                            Ok(Control::Return(if is_first { first } else { second }.clone()))
+                        }
                         Cell::Binding(..) | Cell::Content(_) => unreachable!("a pair has two parts"),
                     },
                     Mixed::Finite(finite) => match self.values.kind(finite) {

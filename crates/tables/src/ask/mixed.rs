@@ -179,7 +179,8 @@ impl Heap {
 
     /// Where `ref` may put its value: every address of the goal that is free, then the least other one.
     pub(super) fn candidates(&mut self, of_goal: &[u64]) -> Vec<u64> {
-        let mut all: Vec<u64> = of_goal.iter().copied().filter(|address| self.get(*address).is_none()).collect();
+        let mut all: Vec<u64> =
+            of_goal.iter().copied().filter(|address| self.get(*address).is_none()).collect();
         let is_taken = |heap: &Heap, address: u64| {
             heap.get(address).is_some() || of_goal.binary_search(&address).is_ok()
         };

@@ -80,7 +80,11 @@ enum Obligation {
 /// What the machine does next.
 enum Task {
     Run(Branch),
-    Show { left: Vec<Obligation>, is_unknown: bool, fuel: u64 },
+    Show {
+        left: Vec<Obligation>,
+        is_unknown: bool,
+        fuel: u64,
+    },
     Answer(Answer),
     /// The outermost question has this answer.
     Done(Answer),
@@ -280,7 +284,8 @@ impl<'a> Machine<'a> {
         }
         let before = self.values.cells(input.store);
         let in_frame = |address: u64| {
-            branch.heap.get(address).is_some() && before.binary_search_by_key(&address, |cell| cell.0).is_err()
+            branch.heap.get(address).is_some()
+                && before.binary_search_by_key(&address, |cell| cell.0).is_err()
         };
         is_usable &= !self.values.cells(output.store).iter().any(|(address, _)| in_frame(*address));
         let fuel = branch.fuel;
@@ -341,7 +346,9 @@ impl<'a> Machine<'a> {
             }
             (ValueKind::ThunkNone, Mixed::Delayed(..) | Mixed::Thunk(_)) => true,
             (ValueKind::ThunkSome(content), Mixed::Delayed(thunk, env)) => {
-                let Term::TypeLambda(body) = self.terms.term(thunk) else { unreachable!("a thunk is of a Λ") };
+                let Term::TypeLambda(body) = self.terms.term(thunk) else {
+                    unreachable!("a thunk is of a Λ")
+                };
                 left.push(Obligation::Content(*content, *body, env));
                 true
             }
@@ -373,7 +380,9 @@ impl<'a> Machine<'a> {
                 }
                 Task::Show { left, is_unknown: is_unknown || answer == Answer::Unknown, fuel }
             }
-            Some(Pending::Lookup { branch, table, at, argument }) => self.looked_up(branch, table, at, argument, answer),
+            Some(Pending::Lookup { branch, table, at, argument }) => {
+                self.looked_up(branch, table, at, argument, answer)
+            }
             Some(some @ Pending::Some { .. }) => {
                 self.pending.push(some);
                 self.next_branch(answer)
@@ -383,7 +392,14 @@ impl<'a> Machine<'a> {
     }
 
     /// The entry may be used, or not: the branch goes on with its output, or with the next entry.
-    fn looked_up(&mut self, mut branch: Branch, table: Value, at: usize, argument: Mixed, answer: Answer) -> Task {
+    fn looked_up(
+        &mut self,
+        mut branch: Branch,
+        table: Value,
+        at: usize,
+        argument: Mixed,
+        answer: Answer,
+    ) -> Task {
         let others = Control::Lookup { table, from: at + 1, argument };
         match answer {
             Answer::Yes => {

@@ -28,9 +28,18 @@ pub(super) enum How {
     Op([NodeId; 2]),
     If([NodeId; 2]),
     /// A closure was called: it, its argument, and its body with the cell of its variable.
-    Call { parts: [NodeId; 2], lambda: TermId, env: EnvId, cell: EnvId, body: NodeId },
+    Call {
+        parts: [NodeId; 2],
+        lambda: TermId,
+        env: EnvId,
+        cell: EnvId,
+        body: NodeId,
+    },
     /// A table was looked up.
-    Lookup { parts: [NodeId; 2], entry: Entry },
+    Lookup {
+        parts: [NodeId; 2],
+        entry: Entry,
+    },
 }
 
 /// What is left to do.
@@ -41,7 +50,13 @@ enum Task {
     Choose(TermId, EnvId),
     If(TermId),
     Apply(TermId),
-    Return { term: TermId, parts: [NodeId; 2], lambda: TermId, env: EnvId, cell: EnvId },
+    Return {
+        term: TermId,
+        parts: [NodeId; 2],
+        lambda: TermId,
+        env: EnvId,
+        cell: EnvId,
+    },
 }
 
 /// Events so far, and the machine whose cells they speak of.

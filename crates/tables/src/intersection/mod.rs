@@ -69,9 +69,9 @@ impl Intersections {
             let value = match form {
                 Form::Int(int) => values.int(int.clone()),
                 Form::Arrow(a, b) => values.table(vec![Entry::new(done[a.0 as usize], done[b.0 as usize])]),
-                Form::And(f, g) => {
-                    values.join(done[f.0 as usize], done[g.0 as usize]).expect("only functions are intersected")
-                }
+                Form::And(f, g) => values
+                    .join(done[f.0 as usize], done[g.0 as usize])
+                    .expect("only functions are intersected"),
                 Form::Top => values.table(Vec::new()),
             };
             done.push(value);

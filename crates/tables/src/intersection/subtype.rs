@@ -21,9 +21,7 @@ impl Intersections {
             // A→B <: ⊤, and ⊤ <: ⊤; an intersection is below its parts, which are.
             (_, Form::Top) => true,
             // F∧G <: F and F∧G <: G
-            (Form::And(f, g), Form::Arrow(..)) => {
-                self.derives_subtype(*f, b) || self.derives_subtype(*g, b)
-            }
+            (Form::And(f, g), Form::Arrow(..)) => self.derives_subtype(*f, b) || self.derives_subtype(*g, b),
             // A ≈ A', B ≈ B' ⟹ A→B <: A'→B'
             (Form::Arrow(from, to), Form::Arrow(other_from, other_to)) => {
                 self.are_equivalent(*from, *other_from) && self.are_equivalent(*to, *other_to)

@@ -83,7 +83,9 @@ impl Language for Tables {
             Command::Enum => questions::enumerate(&program, options, out),
             Command::Opt => questions::optimise(&program, options, out),
             Command::Intype => questions::intype(&program, sources, options, out),
-            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => unreachable!("this command has no options, not even none"),
+            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => {
+                unreachable!("this command has no options, not even none")
+            }
         }
     }
 
@@ -144,18 +146,24 @@ fn no_value(program: &Program, failure: Failure) -> Verdict {
     let diagnostic = match failure {
         Failure::Stuck(span, why) => {
             let diagnostic = Diagnostic::error(codes::STUCK, span, format!("stuck: {why}"));
-            diagnostic.label(if why == Stuck::Zero { "the divisor is 0 here" } else { "no rule applies to this" })
+            diagnostic.label(if why == Stuck::Zero {
+                "the divisor is 0 here"
+            } else {
+                "no rule applies to this"
+            })
         }
         Failure::Fuel(fuel) => {
             Diagnostic::error(codes::FUEL, main, format!("out of fuel after {fuel} applications or steps"))
                 .label("this was still running")
                 .help("give it more with `--fuel N`, if it ends at all")
         }
-        Failure::Memory(bytes) => {
-            Diagnostic::error(codes::FUEL, main, format!("out of fuel: more than {} MiB of memory", bytes >> 20))
-                .label("in this run")
-                .help("give it more with `--memory MIB`")
-        }
+        Failure::Memory(bytes) => Diagnostic::error(
+            codes::FUEL,
+            main,
+            format!("out of fuel: more than {} MiB of memory", bytes >> 20),
+        )
+        .label("in this run")
+        .help("give it more with `--memory MIB`"),
         Failure::TooLarge(span) => {
             let title = "out of fuel: an integer has more than five million digits";
             Diagnostic::error(codes::FUEL, span, title).label("this is computed here")

@@ -81,7 +81,10 @@ fn is_same_key(a: &Datum, b: &Datum) -> bool {
 impl fmt::Display for Datum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, items: &[Datum]| {
-            items.iter().enumerate().try_for_each(|(i, item)| write!(f, "{}{item}", if i == 0 { "" } else { ", " }))
+            items
+                .iter()
+                .enumerate()
+                .try_for_each(|(i, item)| write!(f, "{}{item}", if i == 0 { "" } else { ", " }))
         };
         match self {
             Datum::Int(n) => write!(f, "{n}"),

@@ -83,7 +83,7 @@ pub struct Witness {
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Witness { pass, input, before, after, discarded: (discarded, of) } = self;
-        if before == after {
+        if *before == Outcome::Undefined(Reason::Fuel) {
             return write!(f, "{pass}: {discarded} of {of} samples ran out of fuel, so nothing was tested");
         }
         write!(f, "{pass}: {input} -> {before} becomes {input} -> {after}")

@@ -32,9 +32,19 @@ fn smaller(input: &Datum) -> Vec<Datum> {
     match input {
         Datum::Int(n) => {
             let candidates = [0, 1, -1, n / 2];
-            candidates.into_iter().filter(|other| other.unsigned_abs() < n.unsigned_abs()).map(Datum::Int).collect()
+            candidates
+                .into_iter()
+                .filter(|other| other.unsigned_abs() < n.unsigned_abs())
+                .map(Datum::Int)
+                .collect()
         }
-        Datum::Bool(truth) => if *truth { vec![Datum::Bool(false)] } else { Vec::new() },
+        Datum::Bool(truth) => {
+            if *truth {
+                vec![Datum::Bool(false)]
+            } else {
+                Vec::new()
+            }
+        }
         Datum::Real(x) => smaller_reals(*x).into_iter().map(Datum::Real).collect(),
         Datum::Tensor(shape, elements) => {
             let mut all = Vec::new();

@@ -165,13 +165,7 @@ impl Parser<'_> {
     }
 
     /// `(e)`, or one part of `(e1, …, en)`.
-    fn in_bracket(
-        &mut self,
-        expr: ExprId,
-        open: Span,
-        close: &'static str,
-        mut items: Vec<ExprId>,
-    ) -> State {
+    fn in_bracket(&mut self, expr: ExprId, open: Span, close: &'static str, mut items: Vec<ExprId>) -> State {
         if self.reader.sees(",") && self.dialect == Dialect::References {
             self.reader.advance();
             items.push(expr);

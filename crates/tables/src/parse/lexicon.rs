@@ -5,12 +5,12 @@ use eddy_syntax::lex::Lexicon;
 /// Reserved words, symbols and Unicode twins.
 pub const LEXICON: Lexicon = Lexicon {
     reserved: &[
-        "else", "fix", "forall", "fst", "if", "in", "int", "let", "none", "ref", "snd", "some", "then", "thunk",
-        "top", "wrong",
+        "else", "fix", "forall", "fst", "if", "in", "int", "let", "none", "ref", "snd", "some", "then",
+        "thunk", "top", "wrong",
     ],
     symbols: &[
-        "(", ")", "[", "]", "{", "}", "⟨", "⟩", "\\", "/\\", ".", ",", ":", ":=", ";", "=", "!=", "<", "<=", ">",
-        ">=", "+", "-", "*", "/", "%", "->", "!", "@", "&", "∅",
+        "(", ")", "[", "]", "{", "}", "⟨", "⟩", "\\", "/\\", ".", ",", ":", ":=", ";", "=", "!=", "<", "<=",
+        ">", ">=", "+", "-", "*", "/", "%", "->", "!", "@", "&", "∅",
     ],
     twins: &[
         ("λ", "\\"),

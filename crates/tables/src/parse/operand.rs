@@ -81,7 +81,9 @@ impl Parser<'_> {
         self.reader.syntax_error("a term");
         if let TokenKind::Symbol(symbol) = self.reader.token().kind {
             let help = match symbol {
-                _ if starts_block(symbol) => "put it in parentheses: it extends as far to the right as it can",
+                _ if starts_block(symbol) => {
+                    "put it in parentheses: it extends as far to the right as it can"
+                }
                 "-" => "there is no unary minus; a minus directly in front of a digit is part of the number",
                 "ref" | "fst" | "snd" if self.dialect == Dialect::References => "put it in parentheses",
                 "ref" | "fst" | "snd" | "!" | "⟨" => "references and pairs are only in `.ref` files",

@@ -92,7 +92,8 @@ impl Parser<'_> {
         let mut ahead = 0;
         while let TokenKind::Name
         | TokenKind::Number
-        | TokenKind::Symbol("int" | "ref" | "->" | ":" | "*" | "(" | ")" | ",") = self.reader.ahead(ahead).kind
+        | TokenKind::Symbol("int" | "ref" | "->" | ":" | "*" | "(" | ")" | ",") =
+            self.reader.ahead(ahead).kind
         {
             ahead += 1;
         }

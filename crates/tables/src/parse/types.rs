@@ -37,8 +37,10 @@ impl Parser<'_> {
     fn type_expression(&mut self) -> Option<Type> {
         let mut waiting = Vec::new();
         loop {
-            let wants_type =
-                matches!(waiting.last(), None | Some(Waiting::Arrow(_) | Waiting::Forall(_) | Waiting::Paren));
+            let wants_type = matches!(
+                waiting.last(),
+                None | Some(Waiting::Arrow(_) | Waiting::Forall(_) | Waiting::Paren)
+            );
             let is_sysf = self.dialect == Dialect::SystemF;
             let mut ty = match self.reader.token().kind {
                 TokenKind::Symbol("int") => Type::INT,

@@ -258,8 +258,12 @@ impl Machine<'_> {
                 Piece::Value(Value::Pair(pair)) => {
                     let (first, second) = self.heap.parts(pair);
                     text.push('(');
-                    let pieces =
-                        [Piece::Text(")"), Piece::Value(second.clone()), Piece::Text(", "), Piece::Value(first.clone())];
+                    let pieces = [
+                        Piece::Text(")"),
+                        Piece::Value(second.clone()),
+                        Piece::Text(", "),
+                        Piece::Value(first.clone()),
+                    ];
                     work.extend(pieces);
                 }
             }

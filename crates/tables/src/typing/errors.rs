@@ -63,15 +63,20 @@ pub(super) fn argument(types: &Types, [expected, found]: [Type; 2], part: Span, 
 
 pub(super) fn not_a_function(types: &Types, found: Type, callee: Span, argument: Span) -> Diagnostic {
     let found = show(types, found);
-    Diagnostic::error(codes::TYPE, callee, format!("type error: only functions are applied, and this is {found}"))
-        .label(format!("this is {found}"))
-        .cause(argument, "it is applied to this")
-        .help("is there an argument too many, or an operator missing?")
+    Diagnostic::error(
+        codes::TYPE,
+        callee,
+        format!("type error: only functions are applied, and this is {found}"),
+    )
+    .label(format!("this is {found}"))
+    .cause(argument, "it is applied to this")
+    .help("is there an argument too many, or an operator missing?")
 }
 
 pub(super) fn not_polymorphic(types: &Types, found: Type, callee: Span, argument: Span) -> Diagnostic {
     let found = show(types, found);
-    let title = format!("type error: only a term of type `forall a. A` is applied to a type, and this is {found}");
+    let title =
+        format!("type error: only a term of type `forall a. A` is applied to a type, and this is {found}");
     Diagnostic::error(codes::TYPE, callee, title)
         .label(format!("this is {found}"))
         .cause(argument, "it is applied to this type")

@@ -132,8 +132,7 @@ impl Checker<'_> {
                 self.work.extend(tasks);
             }
             ExprKind::Fix(ident, annotation, body) => {
-                let tasks =
-                    [Task::Conclude(expr), Task::Visit(*body), Task::Bind(*ident, annotation.ty)];
+                let tasks = [Task::Conclude(expr), Task::Visit(*body), Task::Bind(*ident, annotation.ty)];
                 self.work.extend(tasks);
             }
             ExprKind::Let(_, params, bound, body) => {
@@ -226,11 +225,8 @@ impl Checker<'_> {
             self.scope.unbind(binder.ident.name);
             let term = self.terms.push(Term::Lambda(binder.ident.name, whole.term), span);
             self.origins.insert(term, Origin::At(span));
-            let ty = if self.is_typed {
-                self.types.arrow(binder_type(binder), whole.ty)
-            } else {
-                Type::UNKNOWN
-            };
+            let ty =
+                if self.is_typed { self.types.arrow(binder_type(binder), whole.ty) } else { Type::UNKNOWN };
             whole = Typed { term, ty };
         }
         whole

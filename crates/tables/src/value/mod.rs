@@ -192,9 +192,10 @@ impl Values {
             ValueKind::Int(_) | ValueKind::Address(_) | ValueKind::ThunkNone | ValueKind::Wrong => Vec::new(),
             ValueKind::ThunkSome(content) => vec![*content],
             ValueKind::Pair(first, second) => vec![*first, *second],
-            ValueKind::Table(entries) => {
-                entries.iter().flat_map(|entry| self.parts_of_side(entry.input).chain(self.parts_of_side(entry.output))).collect()
-            }
+            ValueKind::Table(entries) => entries
+                .iter()
+                .flat_map(|entry| self.parts_of_side(entry.input).chain(self.parts_of_side(entry.output)))
+                .collect(),
         }
     }
 

@@ -21,7 +21,11 @@ impl Values {
                 (ValueKind::Int(a), ValueKind::Int(b)) => return a.cmp(b),
                 (ValueKind::Address(a), ValueKind::Address(b)) => return a.cmp(b),
                 (ValueKind::Pair(a1, a2), ValueKind::Pair(b1, b2)) => {
-                    if a1 == b1 { (*a2, *b2) } else { (*a1, *b1) }
+                    if a1 == b1 {
+                        (*a2, *b2)
+                    } else {
+                        (*a1, *b1)
+                    }
                 }
                 (ValueKind::ThunkSome(a), ValueKind::ThunkSome(b)) => (*a, *b),
                 (ValueKind::Table(a), ValueKind::Table(b)) => {
@@ -111,9 +115,8 @@ impl Values {
             (ValueKind::Table(v), ValueKind::Table(w)) => Some(self.table([v, w].concat())),
             (ValueKind::ThunkNone, ValueKind::ThunkSome(_)) => Some(w),
             (ValueKind::ThunkSome(_), ValueKind::ThunkNone) => Some(v),
-            (ValueKind::Pair(..), ValueKind::Pair(..)) | (ValueKind::ThunkSome(_), ValueKind::ThunkSome(_)) => {
-                self.join_parts(v, w)
-            }
+            (ValueKind::Pair(..), ValueKind::Pair(..))
+            | (ValueKind::ThunkSome(_), ValueKind::ThunkSome(_)) => self.join_parts(v, w),
             _ => None,
         }
     }

@@ -132,7 +132,9 @@ impl Parser<'_> {
                 self.reader.syntax_error("a value");
                 self.reader.help(match self.dialect {
                     Dialect::Lambda => "values are integers and tables such as `{1 -> 2, 3 -> 4}`",
-                    Dialect::SystemF => "values are integers, tables, `thunk(none)`, `thunk(some(v))` and `wrong`",
+                    Dialect::SystemF => {
+                        "values are integers, tables, `thunk(none)`, `thunk(some(v))` and `wrong`"
+                    }
                     Dialect::References => "values are integers, tables, addresses `@0`, pairs and `wrong`",
                 });
                 None

@@ -32,8 +32,12 @@ impl Values {
                         }
                         ValueKind::Pair(first, second) => {
                             out.write_str("(")?;
-                            let pieces =
-                                [Piece::Value(*first), Piece::Text(", "), Piece::Value(*second), Piece::Text(")")];
+                            let pieces = [
+                                Piece::Value(*first),
+                                Piece::Text(", "),
+                                Piece::Value(*second),
+                                Piece::Text(")"),
+                            ];
                             work.extend(pieces);
                         }
                         ValueKind::Table(entries) => {

@@ -49,7 +49,9 @@ impl Universe {
         } else if self.dialect == Dialect::SystemF {
             all.extend(self.by_size[size - 2].iter().map(|content| values.thunk_some(*content)));
         }
-        let lists = |cost: usize| (1..cost).map(move |input| (&self.by_size[input - 1], &self.by_size[cost - input - 1]));
+        let lists = |cost: usize| {
+            (1..cost).map(move |input| (&self.by_size[input - 1], &self.by_size[cost - input - 1]))
+        };
         let n_pairs = (0..size).flat_map(lists).map(|(inputs, outputs)| inputs.len() * outputs.len());
         if n_pairs.sum::<usize>() > MAX_VALUES {
             return Err(TooMany);
@@ -57,7 +59,9 @@ impl Universe {
         let entries = |cost: usize| -> Vec<Entry> {
             let sides = lists(cost);
             let pairs = sides.flat_map(|(inputs, outputs)| {
-                inputs.iter().flat_map(move |input| outputs.iter().map(move |output| Entry::new(*input, *output)))
+                inputs
+                    .iter()
+                    .flat_map(move |input| outputs.iter().map(move |output| Entry::new(*input, *output)))
             });
             pairs.collect()
         };
@@ -114,7 +118,8 @@ mod tests {
     fn as_many_values_as_the_specification_counts() {
         let (mut values, ints) = (Values::default(), [Int::ZERO, Int::ONE]);
         let mut universe = Universe::new(Dialect::Lambda, &ints);
-        let counts: Vec<usize> = (1..=5).map(|size| universe.of_size(size, &mut values).map_or(0, <[Value]>::len)).collect();
+        let counts: Vec<usize> =
+            (1..=5).map(|size| universe.of_size(size, &mut values).map_or(0, <[Value]>::len)).collect();
         assert_eq!(counts.iter().sum::<usize>(), 102, "section 11, P8: {counts:?}");
     }
 }

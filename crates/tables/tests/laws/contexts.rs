@@ -60,7 +60,8 @@ fn p12_equal_meanings_run_alike_in_every_context() {
                 return Err(format!("{} is answered {answers:?}", values.show(value)));
             }
         }
-        let outcomes = [term, other].map(|text| run(&program(Dialect::Lambda, &context.replace("HOLE", text))));
+        let outcomes =
+            [term, other].map(|text| run(&program(Dialect::Lambda, &context.replace("HOLE", text))));
         match outcomes {
             [Err(Failure::Fuel(_)), _] | [_, Err(Failure::Fuel(_))] => Ok(Verdict::Skipped("out of fuel")),
             [Err(_), Err(_)] => Ok(Verdict::Holds),

@@ -29,8 +29,7 @@ fn p1_p2_in_system_f() {
 fn agrees_with_run(program: &Program) -> Trial {
     let mut values = Values::default();
     let empty = values.table(Vec::new());
-    let numbers: Vec<(String, Value)> =
-        (-2..4).map(|n| (n.to_string(), values.int(n))).collect();
+    let numbers: Vec<(String, Value)> = (-2..4).map(|n| (n.to_string(), values.int(n))).collect();
     match run(program) {
         Ok(result) => {
             let is_int = result.parse::<i64>().is_ok();
@@ -72,9 +71,12 @@ fn agrees_with_run(program: &Program) -> Trial {
 /// P9, Corollary 3.10: meaning is invariant under reduction.
 #[test]
 fn p9_meaning_is_invariant_along_a_trace() {
-    law("P9", 800, |choices| (lam::term(choices), seeds(choices)), |(text, seeds)| {
-        invariant(&program(Dialect::Lambda, text), 4, seeds)
-    });
+    law(
+        "P9",
+        800,
+        |choices| (lam::term(choices), seeds(choices)),
+        |(text, seeds)| invariant(&program(Dialect::Lambda, text), 4, seeds),
+    );
     let sample = |choices: &mut Choices<'_>| (systemf::term(choices).0, seeds(choices));
     law("P9 in System F", 500, sample, |(text, seeds)| invariant(&program(Dialect::SystemF, text), 3, seeds));
 }
@@ -103,7 +105,10 @@ fn invariant(program: &Program, size: usize, seeds: &[u16]) -> Trial {
             let is_known = *before != Answer::Unknown && after_ != Answer::Unknown;
             if is_known && *before != after_ {
                 let shown = print::show(&after.terms, after.main);
-                return Err(format!("{} is {before:?} and, after steps to {shown}, {after_:?}", values.show(*value)));
+                return Err(format!(
+                    "{} is {before:?} and, after steps to {shown}, {after_:?}",
+                    values.show(*value)
+                ));
             }
         }
     }
@@ -148,9 +153,12 @@ fn p11_values_have_meanings() {
 #[test]
 fn p20_big_steps_and_small_steps_agree() {
     law("P20", 2000, lam::term, |text| runners_agree(&program(Dialect::Lambda, text)));
-    law("P20 in System F", 1000, |choices| systemf::term(choices).0, |text| {
-        runners_agree(&program(Dialect::SystemF, text))
-    });
+    law(
+        "P20 in System F",
+        1000,
+        |choices| systemf::term(choices).0,
+        |text| runners_agree(&program(Dialect::SystemF, text)),
+    );
     law("P20 with references", 1000, references::term, |text| {
         runners_agree(&program(Dialect::References, text))
     });
@@ -184,7 +192,9 @@ fn shown(configuration: &Configuration, value: eddy_tables::syntax::TermId) -> S
     match configuration.terms.term(value) {
         Term::Lambda(..) => "<fun>".to_string(),
         Term::TypeLambda(_) => "<thunk>".to_string(),
-        Term::Pair(first, second) => format!("({}, {})", shown(configuration, *first), shown(configuration, *second)),
+        Term::Pair(first, second) => {
+            format!("({}, {})", shown(configuration, *first), shown(configuration, *second))
+        }
         _ => print::show(&configuration.terms, value),
     }
 }

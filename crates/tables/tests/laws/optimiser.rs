@@ -23,7 +23,8 @@ fn optimised(text: &str, depth: u32) -> Option<Program> {
 fn p13_the_optimiser_preserves_denotations() {
     let sample = |choices: &mut Choices<'_>| {
         let text = lam::term(choices);
-        let seeds: Vec<u16> = (0..8).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
+        let seeds: Vec<u16> =
+            (0..8).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
         (text, seeds)
     };
     law("P13, meanings", 700, sample, |(text, seeds)| {
@@ -39,7 +40,10 @@ fn p13_the_optimiser_preserves_denotations() {
                 let are_known = answers.0 != Answer::Unknown && answers.1 != Answer::Unknown;
                 if are_known && answers.0 != answers.1 {
                     let shown = print::show(&after.terms, after.main);
-                    return Err(format!("depth {depth}: {shown}: {} is answered {answers:?}", values.show(*value)));
+                    return Err(format!(
+                        "depth {depth}: {shown}: {} is answered {answers:?}",
+                        values.show(*value)
+                    ));
                 }
             }
         }

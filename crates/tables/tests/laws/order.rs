@@ -19,8 +19,11 @@ fn p3_the_order_and_its_joins() {
             for &b in &all {
                 let (up, down) = (values.is_below(a, b), values.is_below(b, a));
                 assert_eq!(up && down, a == b, "{} and {}", values.show(a), values.show(b));
-                let uppers: Vec<Value> =
-                    all.iter().copied().filter(|c| values.is_below(a, *c) && values.is_below(b, *c)).collect();
+                let uppers: Vec<Value> = all
+                    .iter()
+                    .copied()
+                    .filter(|c| values.is_below(a, *c) && values.is_below(b, *c))
+                    .collect();
                 match values.join(a, b) {
                     Some(join) => {
                         assert!(values.is_below(a, join) && values.is_below(b, join));
@@ -84,7 +87,12 @@ fn p4_subsumption_and_change_of_environment() {
         let mut values = Values::default();
         let all = universe(Dialect::Lambda, 5, &mut values);
         let mut says_something = false;
-        for value in all.iter().copied().filter(|value| seeds.contains(&0) || values.size(*value) < 5).collect::<Vec<_>>() {
+        for value in all
+            .iter()
+            .copied()
+            .filter(|value| seeds.contains(&0) || values.size(*value) < 5)
+            .collect::<Vec<_>>()
+        {
             if ask(&program, value, &mut values) != Answer::Yes {
                 continue;
             }
@@ -92,7 +100,11 @@ fn p4_subsumption_and_change_of_environment() {
                 if lower != value && values.is_below(lower, value) {
                     says_something = true;
                     if ask(&program, lower, &mut values) == Answer::No {
-                        return Err(format!("{} is in, and {} is not", values.show(value), values.show(lower)));
+                        return Err(format!(
+                            "{} is in, and {} is not",
+                            values.show(value),
+                            values.show(lower)
+                        ));
                     }
                 }
             }
@@ -104,7 +116,11 @@ fn p4_subsumption_and_change_of_environment() {
                         says_something = true;
                         let more = values.table(vec![Entry::new(larger, entry.output.value)]);
                         if ask(&program, more, &mut values) == Answer::No {
-                            return Err(format!("{} is in, and {} is not", values.show(value), values.show(more)));
+                            return Err(format!(
+                                "{} is in, and {} is not",
+                                values.show(value),
+                                values.show(more)
+                            ));
                         }
                     }
                 }
@@ -125,7 +141,11 @@ fn p5_joining_values() {
             for &b in &found {
                 let join = values.join(a, b).expect("both are tables");
                 if ask(&program, join, &mut values) != Answer::Yes {
-                    return Err(format!("{} and {} are in, and their join is not", values.show(a), values.show(b)));
+                    return Err(format!(
+                        "{} and {} are in, and their join is not",
+                        values.show(a),
+                        values.show(b)
+                    ));
                 }
             }
         }

@@ -23,24 +23,33 @@ fn meanings(sets: &[Vec<Value>]) -> (Meanings, usize) {
 /// P16, Theorem 4: all values of a program are in the meaning of its type, and `wrong` is none of them.
 #[test]
 fn p16_well_typed_programs_do_not_go_wrong() {
-    law("P16", 800, |choices| systemf::term(choices).0, |text| {
-        let program = program(Dialect::SystemF, text);
-        let mut values = Values::default();
-        let wrong = values.wrong();
-        if ask(&program, wrong, &mut values) == Answer::Yes {
-            return Err("it goes wrong".into());
-        }
-        let (found, _) = listed(&program, 4, &mut values);
-        let ty = program.ty.expect("it is typed");
-        for value in &found {
-            match is_member(*value, ty, meanings(&[]), &program.types, &values, FUEL) {
-                Ok(true) => {}
-                Ok(false) => return Err(format!("{} is not in {}", values.show(*value), program.types.show(ty))),
-                Err(Refusal::Fuel(_) | Refusal::TooManySets(_)) => return Ok(Verdict::Skipped("too many sets")),
+    law(
+        "P16",
+        800,
+        |choices| systemf::term(choices).0,
+        |text| {
+            let program = program(Dialect::SystemF, text);
+            let mut values = Values::default();
+            let wrong = values.wrong();
+            if ask(&program, wrong, &mut values) == Answer::Yes {
+                return Err("it goes wrong".into());
             }
-        }
-        Ok(if found.is_empty() { Verdict::Skipped("empty") } else { Verdict::Holds })
-    });
+            let (found, _) = listed(&program, 4, &mut values);
+            let ty = program.ty.expect("it is typed");
+            for value in &found {
+                match is_member(*value, ty, meanings(&[]), &program.types, &values, FUEL) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        return Err(format!("{} is not in {}", values.show(*value), program.types.show(ty)));
+                    }
+                    Err(Refusal::Fuel(_) | Refusal::TooManySets(_)) => {
+                        return Ok(Verdict::Skipped("too many sets"));
+                    }
+                }
+            }
+            Ok(if found.is_empty() { Verdict::Skipped("empty") } else { Verdict::Holds })
+        },
+    );
 }
 
 /// A type with free variables below `n_free`, and some decisions for values.
@@ -68,69 +77,93 @@ fn ty(choices: &mut Choices<'_>, types: &mut Types, depth: u32, n_free: u32) -> 
 /// P17, Lemmas 5.1 and 5.2: meanings of types are downward closed, and never contain `wrong`.
 #[test]
 fn p17_meanings_of_types_are_downward_closed() {
-    law("P17", 150, |choices| sample(choices, 2), |(types, ids, seeds)| {
-        let mut values = Values::default();
-        let all = universe(Dialect::SystemF, 4, &mut values);
-        let mut choices = Choices::new(seeds);
-        let sets = [some_of(&all, &mut choices, 4), some_of(&all, &mut choices, 4)];
-        let wrong = values.wrong();
-        let is_in = |value, values: &Values| is_member(value, ids[0], meanings(&sets), types, values, FUEL);
-        if is_in(wrong, &values) != Ok(false) {
-            return Err("it contains `wrong`".into());
-        }
-        let members: Vec<Value> = all.iter().copied().filter(|value| is_in(*value, &values) == Ok(true)).collect();
-        for member in &members {
-            for &lower in &all {
-                if values.is_below(lower, *member) && is_in(lower, &values) != Ok(true) {
-                    return Err(format!("{} is in, and {} is not", values.show(*member), values.show(lower)));
+    law(
+        "P17",
+        150,
+        |choices| sample(choices, 2),
+        |(types, ids, seeds)| {
+            let mut values = Values::default();
+            let all = universe(Dialect::SystemF, 4, &mut values);
+            let mut choices = Choices::new(seeds);
+            let sets = [some_of(&all, &mut choices, 4), some_of(&all, &mut choices, 4)];
+            let wrong = values.wrong();
+            let is_in =
+                |value, values: &Values| is_member(value, ids[0], meanings(&sets), types, values, FUEL);
+            if is_in(wrong, &values) != Ok(false) {
+                return Err("it contains `wrong`".into());
+            }
+            let members: Vec<Value> =
+                all.iter().copied().filter(|value| is_in(*value, &values) == Ok(true)).collect();
+            for member in &members {
+                for &lower in &all {
+                    if values.is_below(lower, *member) && is_in(lower, &values) != Ok(true) {
+                        return Err(format!(
+                            "{} is in, and {} is not",
+                            values.show(*member),
+                            values.show(lower)
+                        ));
+                    }
                 }
             }
-        }
-        Ok(Verdict::Holds)
-    });
+            Ok(Verdict::Holds)
+        },
+    );
 }
 
 /// P18, Lemmas 5.4 and 5.7: weakening, and T[A](η1 V η2)=T[[|η1|↦B]A](η1η2) with V=T[B](η1η2).
 #[test]
 fn p18_weakening_and_compositionality() {
-    law("P18", 200, |choices| sample(choices, 2), |(types, ids, seeds)| {
-        let mut types = types.clone();
-        let mut values = Values::default();
-        let all = universe(Dialect::SystemF, 4, &mut values);
-        let mut choices = Choices::new(seeds);
-        let [first, second] = [some_of(&all, &mut choices, 4), some_of(&all, &mut choices, 4)];
-        let shifted = types.shift(ids[0], 1);
-        for value in some_of(&all, &mut choices, 20) {
-            let weak = is_member(value, ids[0], meanings(&[first.clone(), second.clone()]), &types, &values, FUEL);
-            let sets = [first.clone(), first.clone(), second.clone()];
-            let strong = is_member(value, shifted, meanings(&sets), &types, &values, FUEL);
-            if weak != strong {
-                return Err(format!("weakening: {} is {weak:?} and {strong:?}", values.show(value)));
-            }
-            // A has the variables 0 and 1; for i = |η1| in 0 and 1, B is over what remains.
-            for position in 0..2_u32 {
-                let outer = if position == 0 { vec![second.clone()] } else { vec![first.clone()] };
-                let b = types.substitute(ids[1], position, Type::INT);
-                let parts = inside(value, &values);
-                let is_in_b =
-                    |part: &Value| is_member(*part, b, meanings(&outer), &types, &values, FUEL) == Ok(true);
-                let meaning: Vec<Value> = parts.into_iter().filter(is_in_b).collect();
-                let sets = if position == 0 {
-                    [meaning, second.clone()]
-                } else {
-                    [first.clone(), meaning]
-                };
-                let left = is_member(value, ids[0], meanings(&sets), &types, &values, FUEL);
-                let substituted = types.substitute(ids[0], position, b);
-                let right = is_member(value, substituted, meanings(&outer), &types, &values, FUEL);
-                if left != right {
-                    let shown = types.show(ids[0]);
-                    return Err(format!("{shown} at {position}: {} is {left:?} and {right:?}", values.show(value)));
+    law(
+        "P18",
+        200,
+        |choices| sample(choices, 2),
+        |(types, ids, seeds)| {
+            let mut types = types.clone();
+            let mut values = Values::default();
+            let all = universe(Dialect::SystemF, 4, &mut values);
+            let mut choices = Choices::new(seeds);
+            let [first, second] = [some_of(&all, &mut choices, 4), some_of(&all, &mut choices, 4)];
+            let shifted = types.shift(ids[0], 1);
+            for value in some_of(&all, &mut choices, 20) {
+                let weak = is_member(
+                    value,
+                    ids[0],
+                    meanings(&[first.clone(), second.clone()]),
+                    &types,
+                    &values,
+                    FUEL,
+                );
+                let sets = [first.clone(), first.clone(), second.clone()];
+                let strong = is_member(value, shifted, meanings(&sets), &types, &values, FUEL);
+                if weak != strong {
+                    return Err(format!("weakening: {} is {weak:?} and {strong:?}", values.show(value)));
+                }
+                // A has the variables 0 and 1; for i = |η1| in 0 and 1, B is over what remains.
+                for position in 0..2_u32 {
+                    let outer = if position == 0 { vec![second.clone()] } else { vec![first.clone()] };
+                    let b = types.substitute(ids[1], position, Type::INT);
+                    let parts = inside(value, &values);
+                    let is_in_b = |part: &Value| {
+                        is_member(*part, b, meanings(&outer), &types, &values, FUEL) == Ok(true)
+                    };
+                    let meaning: Vec<Value> = parts.into_iter().filter(is_in_b).collect();
+                    let sets =
+                        if position == 0 { [meaning, second.clone()] } else { [first.clone(), meaning] };
+                    let left = is_member(value, ids[0], meanings(&sets), &types, &values, FUEL);
+                    let substituted = types.substitute(ids[0], position, b);
+                    let right = is_member(value, substituted, meanings(&outer), &types, &values, FUEL);
+                    if left != right {
+                        let shown = types.show(ids[0]);
+                        return Err(format!(
+                            "{shown} at {position}: {} is {left:?} and {right:?}",
+                            values.show(value)
+                        ));
+                    }
                 }
             }
-        }
-        Ok(Verdict::Holds)
-    });
+            Ok(Verdict::Holds)
+        },
+    );
 }
 
 /// The values inside of a value, itself included.

@@ -26,32 +26,42 @@ fn p6_types_and_values_are_isomorphic() {
         let ty = types.typof(value, &values);
         assert_eq!(types.valof(ty, &mut values), value, "valof(typof(v)) = v");
     }
-    law("P6", 500, |choices| types_of(choices, 1), |(types, ids)| {
-        let (mut values, mut types) = (Values::default(), types.clone());
-        let value = types.valof(ids[0], &mut values);
-        let back = types.typof(value, &values);
-        if types.are_equivalent(back, ids[0]) {
-            Ok(Verdict::Holds)
-        } else {
-            Err(format!("{} is not its own type", values.show(value)))
-        }
-    });
+    law(
+        "P6",
+        500,
+        |choices| types_of(choices, 1),
+        |(types, ids)| {
+            let (mut values, mut types) = (Values::default(), types.clone());
+            let value = types.valof(ids[0], &mut values);
+            let back = types.typof(value, &values);
+            if types.are_equivalent(back, ids[0]) {
+                Ok(Verdict::Holds)
+            } else {
+                Err(format!("{} is not its own type", values.show(value)))
+            }
+        },
+    );
 }
 
 /// P7, Proposition 2.4: the rules of subtyping are the reversed order, and an entry of a table is a supertype.
 #[test]
 fn p7_subtyping_is_the_reversed_order() {
-    law("P7", 1500, |choices| types_of(choices, 2), |(types, ids)| {
-        let mut values = Values::default();
-        let (by_rules, by_order) =
-            (types.derives_subtype(ids[0], ids[1]), types.is_subtype(ids[0], ids[1], &mut values));
-        let [a, b] = [ids[0], ids[1]].map(|id| types.valof(id, &mut values));
-        if by_rules == by_order {
-            Ok(Verdict::Holds)
-        } else {
-            Err(format!("{} <: {}: by rules {by_rules}", values.show(a), values.show(b)))
-        }
-    });
+    law(
+        "P7",
+        1500,
+        |choices| types_of(choices, 2),
+        |(types, ids)| {
+            let mut values = Values::default();
+            let (by_rules, by_order) =
+                (types.derives_subtype(ids[0], ids[1]), types.is_subtype(ids[0], ids[1], &mut values));
+            let [a, b] = [ids[0], ids[1]].map(|id| types.valof(id, &mut values));
+            if by_rules == by_order {
+                Ok(Verdict::Holds)
+            } else {
+                Err(format!("{} <: {}: by rules {by_rules}", values.show(a), values.show(b)))
+            }
+        },
+    );
     let (mut values, mut types) = (Values::default(), Intersections::default());
     for table in universe(Dialect::Lambda, 5, &mut values) {
         for entry in values.entries(table).to_vec() {
@@ -89,30 +99,42 @@ fn ty(choices: &mut Choices<'_>, types: &mut Intersections, depth: u32, is_funct
 /// P8, Theorems 2.2 and 2.6: every yes has a derivation, which an independent checker of the rules accepts in the empty environment.
 #[test]
 fn p8_every_yes_has_a_derivation() {
-    law("P8", 1500, |choices| (lam::term(choices), seeds(choices)), |(text, seeds)| {
-        let program = program(Dialect::Lambda, text);
-        let mut values = Values::default();
-        let all = universe(Dialect::Lambda, 5, &mut values);
-        let mut goals = some_of(&all, &mut Choices::new(seeds), 8);
-        goals.extend([values.int(0), values.int(1), values.table(Vec::new())]);
-        let mut says_something = false;
-        for value in goals {
-            let goal = Goal { value, store: None };
-            let (answer, derivation, _) = explain(&program, goal, &mut values, LIMITS);
-            if (answer == Answer::Yes) != derivation.is_some() {
-                return Err("an answer without its reason".into());
+    law(
+        "P8",
+        1500,
+        |choices| (lam::term(choices), seeds(choices)),
+        |(text, seeds)| {
+            let program = program(Dialect::Lambda, text);
+            let mut values = Values::default();
+            let all = universe(Dialect::Lambda, 5, &mut values);
+            let mut goals = some_of(&all, &mut Choices::new(seeds), 8);
+            goals.extend([values.int(0), values.int(1), values.table(Vec::new())]);
+            let mut says_something = false;
+            for value in goals {
+                let goal = Goal { value, store: None };
+                let (answer, derivation, _) = explain(&program, goal, &mut values, LIMITS);
+                if (answer == Answer::Yes) != derivation.is_some() {
+                    return Err("an answer without its reason".into());
+                }
+                let Some(derivation) = derivation else { continue };
+                says_something = true;
+                let mut checker = Checker {
+                    derivation: &derivation,
+                    terms: &program.terms,
+                    values: &values,
+                    left: 100_000,
+                };
+                let root = derivation.root();
+                if derivation.node(root).value != value || derivation.node(root).term != program.main {
+                    return Err("the derivation is of something else".into());
+                }
+                checker
+                    .check(root, &Environment::new())
+                    .map_err(|why| format!("{}: {why}", values.show(value)))?;
             }
-            let Some(derivation) = derivation else { continue };
-            says_something = true;
-            let mut checker = Checker { derivation: &derivation, terms: &program.terms, values: &values, left: 100_000 };
-            let root = derivation.root();
-            if derivation.node(root).value != value || derivation.node(root).term != program.main {
-                return Err("the derivation is of something else".into());
-            }
-            checker.check(root, &Environment::new()).map_err(|why| format!("{}: {why}", values.show(value)))?;
-        }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("no answer is yes") })
-    });
+            Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("no answer is yes") })
+        },
+    );
 }
 
 fn seeds(choices: &mut Choices<'_>) -> Vec<u16> {
@@ -147,7 +169,11 @@ impl Checker<'_> {
                 let [left, right] = parts.map(premise);
                 self.check(parts[0], environment)?;
                 self.check(parts[1], environment)?;
-                match (self.values.kind(left.value), self.values.kind(right.value), self.values.kind(node.value)) {
+                match (
+                    self.values.kind(left.value),
+                    self.values.kind(right.value),
+                    self.values.kind(node.value),
+                ) {
                     (ValueKind::Int(x), ValueKind::Int(y), ValueKind::Int(z)) => {
                         (left.term, right.term) == (*a, *b) && op.apply(x, y).as_ref() == Ok(z)
                     }
@@ -158,7 +184,9 @@ impl Checker<'_> {
                 let [condition, branch] = parts.map(premise);
                 self.check(parts[0], environment)?;
                 self.check(parts[1], environment)?;
-                let ValueKind::Int(int) = self.values.kind(condition.value) else { return Err("no condition".into()) };
+                let ValueKind::Int(int) = self.values.kind(condition.value) else {
+                    return Err("no condition".into());
+                };
                 let taken = if *int == Int::ZERO { b } else { a };
                 condition.term == *c && branch.term == *taken && branch.value == node.value
             }
@@ -187,7 +215,8 @@ impl Checker<'_> {
                     self.values.is_below(entry.input.value, argument.value)
                         && self.values.is_below(node.value, entry.output.value)
                 };
-                (function.term, argument.term) == (*f, *a) && self.values.entries(function.value).iter().any(fits)
+                (function.term, argument.term) == (*f, *a)
+                    && self.values.entries(function.value).iter().any(fits)
             }
             _ => false,
         };
@@ -229,7 +258,8 @@ impl Equations<'_> {
                 self.all.iter().copied().filter(|value| values.is_below(*value, bound)).collect()
             }
             Term::Op(op, a, b) => {
-                let (left, right) = (self.meaning(a, environment, values), self.meaning(b, environment, values));
+                let (left, right) =
+                    (self.meaning(a, environment, values), self.meaning(b, environment, values));
                 let mut results = Vec::new();
                 for x in &left {
                     for y in &right {
@@ -247,7 +277,9 @@ impl Equations<'_> {
                 let mut results = Vec::new();
                 for condition in conditions {
                     match values.kind(condition) {
-                        ValueKind::Int(int) if *int == Int::ZERO => results.extend(self.meaning(b, environment, values)),
+                        ValueKind::Int(int) if *int == Int::ZERO => {
+                            results.extend(self.meaning(b, environment, values))
+                        }
                         ValueKind::Int(_) => results.extend(self.meaning(a, environment, values)),
                         _ => {}
                     }
@@ -277,7 +309,8 @@ impl Equations<'_> {
                 results
             }
             Term::Apply(f, a, _) => {
-                let (functions, arguments) = (self.meaning(f, environment, values), self.meaning(a, environment, values));
+                let (functions, arguments) =
+                    (self.meaning(f, environment, values), self.meaning(a, environment, values));
                 let mut results = Vec::new();
                 for function in functions {
                     for entry in values.entries(function) {
