@@ -39,7 +39,10 @@ pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
 /// `eddy ask`.
 pub fn ask(args: &AskArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Ask, &args.program, &args.reporting, args.stats)?;
-    let Some(read) = session.value_file(&args.value) else { return Ok(Status::Refused) };
+    let read = match session.value_file(&args.value) {
+        Ok(read) => read,
+        Err(refused) => return Ok(refused),
+    };
     let options = args.options(session.language, read)?;
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
@@ -61,7 +64,10 @@ pub fn optimise(args: &OptArgs) -> Result<Status, Stop> {
 /// `eddy intype`.
 pub fn intype(args: &IntypeArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Intype, &args.program, &args.reporting, false)?;
-    let Some(read) = session.value_file(&args.value) else { return Ok(Status::Refused) };
+    let read = match session.value_file(&args.value) {
+        Ok(read) => read,
+        Err(refused) => return Ok(refused),
+    };
     let options = args.options(read)?;
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
@@ -201,14 +207,14 @@ impl<'a> Session<'a> {
         Ok(Session { command, program, language, form: Form::new(reporting), stats })
     }
 
-    /// What the file of a value holds, if there is one; none if it cannot be read, which is then told.
-    fn value_file(&self, args: &ValueArgs) -> Option<Option<String>> {
-        let Some(path) = &args.value_file else { return Some(None) };
+    /// What the file of a value holds, if there is one; if it cannot be read, that is told, and nothing is asked.
+    fn value_file(&self, args: &ValueArgs) -> Result<Option<String>, Status> {
+        let Some(path) = &args.value_file else { return Ok(None) };
         match input::text(path) {
-            Ok(text) => Some(Some(text)),
+            Ok(text) => Ok(Some(text)),
             Err(reason) => {
                 self.form.failure(&path.display().to_string(), &format!("cannot read the file: {reason}"));
-                None
+                Err(Status::Refused)
             }
         }
     }

@@ -198,7 +198,7 @@ fn tested(value: Value, ty: Type, types: &Types, values: &Values) -> Vec<Value> 
         }
         match (types.kind(ty), values.kind(value)) {
             (TypeKind::Variable(index), kind) if index == depth && *kind != ValueKind::Wrong => {
-                found.push(value)
+                found.push(value);
             }
             (TypeKind::Arrow(from, to), ValueKind::Table(entries)) => {
                 for entry in entries {

@@ -1,4 +1,4 @@
-//! The types of `.sysf` and `.ref`, with DeBruijn indices (section 4).
+//! The types of `.sysf` and `.ref`, with de Bruijn indices (section 4).
 //!
 //! Types live in a table in which equal types have equal numbers, so that comparing two types is comparing two numbers.
 //! Nothing recurses: shifting and substitution rebuild a type from the table, parts first.

@@ -86,7 +86,7 @@ impl Machine<'_> {
         loop {
             let control = std::mem::replace(&mut branch.control, Control::Return(Mixed::Int(Int::ZERO)));
             let step = match control {
-                Control::Evaluate(term, env) => self.enter(branch, term, env),
+                Control::Evaluate(term, env) => Ok(self.enter(branch, term, env)),
                 Control::Return(value) if branch.kont == NIL => return Stop::Result(value),
                 Control::Return(value) => {
                     let (frame, rest) = self.arena.kont(branch.kont);
@@ -103,28 +103,28 @@ impl Machine<'_> {
         }
     }
 
-    fn enter(&mut self, branch: &mut Branch, term: TermId, env: EnvId) -> Step {
+    fn enter(&mut self, branch: &mut Branch, term: TermId, env: EnvId) -> Control {
         let frame = match self.terms.term(term) {
             // E[n]ρ = {n}
-            Term::Int(int) => return Ok(Control::Return(Mixed::Int(int.clone()))),
+            Term::Int(int) => return Control::Return(Mixed::Int(int.clone())),
             // E[x]ρ = { v | v ⊑ ρ(x) }
-            Term::Variable(name) => return Ok(Control::Return(self.arena.lookup(*name, env).1.clone())),
+            Term::Variable(name) => return Control::Return(self.arena.lookup(*name, env).1.clone()),
             // E[λx.e]ρ = { t | ∀(v↦v')∈t. v' ∈ E[e]ρ(x:=v) }
-            Term::Lambda(..) => return Ok(Control::Return(Mixed::Closure(term, env))),
+            Term::Lambda(..) => return Control::Return(Mixed::Closure(term, env)),
             // E[fix f. λx.e]ρ = ⋃_k I_k: all of them are tables of the recursive closure.
             Term::Fix(name, body) => {
                 let closure = Mixed::Closure(*body, self.arena.next());
                 self.arena.add(Cell::Binding(*name, closure.clone(), env));
-                return Ok(Control::Return(closure));
+                return Control::Return(closure);
             }
             // E[Λ.e]ρ = {thunk(none)} ∪ { thunk(some v) | v∈E[e]ρ }
             Term::TypeLambda(body) => {
                 let body = *body;
-                return Ok(self.thunk(branch, term, body, env));
+                return self.thunk(branch, term, body, env);
             }
             Term::Address(address) => {
                 let address = self.values.address(*address);
-                return Ok(Control::Return(Mixed::Finite(address)));
+                return Control::Return(Mixed::Finite(address));
             }
             Term::Apply(_, argument, _) => Frame::Function { argument: *argument, env },
             Term::Op(op, _, right) => Frame::Left { op: *op, right: *right, env },
@@ -136,7 +136,7 @@ impl Machine<'_> {
         };
         let first = self.terms.term(term).parts().next().expect("what has a frame has a part");
         branch.kont = self.arena.push_kont(frame, branch.kont);
-        Ok(Control::Evaluate(first, env))
+        Control::Evaluate(first, env)
     }
 
     /// A thunk's content is chosen once, here, unless nothing is to be chosen: then it may as well be evaluated when it is asked for.

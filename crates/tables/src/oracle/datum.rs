@@ -57,6 +57,7 @@ impl FiniteTable {
     }
 
     /// The entries that were asked for so far: the part of the table that was demanded.
+    #[must_use]
     pub fn demanded(&self) -> FiniteTable {
         let asked = self.asked.borrow();
         FiniteTable::new(asked.iter().map(|at| self.entries[*at].clone()).collect())

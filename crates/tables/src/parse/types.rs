@@ -1,4 +1,4 @@
-//! Types as they are written: `forall a. (a -> int) -> ref a`. Variables become DeBruijn indices here.
+//! Types as they are written: `forall a. (a -> int) -> ref a`. Variables become de Bruijn indices here.
 
 use eddy_syntax::Diagnostic;
 use eddy_syntax::lex::TokenKind;

@@ -233,8 +233,12 @@ impl Machine<'_> {
                 State::Evaluate(_, env) => copier.cell(env),
                 State::Return(value) => copier.value(value),
             }
-            store.iter_mut().for_each(|value| copier.value(value));
-            frames.iter_mut().for_each(|frame| keep(frame, copier));
+            for value in store {
+                copier.value(value);
+            }
+            for frame in frames {
+                keep(frame, copier);
+            }
         });
     }
 
@@ -254,7 +258,10 @@ impl Machine<'_> {
                 Piece::Value(Value::Int(int)) => text.push_str(&int.to_string()),
                 Piece::Value(Value::Closure(..)) => text.push_str("<fun>"),
                 Piece::Value(Value::Thunk(..)) => text.push_str("<thunk>"),
-                Piece::Value(Value::Address(address)) => text.push_str(&format!("@{address}")),
+                Piece::Value(Value::Address(address)) => {
+                    text.push('@');
+                    text.push_str(&address.to_string());
+                }
                 Piece::Value(Value::Pair(pair)) => {
                     let (first, second) = self.heap.parts(pair);
                     text.push('(');
