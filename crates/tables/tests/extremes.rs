@@ -163,6 +163,16 @@ fn values_may_be_deep() {
     });
 }
 
+/// A place for so many bytes.
+struct Room(usize);
+
+impl std::fmt::Write for Room {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 = self.0.checked_sub(text.len()).ok_or(std::fmt::Error)?;
+        Ok(())
+    }
+}
+
 #[test]
 fn explanations_may_be_deep() {
     on_small_stack(|| {
@@ -179,15 +189,8 @@ fn explanations_may_be_deep() {
         let listed = tables::tables(&found, &program, &file, &mut values);
         assert_eq!(values.entries(listed[0].1).len(), n);
         // The whole tree has a line for each call, and each line is as long as the program: some are enough.
-        struct Some(usize);
-        impl std::fmt::Write for Some {
-            fn write_str(&mut self, text: &str) -> std::fmt::Result {
-                self.0 = self.0.checked_sub(text.len()).ok_or(std::fmt::Error)?;
-                Ok(())
-            }
-        }
         let written =
-            write::write(&found, &program.terms, &values, write::Form::Values, &mut Some(10_000_000));
+            write::write(&found, &program.terms, &values, write::Form::Values, &mut Room(10_000_000));
         assert!(written.is_err(), "more than that");
     });
 }
