@@ -104,7 +104,7 @@ fn undefined_is_an_empty_meaning() {
     };
     let elsewhere = |input: &Datum, _: u64| match divide(input, 0) {
         Outcome::Undefined(_) => Outcome::Undefined(Reason::Shape),
-        value => value,
+        value @ Outcome::Value(_) => value,
     };
     let inputs = inputs(&Sort::Int, 1);
     let witness = agree("total division", &divide, &total, &inputs, Tolerance::Exact)

@@ -278,7 +278,7 @@ impl Equations<'_> {
                 for condition in conditions {
                     match values.kind(condition) {
                         ValueKind::Int(int) if *int == Int::ZERO => {
-                            results.extend(self.meaning(b, environment, values))
+                            results.extend(self.meaning(b, environment, values));
                         }
                         ValueKind::Int(_) => results.extend(self.meaning(a, environment, values)),
                         _ => {}
