@@ -6,7 +6,7 @@
 //!
 //! * [`operational`]: the declarative semantics against the runners, and the runners against each other.
 //! * [`order`]: ⊑, ⊔, and that meanings respect them.
-//! * [`views`]: derivations, the literal equations, and intersection types.
+//! * [`views`]: derivations, the literal equations, and intersection types; [`equations`]: those of System F.
 //! * [`contexts`]: meanings are a congruence. [`optimiser`]: it keeps meanings and results. [`enumeration`]: it lists what is asked for.
 //! * [`systemf`]: type soundness. [`references`]: the heap. [`text`]: printing, parsing and formatting.
 
@@ -15,6 +15,7 @@ mod harness;
 
 mod contexts;
 mod enumeration;
+mod equations;
 mod operational;
 mod optimiser;
 mod order;
