@@ -53,7 +53,7 @@ impl Equations<'_> {
             Term::Op(op, a, b) => {
                 let (left, right) =
                     (self.meaning(a, environment, values), self.meaning(b, environment, values));
-                for (x, y) in self.pairs(&left, &right, wrong) {
+                for (x, y) in pairs(&left, &right, wrong) {
                     match y.map(|y| (values.kind(x).clone(), values.kind(y).clone())) {
                         Some((ValueKind::Int(x), ValueKind::Int(y))) => {
                             results.extend(op.apply(&x, &y).ok().map(|int| values.int(int)));
@@ -91,7 +91,7 @@ impl Equations<'_> {
             Term::Apply(f, a, _) => {
                 let (functions, arguments) =
                     (self.meaning(f, environment, values), self.meaning(a, environment, values));
-                for (function, argument) in self.pairs(&functions, &arguments, wrong) {
+                for (function, argument) in pairs(&functions, &arguments, wrong) {
                     match (values.kind(function), argument) {
                         (ValueKind::Table(entries), Some(argument)) if argument != wrong => {
                             let fits =
@@ -129,14 +129,6 @@ impl Equations<'_> {
         lower.chain([value]).collect()
     }
 
-    /// What two subterms give together; after a `wrong` the second one is not looked at.
-    fn pairs(&self, first: &[Value], second: &[Value], wrong: Value) -> Vec<(Value, Option<Value>)> {
-        let with = |x: &Value| -> Vec<(Value, Option<Value>)> {
-            if *x == wrong { vec![(*x, None)] } else { second.iter().map(|y| (*x, Some(*y))).collect() }
-        };
-        first.iter().flat_map(with).collect()
-    }
-
     /// { t | ∀(v↦v')∈t. v' ∈ E[e]ρ(x:=v) }, and tables with one entry whose output is not in the universe.
     fn tables(&self, name: Name, body: TermId, environment: &Environment, values: &mut Values) -> Vec<Value> {
         let mut outputs: BTreeMap<String, Vec<Value>> = BTreeMap::new();
@@ -171,4 +163,12 @@ impl Equations<'_> {
 fn unique(values: Vec<Value>) -> Vec<Value> {
     let mut seen = std::collections::HashSet::new();
     values.into_iter().filter(|value| seen.insert(*value)).collect()
+}
+
+/// What two subterms give together; after a `wrong` the second one is not looked at.
+fn pairs(first: &[Value], second: &[Value], wrong: Value) -> Vec<(Value, Option<Value>)> {
+    let with = |x: &Value| -> Vec<(Value, Option<Value>)> {
+        if *x == wrong { vec![(*x, None)] } else { second.iter().map(|y| (*x, Some(*y))).collect() }
+    };
+    first.iter().flat_map(with).collect()
 }
