@@ -31,7 +31,7 @@ pub struct TooLarge;
 
 /// What is left to do.
 enum Task {
-    /// O[e]k, to be left among the results.
+    /// `O[e]k`, to be left among the results.
     Visit(TermId, u32),
     /// The parts are optimised: apply the equation of this term.
     Conclude(TermId, u32),

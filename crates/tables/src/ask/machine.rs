@@ -210,7 +210,7 @@ impl Machine<'_> {
         }
     }
 
-    /// E[e1 e2]ρ = { v | ∃ t∈E[e1]ρ, v2∈E[e2]ρ, (v3↦v3')∈t.  v3 ⊑ v2  and  v ⊑ v3' }.
+    /// `E[e1 e2]ρ = { v | ∃ t∈E[e1]ρ, v2∈E[e2]ρ, (v3↦v3')∈t.  v3 ⊑ v2  and  v ⊑ v3' }`.
     fn apply(&mut self, branch: &mut Branch, function: Mixed, argument: Mixed) -> Step {
         match function {
             Mixed::Closure(lambda, env) => {
@@ -231,7 +231,7 @@ impl Machine<'_> {
         (*body, self.arena.add(Cell::Binding(*name, argument, env)))
     }
 
-    /// E[e[A]]ρ: thunk(none) ↦ nothing; thunk(some v) ↦ every value ⊑ v; non-thunk ↦ wrong.
+    /// `E[e[A]]ρ`: thunk(none) ↦ nothing; thunk(some v) ↦ every value ⊑ v; non-thunk ↦ wrong.
     fn force(&mut self, branch: &mut Branch, value: Mixed) -> Step {
         match value {
             Mixed::Delayed(thunk, env) => {

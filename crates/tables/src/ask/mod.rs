@@ -14,7 +14,7 @@
 //! * [`search`]: "some branch" and "all entries", three-valued, on one explicit stack.
 //! * [`reach`]: whether the body of a Λ has choices.
 //!
-//! *Exactness.* Write ⟦w⟧ for the values in w. Each ⟦w⟧ is downward closed and directed, hence the union of E[e]ρ over all ρ in ⟦ϱ⟧ is the union of ⟦w⟧
+//! *Exactness.* Write ⟦w⟧ for the values in w. Each ⟦w⟧ is downward closed and directed, hence the union of `E[e]ρ` over all ρ in ⟦ϱ⟧ is the union of ⟦w⟧
 //! over all results w of e in ϱ: ⊆ is Lemma 3.3 of the paper with tables enlarged, ⊇ is induction on the run, joining the ρs that the
 //! parts need. So `yes` and `no` are always right, and `unknown` appears only when a limit was reached. In `.ref` the machine is the definition.
 

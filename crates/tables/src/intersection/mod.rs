@@ -1,7 +1,7 @@
 //! The declarative semantics as a type system: intersection types (section 6.1; section 2.4 of the paper).
 //!
-//! `A ::= n | F`, `F ::= A -> B | F & G | top`. Types are another way to write values: [`valof`] and [`typof`] go back and forth, and a subtype is a
-//! larger value. That is how subtyping is decided ([`is_subtype`]); the rules of Figure 5 are in [`subtype`], for the laws.
+//! `A ::= n | F`, `F ::= A -> B | F & G | top`. Types are another way to write values: [`valof`](Intersections::valof) and [`typof`](Intersections::typof) go back and forth, and a subtype is a
+//! larger value. That is how subtyping is decided ([`is_subtype`](Intersections::is_subtype)); the rules of Figure 5 are in [`subtype`], for the laws.
 
 mod parse;
 pub mod subtype;

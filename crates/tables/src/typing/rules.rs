@@ -47,7 +47,7 @@ impl Checker<'_> {
         self.results.push(whole);
     }
 
-    /// Γ⊢e:A→B  Γ⊢e':A ⟹ Γ⊢e e':B, and Γ⊢e:∀.A ⟹ Γ⊢e[B] : [0↦B]A.
+    /// `Γ⊢e:A→B  Γ⊢e':A ⟹ Γ⊢e e':B`, and `Γ⊢e:∀.A ⟹ Γ⊢e[B] : [0↦B]A`.
     pub(super) fn application(&mut self, function: ExprId, arguments: &[Argument]) {
         let is_term = |argument: &&Argument| matches!(argument, Argument::Term(_));
         let n_terms = arguments.iter().filter(is_term).count();
