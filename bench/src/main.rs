@@ -16,6 +16,7 @@ mod planning;
 mod pullback;
 mod rd;
 mod reactive;
+mod tables;
 
 use std::process::{Command, ExitCode};
 use std::{env, fs};
@@ -28,13 +29,14 @@ const LANGUAGES: &[(&str, fn())] = &[
     ("rd", languages::rd),
     ("pullback", languages::pullback),
     ("coherent", languages::coherent),
+    ("tables", languages::tables),
     ("reactive", languages::reactive),
     ("plan", languages::plan),
 ];
 
 const USAGE: &str = "usage: cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
 
-WORD chooses workloads whose names contain it, `growth`, or a language: rd, pullback, coherent, reactive, plan.
+WORD chooses workloads whose names contain it, `growth`, or a language: rd, pullback, coherent, tables, reactive, plan.
 Without one everything is measured. Results are written to bench/RESULTS.md, if everything was measured, and are printed otherwise.
 
 --quick     few and short turns, small sizes
@@ -111,7 +113,7 @@ fn alone(name: &str) -> String {
 }
 
 mod languages {
-    use crate::{coherent, planning, pullback, rd, reactive};
+    use crate::{coherent, planning, pullback, rd, reactive, tables};
 
     pub fn rd() {
         rd::loops_against_rust();
@@ -131,6 +133,12 @@ mod languages {
     pub fn coherent() {
         coherent::steps();
         coherent::the_walk();
+    }
+
+    pub fn tables() {
+        tables::asking_against_running();
+        tables::explaining();
+        tables::listing();
     }
 
     pub fn reactive() {

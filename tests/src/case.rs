@@ -1,6 +1,6 @@
 //! A test file: a program, and in its comments what to do with it and what to expect.
 //!
-//! Only whole-line comments are instructions, and only those that start with `check`, `run`, `trace`, `ask`, `=>` or
+//! Only whole-line comments are instructions, and only those that start with the name of a command, `=>` or
 //! `exit:`; markers such as `-- error[RD003]: unbound` stand behind the code that they are about:
 //!
 //! ```text
@@ -15,6 +15,10 @@
 //! otherwise test nothing, silently.
 
 use std::collections::BTreeSet;
+
+/// The commands of directives.
+const COMMANDS: [&str; 10] =
+    ["check", "run", "trace", "ask", "enum", "opt", "intype", "gradcheck", "diff", "plan"];
 
 /// A program with its instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +87,7 @@ impl Case {
 
     fn instruction(&mut self, number: usize, comment: &str) -> Result<(), String> {
         let word = comment.split([' ', ':']).next().unwrap_or_default();
-        if matches!(word, "check" | "run" | "trace" | "ask" | "gradcheck" | "diff" | "plan") {
+        if COMMANDS.contains(&word) {
             self.directives.push(directive(number, word, &comment[word.len()..])?);
         } else if let Some(output) = comment.strip_prefix("=>") {
             let output = output.strip_prefix(' ').unwrap_or(output);
@@ -106,7 +110,7 @@ fn directive(number: usize, command: &str, rest: &str) -> Result<Directive, Stri
     // A colon inside an option, such as that of `--point 01:3`, has no blank behind it.
     let engines_follow = rest.split_once(": ").or(rest.strip_suffix(':').map(|options| (options, "")));
     let (options, engines) = engines_follow.unwrap_or((rest, ""));
-    let options: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
+    let options = words(options)?;
     if options.first().is_some_and(|first| !first.starts_with("--")) {
         return Err(format!(
             "this is not a directive; one reads `-- {command} --option value: engine, engine`"
@@ -127,6 +131,19 @@ fn directive(number: usize, command: &str, rest: &str) -> Result<Directive, Stri
         engines,
         ..Directive::default()
     })
+}
+
+/// The words of a line; what stands in double quotes is one word, without them.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    for (i, part) in text.split('"').enumerate() {
+        if i % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    if text.matches('"').count() % 2 == 1 { Err("a quote is not closed".to_owned()) } else { Ok(words) }
 }
 
 /// The markers of one line, such as `x + yy -- error[RD003]: unbound`.
@@ -169,6 +186,13 @@ mod tests {
         let directive = only("-- run --fuel 100 --approx=2: tape, reference\n1");
         assert_eq!(directive.options, ["--fuel", "100", "--approx=2"]);
         assert_eq!(directive.engines, ["tape", "reference"]);
+    }
+
+    #[test]
+    fn what_stands_in_quotes_is_one_word() {
+        let directive = only("-- ask --value \"{1 -> 2}\" --tables\n1");
+        assert_eq!(directive.options, ["--value", "{1 -> 2}", "--tables"]);
+        assert!(Case::parse("-- ask --value \"{1 -> 2}").is_err());
     }
 
     #[test]

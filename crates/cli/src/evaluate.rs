@@ -1,4 +1,4 @@
-//! The commands `check`, `run`, `trace`, `ask`, `flow`, `diff` and `plan`: find the language, read the program, pass on its answer.
+//! The commands `check`, `run`, `trace`, `ask`, `enum`, `opt`, `intype`, `flow`, `diff` and `plan`: find the language, read the program, pass on its answer.
 //!
 //! A language promises to write nothing about a program that `run` or `trace` refuses, so their answers
 //! stream. A check may have more to say before it refuses, so its answer waits for the verdict, as does any
@@ -15,8 +15,8 @@ use eddy_tensor::Value;
 
 use crate::answers::Answers;
 use crate::args::{
-    AskArgs, CheckArgs, DiffArgs, Evaluation, FlowArgs, GradcheckArgs, PlanArgs, Program, Reporting, RunArgs,
-    bytes, is_standard_input,
+    AskArgs, CheckArgs, DiffArgs, EnumArgs, Evaluation, FlowArgs, GradcheckArgs, IntypeArgs, OptArgs,
+    PlanArgs, Program, Reporting, RunArgs, ValueArgs, is_standard_input,
 };
 use crate::input::{self, Unreadable};
 use crate::json;
@@ -39,14 +39,36 @@ pub fn check(args: &CheckArgs) -> Result<Status, Stop> {
 /// `eddy ask`.
 pub fn ask(args: &AskArgs) -> Result<Status, Stop> {
     let session = Session::new(Command::Ask, &args.program, &args.reporting, args.stats)?;
-    let options = Options {
-        point: Some(args.point.clone()),
-        fuel: args.fuel,
-        memory: args.memory.map(bytes),
-        copies: args.copies,
-        unfold: args.unfold,
-        ..Options::default()
+    let read = match session.value_file(&args.value) {
+        Ok(read) => read,
+        Err(refused) => return Ok(refused),
     };
+    let options = args.options(session.language, read)?;
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy enum`.
+pub fn enumerate(args: &EnumArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Enum, &args.program, &args.reporting, args.stats)?;
+    let options = args.options(session.language)?;
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy opt`.
+pub fn optimise(args: &OptArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Opt, &args.program, &args.reporting, false)?;
+    let options = args.options();
+    session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
+}
+
+/// `eddy intype`.
+pub fn intype(args: &IntypeArgs) -> Result<Status, Stop> {
+    let session = Session::new(Command::Intype, &args.program, &args.reporting, false)?;
+    let read = match session.value_file(&args.value) {
+        Ok(read) => read,
+        Err(refused) => return Ok(refused),
+    };
+    let options = args.options(read)?;
     session.conclude(None, |sources, answers| session.answer_whole(sources, &options, Vec::new(), answers))
 }
 
@@ -183,6 +205,18 @@ impl<'a> Session<'a> {
             return Err(misuse(command.name(), &message));
         }
         Ok(Session { command, program, language, form: Form::new(reporting), stats })
+    }
+
+    /// What the file of a value holds, if there is one; if it cannot be read, that is told, and nothing is asked.
+    fn value_file(&self, args: &ValueArgs) -> Result<Option<String>, Status> {
+        let Some(path) = &args.value_file else { return Ok(None) };
+        match input::text(path) {
+            Ok(text) => Ok(Some(text)),
+            Err(reason) => {
+                self.form.failure(&path.display().to_string(), &format!("cannot read the file: {reason}"));
+                Err(Status::Refused)
+            }
+        }
     }
 
     /// The data that the program is to read; none if some cannot be opened, which is then told.

@@ -48,18 +48,26 @@ fn find(code: &str) -> Result<(&'static dyn Language, &'static Page), String> {
 
 fn list() -> String {
     let mut text = String::new();
-    for language in LANGUAGES {
+    for family in LANGUAGES.chunk_by(|a, b| share_pages(*a, *b)) {
         let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(text, "{gap}{}", language.name());
-        for page in language.pages() {
+        let names: Vec<_> = family.iter().map(|language| language.name()).collect();
+        let _ = writeln!(text, "{gap}{}", names.join(", "));
+        for page in family[0].pages() {
             let _ = writeln!(text, "  {}  {}", page.code, page.title());
         }
     }
     text
 }
 
+/// Whether two languages are of one family, which has one list of pages.
+fn share_pages(a: &dyn Language, b: &dyn Language) -> bool {
+    std::ptr::eq(a.pages(), b.pages())
+}
+
+/// Each page once, with the first language that has it.
 fn all() -> impl Iterator<Item = (&'static dyn Language, &'static Page)> {
-    LANGUAGES.iter().flat_map(|language| language.pages().iter().map(move |page| (*language, page)))
+    let families = LANGUAGES.chunk_by(|a, b| share_pages(*a, *b)).map(|family| family[0]);
+    families.flat_map(|language| language.pages().iter().map(move |page| (language, page)))
 }
 
 #[cfg(test)]

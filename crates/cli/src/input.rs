@@ -36,6 +36,11 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
     }
 }
 
+/// The text of a file that is no program, or why it cannot be read.
+pub fn text(path: &Path) -> Result<String, String> {
+    String::from_utf8(bytes(path)?).map_err(|_| "it is not valid UTF-8".to_string())
+}
+
 /// An import is a file: a pipe would be waited for, and could be read only once.
 fn imported(path: &Path) -> Result<Vec<u8>, String> {
     let kind = fs::metadata(path).map_err(|error| reason(&error))?.file_type();

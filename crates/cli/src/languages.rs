@@ -9,8 +9,15 @@ use eddy_language::Language;
 use eddy_syntax::suggest::nearest;
 
 /// Every language, in the order of the help.
-pub const LANGUAGES: &[&dyn Language] =
-    &[&eddy_reactive::Reactive, &eddy_rd::Rd, &eddy_pullback::Pullback, &eddy_coherent::Coherent];
+pub const LANGUAGES: &[&dyn Language] = &[
+    &eddy_reactive::Reactive,
+    &eddy_rd::Rd,
+    &eddy_pullback::Pullback,
+    &eddy_coherent::Coherent,
+    &eddy_tables::LAM,
+    &eddy_tables::SYSF,
+    &eddy_tables::REF,
+];
 
 /// The language with this name.
 pub fn named(name: &str) -> Option<&'static dyn Language> {
@@ -85,10 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn no_two_languages_share_a_name_an_extension_or_a_code() {
+    fn no_two_languages_share_a_name_or_an_extension_and_no_two_families_a_code() {
         let names = LANGUAGES.iter().map(|language| format!("--lang {}", language.name()));
         let extensions = LANGUAGES.iter().flat_map(|language| language.extensions()).map(|e| format!(".{e}"));
-        let codes = LANGUAGES.iter().flat_map(|language| language.pages()).map(|page| page.code.to_owned());
+        // Languages of one family have one list of pages.
+        let families = LANGUAGES.chunk_by(|a, b| std::ptr::eq(a.pages(), b.pages()));
+        let codes = families.flat_map(|family| family[0].pages()).map(|page| page.code.to_owned());
         let all: Vec<String> = names.chain(extensions).chain(codes).collect();
         let distinct: BTreeSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len(), "{all:?}");

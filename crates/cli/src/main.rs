@@ -5,7 +5,7 @@
 //! * [`languages`]: which languages there are, and which of them a file is written in.
 //! * [`args`]: what can be typed, as `clap` understands it.
 //! * [`input`]: a program's text, from a file or from standard input.
-//! * [`evaluate`]: the commands `check`, `run`, `trace` and `ask`.
+//! * [`evaluate`]: the commands that a language answers.
 //! * [`build`](mod@build): the command `build`, which writes C.
 //! * [`train`](mod@train): the command `train`, with its run folder.
 //! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
@@ -66,6 +66,9 @@ fn execute(command: &Command) -> Result<Status, Stop> {
         Command::Run(args) => evaluate::run(args),
         Command::Trace(args) => evaluate::trace(args),
         Command::Ask(args) => evaluate::ask(args),
+        Command::Enum(args) => evaluate::enumerate(args),
+        Command::Opt(args) => evaluate::optimise(args),
+        Command::Intype(args) => evaluate::intype(args),
         Command::Flow(args) => evaluate::flow(args),
         Command::Gradcheck(args) => evaluate::gradcheck(args),
         Command::Train(args) => train::train(args),

@@ -41,7 +41,7 @@ impl Language for Coherent {
             Command::Run => Some(&[Engine, Fuel, Memory, Coins]),
             Command::Trace => Some(&[Fuel, Memory, From, To, Limit, Terms]),
             Command::Ask => Some(&[Point, Fuel, Memory, Copies, Unfold]),
-            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => None,
+            _ => None,
         }
     }
 
@@ -71,7 +71,7 @@ impl Language for Coherent {
             Command::Run => run(file, &program, options, out),
             Command::Trace => trace(file, &program, options, out),
             Command::Ask => ask(file, &program, options, out),
-            Command::Flow | Command::Gradcheck | Command::Diff | Command::Plan => {
+            _ => {
                 unreachable!("this command has no options, not even none")
             }
         }

@@ -80,6 +80,12 @@ pub enum Command {
     Plan,
     /// Does it have this meaning?
     Ask,
+    /// Which meanings does it have?
+    Enum,
+    /// What is the same program, made simpler?
+    Opt,
+    /// Is this value in the meaning of its type?
+    Intype,
 }
 
 impl Command {
@@ -94,6 +100,9 @@ impl Command {
             Command::Diff => "diff",
             Command::Plan => "plan",
             Command::Ask => "ask",
+            Command::Enum => "enum",
+            Command::Opt => "opt",
+            Command::Intype => "intype",
         }
     }
 }
@@ -196,6 +205,22 @@ pub enum OptionName {
     Copies,
     /// `--unfold N`.
     Unfold,
+    /// `--value V` or `--value-file FILE`.
+    Value,
+    /// `--type A`.
+    Type,
+    /// `--steps N`.
+    Steps,
+    /// `--derivation`.
+    Derivation,
+    /// `--tables`.
+    Tables,
+    /// `--size N`.
+    Size,
+    /// `--ints N,..`.
+    Ints,
+    /// `--depth N`.
+    Depth,
 }
 
 impl OptionName {
@@ -237,8 +262,25 @@ impl OptionName {
             OptionName::Point => "--point",
             OptionName::Copies => "--copies",
             OptionName::Unfold => "--unfold",
+            OptionName::Value => "--value",
+            OptionName::Type => "--type",
+            OptionName::Steps => "--steps",
+            OptionName::Derivation => "--derivation",
+            OptionName::Tables => "--tables",
+            OptionName::Size => "--size",
+            OptionName::Ints => "--ints",
+            OptionName::Depth => "--depth",
         }
     }
+}
+
+/// How a derivation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivation {
+    /// With values.
+    Values,
+    /// With types.
+    Types,
 }
 
 /// The options of a command, as given; a language fills in its own defaults.
@@ -315,6 +357,22 @@ pub struct Options {
     pub unfold: Option<u32>,
     /// Numbers have single precision.
     pub single: bool,
+    /// The value that is asked about: what it is called in messages, and its text.
+    pub value: Option<(String, String)>,
+    /// The intersection type that is asked about.
+    pub ty: Option<String>,
+    /// How many steps all branches of a search may make together.
+    pub steps: Option<u64>,
+    /// Show why the answer is yes.
+    pub derivation: Option<Derivation>,
+    /// Show which part of each function was needed.
+    pub tables: bool,
+    /// The largest size of the values that are listed.
+    pub size: Option<u32>,
+    /// The integers that inputs are made of.
+    pub ints: Option<Vec<String>>,
+    /// How deep functions are inlined.
+    pub depth: Option<u32>,
     /// Values of parameters, by their names, and the file that they are from.
     pub parameters: Option<(String, Vec<(String, Value)>)>,
     /// How wide a table may be; without it, as wide as it gets.

@@ -36,7 +36,7 @@ impl Language for Pullback {
             Command::Run => Some(&[Engine, Fuel, Memory]),
             // Only the reference engine has traces.
             Command::Trace => Some(&[Fuel, Memory, Cps, Paper, States]),
-            Command::Flow | Command::Gradcheck | Command::Diff | Command::Ask | Command::Plan => None,
+            _ => None,
         }
     }
 
@@ -90,7 +90,7 @@ impl Language for Pullback {
                 }
                 Ok(verdict)
             }
-            Command::Flow | Command::Gradcheck | Command::Diff | Command::Ask | Command::Plan => {
+            _ => {
                 unreachable!("this command has no options, not even none")
             }
         }

@@ -41,7 +41,7 @@ impl Language for Reactive {
 
     fn options(&self, command: Command) -> Option<&'static [OptionName]> {
         Some(match command {
-            Command::Ask => return None,
+            Command::Ask | Command::Enum | Command::Opt | Command::Intype => return None,
             Command::Check => &[OptionName::MemoryReport],
             Command::Trace => &[OptionName::Svg, OptionName::Arrows],
             Command::Flow => &[OptionName::Node],
@@ -107,7 +107,9 @@ impl Language for Reactive {
             Command::Run => run(&program, &wishes(options)),
             Command::Trace if options.svg => picture(&program, options),
             Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
-            Command::Ask => unreachable!("this command has no options, not even none"),
+            Command::Ask | Command::Enum | Command::Opt | Command::Intype => {
+                unreachable!("this command has no options, not even none")
+            }
         };
         match text {
             Ok(text) => {

@@ -19,7 +19,7 @@ use eddy_syntax::suggest::nearest;
 
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
-pub use asking::AskArgs;
+pub use asking::{AskArgs, EnumArgs, IntypeArgs, OptArgs, ValueArgs};
 pub use building::{BuildArgs, Target};
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 pub use planning::PlanArgs;
@@ -37,6 +37,11 @@ Examples:
   eddy run descent.rd
   eddy run --engine reference --fuel 1000 descent.rd
   echo 'grad[3](x. x * x)' | eddy run --lang rd -";
+
+const ASK_EXAMPLES: &str = "\
+Examples:
+  eddy ask walk.cd --point 3
+  eddy ask factorial.lam --value '{3 -> 6}' --tables";
 
 const TRAIN_EXAMPLES: &str = "\
 Examples:
@@ -75,8 +80,17 @@ pub enum Command {
     #[command(after_help = "Example:\n  eddy trace descent.rd", mut_args(shown_for_trace))]
     Trace(RunArgs),
     /// Ask whether a program has a meaning, and why
-    #[command(after_help = "Example:\n  eddy ask walk.cd --point 3")]
+    #[command(after_help = ASK_EXAMPLES)]
     Ask(AskArgs),
+    /// List the values that a program has, by size
+    #[command(after_help = "Example:\n  eddy enum identity.lam --size 3")]
+    Enum(EnumArgs),
+    /// Fold constants and inline functions
+    #[command(after_help = "Example:\n  eddy opt twice.lam --depth 4")]
+    Opt(OptArgs),
+    /// Ask whether a value is in the meaning of a program's type
+    #[command(after_help = "Example:\n  eddy intype identity.sysf --value 'thunk(some({1 -> 1}))'")]
+    Intype(IntypeArgs),
     /// Compare the derivatives of a node with finite differences
     #[command(after_help = "Example:\n  eddy gradcheck cell.eddy --node cell --const units=3 --shape x=[2]")]
     Gradcheck(GradcheckArgs),
@@ -362,6 +376,14 @@ impl Evaluation {
             copies: None,
             unfold: None,
             single: self.f32,
+            value: None,
+            ty: None,
+            steps: None,
+            derivation: None,
+            tables: false,
+            size: None,
+            ints: None,
+            depth: None,
             parameters: None,
             width: terminal_width(),
         })

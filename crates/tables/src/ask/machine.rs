@@ -1,0 +1,328 @@
+//! One branch of a run on the mixed machine: the equations of section 6, with closures for tables.
+//!
+//! A branch ends in a result, in failure, or is cut by a limit. It stops on the way where the search has to decide something: whether an
+//! entry of a table may be used.
+
+use std::rc::Rc;
+
+use super::mixed::{Cell, EnvId, Heap, KontId, Mixed, NIL};
+use super::search::Machine;
+use crate::dialect::Dialect;
+use crate::integer::{Int, NoResult, Op, extra_bytes};
+use crate::surface::Prefix;
+use crate::syntax::{Term, TermId};
+use crate::value::{Value, ValueKind};
+
+/// What waits for a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Frame {
+    /// `_ e2`.
+    Function { argument: TermId, env: EnvId },
+    /// `w1 _`.
+    Argument { function: Mixed },
+    /// `_ o e2`.
+    Left { op: Op, right: TermId, env: EnvId },
+    /// `w1 o _`.
+    Right { op: Op, left: Mixed },
+    /// `if _ then a else b`.
+    Condition { yes: TermId, no: TermId, env: EnvId },
+    /// `_ [A]`.
+    Force,
+    /// `(_, e2)`.
+    First { second: TermId, env: EnvId },
+    /// `(w1, _)`.
+    Second { first: Mixed },
+    /// `ref _` and its like.
+    Prefix(Prefix),
+    /// `_ := e2`.
+    Target { value: TermId, env: EnvId },
+    /// `w1 := _`.
+    Store { target: Mixed },
+    /// The content of a thunk that is chosen now.
+    Wrap,
+}
+
+/// What a branch does next.
+#[derive(Clone, Debug)]
+pub(crate) enum Control {
+    /// Evaluate a term.
+    Evaluate(TermId, EnvId),
+    /// Give a value to what waits for it.
+    Return(Mixed),
+    /// Look an argument up in a table, from this entry on.
+    Lookup { table: Value, from: usize, argument: Mixed },
+}
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) control: Control,
+    pub(super) kont: KontId,
+    pub(super) heap: Rc<Heap>,
+    /// What is left of its applications.
+    pub(super) fuel: u64,
+    /// The entries that were looked up so far.
+    pub(super) choices: u32,
+}
+
+/// Why a branch stops.
+pub(super) enum Stop {
+    /// It has a result.
+    Result(Mixed),
+    /// It has none.
+    Failure,
+    /// A limit was reached.
+    Cut,
+    /// May this entry of a table be used for this argument?
+    Lookup { table: Value, from: usize, argument: Mixed },
+}
+
+/// What a step comes to.
+type Step = Result<Control, Stop>;
+
+impl Machine<'_> {
+    /// Runs a branch until it stops. Where it branches, the others are left for later.
+    pub(super) fn run(&mut self, branch: &mut Branch) -> Stop {
+        loop {
+            let control = std::mem::replace(&mut branch.control, Control::Return(Mixed::Int(Int::ZERO)));
+            let step = match control {
+                Control::Evaluate(term, env) => Ok(self.enter(branch, term, env)),
+                Control::Return(value) if branch.kont == NIL => return Stop::Result(value),
+                Control::Return(value) => {
+                    let (frame, rest) = self.arena.kont(branch.kont);
+                    let frame = frame.clone();
+                    branch.kont = rest;
+                    self.resume(branch, frame, value)
+                }
+                Control::Lookup { table, from, argument } => Err(Stop::Lookup { table, from, argument }),
+            };
+            match step {
+                Ok(control) => branch.control = control,
+                Err(stop) => return stop,
+            }
+        }
+    }
+
+    fn enter(&mut self, branch: &mut Branch, term: TermId, env: EnvId) -> Control {
+        let frame = match self.terms.term(term) {
+            // E[n]ρ = {n}
+            Term::Int(int) => return Control::Return(Mixed::Int(int.clone())),
+            // E[x]ρ = { v | v ⊑ ρ(x) }
+            Term::Variable(name) => return Control::Return(self.arena.lookup(*name, env).1.clone()),
+            // E[λx.e]ρ = { t | ∀(v↦v')∈t. v' ∈ E[e]ρ(x:=v) }
+            Term::Lambda(..) => return Control::Return(Mixed::Closure(term, env)),
+            // E[fix f. λx.e]ρ = ⋃_k I_k: all of them are tables of the recursive closure.
+            Term::Fix(name, body) => {
+                let closure = Mixed::Closure(*body, self.arena.next());
+                self.arena.add(Cell::Binding(*name, closure.clone(), env));
+                return Control::Return(closure);
+            }
+            // E[Λ.e]ρ = {thunk(none)} ∪ { thunk(some v) | v∈E[e]ρ }
+            Term::TypeLambda(body) => {
+                let body = *body;
+                return self.thunk(branch, term, body, env);
+            }
+            Term::Address(address) => {
+                let address = self.values.address(*address);
+                return Control::Return(Mixed::Finite(address));
+            }
+            Term::Apply(_, argument, _) => Frame::Function { argument: *argument, env },
+            Term::Op(op, _, right) => Frame::Left { op: *op, right: *right, env },
+            Term::If(_, yes, no) => Frame::Condition { yes: *yes, no: *no, env },
+            Term::TypeApply(_) => Frame::Force,
+            Term::Pair(_, second) => Frame::First { second: *second, env },
+            Term::Prefix(prefix, _) => Frame::Prefix(*prefix),
+            Term::Assign(_, value) => Frame::Target { value: *value, env },
+        };
+        let first = self.terms.term(term).parts().next().expect("what has a frame has a part");
+        branch.kont = self.arena.push_kont(frame, branch.kont);
+        Control::Evaluate(first, env)
+    }
+
+    /// A thunk's content is chosen once, here, unless nothing is to be chosen: then it may as well be evaluated when it is asked for.
+    fn thunk(&mut self, branch: &mut Branch, term: TermId, body: TermId, env: EnvId) -> Control {
+        if !self.reaches_choices(term, env) {
+            return Control::Return(Mixed::Delayed(term, env));
+        }
+        let kont = self.arena.push_kont(Frame::Wrap, branch.kont);
+        self.leave_for_later(Branch { control: Control::Evaluate(body, env), kont, ..branch.clone() });
+        let none = self.values.thunk_none();
+        Control::Return(Mixed::Finite(none))
+    }
+
+    fn resume(&mut self, branch: &mut Branch, frame: Frame, value: Mixed) -> Step {
+        if let Mixed::Finite(finite) = value
+            && *self.values.kind(finite) == ValueKind::Wrong
+            && !matches!(frame, Frame::Wrap)
+        {
+            // If a subterm is wrong the form is wrong, and later subterms are not looked at.
+            return Ok(Control::Return(value));
+        }
+        match frame {
+            Frame::Function { argument, env } => {
+                branch.kont = self.arena.push_kont(Frame::Argument { function: value }, branch.kont);
+                Ok(Control::Evaluate(argument, env))
+            }
+            Frame::Argument { function } => self.apply(branch, function, value),
+            Frame::Left { op, right, env } => {
+                branch.kont = self.arena.push_kont(Frame::Right { op, left: value }, branch.kont);
+                Ok(Control::Evaluate(right, env))
+            }
+            // E[e1 o e2]ρ = { n1 o n2 | ni ∈ E[ei]ρ, defined }
+            Frame::Right { op, left } => match (&left, &value) {
+                (Mixed::Int(a), Mixed::Int(b)) => match op.apply(a, b) {
+                    Ok(int) => {
+                        self.extra += extra_bytes(&int);
+                        Ok(Control::Return(Mixed::Int(int)))
+                    }
+                    Err(NoResult::Zero) => Err(Stop::Failure),
+                    Err(NoResult::TooLarge) => Err(Stop::Cut),
+                },
+                _ => self.misuse(),
+            },
+            // E[if c then a else b]ρ: n≠0 and v∈E[a]ρ, or n=0 and v∈E[b]ρ
+            Frame::Condition { yes, no, env } => match value {
+                Mixed::Int(int) => Ok(Control::Evaluate(if int == Int::ZERO { no } else { yes }, env)),
+                _ => self.misuse(),
+            },
+            Frame::Force => self.force(branch, value),
+            Frame::First { second, env } => {
+                branch.kont = self.arena.push_kont(Frame::Second { first: value }, branch.kont);
+                Ok(Control::Evaluate(second, env))
+            }
+            Frame::Second { first } => {
+                Ok(Control::Return(Mixed::Pair(self.arena.add(Cell::Pair(first, value)))))
+            }
+            Frame::Prefix(prefix) => self.prefix(branch, prefix, value),
+            Frame::Target { value: right, env } => {
+                branch.kont = self.arena.push_kont(Frame::Store { target: value }, branch.kont);
+                Ok(Control::Evaluate(right, env))
+            }
+            // `e1 := e2` overwrites or adds, returns the address; wrong on a non-address.
+            Frame::Store { target } => match self.as_address(&target) {
+                Some(address) => {
+                    Rc::make_mut(&mut branch.heap).set(address, value);
+                    Ok(Control::Return(target))
+                }
+                None => self.misuse(),
+            },
+            Frame::Wrap => Ok(Control::Return(Mixed::Thunk(self.arena.add(Cell::Content(value))))),
+        }
+    }
+
+    /// `E[e1 e2]ρ = { v | ∃ t∈E[e1]ρ, v2∈E[e2]ρ, (v3↦v3')∈t.  v3 ⊑ v2  and  v ⊑ v3' }`.
+    fn apply(&mut self, branch: &mut Branch, function: Mixed, argument: Mixed) -> Step {
+        match function {
+            Mixed::Closure(lambda, env) => {
+                self.spend(branch)?;
+                let (body, env) = self.bind(lambda, argument, env);
+                Ok(Control::Evaluate(body, env))
+            }
+            Mixed::Finite(table) if matches!(self.values.kind(table), ValueKind::Table(_)) => {
+                Ok(Control::Lookup { table, from: 0, argument })
+            }
+            _ => self.misuse(),
+        }
+    }
+
+    /// The body of a λ, and its environment with an argument.
+    pub(crate) fn bind(&mut self, lambda: TermId, argument: Mixed, env: EnvId) -> (TermId, EnvId) {
+        let Term::Lambda(name, body) = self.terms.term(lambda) else { unreachable!("a closure is of a λ") };
+        (*body, self.arena.add(Cell::Binding(*name, argument, env)))
+    }
+
+    /// `E[e[A]]ρ`: thunk(none) ↦ nothing; thunk(some v) ↦ every value ⊑ v; non-thunk ↦ wrong.
+    fn force(&mut self, branch: &mut Branch, value: Mixed) -> Step {
+        match value {
+            Mixed::Delayed(thunk, env) => {
+                self.spend(branch)?;
+                let Term::TypeLambda(body) = self.terms.term(thunk) else {
+                    unreachable!("a thunk is of a Λ")
+                };
+                Ok(Control::Evaluate(*body, env))
+            }
+            Mixed::Thunk(cell) => match self.arena.cell(cell) {
+                Cell::Content(content) => Ok(Control::Return(content.clone())),
+                Cell::Binding(..) | Cell::Pair(..) => unreachable!("a thunk has a content"),
+            },
+            Mixed::Finite(finite) => match *self.values.kind(finite) {
+                ValueKind::ThunkNone => Err(Stop::Failure),
+                ValueKind::ThunkSome(content) => Ok(Control::Return(Mixed::of(content, self.values))),
+                _ => self.misuse(),
+            },
+            _ => self.misuse(),
+        }
+    }
+
+    fn prefix(&mut self, branch: &mut Branch, prefix: Prefix, value: Mixed) -> Step {
+        match prefix {
+            Prefix::Ref => {
+                let heap = Rc::make_mut(&mut branch.heap);
+                let mut candidates = heap.candidates(&self.addresses).into_iter();
+                let first = candidates.next().expect("some address is free");
+                for address in candidates.rev() {
+                    let mut other = branch.clone();
+                    Rc::make_mut(&mut other.heap).set(address, value.clone());
+                    let address = self.values.address(address);
+                    other.control = Control::Return(Mixed::Finite(address));
+                    self.leave_for_later(other);
+                }
+                Rc::make_mut(&mut branch.heap).set(first, value);
+                let address = self.values.address(first);
+                Ok(Control::Return(Mixed::Finite(address)))
+            }
+            // `!e` gives every value below the stored one; nothing if the address is absent; wrong on a non-address.
+            Prefix::Read => match self.as_address(&value) {
+                Some(address) => branch.heap.get(address).cloned().map(Control::Return).ok_or(Stop::Failure),
+                None => self.misuse(),
+            },
+            Prefix::First | Prefix::Second => {
+                let is_first = prefix == Prefix::First;
+                match value {
+                    Mixed::Pair(cell) => match self.arena.cell(cell) {
+                        Cell::Pair(first, second) => {
+                            Ok(Control::Return(if is_first { first } else { second }.clone()))
+                        }
+                        Cell::Binding(..) | Cell::Content(_) => unreachable!("a pair has two parts"),
+                    },
+                    Mixed::Finite(finite) => match self.values.kind(finite) {
+                        ValueKind::Pair(first, second) => {
+                            let part = if is_first { *first } else { *second };
+                            Ok(Control::Return(Mixed::of(part, self.values)))
+                        }
+                        _ => self.misuse(),
+                    },
+                    _ => self.misuse(),
+                }
+            }
+        }
+    }
+
+    fn as_address(&self, value: &Mixed) -> Option<u64> {
+        match value {
+            Mixed::Finite(finite) => match self.values.kind(*finite) {
+                ValueKind::Address(address) => Some(*address),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A run-time type error: nothing in `.lam`, `wrong` in the typed languages.
+    fn misuse(&mut self) -> Step {
+        if self.dialect == Dialect::Lambda {
+            return Err(Stop::Failure);
+        }
+        let wrong = self.values.wrong();
+        Ok(Control::Return(Mixed::Finite(wrong)))
+    }
+
+    fn spend(&mut self, branch: &mut Branch) -> Result<(), Stop> {
+        if branch.fuel == 0 || self.is_exhausted() {
+            return Err(Stop::Cut);
+        }
+        branch.fuel -= 1;
+        self.count();
+        Ok(())
+    }
+}

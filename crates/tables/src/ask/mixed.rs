@@ -1,0 +1,193 @@
+//! The values of the mixed machine, and where they live.
+//!
+//! Environments, pairs and continuations are cells in tables that only grow along a branch. When a branch is given up, what it
+//! added is cut off: so memory is that of one branch, and nothing is ever searched for or counted.
+
+use std::collections::BTreeMap;
+
+use crate::integer::Int;
+use crate::names::Name;
+use crate::syntax::TermId;
+use crate::value::{Store, Value, ValueKind, Values};
+
+use super::machine::Frame;
+
+/// The number of a cell; [`NIL`] is none.
+pub(crate) type EnvId = u32;
+
+/// The empty environment, and the end of a continuation.
+pub(crate) const NIL: EnvId = u32::MAX;
+
+/// A run-time value: `w ::= n | t | ⟨λx.e,ϱ⟩ | ⟨Λ.e,ϱ⟩ | thunk(none) | thunk(some w) | wrong | @a | (w,w)`.
+#[derive(Clone, Debug)]
+pub(crate) enum Mixed {
+    /// An integer.
+    Int(Int),
+    /// Any other finite value.
+    Finite(Value),
+    /// ⟨λx.e,ϱ⟩.
+    Closure(TermId, EnvId),
+    /// ⟨Λ.e,ϱ⟩, whose body has no choices.
+    Delayed(TermId, EnvId),
+    /// `thunk(some w)`.
+    Thunk(EnvId),
+    /// `(w,w)`.
+    Pair(EnvId),
+}
+
+impl Mixed {
+    /// A finite value as a run-time value.
+    pub(crate) fn of(value: Value, values: &Values) -> Mixed {
+        match values.kind(value) {
+            ValueKind::Int(int) => Mixed::Int(int.clone()),
+            _ => Mixed::Finite(value),
+        }
+    }
+}
+
+/// A binding of an environment and the rest of it, the content of a thunk, or a pair.
+#[derive(Debug)]
+pub(crate) enum Cell {
+    Binding(Name, Mixed, EnvId),
+    Content(Mixed),
+    Pair(Mixed, Mixed),
+}
+
+/// The number of a continuation; [`NIL`] is the end of the branch.
+pub(super) type KontId = u32;
+
+/// How much there was of everything at some moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    cells: usize,
+    konts: usize,
+    choices: usize,
+}
+
+/// The tables that grow along a branch.
+#[derive(Default)]
+pub(super) struct Arena {
+    cells: Vec<Cell>,
+    konts: Vec<(Frame, KontId)>,
+    /// Which entries were looked up, each with the choice before it.
+    choices: Vec<(u32, u32)>,
+}
+
+impl Arena {
+    pub(super) fn mark(&self) -> Mark {
+        Mark { cells: self.cells.len(), konts: self.konts.len(), choices: self.choices.len() }
+    }
+
+    pub(super) fn cut(&mut self, mark: Mark) {
+        self.cells.truncate(mark.cells);
+        self.konts.truncate(mark.konts);
+        self.choices.truncate(mark.choices);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let cells = self.cells.len() * size_of::<Cell>();
+        (cells + self.konts.len() * size_of::<(Frame, KontId)>() + self.choices.len() * 8) as u64
+    }
+
+    pub(super) fn add(&mut self, cell: Cell) -> EnvId {
+        let id = self.next();
+        self.cells.push(cell);
+        id
+    }
+
+    /// The number that the next cell will have: a recursive closure knows it before it is there.
+    pub(super) fn next(&self) -> EnvId {
+        u32::try_from(self.cells.len()).expect("memory ends before 2^32 cells")
+    }
+
+    pub(super) fn cell(&self, id: EnvId) -> &Cell {
+        &self.cells[id as usize]
+    }
+
+    pub(super) fn lookup(&self, name: Name, mut environment: EnvId) -> (EnvId, &Mixed) {
+        loop {
+            assert_ne!(environment, NIL, "programs are closed");
+            match self.cell(environment) {
+                Cell::Binding(bound, value, _) if *bound == name => return (environment, value),
+                Cell::Binding(_, _, rest) => environment = *rest,
+                Cell::Content(_) | Cell::Pair(..) => unreachable!("an environment is made of bindings"),
+            }
+        }
+    }
+
+    pub(super) fn push_kont(&mut self, frame: Frame, rest: KontId) -> KontId {
+        let id = u32::try_from(self.konts.len()).expect("memory ends before 2^32 frames");
+        self.konts.push((frame, rest));
+        id
+    }
+
+    pub(super) fn kont(&self, id: KontId) -> (&Frame, KontId) {
+        let (frame, rest) = &self.konts[id as usize];
+        (frame, *rest)
+    }
+
+    pub(super) fn push_choice(&mut self, entry: usize, before: u32) -> u32 {
+        let id = u32::try_from(self.choices.len()).expect("memory ends before 2^32 choices");
+        self.choices.push((u32::try_from(entry).expect("fewer entries than bytes"), before));
+        id
+    }
+
+    /// The entries that were looked up on the way to a choice, the first one first.
+    pub(super) fn choices(&self, mut last: u32) -> Vec<usize> {
+        let mut all = Vec::new();
+        while last != NIL {
+            let (entry, before) = self.choices[last as usize];
+            all.push(entry as usize);
+            last = before;
+        }
+        all.reverse();
+        all
+    }
+}
+
+/// The heap of a branch. Branches share it until one of them writes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heap {
+    cells: BTreeMap<u64, Mixed>,
+    /// No address below this one is free, those that a goal speaks of aside.
+    lowest: u64,
+}
+
+impl Heap {
+    /// The heap that is exactly this store.
+    pub(super) fn of(store: Store, values: &Values) -> Heap {
+        let cells = values.cells(store).iter().map(|(address, value)| (*address, Mixed::of(*value, values)));
+        Heap { cells: cells.collect(), lowest: 0 }
+    }
+
+    pub(super) fn get(&self, address: u64) -> Option<&Mixed> {
+        self.cells.get(&address)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub(super) fn set(&mut self, address: u64, value: Mixed) {
+        self.cells.insert(address, value);
+    }
+
+    pub(super) fn remove(&mut self, address: u64) {
+        self.cells.remove(&address);
+        self.lowest = self.lowest.min(address);
+    }
+
+    /// Where `ref` may put its value: every address of the goal that is free, then the least other one.
+    pub(super) fn candidates(&mut self, of_goal: &[u64]) -> Vec<u64> {
+        let mut all: Vec<u64> =
+            of_goal.iter().copied().filter(|address| self.get(*address).is_none()).collect();
+        let is_taken = |heap: &Heap, address: u64| {
+            heap.get(address).is_some() || of_goal.binary_search(&address).is_ok()
+        };
+        while is_taken(self, self.lowest) {
+            self.lowest += 1;
+        }
+        all.push(self.lowest);
+        all
+    }
+}

@@ -1,0 +1,212 @@
+//! From text to tree (section 3), without recursion and without giving up.
+//!
+//! The parser is a pushdown machine. It *wants* a block or an atom, or it *has* something and looks at what follows; forms that are
+//! still open (a parenthesis, the left side of a `+`, a `let` waiting for its `in`) are [`Frame`]s on a stack of its own, so that a
+//! program nested a million deep parses like any other:
+//!
+//! ```text
+//! 1 + f (x         frames: [1 + _] [f _] [( _] [x _]       has: x, sees no further argument, waits for `)`
+//! ```
+//!
+//! * [`operand`] reads what an atom or a block can start with, and pushes the frame that it opens.
+//! * [`after`] decides what follows: another argument, an operator, or what the innermost open form waits for.
+//! * [`types`] reads types, [`reader`] is the stream of tokens, which values and intersection types are read from as well.
+//! * [`recover`] skips to a place that an open form waits for, so that one mistake gets one message.
+//!
+//! A minus directly in front of a digit belongs to the literal unless an operand ends before it (section 3). Where the machine wants an
+//! atom no operand has just ended, and where it has one, one has: so the state decides, and the lexer need not.
+
+mod after;
+mod lexicon;
+mod operand;
+pub mod reader;
+mod recover;
+mod types;
+
+use eddy_syntax::lex::{Comment, LexError, Lexed, Token, lex};
+use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
+
+use crate::codes;
+use crate::dialect::Dialect;
+use crate::integer::Op;
+use crate::names::{Name, Names};
+use crate::surface::{Annotation, Argument, Binder, ExprId, ExprKind, Exprs, Ident, Prefix, Program};
+use crate::types::Types;
+use reader::Reader;
+
+pub use lexicon::LEXICON;
+
+/// What parsing gives: a tree, whatever the text, and what was wrong with it.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The tree; what could not be read is [`ExprKind::Error`].
+    pub program: Program,
+    /// The names in it.
+    pub names: Names,
+    /// The types in it.
+    pub types: Types,
+    /// The tokens, for the formatter.
+    pub tokens: Vec<Token>,
+    /// The comments, for the formatter.
+    pub comments: Vec<Comment>,
+    /// The mistakes, in the order of the source: of lexing if there are any, otherwise of parsing.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Parses a file.
+///
+/// ```
+/// use eddy_syntax::SourceFile;
+/// use eddy_tables::dialect::Dialect;
+/// let parsed = eddy_tables::parse::parse(&SourceFile::new("f.lam", "(1 + ) * (2"), Dialect::Lambda);
+/// assert_eq!(parsed.diagnostics.len(), 2, "two mistakes, two messages");
+/// ```
+pub fn parse(file: &SourceFile, dialect: Dialect) -> Parsed {
+    let Lexed { tokens, comments, errors } = lex(file, &LEXICON);
+    let mut parser = Parser {
+        reader: Reader::new(file, &tokens),
+        dialect,
+        frames: Vec::new(),
+        exprs: Exprs::default(),
+        names: Names::default(),
+        types: Types::default(),
+        type_names: Vec::new(),
+    };
+    let main = parser.program();
+    let Parser { exprs, names, types, reader, .. } = parser;
+    let diagnostics = or_lexical(file, &errors, reader.diagnostics);
+    Parsed { program: Program { main, exprs }, names, types, tokens, comments, diagnostics }
+}
+
+/// What the lexer could not read comes first, and explains the rest.
+pub fn or_lexical(file: &SourceFile, errors: &[LexError], others: Diagnostics) -> Vec<Diagnostic> {
+    if errors.is_empty() {
+        return others.into_sorted();
+    }
+    let unreadable: Diagnostics = errors.iter().map(|error| lexical_error(file, *error)).collect();
+    unreadable.into_sorted()
+}
+
+/// Characters as they are, unless they would not show.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+}
+
+fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
+    let error_at = |span, title: String| Diagnostic::error(codes::LEXICAL, span, title);
+    match error {
+        LexError::UnexpectedCharacters(span) => {
+            let text = file.slice(span);
+            let plural = if text.chars().count() == 1 { "" } else { "s" };
+            error_at(span, format!("parse error: unexpected character{plural} `{}`", visible(text)))
+                .label("nothing in the language is written with this")
+        }
+        LexError::UnterminatedComment(span) => error_at(span, "parse error: unterminated comment".into())
+            .label("this `(*` has no `*)`")
+            .help("comments nest: each `(*` needs a `*)` of its own"),
+        LexError::InvalidUtf8(span) => error_at(span, "parse error: the file is not valid UTF-8".into())
+            .label("these bytes are not text")
+            .help("save the file as UTF-8"),
+    }
+}
+
+/// What the machine looks for, or has.
+enum State {
+    /// Wants a block: a binding form, a conditional, or operands with operators between them.
+    Block,
+    /// Wants an operand: a function and its arguments.
+    Operand,
+    /// Wants an atom.
+    Atom,
+    /// Has an atom.
+    HaveAtom(ExprId),
+    /// Has an operand, after which no argument follows.
+    HaveOperand(ExprId),
+    /// Has a block.
+    HaveBlock(ExprId),
+    /// Has an expression, after which no `;` follows.
+    HaveExpr(ExprId),
+    /// Has the program.
+    Done(ExprId),
+}
+
+/// A form that is still open: what was read of it, and which of its parts comes next.
+enum Frame {
+    /// The program; waits for the end of the file.
+    Main,
+    /// `(` or `⟨`, and the parts before the last comma; waits for `,` or the bracket that closes it.
+    Bracket { open: Span, close: &'static str, items: Vec<ExprId> },
+    /// A function and its arguments so far.
+    Words { function: Option<ExprId>, arguments: Vec<Argument> },
+    /// `ref`, `fst`, `snd` or `!`, which wants an atom.
+    Prefix { start: Span, prefix: Prefix },
+    /// `a o`, which wants an operand.
+    Binary { op: Op, left: ExprId },
+    /// `a :=`, which wants a block.
+    Assign { target: ExprId },
+    /// `a;`.
+    Sequence { first: ExprId },
+    /// `λx.`.
+    Lambda { start: Span, binders: Vec<Binder> },
+    /// `Λa.`; its variables are in scope until it ends.
+    TypeLambda { start: Span, idents: Vec<Ident> },
+    /// `fix f : A.`.
+    Fix { start: Span, ident: Ident, annotation: Annotation },
+    /// `let x =` waits for `in`.
+    LetBound { start: Span, ident: Ident, params: Vec<Binder> },
+    /// `let x = e in`.
+    LetBody { start: Span, ident: Ident, params: Vec<Binder>, bound: ExprId },
+    /// `if` waits for `then`.
+    IfCondition { start: Span },
+    /// `if c then` waits for `else`.
+    IfThen { start: Span, condition: ExprId },
+    /// `if c then a else`, which wants a block.
+    IfElse { start: Span, condition: ExprId, yes: ExprId },
+}
+
+struct Parser<'a> {
+    reader: Reader<'a>,
+    dialect: Dialect,
+    frames: Vec<Frame>,
+    exprs: Exprs,
+    names: Names,
+    types: Types,
+    /// The type variables in scope, the innermost last.
+    type_names: Vec<Name>,
+}
+
+impl Parser<'_> {
+    fn program(&mut self) -> ExprId {
+        self.frames.push(Frame::Main);
+        let mut state = State::Block;
+        loop {
+            state = match state {
+                State::Block => self.block(),
+                State::Operand => self.operand(),
+                State::Atom => self.atom(),
+                State::HaveAtom(expr) => self.after_atom(expr),
+                State::HaveOperand(expr) => self.after_operand(expr),
+                State::HaveBlock(expr) => self.after_block(expr),
+                State::HaveExpr(expr) => self.after_expr(expr),
+                State::Done(expr) => return expr,
+            };
+        }
+    }
+
+    /// A name that is free to be bound.
+    fn ident(&mut self, what: &str) -> Option<Ident> {
+        let span = self.reader.name(what)?;
+        Some(Ident { name: self.names.intern(self.reader.slice(span)), span })
+    }
+
+    fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
+        let previous = self.reader.previous();
+        let span = if start.start < previous.end { start.to(previous) } else { start };
+        self.exprs.push(kind, span)
+    }
+
+    fn error_node(&mut self) -> ExprId {
+        let span = self.reader.token().span;
+        self.exprs.push(ExprKind::Error, span)
+    }
+}

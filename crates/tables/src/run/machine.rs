@@ -1,0 +1,296 @@
+//! ϱ ⊢ e ⇓ w, one arm per rule (section 5), with a stack of its own.
+//!
+//! Calls in tail position push nothing, so loops run in constant space.
+
+use super::heap::{CellId, Copier, Heap, NIL, Value};
+use super::{Failure, Limits, Shown, Stuck};
+use crate::integer::{Int, NoResult, Op};
+use crate::surface::Prefix;
+use crate::syntax::{Program, Term, TermId, Terms};
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Applications of functions and to types.
+    pub applications: u64,
+    /// The most frames that were open at once.
+    pub deepest: u64,
+    /// Addresses that were allocated.
+    pub addresses: u64,
+}
+
+/// Runs a program.
+pub fn run(program: &Program, limits: Limits) -> (Result<Shown, Failure>, Counters) {
+    let mut machine = Machine {
+        terms: &program.terms,
+        limits,
+        heap: Heap::default(),
+        store: Vec::new(),
+        frames: Vec::new(),
+        counters: Counters::default(),
+    };
+    let outcome = machine.evaluate(program.main).and_then(|value| machine.show(value));
+    (outcome, machine.counters)
+}
+
+/// What waits for a value.
+enum Frame {
+    /// `_ e2`.
+    Function { argument: TermId, env: CellId, whole: TermId },
+    /// `w1 _`.
+    Argument { function: Value, whole: TermId },
+    /// `_ o e2`.
+    Left { op: Op, right: TermId, env: CellId, whole: TermId },
+    /// `w1 o _`.
+    Right { op: Op, left: Value, whole: TermId },
+    /// `if _ then a else b`.
+    Condition { yes: TermId, no: TermId, env: CellId, whole: TermId },
+    /// `_ [A]`.
+    Force { whole: TermId },
+    /// `(_, e2)`.
+    First { second: TermId, env: CellId },
+    /// `(w1, _)`.
+    Second { first: Value },
+    /// `ref _` and its like.
+    Prefix { prefix: Prefix, whole: TermId },
+    /// `_ := e2`.
+    Target { value: TermId, env: CellId, whole: TermId },
+    /// `w1 := _`.
+    Store { target: Value, whole: TermId },
+}
+
+/// What the machine does next.
+enum State {
+    Evaluate(TermId, CellId),
+    Return(Value),
+}
+
+struct Machine<'a> {
+    terms: &'a Terms,
+    limits: Limits,
+    heap: Heap,
+    store: Vec<Value>,
+    frames: Vec<Frame>,
+    counters: Counters,
+}
+
+impl Machine<'_> {
+    fn evaluate(&mut self, main: TermId) -> Result<Value, Failure> {
+        let mut state = State::Evaluate(main, NIL);
+        loop {
+            state = match state {
+                State::Evaluate(term, env) => self.enter(term, env),
+                State::Return(value) => match self.frames.pop() {
+                    Some(frame) => self.resume(frame, value)?,
+                    None => return Ok(value),
+                },
+            };
+            if self.heap.is_due() {
+                self.collect(&mut state);
+                let frames = self.frames.len() * size_of::<Frame>();
+                let store = self.store.len() * size_of::<Value>();
+                if (self.heap.bytes() + frames + store) as u64 > self.limits.memory {
+                    return Err(Failure::Memory(self.limits.memory));
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, whole: TermId, env: CellId) -> State {
+        let frame = match self.terms.term(whole) {
+            // n ⇓ n
+            Term::Int(int) => return State::Return(Value::Int(int.clone())),
+            // x ⇓ ϱ(x)
+            Term::Variable(name) => return State::Return(self.heap.lookup(*name, env).clone()),
+            // λx.e ⇓ ⟨λx.e,ϱ⟩
+            Term::Lambda(..) => return State::Return(Value::Closure(whole, env)),
+            // Λ.e ⇓ ⟨Λ.e,ϱ⟩
+            Term::TypeLambda(_) => return State::Return(Value::Thunk(whole, env)),
+            // fix f. λx.e ⇓ c  where c = ⟨λx.e, ϱ(f:=c)⟩
+            Term::Fix(name, body) => return State::Return(self.heap.bind_recursively(*name, *body, env)),
+            Term::Address(address) => {
+                let address = u32::try_from(*address).expect("programs have no addresses");
+                return State::Return(Value::Address(address));
+            }
+            Term::Apply(_, argument, _) => Frame::Function { argument: *argument, env, whole },
+            Term::Op(op, _, right) => Frame::Left { op: *op, right: *right, env, whole },
+            Term::If(_, yes, no) => Frame::Condition { yes: *yes, no: *no, env, whole },
+            Term::TypeApply(_) => Frame::Force { whole },
+            Term::Pair(_, second) => Frame::First { second: *second, env },
+            Term::Prefix(prefix, _) => Frame::Prefix { prefix: *prefix, whole },
+            Term::Assign(_, value) => Frame::Target { value: *value, env, whole },
+        };
+        self.frames.push(frame);
+        self.counters.deepest = self.counters.deepest.max(self.frames.len() as u64);
+        let first = self.terms.term(whole).parts().next().expect("what has a frame has a part");
+        State::Evaluate(first, env)
+    }
+
+    fn resume(&mut self, frame: Frame, value: Value) -> Result<State, Failure> {
+        match frame {
+            Frame::Function { argument, env, whole } => {
+                self.frames.push(Frame::Argument { function: value, whole });
+                Ok(State::Evaluate(argument, env))
+            }
+            // e1⇓⟨λx.e,ϱ'⟩, e2⇓w2, ϱ'(x:=w2)⊢e⇓w ⟹ e1 e2⇓w
+            Frame::Argument { function: Value::Closure(lambda, env), .. } => {
+                self.spend()?;
+                let Term::Lambda(name, body) = self.terms.term(lambda) else {
+                    unreachable!("a closure is of a λ")
+                };
+                Ok(State::Evaluate(*body, self.heap.bind(*name, value, env)))
+            }
+            Frame::Argument { whole, .. } => Err(self.stuck(whole, Stuck::NotAFunction)),
+            Frame::Left { op, right, env, whole } => {
+                self.frames.push(Frame::Right { op, left: value, whole });
+                Ok(State::Evaluate(right, env))
+            }
+            // e1⇓n1, e2⇓n2 ⟹ e1 o e2 ⇓ n1 o n2
+            Frame::Right { op, left, whole } => self.compute(op, &left, &value, whole),
+            // c⇓n≠0, a⇓w ⟹ if c then a else b⇓w       c⇓0, b⇓w ⟹ …⇓w
+            Frame::Condition { yes, no, env, whole } => match value {
+                Value::Int(int) => Ok(State::Evaluate(if int == Int::ZERO { no } else { yes }, env)),
+                _ => Err(self.stuck(whole, Stuck::NotACondition)),
+            },
+            // e⇓⟨Λ.e',ϱ'⟩, ϱ'⊢e'⇓w ⟹ e[A]⇓w
+            Frame::Force { whole } => match value {
+                Value::Thunk(thunk, env) => {
+                    self.spend()?;
+                    let Term::TypeLambda(body) = self.terms.term(thunk) else {
+                        unreachable!("a thunk is of a Λ")
+                    };
+                    Ok(State::Evaluate(*body, env))
+                }
+                _ => Err(self.stuck(whole, Stuck::IllTyped)),
+            },
+            Frame::First { second, env } => {
+                self.frames.push(Frame::Second { first: value });
+                Ok(State::Evaluate(second, env))
+            }
+            Frame::Second { first } => Ok(State::Return(self.heap.pair(first, value))),
+            Frame::Prefix { prefix, whole } => self.prefix(prefix, value, whole),
+            Frame::Target { value: right, env, whole } => {
+                self.frames.push(Frame::Store { target: value, whole });
+                Ok(State::Evaluate(right, env))
+            }
+            // e1:=e2: write, result the address
+            Frame::Store { target, whole } => match target {
+                Value::Address(address) => {
+                    self.store[address as usize] = value;
+                    Ok(State::Return(target))
+                }
+                _ => Err(self.stuck(whole, Stuck::IllTyped)),
+            },
+        }
+    }
+
+    fn compute(&mut self, op: Op, left: &Value, right: &Value, whole: TermId) -> Result<State, Failure> {
+        let (Value::Int(a), Value::Int(b)) = (left, right) else {
+            return Err(self.stuck(whole, Stuck::NotAnInteger));
+        };
+        match op.apply(a, b) {
+            Ok(int) => {
+                self.heap.note(&int);
+                Ok(State::Return(Value::Int(int)))
+            }
+            Err(NoResult::Zero) => Err(self.stuck(whole, Stuck::Zero)),
+            Err(NoResult::TooLarge) => Err(Failure::TooLarge(self.terms.span(whole))),
+        }
+    }
+
+    fn prefix(&mut self, prefix: Prefix, value: Value, whole: TermId) -> Result<State, Failure> {
+        let result = match (prefix, value) {
+            (Prefix::Ref, value) => {
+                let address = u32::try_from(self.store.len()).expect("memory ends before 2^32 addresses");
+                self.store.push(value);
+                self.counters.addresses += 1;
+                Value::Address(address)
+            }
+            (Prefix::Read, Value::Address(address)) => self.store[address as usize].clone(),
+            (Prefix::First, Value::Pair(pair)) => self.heap.parts(pair).0.clone(),
+            (Prefix::Second, Value::Pair(pair)) => self.heap.parts(pair).1.clone(),
+            _ => return Err(self.stuck(whole, Stuck::IllTyped)),
+        };
+        Ok(State::Return(result))
+    }
+
+    fn stuck(&self, whole: TermId, why: Stuck) -> Failure {
+        Failure::Stuck(self.terms.span(whole), why)
+    }
+
+    fn spend(&mut self) -> Result<(), Failure> {
+        if self.counters.applications == self.limits.fuel {
+            return Err(Failure::Fuel(self.limits.fuel));
+        }
+        self.counters.applications += 1;
+        Ok(())
+    }
+
+    fn collect(&mut self, state: &mut State) {
+        let (store, frames) = (&mut self.store, &mut self.frames);
+        self.heap.collect(|copier| {
+            match state {
+                State::Evaluate(_, env) => copier.cell(env),
+                State::Return(value) => copier.value(value),
+            }
+            for value in store {
+                copier.value(value);
+            }
+            for frame in frames {
+                keep(frame, copier);
+            }
+        });
+    }
+
+    /// A value as `run` prints it. Pairs share their parts, so a small value may be a long text.
+    fn show(&self, value: Value) -> Result<Shown, Failure> {
+        enum Piece {
+            Text(&'static str),
+            Value(Value),
+        }
+        let (mut text, mut work) = (String::new(), vec![Piece::Value(value)]);
+        while let Some(piece) = work.pop() {
+            if text.len() as u64 > self.limits.memory {
+                return Err(Failure::Memory(self.limits.memory));
+            }
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Value(Value::Int(int)) => text.push_str(&int.to_string()),
+                Piece::Value(Value::Closure(..)) => text.push_str("<fun>"),
+                Piece::Value(Value::Thunk(..)) => text.push_str("<thunk>"),
+                Piece::Value(Value::Address(address)) => {
+                    text.push('@');
+                    text.push_str(&address.to_string());
+                }
+                Piece::Value(Value::Pair(pair)) => {
+                    let (first, second) = self.heap.parts(pair);
+                    text.push('(');
+                    let pieces = [
+                        Piece::Text(")"),
+                        Piece::Value(second.clone()),
+                        Piece::Text(", "),
+                        Piece::Value(first.clone()),
+                    ];
+                    work.extend(pieces);
+                }
+            }
+        }
+        Ok(Shown(text))
+    }
+}
+
+/// What a frame reaches is kept.
+fn keep(frame: &mut Frame, copier: &mut Copier<'_>) {
+    match frame {
+        Frame::Function { env, .. }
+        | Frame::Left { env, .. }
+        | Frame::Condition { env, .. }
+        | Frame::First { env, .. }
+        | Frame::Target { env, .. } => copier.cell(env),
+        Frame::Argument { function: value, .. }
+        | Frame::Right { left: value, .. }
+        | Frame::Second { first: value }
+        | Frame::Store { target: value, .. } => copier.value(value),
+        Frame::Force { .. } | Frame::Prefix { .. } => {}
+    }
+}

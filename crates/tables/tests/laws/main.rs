@@ -1,0 +1,25 @@
+//! The theorems of the paper as properties of the implementation (section 11), tried on generated programs.
+//!
+//! Each test is named after its number in the specification. A law is tried on programs that [`generate`] makes out of random numbers; the
+//! numbers are the same on every run. A failing law shows the smallest program that breaks it. `EDDY_CASES=10` tries ten times as many
+//! programs, and `-- --nocapture` shows on how many a law had something to say.
+//!
+//! * [`operational`]: the declarative semantics against the runners, and the runners against each other.
+//! * [`order`]: ⊑, ⊔, and that meanings respect them.
+//! * [`views`]: derivations, the literal equations, and intersection types; [`equations`]: those of System F.
+//! * [`contexts`]: meanings are a congruence. [`optimiser`]: it keeps meanings and results. [`enumeration`]: it lists what is asked for.
+//! * [`systemf`]: type soundness. [`references`]: the heap. [`text`]: printing, parsing and formatting.
+
+mod generate;
+mod harness;
+
+mod contexts;
+mod enumeration;
+mod equations;
+mod operational;
+mod optimiser;
+mod order;
+mod references;
+mod systemf;
+mod text;
+mod views;
