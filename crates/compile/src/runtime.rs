@@ -25,8 +25,21 @@ fn instantiated(text: &str, precision: Precision) -> String {
         Precision::Double => ("double", "", "DOUBLE", "pd", "8", "__m512d", "__m256d"),
         Precision::Single => ("float", "f", "SINGLE", "ps", "16", "__m512", "__m256"),
     };
+    // The lanes below n.
+    let (wide_mask, half_mask) = match precision {
+        Precision::Double => (
+            "__mmask8",
+            "_mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)n), _mm256_setr_epi64x(0, 1, 2, 3))",
+        ),
+        Precision::Single => (
+            "__mmask16",
+            "_mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))",
+        ),
+    };
     text.replace("_NUM", &format!("_{guard}"))
         .replace("_PS", &format!("_{intrinsic}"))
+        .replace("WIDE_MASK", wide_mask)
+        .replace("HALF_MASK", half_mask)
         .replace("WIDE_LANES", lanes)
         .replace("WIDE_TYPE", wide)
         .replace("HALF_TYPE", half)

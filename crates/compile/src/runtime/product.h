@@ -33,11 +33,21 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
     for (size_t j = 0; j < vectors; j++) eddy_vector_storeSUFFIX(c + i * c_row + j * EDDY_LANES_NUM, sum[i][j]);
 }
 
-/* One element. */
-EDDY_INLINE NUM eddy_dotSUFFIX(size_t inner, const NUM *a, size_t a_term, const NUM *b, size_t b_term) {
-  NUM sum = a[0] * b[0];
-  for (size_t k = 1; k < inner; k++) sum = eddy_fmaSUFFIX(a[k * a_term], b[k * b_term], sum);
-  return sum;
+/* A tile of `rows` rows and the first `part` numbers of a vector. */
+EDDY_INLINE void eddy_tile_partSUFFIX(size_t rows, size_t part, size_t inner, const NUM *a, size_t a_row, size_t a_term, const NUM *b,
+                                      size_t b_term, NUM *c, size_t c_row) {
+  EddyVectorSUFFIX sum[4];
+  const EddyVectorSUFFIX first = eddy_vector_load_partSUFFIX(b, part);
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++) sum[i] = eddy_vector_mulSUFFIX(eddy_vector_allSUFFIX(a[i * a_row]), first);
+  for (size_t k = 1; k < inner; k++) {
+    const EddyVectorSUFFIX y = eddy_vector_load_partSUFFIX(b + k * b_term, part);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+      sum[i] = eddy_vector_fmaSUFFIX(eddy_vector_allSUFFIX(a[i * a_row + k * a_term]), y, sum[i]);
+  }
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++) eddy_vector_store_partSUFFIX(c + i * c_row, sum[i], part);
 }
 
 /* Some rows of the result, at most 4; the elements of a row of b and of c lie one after the other. */
@@ -59,8 +69,7 @@ EDDY_INLINE void eddy_rowsSUFFIX(size_t rows, size_t inner, size_t columns, cons
     eddy_tileSUFFIX(rows, 1, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
     j += EDDY_LANES_NUM;
   }
-  for (; j < columns; j++)
-    for (size_t i = 0; i < rows; i++) c[i * c_row + j] = eddy_dotSUFFIX(inner, a + i * a_row, a_term, b + j, b_term);
+  if (j < columns) eddy_tile_partSUFFIX(rows, columns - j, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
 }
 
 /* c = a b, where inner is not 0. */
@@ -98,6 +107,24 @@ EDDY_INLINE void eddy_outer_tileSUFFIX(size_t rows, size_t vectors, size_t terms
     for (size_t j = 0; j < vectors; j++) eddy_vector_storeSUFFIX(c + i * c_row + j * EDDY_LANES_NUM, sum[i][j]);
 }
 
+/* The same for the first `part` numbers of a vector. */
+EDDY_INLINE void eddy_outer_partSUFFIX(size_t rows, size_t part, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
+                                       ptrdiff_t y_term, NUM *c, size_t c_row) {
+  EddyVectorSUFFIX sum[4];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++) sum[i] = eddy_vector_load_partSUFFIX(c + i * c_row, part);
+  for (size_t k = 0; k < terms; k++) {
+    const EddyVectorSUFFIX v = eddy_vector_load_partSUFFIX(y + (ptrdiff_t)k * y_term, part);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++) {
+      const EddyVectorSUFFIX u = eddy_vector_allSUFFIX(x[(ptrdiff_t)k * x_term + (ptrdiff_t)i]);
+      sum[i] = eddy_vector_addSUFFIX(sum[i], eddy_vector_mulSUFFIX(u, v));
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t i = 0; i < rows; i++) eddy_vector_store_partSUFFIX(c + i * c_row, sum[i], part);
+}
+
 /* Some rows of sums of outer products, at most 4. */
 EDDY_INLINE void eddy_outer_rowsSUFFIX(size_t rows, size_t columns, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
                                        ptrdiff_t y_term, NUM *c) {
@@ -112,12 +139,7 @@ EDDY_INLINE void eddy_outer_rowsSUFFIX(size_t rows, size_t columns, size_t terms
     eddy_outer_tileSUFFIX(rows, 1, terms, x, x_term, y + j, y_term, c + j, columns);
     j += EDDY_LANES_NUM;
   }
-  for (; j < columns; j++)
-    for (size_t i = 0; i < rows; i++)
-      for (size_t k = 0; k < terms; k++) {
-        const NUM product = x[(ptrdiff_t)k * x_term + (ptrdiff_t)i] * y[(ptrdiff_t)k * y_term + (ptrdiff_t)j];
-        c[i * columns + j] = c[i * columns + j] + product;
-      }
+  if (j < columns) eddy_outer_partSUFFIX(rows, columns - j, terms, x, x_term, y + j, y_term, c + j, columns);
 }
 
 /* c = c + x y' for each of some vectors x and y, one after the other: each product is rounded, then added. */
