@@ -75,10 +75,10 @@ EDDY_INLINE void eddy_rowsSUFFIX(size_t rows, size_t inner, size_t columns, cons
 /* c = a b, where inner is not 0. */
 EDDY_INLINE void eddy_matmulSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                     const NUM *b, size_t b_term, NUM *c, size_t c_row) {
-  size_t i = 0;
-  for (; i + 4 <= rows; i += 4)
+  const size_t rest = rows % 4;
+  for (size_t i = 0; i < rows - rest; i += 4)
     eddy_rowsSUFFIX(4, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row);
-  for (; i < rows; i++)
+  for (size_t i = rows - rest; i < rows; i++)
     eddy_rowsSUFFIX(1, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row);
 }
 

@@ -1,0 +1,148 @@
+//! `eddy build`: what it writes compiles without a warning, runs under sanitizers, allocates nothing, and loses no file.
+
+mod folder;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use folder::{Ended, Folder};
+
+/// Programs of the repository with a node each, and what else must be said about it.
+const NODES: &[(&str, &str, &[&str])] = &[
+    ("examples/reactive/iir-filter.eddy", "low_pass", &[]),
+    ("examples/reactive/counter.eddy", "counter", &[]),
+    (
+        "bench/programs/lstm.eddy",
+        "layer",
+        &["--const", "units=3", "--const", "inputs=2", "--shape", "x=[2]", "--f32"],
+    ),
+    (
+        "bench/programs/lstm.eddy",
+        "gradient",
+        &[
+            "--const",
+            "units=5",
+            "--const",
+            "inputs=2",
+            "--const",
+            "steps=5",
+            "--shape",
+            "x=[2]",
+            "--max-window",
+            "8",
+        ],
+    ),
+    (
+        "bench/programs/mlp.eddy",
+        "step",
+        &[
+            "--const",
+            "inputs=7",
+            "--const",
+            "hidden=5",
+            "--const",
+            "classes=3",
+            "--shape",
+            "x=[4,7]",
+            "--shape",
+            "gt=[4,3]",
+        ],
+    ),
+    ("docs/guide/programs/truncated.eddy", "learn", &["--max-window", "16"]),
+];
+
+/// What was said about the files that were written.
+#[track_caller]
+fn written(ended: &Ended) -> String {
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.stdout.clone()
+}
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn has(command: &str) -> bool {
+    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Compiles and runs the example in a folder.
+fn compile_and_run(compiler: &str, place: &Path, name: &str) -> Result<String, String> {
+    let binary = place.join("checked");
+    let built = Command::new(compiler)
+        .args(["-std=c99", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-ffp-contract=off"])
+        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o"])
+        .arg(&binary)
+        .args([place.join("main.c"), place.join(format!("{name}.c"))])
+        .arg("-lm")
+        .output()
+        .map_err(|error| error.to_string())?;
+    if !built.status.success() {
+        return Err(String::from_utf8_lossy(&built.stderr).lines().take(20).collect::<Vec<_>>().join("\n"));
+    }
+    let ran = Command::new(&binary).output().map_err(|error| error.to_string())?;
+    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if ran.status.success() { Ok(String::from_utf8_lossy(&ran.stdout).into_owned()) } else { Err(told) }
+}
+
+#[test]
+fn what_is_written_is_clean() {
+    let compilers: Vec<&str> = ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)).collect();
+    for (file, node, arguments) in NODES {
+        let folder = Folder::new(node);
+        let file = root().join(file).display().to_string();
+        let mut all = vec!["build", &file, "--node", node, "--out", "c"];
+        all.extend(*arguments);
+        written(&folder.eddy(&all));
+        let place = folder.0.join("c");
+        for compiler in &compilers {
+            let printed = compile_and_run(compiler, &place, node);
+            let printed = printed.unwrap_or_else(|error| panic!("{compiler}: {node}: {error}"));
+            // Ten cycles go in; windows end after five.
+            assert_eq!(printed.lines().count(), 10, "{compiler}: {node}: {printed}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_allocated() {
+    if !has("cc") || !has("nm") {
+        return;
+    }
+    let folder = Folder::new("allocation");
+    let (file, node, arguments) = &NODES[3];
+    let file = root().join(file).display().to_string();
+    let mut all = vec!["build", &file, "--node", node, "--out", "c"];
+    all.extend(*arguments);
+    written(&folder.eddy(&all));
+    let place = folder.0.join("c");
+    let object = place.join("node.o");
+    let source = place.join(format!("{node}.c"));
+    let built =
+        Command::new("cc").args(["-std=c99", "-O2", "-c"]).arg(source).arg("-o").arg(&object).status();
+    assert!(built.is_ok_and(|status| status.success()));
+    let symbols = Command::new("nm").arg(&object).output().expect("nm is there").stdout;
+    let symbols = String::from_utf8_lossy(&symbols).into_owned();
+    let is_data = |line: &&str| {
+        line.contains(" B ") || line.contains(" b ") || line.contains(" D ") || line.contains(" d ")
+    };
+    assert_eq!(symbols.lines().filter(is_data).collect::<Vec<_>>(), Vec::<&str>::new(), "no globals");
+    for name in ["malloc", "calloc", "realloc", "free"] {
+        assert!(!symbols.contains(name), "{symbols}");
+    }
+}
+
+#[test]
+fn files_of_others_are_left_alone() {
+    let folder = Folder::new("others").with("twice.eddy", "node twice(x)->(y) y = x + x;");
+    let build = ["build", "twice.eddy", "--node", "twice"];
+    written(&folder.eddy(&build));
+    fs::write(folder.0.join("twice/main.c"), "mine").expect("it can be written");
+    let again = written(&folder.eddy(&build));
+    assert!(again.contains("kept "), "{again}");
+    assert_eq!(folder.read("twice/main.c"), "mine");
+    fs::write(folder.0.join("twice/twice.c"), "int mine;").expect("it can be written");
+    folder.eddy(&build).fails(1, &["not written by Eddy"]);
+    assert_eq!(folder.read("twice/twice.c"), "int mine;");
+}
