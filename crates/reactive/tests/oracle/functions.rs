@@ -90,7 +90,13 @@ impl Node {
     pub fn compile(&self) -> Compiled {
         let source =
             Source { flow: &self.prepared.flow, clocks: &self.prepared.clocks, plan: &self.plan, seed: SEED };
-        let options = EmitOptions { name: "law".to_string(), precision: Precision::Double, max_window: 4 };
+        let options = EmitOptions {
+            name: "law".to_string(),
+            precision: Precision::Double,
+            max_window: 4,
+            constants: eddy_compile::emit::Constants::FromHost,
+            places: Vec::new(),
+        };
         let emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
         Compiled { library: build(&emitted), emitted }
     }
