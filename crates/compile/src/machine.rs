@@ -130,7 +130,7 @@ impl Machine {
         let name = match &memory.place {
             MemoryPlace::Known(value) => return Some(value.clone()),
             MemoryPlace::Field { flag: Some(flag), .. } if !self.flag(flag, 0) => return None,
-            MemoryPlace::Field { name, .. } | MemoryPlace::Invariant(name) => name,
+            MemoryPlace::Field { name, .. } | MemoryPlace::Invariant(name) | MemoryPlace::Start(name) => name,
         };
         let field = field(&self.emitted.state, name);
         Some(read(self.instance.state(), field, &memory.ty, 0, self.emitted.precision))
@@ -155,21 +155,24 @@ impl Machine {
         self.found.clear();
     }
 
-    /// All that is remembered.
-    pub fn memories(&self) -> Vec<(VarId, Value)> {
-        let fbys = self.emitted.memories.iter().map(|memory| memory.fby);
-        fbys.filter_map(|fby| Some((fby, self.memory(fby)?))).collect()
+    /// The registers of a loop in which streams are late.
+    fn registers(&self) -> Vec<(VarId, Cell)> {
+        let registers = self.emitted.memories.iter().filter(|memory| memory.is_written_each_cycle);
+        registers.filter_map(|memory| Some((memory.fby, Cell::Value(self.memory(memory.fby)?)))).collect()
     }
 
     /// Makes a delay remember something.
     pub fn remember(&mut self, fby: VarId, value: &Value) {
         let memory = self.emitted.memories.iter().find(|memory| memory.fby == fby);
-        if let Some(MemoryPlace::Field { name, flag }) = memory.map(|memory| &memory.place) {
-            write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
-            if let Some(flag) = flag {
-                let at = field(&self.emitted.state, flag).offset;
-                self.instance.state_mut()[at] = 1;
-            }
+        let (name, flag) = match memory.map(|memory| &memory.place) {
+            Some(MemoryPlace::Field { name, flag }) => (name, flag.as_ref()),
+            Some(MemoryPlace::Start(name)) => (name, None),
+            Some(MemoryPlace::Known(_) | MemoryPlace::Invariant(_)) | None => return,
+        };
+        write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
+        if let Some(flag) = flag {
+            let at = field(&self.emitted.state, flag).offset;
+            self.instance.state_mut()[at] = 1;
         }
     }
 
@@ -188,7 +191,7 @@ impl Machine {
             iteration,
             waiting: self.waiting.iter().copied().collect(),
             rings: rings.iter().map(values).collect(),
-            registers: self.memories().into_iter().map(|(fby, value)| (fby, Cell::Value(value))).collect(),
+            registers: self.registers(),
         })
     }
 

@@ -235,7 +235,7 @@ impl<'a> Emitter<'a> {
                 }
             }
             Planned::Previous { init, next, .. } => {
-                let (init, next) = (self.operand(this, init), self.operand(this, next));
+                let (init, next) = (self.start_of(this, var, init), self.operand(this, next));
                 let has_before = truth(format!("(t > {})", late.lag));
                 Right::Choice(has_before, next, init)
             }
@@ -244,6 +244,19 @@ impl<'a> Emitter<'a> {
                 unreachable!("a forward loop has no windows")
             }
         }
+    }
+
+    /// What a delay is at its first activation: its initial value, or for what is learnt a field, since it may have been learnt before.
+    fn start_of(&mut self, this: &Loop<'a>, var: VarId, init: &Read) -> Operand {
+        let is_learnt = self.source.flow.memory.iter().any(|memory| memory.var == var);
+        let Some(view) = self.initial(init).filter(|_| is_learnt) else { return self.operand(this, init) };
+        let (text, ty) = (self.state_value("i", var), self.ty(var).clone());
+        let mut lines = Lines::default();
+        copy(&view, &text, &ty, &mut lines);
+        self.reset.append(&lines);
+        let place = MemoryPlace::Start(text.trim_start_matches("self->").to_string());
+        self.memories.push(Memory { fby: var, ty: ty.clone(), place, is_written_each_cycle: false });
+        Operand::Seen(memory(text, &ty))
     }
 
     /// The operation of the equation of a stream.

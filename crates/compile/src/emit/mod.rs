@@ -129,6 +129,8 @@ pub enum MemoryPlace {
         /// Its flag; without one the field always has a value.
         flag: Option<String>,
     },
+    /// Before the first cycle, in a field of the state; then the delay reads what is kept of its operand.
+    Start(String),
     /// It is known.
     Known(Value),
     /// It is a field that does not change.

@@ -8,6 +8,7 @@ use crate::layout::Field;
 /// What a field is for, by the letter that its name begins with.
 const ROLES: &[(&str, &str)] = &[
     ("k_", "parameters"),
+    ("i_", "what was learnt before"),
     ("p", "carried from window to window"),
     ("s_", "carried from cycle to cycle"),
     ("q", "kept for some cycles"),

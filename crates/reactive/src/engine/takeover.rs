@@ -51,7 +51,8 @@ struct Executed<'a> {
 impl<'a> Takeover<'a> {
     pub fn new(source: Source<'a>, compilation: &'a Compilation, start: Start, cycle: u64) -> Takeover<'a> {
         let fbys = start.memories.iter().map(|(fby, _)| *fby).collect();
-        let run = match start.late {
+        // Before the first cycle no stream is late.
+        let run = match start.late.filter(|late| late.iteration > 0) {
             None => {
                 let watched = match compilation.emitted.shape {
                     Shape::Windows(guard, _) => Some(guard),
