@@ -11,7 +11,7 @@
 //!
 //! Numbers of sections in comments are those of the planner's specification. Modules, in the order in which a program meets them:
 //!
-//! * Equations: [`system`] makes them ready, with what is [`known`] of them at all times and without [`copies`] and double [`restarts`].
+//! * Equations: [`system`] makes them ready, with what is [`known`] of them at all times without [`copies`], and seen through [`restarts`].
 //! * One loop: [`retime`](mod@retime) gives equations lags, if that is enough.
 //! * Windows: [`windows`](mod@windows) tries conditions that may end them; [`closing`](mod@closing) derives such a condition from several.
 //! * Inside a window: [`zones`](mod@zones) says what is known where, [`cells`] what is needed then, [`held`](mod@held) what does not change;

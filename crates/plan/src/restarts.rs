@@ -1,14 +1,14 @@
-//! Restarts that are written twice.
+//! What is the same after each restart.
 //!
-//! A node that starts anew after `end` keeps its state behind both ends of a sequence:
+//! A node that starts anew after `end` keeps what it knows behind both ends of a sequence:
 //!
 //! ```text
-//! first = true fby end                         a value that enters a sequence through the first `if`
-//! k     = if first then init else held         cannot have gone through the second one: where `first`
-//! held  = init fby (if end then 0.0 else k)    is false, `end` was false one cycle before
+//! first = true fby end
+//! k     = if first then K else held            where `first` is false, `end` was false one cycle before,
+//! held  = K fby (if end then 0.0 else k)       so that `held` is `k` of that cycle: in the end `K`
 //! ```
 //!
-//! So `held` is as good as `init fby k`, and a parameter that is kept so is found to be the same at all cycles.
+//! If `K` does not depend on time, as a parameter does not, neither does `k`.
 
 use eddy_flow::VarId;
 
@@ -16,50 +16,34 @@ use crate::known::Known;
 use crate::system::{Def, System};
 
 impl System<'_> {
-    /// Sees through the inner choice of such delays, where nobody else reads them.
+    /// Streams that are the same after each restart are what they start with.
     pub(crate) fn see_through_restarts(&mut self) {
         for var in self.flow.var_ids() {
-            if let Some((held, next)) = self.restart(var)
-                && let Def::Fby { next: old, .. } = &mut self.defs[held.index()]
-            {
-                *old = next;
+            if let Some(start) = self.start_of_restarts(var) {
+                self.defs[var.index()] = Def::Copy(start);
             }
         }
     }
 
-    /// The delay of a restart, and what it may read instead.
-    fn restart(&self, var: VarId) -> Option<(VarId, VarId)> {
-        let Def::Choice { condition, no, .. } = self.def(var) else { return None };
-        let (first, held) = (self.original(*condition), self.original(*no));
-        let Def::Fby { init, next: end } = self.def(first) else { return None };
-        let is_true = matches!(self.def(self.original(*init)), Def::Known(Known::Value(value)) if value.as_bool() == Some(true));
-        let Def::Fby { next, .. } = self.def(held) else { return None };
-        let Def::Choice { condition, no: kept, .. } = self.def(self.original(*next)) else { return None };
-        let end = self.original(*end);
-        let clock = self.clock(held);
-        let is_together = [first, end, self.original(*next)].iter().all(|other| self.clock(*other) == clock);
-        let is_private = self.is_private(*no, held) && !self.is_memory[held.index()];
-        let is_same = self.original(*condition) == end;
-        (is_true && is_together && is_same && is_private).then_some((held, *kept))
+    fn start_of_restarts(&self, var: VarId) -> Option<VarId> {
+        let Def::Choice { condition: first, yes: start, no: held } = self.def(var) else { return None };
+        let Def::Known(_) = self.def(self.original(*start)) else { return None };
+        let (first, held) = (self.original(*first), self.original(*held));
+        let (Def::Fby { init, next: end }, Def::Fby { next, .. }) = (self.def(first), self.def(held)) else {
+            return None;
+        };
+        let is_true = |known: &Known| known.truth() == Some(true);
+        let starts = matches!(self.def(self.original(*init)), Def::Known(known) if is_true(known));
+        let (end, next) = (self.original(*end), self.original(*next));
+        let Def::Choice { condition, no: kept, .. } = self.def(next) else { return None };
+        let is_kept = self.original(*condition) == end && self.original(*kept) == var;
+        let is_together = [first, held, end, next].iter().all(|other| self.clock(*other) == self.clock(var));
+        (starts && is_kept && is_together).then_some(*start)
     }
 
-    /// Whether a stream, and the copies on the way to its original, are read once.
-    fn is_private(&self, var: VarId, original: VarId) -> bool {
-        let mut at = var;
-        for _ in 0..MAX_COPIES {
-            if self.users[at.index()].len() != 1 {
-                return false;
-            }
-            match self.def(at) {
-                Def::Copy(operand) if at != original => at = *operand,
-                _ => return at == original,
-            }
-        }
-        false
-    }
-
-    /// Through copies on one clock.
+    /// Through copies on one clock; longer chains, and cycles, are left alone.
     fn original(&self, var: VarId) -> VarId {
+        const MAX_COPIES: usize = 16;
         let mut at = var;
         for _ in 0..MAX_COPIES {
             match self.def(at) {
@@ -70,6 +54,3 @@ impl System<'_> {
         at
     }
 }
-
-/// Longer chains of copies, and cycles, are left alone.
-const MAX_COPIES: usize = 16;

@@ -176,7 +176,7 @@ fn forward_programs() {
             counter: forward  1 carried
             running_mean: forward  2 carried
             l: forward  2 carried
-            l_end: forward  7 carried
+            l_end: forward  3 carried
             moe: forward  1 carried
             subclock: forward  1 carried
             app_pipe: forward  1 carried
