@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::assign::{Write, copy, write_at_once};
 use super::reads::memory;
-use super::{Emitter, Memory, MemoryPlace, Ring, Shape};
+use super::{Emitter, Shape};
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
@@ -246,19 +246,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What a delay is at its first activation: its initial value, or for what is learnt a field, since it may have been learnt before.
-    fn start_of(&mut self, this: &Loop<'a>, var: VarId, init: &Read) -> Operand {
-        let is_learnt = self.source.flow.memory.iter().any(|memory| memory.var == var);
-        let Some(view) = self.initial(init).filter(|_| is_learnt) else { return self.operand(this, init) };
-        let (text, ty) = (self.state_value("i", var), self.ty(var).clone());
-        let mut lines = Lines::default();
-        copy(&view, &text, &ty, &mut lines);
-        self.reset.append(&lines);
-        let place = MemoryPlace::Start(text.trim_start_matches("self->").to_string());
-        self.memories.push(Memory { fby: var, ty: ty.clone(), place, is_written_each_cycle: false });
-        Operand::Seen(memory(text, &ty))
-    }
-
     /// The operation of the equation of a stream.
     pub(super) fn operation(&self, var: VarId) -> Op {
         let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
@@ -268,23 +255,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// An initial value that does not depend on time.
-    pub(super) fn initial(&mut self, read: &Read) -> Option<View> {
-        match read {
-            Read::Here(var, Place::Immediate(immediate)) => Some(self.immediate(*var, immediate)),
-            _ => None,
-        }
-    }
-
-    /// Sets a field of the state when it is reset.
-    pub(super) fn set(&mut self, text: &str, view: &View, ty: Type) {
-        let mut lines = Lines::default();
-        copy(view, text, &ty, &mut lines);
-        self.reset_state.append(&lines);
-    }
-
     /// What an instruction reads.
-    fn operand(&mut self, this: &Loop<'a>, read: &Read) -> Operand {
+    pub(super) fn operand(&mut self, this: &Loop<'a>, read: &Read) -> Operand {
         let (var, place) = in_loop(read);
         match place {
             Place::Immediate(immediate) => Operand::Seen(self.immediate(*var, immediate)),
@@ -478,42 +450,6 @@ impl<'a> Emitter<'a> {
             writes.push(Write { to, view, ty, conditions, flag });
         }
         write_at_once(writes, self, lines);
-    }
-
-    /// Says where the value of a delay is.
-    pub(super) fn remember(
-        &mut self,
-        fby: VarId,
-        text: &str,
-        flag: Option<&str>,
-        is_written_each_cycle: bool,
-    ) {
-        let field = |text: &str| text.trim_start_matches("self->").to_string();
-        let place = MemoryPlace::Field { name: field(text), flag: flag.map(field) };
-        self.memories.push(Memory { fby, ty: self.ty(fby).clone(), place, is_written_each_cycle });
-    }
-
-    /// The rings of a loop.
-    fn kept(&self, lagged: &'a Lagged) -> Vec<Ring> {
-        let ring = |ring: &eddy_plan::plan::Ring| {
-            let name = self.names.of(ring.var);
-            let has = |field: String| self.state.find(&field).is_some().then_some(field);
-            Some(Ring {
-                var: ring.var,
-                ty: self.ty(ring.var).clone(),
-                lag: lagged.lag(ring.var),
-                slots: ring.slots,
-                field: has(format!("q_{name}"))?,
-                flags: has(format!("qf_{name}")),
-            })
-        };
-        lagged.rings.iter().filter_map(ring).collect()
-    }
-
-    /// The flag that says whether a delay was written, if it needs one.
-    pub(super) fn written_flag(&mut self, shift: VarId) -> Option<String> {
-        let has_flag = self.state.find(&format!("f_{}", self.names.of(shift))).is_some();
-        has_flag.then(|| self.state_flag("f", shift))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! * [`reads`]: operands of instructions, as views of the memory that they are in.
 //! * [`invariants`]: what does not depend on time.
+//! * [`memories`]: what delays remember, and where hosts find it.
 //! * [`transposed`]: matrices that are kept by columns too.
 //! * [`assign`]: assignments, one by one or at once.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`.
@@ -10,6 +11,7 @@
 mod assign;
 mod forward;
 mod invariants;
+mod memories;
 mod reads;
 mod transposed;
 mod window;

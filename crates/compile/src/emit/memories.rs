@@ -1,0 +1,79 @@
+//! What delays remember, where it starts, and where hosts find it.
+
+use eddy_flow::VarId;
+use eddy_plan::plan::{Lagged, Place, Read};
+use eddy_tensor::Type;
+
+use super::assign::copy;
+use super::forward::Loop;
+use super::reads::memory;
+use super::{Emitter, Memory, MemoryPlace, Ring};
+use crate::lines::Lines;
+use crate::lower::Operand;
+use crate::view::View;
+
+impl<'a> Emitter<'a> {
+    /// What a delay is at its first activation: its initial value, or for what is learnt a field, since it may have been learnt before.
+    pub(super) fn start_of(&mut self, this: &Loop<'a>, var: VarId, init: &Read) -> Operand {
+        let is_learnt = self.source.flow.memory.iter().any(|memory| memory.var == var);
+        let Some(view) = self.initial(init).filter(|_| is_learnt) else { return self.operand(this, init) };
+        let (text, ty) = (self.state_value("i", var), self.ty(var).clone());
+        let mut lines = Lines::default();
+        copy(&view, &text, &ty, &mut lines);
+        self.reset.append(&lines);
+        let place = MemoryPlace::Start(text.trim_start_matches("self->").to_string());
+        self.memories.push(Memory { fby: var, ty: ty.clone(), place, is_written_each_cycle: false });
+        Operand::Seen(memory(text, &ty))
+    }
+
+    /// An initial value that does not depend on time.
+    pub(super) fn initial(&mut self, read: &Read) -> Option<View> {
+        match read {
+            Read::Here(var, Place::Immediate(immediate)) => Some(self.immediate(*var, immediate)),
+            _ => None,
+        }
+    }
+
+    /// Sets a field of the state when it is reset.
+    pub(super) fn set(&mut self, text: &str, view: &View, ty: Type) {
+        let mut lines = Lines::default();
+        copy(view, text, &ty, &mut lines);
+        self.reset_state.append(&lines);
+    }
+
+    /// Says where the value of a delay is.
+    pub(super) fn remember(
+        &mut self,
+        fby: VarId,
+        text: &str,
+        flag: Option<&str>,
+        is_written_each_cycle: bool,
+    ) {
+        let field = |text: &str| text.trim_start_matches("self->").to_string();
+        let place = MemoryPlace::Field { name: field(text), flag: flag.map(field) };
+        self.memories.push(Memory { fby, ty: self.ty(fby).clone(), place, is_written_each_cycle });
+    }
+
+    /// The rings of a loop.
+    pub(super) fn kept(&self, lagged: &'a Lagged) -> Vec<Ring> {
+        let ring = |ring: &eddy_plan::plan::Ring| {
+            let name = self.names.of(ring.var);
+            let has = |field: String| self.state.find(&field).is_some().then_some(field);
+            Some(Ring {
+                var: ring.var,
+                ty: self.ty(ring.var).clone(),
+                lag: lagged.lag(ring.var),
+                slots: ring.slots,
+                field: has(format!("q_{name}"))?,
+                flags: has(format!("qf_{name}")),
+            })
+        };
+        lagged.rings.iter().filter_map(ring).collect()
+    }
+
+    /// The flag that says whether a delay was written, if it needs one.
+    pub(super) fn written_flag(&mut self, shift: VarId) -> Option<String> {
+        let has_flag = self.state.find(&format!("f_{}", self.names.of(shift))).is_some();
+        has_flag.then(|| self.state_flag("f", shift))
+    }
+}
