@@ -112,13 +112,6 @@ impl Machine {
         }
     }
 
-    /// Starts anew: delays have their initial values again.
-    pub fn restart(&mut self) {
-        self.instance.reset();
-        self.waiting.clear();
-        self.found.clear();
-    }
-
     /// Whether nothing is kept but what delays remember: no window is open.
     pub fn is_between_windows(&self) -> bool {
         self.waiting.iter().filter(|is_active| **is_active).count() == self.found.len()
