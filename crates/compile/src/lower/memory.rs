@@ -5,11 +5,11 @@
 //! is shared: a piece is free again when the last reader of what was in it has run.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Scalar, Type};
+use eddy_tensor::{Op, Scalar, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Code;
-use super::schedule::{ActionKind, Scheduled};
+use super::schedule::{Action, ActionKind, Item, Scheduled, summed_along};
+use super::{Code, Right, products};
 use crate::view::{Root, View};
 
 /// Where streams are.
@@ -18,6 +18,8 @@ pub(crate) struct Homes {
     homes: FxHashMap<VarId, Home>,
     /// What streams that are seen through look at.
     aliases: FxHashMap<VarId, View>,
+    /// Arrays that are used while a result is computed, and not after.
+    workspaces: FxHashMap<VarId, String>,
 }
 
 /// Where a stream is.
@@ -51,6 +53,11 @@ impl Homes {
     /// Where a result goes.
     pub fn home(&self, var: VarId) -> &Home {
         &self.homes[&var]
+    }
+
+    /// The array that is used while a result is computed, if it needs one.
+    pub fn workspace(&self, var: VarId) -> Option<&str> {
+        self.workspaces.get(&var).map(String::as_str)
     }
 
     /// An element of a view.
@@ -114,14 +121,14 @@ pub(super) fn assign(
 ) -> Homes {
     let uses = Uses::new(code, scheduled);
     let in_place = in_place(code, scheduled);
-    let mut homes = Homes { homes: FxHashMap::default(), aliases: scheduled.aliases.clone() };
+    let mut homes = Homes { aliases: scheduled.aliases.clone(), ..Homes::default() };
     let mut to_free: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
     for (number, action) in scheduled.actions.iter().enumerate() {
         for (position, item) in action.items().iter().enumerate() {
             let (var, ty) = (item.statement.var, &item.statement.ty);
             let export = code.exports.get(&var).and_then(|places| places.first());
-            let at = (number, position);
-            let in_place = in_place.get(&var).filter(|place| uses.allow_in_place(place, at));
+            let position = is_element(action, item).then_some(position);
+            let in_place = in_place.get(&var).filter(|place| uses.allow_in_place(place, number, position));
             let home = match (export.or(in_place), uses.last(var)) {
                 _ if ty.shape.is_scalar() => Home::Scalar(names(var)),
                 (Some(place), _) => Home::Array(place.clone()),
@@ -134,7 +141,7 @@ pub(super) fn assign(
             };
             // What no loop computes needs memory even if nobody reads it.
             let home = match (&action.kind, home) {
-                (ActionKind::Other(_), Home::Loop(_)) => {
+                (_, Home::Loop(_)) if !is_element(action, item) => {
                     let piece = scratch.take(ty.scalar, ty.shape.iter().product());
                     to_free.entry(number).or_default().push(piece);
                     Home::Array(Scratch::name(piece))
@@ -142,11 +149,30 @@ pub(super) fn assign(
                 (_, home) => home,
             };
             homes.homes.insert(var, home);
+            let workspace = workspace(item);
+            if workspace > 0 {
+                let piece = scratch.take(item.reads[1].scalar, workspace);
+                to_free.entry(number).or_default().push(piece);
+                homes.workspaces.insert(var, Scratch::name(piece));
+            }
         }
         to_free.remove(&number).unwrap_or_default().into_iter().for_each(|piece| scratch.give_back(piece));
     }
     to_free.into_values().flatten().for_each(|piece| scratch.give_back(piece));
     homes
+}
+
+/// Whether a loop computes the result, element by element.
+fn is_element(action: &Action<'_>, item: &Item<'_>) -> bool {
+    matches!(action.kind, ActionKind::Map(..)) && summed_along(item).is_none()
+}
+
+/// How many numbers an operation puts aside while it runs.
+fn workspace(item: &Item<'_>) -> usize {
+    match &item.statement.right {
+        Right::Apply(Op::Matmul, _) => products::workspace(item),
+        _ => 0,
+    }
 }
 
 /// Where results may go; what is only another name for a result is that result.
@@ -213,11 +239,11 @@ impl Uses {
     }
 
     /// Whether a result may be written to memory that was there before: whoever reads that has run, or reads each element before it is
-    /// written, in the same loop.
-    fn allow_in_place(&self, place: &str, (action, position): (usize, usize)) -> bool {
+    /// written, in the same loop. What has no position there is begun before the loop is.
+    fn allow_in_place(&self, place: &str, action: usize, position: Option<usize>) -> bool {
         let readers = self.memory.get(place).map_or(&[][..], Vec::as_slice);
         let is_over = |((reader, at), is_aligned): &Reader| {
-            *reader < action || (*reader == action && *at <= position && *is_aligned)
+            *reader < action || (*reader == action && Some(*at) <= position && *is_aligned)
         };
         readers.iter().all(is_over)
     }

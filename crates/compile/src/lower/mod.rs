@@ -2,15 +2,18 @@
 //!
 //! Input is a list of statements, one operation each, in groups that run under the same conditions. Some things happen to them:
 //!
+//! * what is written twice is computed once ([`common`]),
 //! * what nobody reads is left out ([`mod@prune`]),
 //! * what moves no element becomes a [`View`] and costs nothing ([`mod@schedule`]),
-//! * operations on elements with the same shape become one loop, in which most results are never stored ([`mod@schedule`]),
+//! * operations on elements with the same shape become one loop, in which most results are never stored, and sums of those are taken as
+//!   they come ([`mod@schedule`]),
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
 //! Then they are printed: [`print`](mod@print) writes loops over elements, [`products`], [`reductions`], [`structure`] and
 //! [`convolution`] all other operations. Each operation accumulates in the order that the tensor crate defines, so that the bits are
 //! the same as those of the simulator.
 
+mod common;
 mod convolution;
 mod expression;
 pub(crate) mod memory;
@@ -66,6 +69,14 @@ impl Right {
             Right::Copy(operand) => vec![operand],
         }
     }
+
+    fn operands_mut(&mut self) -> Vec<&mut Operand> {
+        match self {
+            Right::Apply(_, operands) => operands.iter_mut().collect(),
+            Right::Choice(condition, yes, no) => vec![condition, yes, no],
+            Right::Copy(operand) => vec![operand],
+        }
+    }
 }
 
 /// What a statement reads.
@@ -112,7 +123,7 @@ pub(crate) fn lower(
     precision: Precision,
     scratch: &mut Scratch,
 ) -> Lowered {
-    let code = prune::prune(code);
+    let code = prune::prune(&common::share(code));
     let scheduled = schedule::schedule(&code);
     let homes = memory::assign(&code, &scheduled, names, scratch);
     let lines = print::print(&code, &scheduled, &homes, precision);

@@ -1,16 +1,16 @@
 //! Loops over elements, as text; and the other operations, by their kinds.
 
 use eddy_flow::VarId;
-use eddy_tensor::Op;
+use eddy_tensor::{Op, Shape};
 use rustc_hash::FxHashSet;
 
 use super::expression::{Elements, chosen};
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
-use super::schedule::{Action, ActionKind, Item, Scheduled};
+use super::schedule::{Action, ActionKind, Item, Scheduled, summed_along};
 use super::{Code, Right, convolution, products, reductions, structure};
 use crate::lines::Lines;
-use crate::nest::Nest;
+use crate::nest::{Nest, loops};
 use crate::precision::Precision;
 use crate::view::{Root, View, is_moving};
 
@@ -103,9 +103,12 @@ impl Printer<'_> {
     }
 
     /// One loop in which all items are computed.
-    fn map(&self, shape: &[usize], items: &[Item<'_>], lines: &mut Lines) {
-        let wholes: Vec<View> =
-            items.iter().map(|item| View::whole(Root::Var(item.statement.var), &item.statement.ty)).collect();
+    fn map(&self, shape: &Shape, items: &[Item<'_>], lines: &mut Lines) {
+        let wholes: Vec<View> = items.iter().map(|item| written(item, shape)).collect();
+        for item in items.iter().filter(|item| summed_along(item).is_some()) {
+            let (size, zero) = (item.statement.ty.shape.iter().product(), self.precision.number(-0.0));
+            loops(&[size], 0, lines, |lines| lines.line(format!("{} = {zero};", self.result(item, "i0"))));
+        }
         let views: Vec<&View> = items.iter().flat_map(|item| &item.reads).chain(&wholes).collect();
         let nest = Nest::new(shape, &views);
         let n_reads = views.len() - wholes.len();
@@ -116,7 +119,13 @@ impl Printer<'_> {
                 let reads: Vec<String> =
                     reads.map(|(k, view)| self.loop_element(items, view, &nest.place(at + k))).collect();
                 at += item.reads.len();
-                self.store(item, &self.expression(item, &reads), &nest.place(n_reads + number), lines);
+                let place = nest.place(n_reads + number);
+                if summed_along(item).is_some() {
+                    let (sum, comment) = (self.result(item, &place), &item.statement.comment);
+                    lines.line(format!("{sum} += {}; /* {comment} */", reads[0]));
+                } else {
+                    self.store(item, &self.expression(item, &reads), &place, lines);
+                }
             }
         });
     }
@@ -219,6 +228,15 @@ impl Printer<'_> {
     /// The type of the elements of a result.
     pub fn c_type(&self, item: &Item<'_>) -> &'static str {
         self.precision.c_type(item.statement.ty.scalar)
+    }
+}
+
+/// Where a loop over a shape writes a result.
+fn written(item: &Item<'_>, shape: &Shape) -> View {
+    let whole = View::whole(Root::Var(item.statement.var), &item.statement.ty);
+    match summed_along(item) {
+        Some(strides) => View { shape: shape.clone(), strides, ..whole },
+        None => whole,
     }
 }
 

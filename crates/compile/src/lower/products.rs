@@ -33,6 +33,12 @@ impl<'a> Product<'a> {
     }
 }
 
+/// How much memory a product needs besides its result: a right operand whose rows are not lists of neighbours is put aside by rows.
+pub(super) fn workspace(item: &Item<'_>) -> usize {
+    let Product { inner, columns, strides, .. } = Product::new(item);
+    if columns > 1 && strides[3] != 1 { inner * columns } else { 0 }
+}
+
 /// Where the elements of an operand begin, as a pointer.
 fn pointer(printer: &Printer<'_>, view: &View) -> Option<String> {
     let element = printer.homes.element(view, &view.offset.to_string());
@@ -55,7 +61,7 @@ pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
 }
 
 /// A call of the tiled product, where the elements along the rows of the right operand, or along the columns of the left one if the
-/// right one is a vector, lie one after the other.
+/// right one is a vector, lie one after the other, or are put so first.
 fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) -> bool {
     let Product { left, right, rows, inner, columns, strides } = *product;
     if item.statement.ty.shape.is_scalar() {
@@ -67,6 +73,14 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
     if columns > 1 && b_column == 1 {
         lines.line(format!(
             "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {b}, {b_term}, {c}, {columns});"
+        ));
+        return true;
+    }
+    if let Some(packed) = printer.homes.workspace(item.statement.var) {
+        let pack = printer.precision.function("pack");
+        lines.line(format!("{pack}({inner}, {columns}, {b}, {b_term}, {b_column}, {packed});"));
+        lines.line(format!(
+            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {packed}, {columns}, {c}, {columns});"
         ));
         return true;
     }

@@ -1,13 +1,13 @@
 //! Sums, means and maxima along axes, from left to right.
 
-use eddy_tensor::{Op, Scalar};
+use eddy_tensor::{Op, Scalar, Shape};
 
 use super::expression::Elements;
 use super::print::{Printer, site};
 use super::schedule::Item;
 use crate::lines::Lines;
 use crate::nest::{index, loops, loops_over, place};
-use crate::view::{View, row_major};
+use crate::view::{Root, View, row_major};
 
 /// The axes of an operand around the one that is reduced: indices and sizes.
 struct Axes<'a> {
@@ -30,6 +30,14 @@ impl<'a> Axes<'a> {
                 inner: all[axis + 1..].to_vec(),
             },
         }
+    }
+
+    /// The axes that `reduce` sums over: those that have size 1 in the result, or are missing there.
+    fn summed_down(view: &'a View, shape: &Shape) -> Axes<'a> {
+        let missing = view.shape.len() - shape.len();
+        let is_kept = |axis: &usize| *axis >= missing && shape[*axis - missing] == view.shape[*axis];
+        let (outer, reduced) = (0..view.shape.len()).partition(is_kept);
+        Axes { view, reduced, outer, inner: Vec::new() }
     }
 
     fn n(&self) -> usize {
@@ -55,6 +63,49 @@ impl<'a> Axes<'a> {
         let kept: Vec<usize> = self.outer.iter().chain(&self.inner).copied().collect();
         let strides = row_major(&self.sizes(&kept));
         place(0, kept.iter().map(|axis| index(*axis)).zip(strides))
+    }
+}
+
+/// Rows of numbers, each of which is to be summed.
+struct Rows<'a> {
+    view: &'a View,
+    rows: usize,
+    terms: usize,
+    /// From row to row, and from term to term.
+    strides: [usize; 2],
+}
+
+impl Axes<'_> {
+    /// What is reduced as rows, if what is kept comes before it and both are evenly spaced.
+    fn rows(&self) -> Option<Rows<'_>> {
+        let is_before = self.outer.last() < self.reduced.first() || self.outer.is_empty();
+        let [(rows, row), (terms, term)] = [self.evenly(&self.outer)?, self.evenly(&self.reduced)?];
+        let is_worth_it = self.inner.is_empty() && is_before && rows > 1 && terms > 1;
+        let is_memory = matches!(self.view.root, Root::Memory(_) | Root::Var(_));
+        (is_worth_it && is_memory).then_some(Rows { view: self.view, rows, terms, strides: [row, term] })
+    }
+
+    /// Some neighbouring axes as one: its size and its stride.
+    fn evenly(&self, axes: &[usize]) -> Option<(usize, usize)> {
+        let (mut size, mut stride) = (1, 0);
+        for axis in axes.iter().rev().filter(|axis| self.view.shape[**axis] != 1) {
+            if size == 1 {
+                stride = self.view.strides[*axis];
+            } else if self.view.strides[*axis] != size * stride {
+                return None;
+            }
+            size *= self.view.shape[*axis];
+        }
+        Some((size, stride))
+    }
+}
+
+impl Rows<'_> {
+    fn sums(&self, printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
+        let Rows { view, rows, terms, strides: [row, term] } = self;
+        let first = printer.homes.element(view, &view.offset.to_string());
+        let (function, result) = (printer.precision.function("row_sums"), printer.array(item));
+        lines.line(format!("{function}({rows}, {terms}, &{first}, {row}, {term}, {result});"));
     }
 }
 
@@ -87,6 +138,15 @@ pub(super) fn sum(
     let finish = |sum: &str| after.map_or_else(|| sum.to_string(), |after| after(sum));
     let start = neutral(printer, view.scalar, axes.n());
     let target = printer.result(item, &axes.target());
+    if let Some(rows) = axes.rows().filter(|_| view.scalar == Scalar::Num) {
+        rows.sums(printer, item, lines);
+        if after.is_some() {
+            loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+                lines.line(format!("{target} = {};", finish(&target)));
+            });
+        }
+        return;
+    }
     if axes.inner.is_empty() {
         loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
             lines.block("", |lines| {
@@ -161,9 +221,31 @@ fn first_maxima(
 }
 
 pub(super) fn max(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, lines: &mut Lines) {
+    let axes = Axes::new(&item.reads[0], axis);
+    if !axes.inner.is_empty() && item.reads[0].scalar == Scalar::Num {
+        return maxima_side_by_side(printer, item, &axes, lines);
+    }
     first_maxima(printer, item, axis, lines, |lines, axes| {
         lines.line("(void)best;");
         lines.line(format!("{} = max;", printer.result(item, &axes.target())));
+    });
+}
+
+/// Along the inner axes maxima are independent of each other, as sums are.
+fn maxima_side_by_side(printer: &Printer<'_>, item: &Item<'_>, axes: &Axes<'_>, lines: &mut Lines) {
+    let element = |fixed: &[(usize, &str)]| printer.homes.element(axes.view, &axes.place(fixed));
+    let (target, inner) = (printer.result(item, &axes.target()), axes.sizes(&axes.inner));
+    let maximum = printer.precision.function("maximum");
+    let zeros: Vec<(usize, &str)> = axes.reduced.iter().map(|axis| (*axis, "0")).collect();
+    loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
+        loops_over(&axes.inner, &inner, lines, |lines| {
+            lines.line(format!("{target} = {};", element(&zeros)))
+        });
+        loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
+            loops_over(&axes.inner, &inner, lines, |lines| {
+                lines.line(format!("{target} = {maximum}({target}, {});", element(&[])));
+            });
+        });
     });
 }
 
@@ -233,6 +315,10 @@ pub(super) fn sum_down(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines
     let (view, shape) = (&item.reads[0], &item.statement.ty.shape);
     let n_terms: usize = view.shape.iter().product();
     let size: usize = shape.iter().product();
+    if let Some(rows) = Axes::summed_down(view, shape).rows().filter(|_| view.scalar == Scalar::Num) {
+        rows.sums(printer, item, lines);
+        return;
+    }
     let missing = view.shape.len() - shape.len();
     let own = row_major(shape);
     let strides = (0..view.shape.len()).map(|axis| match axis.checked_sub(missing) {

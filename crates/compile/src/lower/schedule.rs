@@ -2,15 +2,16 @@
 //!
 //! A statement that moves no element is seen through: whoever reads its result reads its operand instead. Of the others, one that is
 //! ready starts a loop, and all that are ready then and have the same shape join it, also those that read what the loop computes at
-//! the same place.
+//! the same place. Sums of what a loop computes are taken in it, if its innermost axis is not summed: there additions are independent of
+//! each other. The order in which a loop goes through elements is the order in which sums add them.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Shape, Type};
+use eddy_tensor::{Op, Scalar, Shape, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::expression::is_elementwise;
 use super::{Code, Operand, Right, Statement};
-use crate::view::{Root, View, is_moving};
+use crate::view::{Root, View, is_moving, row_major};
 
 /// Statements in the order in which they run.
 pub(super) struct Scheduled<'a> {
@@ -29,7 +30,7 @@ pub(super) struct Action<'a> {
 }
 
 pub(super) enum ActionKind<'a> {
-    /// A loop over a shape, in which all these are computed.
+    /// A loop over a shape, in which all these are computed; sums come last.
     Map(Shape, Vec<Item<'a>>),
     /// An operation of another kind.
     Other(Item<'a>),
@@ -136,6 +137,32 @@ fn stretched(statement: &Statement, reads: &[View]) -> Vec<View> {
     }
 }
 
+/// For a sum that can be taken in the loop over its operand: how far apart its results are along each axis of that.
+pub(super) fn summed_along(item: &Item<'_>) -> Option<Vec<usize>> {
+    let (Right::Apply(op, _), [operand]) = (&item.statement.right, item.reads.as_slice()) else {
+        return None;
+    };
+    let (from, to) = (&operand.shape, &item.statement.ty.shape);
+    let own = row_major(to);
+    let strides: Vec<usize> = match op {
+        Op::Sum(Some(axis)) => (0..from.len())
+            .map(|at| if at == *axis { 0 } else { own[at - usize::from(at > *axis)] })
+            .collect(),
+        Op::Reduce(_) => {
+            let missing = from.len() - to.len();
+            let stride = |at: usize| match at.checked_sub(missing) {
+                Some(kept) if to[kept] != 1 => own[kept],
+                _ => 0,
+            };
+            (0..from.len()).map(stride).collect()
+        }
+        _ => return None,
+    };
+    let is_side_by_side = from.last().is_some_and(|size| *size > 1) && strides.last() == Some(&1);
+    let is_sum = from.iter().product::<usize>() > to.iter().product();
+    (is_side_by_side && is_sum && operand.scalar == Scalar::Num).then_some(strides)
+}
+
 /// Puts the statements of a group into loops.
 fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
     let own: FxHashSet<VarId> = items.iter().map(|item| item.statement.var).collect();
@@ -168,7 +195,16 @@ fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
                 rest.push(item);
             }
         }
+        let (sums, rest): (Vec<Item<'_>>, Vec<Item<'_>>) = rest.into_iter().partition(|item| {
+            summed_along(item).is_some_and(|_| {
+                item.reads[0]
+                    .var()
+                    .is_some_and(|var| inside.contains(&var) && item.reads[0].is_all_of(var, &shape))
+            })
+        });
         done.extend(inside);
+        done.extend(sums.iter().map(|item| item.statement.var));
+        together.extend(sums);
         actions.push(Action { group, kind: ActionKind::Map(shape, together) });
         left = rest;
     }

@@ -72,6 +72,32 @@ EDDY_INLINE void eddy_rowsSUFFIX(size_t rows, size_t inner, size_t columns, cons
   if (j < columns) eddy_tile_partSUFFIX(rows, columns - j, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
 }
 
+/* The sum of each row, from left to right; there is at least one term. Eight sums go side by side, since one waits for its last term. */
+EDDY_INLINE void eddy_row_sumsSUFFIX(size_t rows, size_t terms, const NUM *x, size_t x_row, size_t x_term, NUM *c) {
+  const size_t rest = rows % 8;
+  for (size_t i = 0; i < rows - rest; i += 8) {
+    NUM sum[8];
+#pragma GCC unroll 8
+    for (size_t r = 0; r < 8; r++) sum[r] = x[(i + r) * x_row];
+    for (size_t k = 1; k < terms; k++)
+#pragma GCC unroll 8
+      for (size_t r = 0; r < 8; r++) sum[r] += x[(i + r) * x_row + k * x_term];
+#pragma GCC unroll 8
+    for (size_t r = 0; r < 8; r++) c[i + r] = sum[r];
+  }
+  for (size_t i = rows - rest; i < rows; i++) {
+    NUM sum = x[i * x_row];
+    for (size_t k = 1; k < terms; k++) sum += x[i * x_row + k * x_term];
+    c[i] = sum;
+  }
+}
+
+/* Puts a matrix aside by rows. */
+EDDY_INLINE void eddy_packSUFFIX(size_t rows, size_t columns, const NUM *b, size_t b_row, size_t b_column, NUM *c) {
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < columns; j++) c[i * columns + j] = b[i * b_row + j * b_column];
+}
+
 /* c = a b, where inner is not 0. */
 EDDY_INLINE void eddy_matmulSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                     const NUM *b, size_t b_term, NUM *c, size_t c_row) {
