@@ -35,6 +35,7 @@ pub fn build(args: &BuildArgs) -> Result<Status, Stop> {
         constants: args.constants.clone(),
         shapes: args.shapes.clone(),
         seed: args.seed,
+        keep: args.keep,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
         single: args.f32,
         ..Options::default()

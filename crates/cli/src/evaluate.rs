@@ -104,6 +104,7 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Stop> {
         seed: args.seed,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
         stream: args.stream,
+        keep: args.keep,
         json: is_json,
         svg: args.svg.is_some(),
         ..Options::default()

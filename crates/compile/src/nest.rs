@@ -39,6 +39,23 @@ impl Nest {
         place(self.offsets[view], terms)
     }
 
+    /// The size of the innermost loop, if each view moves by one element or not at all in it.
+    pub fn innermost_in_steps_of_one(&self) -> Option<usize> {
+        let (size, strides) = self.axes.last()?;
+        strides.iter().all(|stride| *stride <= 1).then_some(*size)
+    }
+
+    /// The name of the innermost index.
+    pub fn innermost_index(&self) -> String {
+        index(self.axes.len() - 1)
+    }
+
+    /// Writes all loops but the innermost one.
+    pub fn write_outer(&self, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+        let sizes: Vec<usize> = self.axes[..self.axes.len() - 1].iter().map(|(size, _)| *size).collect();
+        loops(&sizes, 0, lines, inner);
+    }
+
     /// Writes the loops around some lines.
     pub fn write(&self, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
         let sizes: Vec<usize> = self.axes.iter().map(|(size, _)| *size).collect();

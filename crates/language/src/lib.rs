@@ -335,6 +335,8 @@ pub struct Options {
     pub finite: bool,
     /// The data come without an end: memory must not grow with them.
     pub stream: bool,
+    /// Keep what takes long to compute again.
+    pub keep: bool,
     /// Answer with an object for scripts, in a command that has one of its own.
     pub json: bool,
     /// How far a derivative may be from finite differences.

@@ -61,10 +61,21 @@ pub struct Options {
     pub single: bool,
     /// Whether streams that do not change inside a window are held (section 6).
     pub holds: bool,
-    /// Whether what is cheap is computed again rather than kept.
-    pub recomputes: bool,
+    /// What is computed again rather than kept.
+    pub recompute: Recompute,
     /// Which kinds of plan are tried.
     pub kinds: Kinds,
+}
+
+/// What a later loop over a window computes again rather than reading it from memory (section 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recompute {
+    /// Nothing.
+    Nothing,
+    /// Sums, products, choices: what takes no longer than reading it. It is the fastest.
+    Arithmetic,
+    /// All that is computed element by element, `exp` and its like included. It takes the least memory.
+    Elementwise,
 }
 
 /// Which kinds of plan are tried for what no forward loop computes (section 2).
@@ -80,7 +91,7 @@ pub enum Kinds {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0, single: false, holds: true, recomputes: true, kinds: Kinds::All }
+        Options { seed: 0, single: false, holds: true, recompute: Recompute::Elementwise, kinds: Kinds::All }
     }
 }
 

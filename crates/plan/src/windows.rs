@@ -251,7 +251,7 @@ impl Search<'_> {
         shown.sort_unstable();
         shown.dedup();
         let prelude = self.prelude_loop(&prelude.lags, &shown);
-        windows(system, cut, prelude, &versions, self.outputs, Wishes { recomputes: self.options.recomputes })
+        windows(system, cut, prelude, &versions, self.outputs, Wishes { recompute: self.options.recompute })
     }
 
     fn prelude_loop(&self, lags: &Lags, shown: &[VarId]) -> Lagged {

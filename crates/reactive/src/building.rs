@@ -13,6 +13,7 @@ use crate::draft::Draft;
 use crate::elaborate::Given;
 use crate::flow::Flow;
 use crate::parameters;
+use crate::planning::recompute;
 use crate::prepare::{Checks, prepare};
 use crate::program::{Callable, Program};
 
@@ -41,6 +42,7 @@ pub fn build(
         seed,
         single: options.single,
         kinds: Kinds::Bounded,
+        recompute: recompute(options),
         ..eddy_plan::Options::default()
     };
     let plan = plan(flow, &prepared.clocks, &planning);

@@ -3,7 +3,7 @@
 use eddy_language::Options;
 use eddy_plan::plan::{Plan, Schedule};
 use eddy_plan::show::{json, kind, reason, report, svg};
-use eddy_plan::{Kinds, plan as planned};
+use eddy_plan::{Kinds, Recompute, plan as planned};
 use eddy_syntax::{Diagnostic, Sources};
 
 use crate::codes;
@@ -24,6 +24,7 @@ pub fn plan(
     let wishes = eddy_plan::Options {
         seed: options.seed.unwrap_or(0),
         kinds: if options.stream { Kinds::Bounded } else { Kinds::All },
+        recompute: recompute(options),
         ..eddy_plan::Options::default()
     };
     let (mut text, mut warnings, mut diagnostics) = (String::new(), Vec::new(), Vec::new());
@@ -51,6 +52,11 @@ pub fn plan(
         warnings.extend(no_plan(program, node, &prepared, &plan, options.stream));
     }
     if diagnostics.is_empty() { Ok((text, warnings)) } else { Err(diagnostics) }
+}
+
+/// What later loops compute again.
+pub(crate) fn recompute(options: &Options) -> Recompute {
+    if options.keep { Recompute::Arithmetic } else { Recompute::Elementwise }
 }
 
 fn ready(

@@ -48,7 +48,11 @@ impl Compiled {
         let case = Case::of(workload);
         let prepared = ready(&case)?;
         let single = workload.is_single();
-        let planning = eddy_plan::Options { single, ..eddy_plan::Options::default() };
+        let planning = eddy_plan::Options {
+            single,
+            recompute: eddy_plan::Recompute::Arithmetic,
+            ..eddy_plan::Options::default()
+        };
         let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &planning);
         let source = Source { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
         let precision = if single { Precision::Single } else { Precision::Double };

@@ -43,6 +43,9 @@ pub struct BuildArgs {
     /// There is room for windows of at most N cycles [default: 64]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub max_window: Option<u64>,
+    /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory
+    #[arg(long)]
+    pub keep: bool,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -365,6 +365,7 @@ impl Evaluation {
             dense: false,
             finite: false,
             stream: false,
+            keep: false,
             json: false,
             tolerance: None,
             coins: self.coins,

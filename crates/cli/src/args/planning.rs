@@ -28,6 +28,9 @@ pub struct PlanArgs {
     /// Plan for data without an end, so that memory must not grow with them
     #[arg(long)]
     pub stream: bool,
+    /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory; `run` and `train` do so
+    #[arg(long)]
+    pub keep: bool,
     /// Draw the plan into this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node", conflicts_with = "json")]
     pub svg: Option<PathBuf>,

@@ -177,7 +177,7 @@ fn workspace(item: &Item<'_>) -> usize {
 
 /// Where results may go; what is only another name for a result is that result.
 fn in_place(code: &Code, scheduled: &Scheduled<'_>) -> FxHashMap<VarId, String> {
-    let items = || scheduled.actions.iter().flat_map(super::schedule::Action::items);
+    let items = || scheduled.actions.iter().flat_map(Action::items);
     let shape =
         |var: VarId| items().find(|item| item.statement.var == var).map(|item| &item.statement.ty.shape);
     let result = |var: &VarId| match scheduled.aliases.get(var) {

@@ -9,13 +9,14 @@
 //!   they come ([`mod@schedule`]),
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
-//! Then they are printed: [`print`](mod@print) writes loops over elements, [`products`], [`reductions`], [`structure`] and
-//! [`convolution`] all other operations. Each operation accumulates in the order that the tensor crate defines, so that the bits are
+//! Then they are printed: [`map`] writes loops over elements, [`products`], [`reductions`], [`structure`] and
+//! [`convolution`] all other operations, and [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
 //! the same as those of the simulator.
 
 mod common;
 mod convolution;
 mod expression;
+mod map;
 pub(crate) mod memory;
 mod print;
 mod products;

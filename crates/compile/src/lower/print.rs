@@ -1,16 +1,17 @@
-//! Loops over elements, as text; and the other operations, by their kinds.
+//! Code as text: declarations, conditions, and operations by their kinds.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Shape};
+use eddy_tensor::Op;
 use rustc_hash::FxHashSet;
 
 use super::expression::{Elements, chosen};
+use super::map::Map;
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
-use super::schedule::{Action, ActionKind, Item, Scheduled, summed_along};
+use super::schedule::{Action, ActionKind, Item, Scheduled};
 use super::{Code, Right, convolution, products, reductions, structure};
 use crate::lines::Lines;
-use crate::nest::{Nest, loops};
+use crate::nest::Nest;
 use crate::precision::Precision;
 use crate::view::{Root, View, is_moving};
 
@@ -19,7 +20,7 @@ pub(super) struct Printer<'a> {
     pub homes: &'a Homes,
     pub precision: Precision,
     /// Scalars that are declared where they are computed.
-    declared_in_place: FxHashSet<VarId>,
+    pub declared_in_place: FxHashSet<VarId>,
 }
 
 /// Writes all actions; scalars that are not always computed are declared in front.
@@ -94,7 +95,7 @@ impl Printer<'_> {
 
     fn action(&self, action: &Action<'_>, lines: &mut Lines) {
         match &action.kind {
-            ActionKind::Map(shape, items) => self.map(shape, items, lines),
+            ActionKind::Map(shape, items) => Map { printer: self, shape, items }.print(lines),
             ActionKind::Other(item) => {
                 lines.line(format!("/* {} */", item.statement.comment));
                 self.other(item, lines);
@@ -102,65 +103,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One loop in which all items are computed.
-    fn map(&self, shape: &Shape, items: &[Item<'_>], lines: &mut Lines) {
-        let wholes: Vec<View> = items.iter().map(|item| written(item, shape)).collect();
-        for item in items.iter().filter(|item| summed_along(item).is_some()) {
-            let (size, zero) = (item.statement.ty.shape.iter().product(), self.precision.number(-0.0));
-            loops(&[size], 0, lines, |lines| lines.line(format!("{} = {zero};", self.result(item, "i0"))));
-        }
-        let views: Vec<&View> = items.iter().flat_map(|item| &item.reads).chain(&wholes).collect();
-        let nest = Nest::new(shape, &views);
-        let n_reads = views.len() - wholes.len();
-        nest.write(lines, |lines| {
-            let mut at = 0;
-            for (number, item) in items.iter().enumerate() {
-                let reads = item.reads.iter().enumerate();
-                let reads: Vec<String> =
-                    reads.map(|(k, view)| self.loop_element(items, view, &nest.place(at + k))).collect();
-                at += item.reads.len();
-                let place = nest.place(n_reads + number);
-                if summed_along(item).is_some() {
-                    let (sum, comment) = (self.result(item, &place), &item.statement.comment);
-                    lines.line(format!("{sum} += {}; /* {comment} */", reads[0]));
-                } else {
-                    self.store(item, &self.expression(item, &reads), &place, lines);
-                }
-            }
-        });
-    }
-
-    /// What the loop computes is in a variable, also if it is stored as well.
-    fn loop_element(&self, items: &[Item<'_>], view: &View, place: &str) -> String {
-        match view.var() {
-            Some(var) if items.iter().any(|item| item.statement.var == var) => match self.homes.home(var) {
-                Home::Array(_) => temporary(var.index()),
-                _ => self.homes.element(view, place),
-            },
-            _ => self.homes.element(view, place),
-        }
-    }
-
-    fn store(&self, item: &Item<'_>, expression: &str, place: &str, lines: &mut Lines) {
-        let (ty, comment) = (self.precision.c_type(item.statement.ty.scalar), &item.statement.comment);
-        match self.homes.home(item.statement.var) {
-            Home::Scalar(name) if self.declared_in_place.contains(&item.statement.var) => {
-                lines.line(format!("const {ty} {name} = {expression}; /* {comment} */"));
-                if can_fail(item.statement) {
-                    lines.line(format!("(void){name};"));
-                }
-            }
-            Home::Scalar(name) => lines.line(format!("{name} = {expression}; /* {comment} */")),
-            Home::Loop(name) => lines.line(format!("const {ty} {name} = {expression}; /* {comment} */")),
-            Home::Array(text) => {
-                let name = temporary(item.statement.var.index());
-                lines.line(format!("const {ty} {name} = {expression}; /* {comment} */"));
-                lines.line(format!("{text}[{place}] = {name};"));
-            }
-        }
-    }
-
-    fn expression(&self, item: &Item<'_>, reads: &[String]) -> String {
+    pub fn expression(&self, item: &Item<'_>, reads: &[String]) -> String {
         let site = site(item);
         let operand = item.reads.first().map_or(item.statement.ty.scalar, |view| view.scalar);
         let elements = Elements { precision: self.precision, operand, site: &site };
@@ -231,21 +174,7 @@ impl Printer<'_> {
     }
 }
 
-/// Where a loop over a shape writes a result.
-fn written(item: &Item<'_>, shape: &Shape) -> View {
-    let whole = View::whole(Root::Var(item.statement.var), &item.statement.ty);
-    match summed_along(item) {
-        Some(strides) => View { shape: shape.clone(), strides, ..whole },
-        None => whole,
-    }
-}
-
 /// What says where something failed.
 pub(super) fn site(item: &Item<'_>) -> String {
     format!("&error, {}", item.statement.site)
-}
-
-/// The variable of a loop for what is also stored.
-fn temporary(var: usize) -> String {
-    format!("e{var}")
 }

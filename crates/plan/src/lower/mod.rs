@@ -12,6 +12,7 @@ mod storage;
 use eddy_flow::VarId;
 use rustc_hash::FxHashMap;
 
+use crate::Recompute;
 use crate::cells::Cell;
 use crate::plan::{Arrival, BufferRole, Cut, Lagged, Memory as Bytes, Version, Windows};
 use crate::region::Draft;
@@ -24,8 +25,8 @@ use storage::{After, Homes, Memory, Spot, assign, carried_reads, share};
 /// What can be left out of a plan, for comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes {
-    /// Whether buffers are taken away that are cheap to compute again.
-    pub recomputes: bool,
+    /// Which buffers are taken away, since they are cheap to compute again.
+    pub recompute: Recompute,
 }
 
 /// Code for windows: one version, or one for each value that a condition is assumed to have.
@@ -47,7 +48,7 @@ pub fn windows(
         let cells = draft.cells(system);
         let read_after: Vec<Cell> =
             carried_reads(&cells, draft).into_iter().chain(emission_reads(&cells, draft, outputs)).collect();
-        let after = After { outputs, cells: &read_after, recomputes: wishes.recomputes };
+        let after = After { outputs, cells: &read_after, recompute: wishes.recompute };
         let mut homes = assign(&cells, draft, &after, &mut memory, Homes::default());
         share(draft, system, &read_after, &mut homes, &mut memory);
         for shift in carried_shifts(draft) {

@@ -7,6 +7,7 @@ use eddy_flow::VarId;
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::Recompute;
 use crate::cells::{Cell, Cells, Pull};
 use crate::plan::BufferRole;
 use crate::region::{Draft, order_within};
@@ -37,6 +38,7 @@ pub fn repeats(
     wanted: &[(VarId, BufferRole, bool)],
     read_after: &FxHashSet<Cell>,
     buffered: &mut FxHashSet<VarId>,
+    recompute: Recompute,
 ) -> Repeats {
     let rank = ranks(draft);
     let mut candidates: Vec<VarId> =
@@ -46,7 +48,7 @@ pub fn repeats(
     let mut dropped: Vec<VarId> = Vec::new();
     for var in candidates {
         buffered.remove(&var);
-        if way_back(cells, draft, buffered, var, MAX_OPERATIONS).is_some() {
+        if way_back(cells, draft, buffered, var, recompute, MAX_OPERATIONS).is_some() {
             dropped.push(var);
         } else {
             buffered.insert(var);
@@ -55,8 +57,8 @@ pub fn repeats(
     let mut repeats = Repeats::default();
     let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
     for var in dropped {
-        let again =
-            way_back(cells, draft, buffered, var, usize::MAX).expect("what is dropped stays computable");
+        let again = way_back(cells, draft, buffered, var, recompute, usize::MAX)
+            .expect("what is dropped stays computable");
         for step in readers(draft, var) {
             of_step.entry(step).or_default().extend(&again);
         }
@@ -106,6 +108,7 @@ fn way_back(
     draft: &Draft,
     buffered: &FxHashSet<VarId>,
     var: VarId,
+    recompute: Recompute,
     max_operations: usize,
 ) -> Option<FxHashSet<VarId>> {
     let mut again: FxHashSet<VarId> = FxHashSet::default();
@@ -116,7 +119,7 @@ fn way_back(
         }
         // Long ways are not cheap.
         if again.len() > max_operations
-            || !is_cheap(cells.system.def(var))
+            || !is_cheap(cells.system.def(var), recompute)
             || !cells.evaluation.is_open(var, INNER)
             || draft.graph.number(var, INNER).is_none()
         {
@@ -151,22 +154,23 @@ fn ranks(draft: &Draft) -> FxHashMap<VarId, usize> {
     order.into_iter().enumerate().map(|(rank, node)| (graph.nodes[node].0, rank)).collect()
 }
 
-/// Whether computing a cell again costs no more than keeping it: one pass over its elements.
-fn is_cheap(def: &Def) -> bool {
+/// Whether an operation counts as cheap: one pass over its elements.
+fn is_cheap(def: &Def, recompute: Recompute) -> bool {
     let Def::Apply(op, _) = def else { return matches!(def, Def::Copy(_) | Def::Choice { .. }) };
     let arithmetic = matches!(
         op,
         Op::Add
             | Op::Sub
             | Op::Mul
-            | Op::Div
-            | Op::Pow
             | Op::Maximum
             | Op::Minimum
             | Op::IntDiv
             | Op::IntMod
             | Op::Neg
             | Op::Abs
+            | Op::Relu
+            | Op::ToNum
+            | Op::ToInt
     );
     let truth = matches!(
         op,
@@ -174,20 +178,11 @@ fn is_cheap(def: &Def) -> bool {
     );
     let functions = matches!(
         op,
-        Op::Relu
-            | Op::Exp
-            | Op::Log
-            | Op::Sqrt
-            | Op::Tanh
-            | Op::Sigmoid
-            | Op::Sin
-            | Op::Cos
-            | Op::ToNum
-            | Op::ToInt
+        Op::Div | Op::Pow | Op::Exp | Op::Log | Op::Sqrt | Op::Tanh | Op::Sigmoid | Op::Sin | Op::Cos
     );
     let views = matches!(
         op,
         Op::Copy | Op::Index(_) | Op::Reshape(_) | Op::StopGradient | Op::ZerosLike | Op::OnesLike
     );
-    arithmetic || truth || functions || views
+    arithmetic || truth || views || functions && recompute == Recompute::Elementwise
 }

@@ -10,6 +10,7 @@ use eddy_flow::VarId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::recompute::{Repeats, repeats};
+use crate::Recompute;
 use crate::cells::{Cell, Cells};
 use crate::graph::NodeNo;
 use crate::plan::{Buffer, BufferId, BufferRole, Carried, Scalar, ScalarId, SlotId, Zone, ZoneEnd};
@@ -101,8 +102,8 @@ pub struct After<'a> {
     pub outputs: &'a [VarId],
     /// Single cells that are read.
     pub cells: &'a [Cell],
-    /// Whether buffers may be taken away.
-    pub recomputes: bool,
+    /// Which buffers may be taken away.
+    pub recompute: Recompute,
 }
 
 /// Decides where the cells of a region are kept; buffers that exist already stay.
@@ -138,9 +139,9 @@ pub fn assign(
         }
     }
     homes.before.extend(wanted.iter().filter(|(.., is_between)| *is_between).map(|(var, ..)| *var));
-    if after.recomputes {
+    if after.recompute != Recompute::Nothing {
         let mut buffered: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
-        homes.repeats = repeats(cells, draft, &wanted, &read_after, &mut buffered);
+        homes.repeats = repeats(cells, draft, &wanted, &read_after, &mut buffered, after.recompute);
         wanted.retain(|(var, ..)| buffered.contains(var));
     }
     for (var, role, is_between) in wanted {
@@ -177,7 +178,7 @@ pub fn assign(
         if let UnitRun::Nested(inner) = &unit.run {
             let inner_cells = inner.cells(cells.system);
             let read_after = carried_reads(&inner_cells, inner);
-            let after = After { outputs: &unit.wanted, cells: &read_after, recomputes: false };
+            let after = After { outputs: &unit.wanted, cells: &read_after, recompute: Recompute::Nothing };
             homes = assign(&inner_cells, inner, &after, memory, homes);
         }
     }

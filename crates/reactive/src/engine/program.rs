@@ -7,8 +7,8 @@ use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
 use eddy_compile::emit::{self, Emitted, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
-use eddy_plan::plan;
 use eddy_plan::plan::Plan;
+use eddy_plan::{Recompute, plan};
 
 use super::Source;
 use crate::clocks::Clock;
@@ -102,7 +102,12 @@ pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompil
     let sampled = sampled(source, &mut flow);
     let simulate::Options { seed, single, .. } = source.options;
     let precision = if single { Precision::Single } else { Precision::Double };
-    let options = eddy_plan::Options { seed, single, ..eddy_plan::Options::default() };
+    let options = eddy_plan::Options {
+        seed,
+        single,
+        recompute: Recompute::Arithmetic,
+        ..eddy_plan::Options::default()
+    };
     let plan = plan(&flow, source.clocks, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);

@@ -8,7 +8,7 @@
 
 use eddy_plan::plan::{Buffer, BufferRole, Plan, Schedule};
 use eddy_plan::show::kind;
-use eddy_plan::{Options, plan};
+use eddy_plan::{Options, Recompute, plan};
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::flow::VarId;
 use eddy_reactive::infer::Hints;
@@ -142,7 +142,7 @@ fn check(text: &str, nodes: &[&str], expected: Expect) {
         let planned = |options: &Options| plan(&prepared.flow, &prepared.clocks, options);
         let with = planned(&Options::default());
         let without = planned(&Options { holds: false, ..Options::default() });
-        let everything = planned(&Options { recomputes: false, ..Options::default() });
+        let everything = planned(&Options { recompute: Recompute::Nothing, ..Options::default() });
         let [with_kind, without_kind] = [&with, &without].map(|plan| kind(&prepared.flow, plan));
         let without = if with_kind == without_kind { String::new() } else { format!(" | {without_kind}") };
         let kept = if with_kind.starts_with("window") || with_kind.starts_with("whole") {

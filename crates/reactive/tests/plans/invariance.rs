@@ -3,7 +3,7 @@
 use eddy_plan::execute::Stop;
 use eddy_plan::plan::{Cut, Schedule};
 use eddy_plan::show::{kind as kind_line, report};
-use eddy_plan::{Kinds, Options, plan};
+use eddy_plan::{Kinds, Options, Recompute, plan};
 use eddy_reactive::clocks;
 use eddy_reactive::flow::{Equation, Flow, Kind, VarId};
 use eddy_tensor::{Op, Scalar};
@@ -80,9 +80,11 @@ fn l6_derived_ends_may_be_passed_over() {
 
 #[test]
 fn l8_held_values_and_recomputation_change_no_bit() {
-    let plain = Options { holds: false, recomputes: false, ..options() };
+    let plain = Options { holds: false, recompute: Recompute::Nothing, ..options() };
     for family in [Family::Plain, Family::Reset, Family::Training] {
         law_of_samples("L8 held, recomputed", 300, family, |_, ready| agree(ready, &options(), &plain));
+        let fast = Options { recompute: Recompute::Arithmetic, ..options() };
+        law_of_samples("L8 sums recomputed", 200, family, |_, ready| agree(ready, &fast, &plain));
     }
 }
 
