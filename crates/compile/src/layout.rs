@@ -18,6 +18,9 @@ pub struct Struct {
     align: usize,
 }
 
+/// The bytes of a line of most caches.
+const CACHE_LINE: usize = 64;
+
 /// A field.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -98,6 +101,17 @@ impl Struct {
         self.fields.push(Field { name, element, dimensions, offset, comment });
         let end = offset + self.fields.last().expect("it was added").bytes(precision);
         self.bytes = end.next_multiple_of(self.align);
+    }
+
+    /// Puts the fields first that are as long as some lines of a cache: in a struct that begins with a line they do, too, and no vector of
+    /// them lies in two lines.
+    pub(crate) fn arrange(&mut self, precision: Precision) {
+        let fields = std::mem::take(self).fields;
+        let (lines, others): (Vec<Field>, Vec<Field>) =
+            fields.into_iter().partition(|field| field.bytes(precision).is_multiple_of(CACHE_LINE));
+        for Field { name, element, dimensions, comment, .. } in lines.into_iter().chain(others) {
+            self.field(name, element, dimensions, comment, precision);
+        }
     }
 
     /// The field of this name.

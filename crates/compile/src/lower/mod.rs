@@ -3,7 +3,7 @@
 //! Input is a list of statements, one operation each, in groups that run under the same conditions. Some things happen to them:
 //!
 //! * what is written twice is computed once ([`common`]),
-//! * what nobody reads is left out ([`mod@prune`]),
+//! * what nobody reads is left out ([`mod@prune`]), and so are rows of products ([`extents`]),
 //! * what moves no element becomes a [`View`] and costs nothing ([`mod@schedule`]),
 //! * operations on elements with the same shape become one loop, in which most results are never stored, and sums of those are taken as
 //!   they come ([`mod@schedule`]),
@@ -16,6 +16,7 @@
 mod common;
 mod convolution;
 mod expression;
+mod extents;
 mod map;
 pub(crate) mod memory;
 mod print;

@@ -1,10 +1,13 @@
 //! Code as text: declarations, conditions, and operations by their kinds.
 
+use std::ops::Range;
+
 use eddy_flow::VarId;
 use eddy_tensor::Op;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::expression::{Elements, chosen};
+use super::extents::rows_read;
 use super::map::Map;
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
@@ -19,13 +22,16 @@ use crate::view::{Root, View, is_moving};
 pub(super) struct Printer<'a> {
     pub homes: &'a Homes,
     pub precision: Precision,
+    /// The rows of products that are read, if those are not all.
+    pub rows_read: FxHashMap<VarId, Range<usize>>,
     /// Scalars that are declared where they are computed.
     pub declared_in_place: FxHashSet<VarId>,
 }
 
 /// Writes all actions; scalars that are not always computed are declared in front.
 pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision) -> Lines {
-    let printer = Printer { homes, precision, declared_in_place: declared_in_place(scheduled) };
+    let (rows_read, declared_in_place) = (rows_read(code, scheduled), declared_in_place(scheduled));
+    let printer = Printer { homes, precision, rows_read, declared_in_place };
     let mut lines = Lines::default();
     printer.declare_scalars(scheduled, &mut lines);
     let mut actions = scheduled.actions.as_slice();

@@ -1,5 +1,7 @@
 //! Products of matrices and vectors: each element is summed from left to right, by fused multiplications and additions.
 
+use std::ops::Range;
+
 use super::print::Printer;
 use super::schedule::Item;
 use crate::lines::Lines;
@@ -10,6 +12,8 @@ use crate::view::{Root, View};
 struct Product<'a> {
     left: &'a View,
     right: &'a View,
+    /// The first row, and how many.
+    first: usize,
     rows: usize,
     inner: usize,
     columns: usize,
@@ -29,7 +33,18 @@ impl<'a> Product<'a> {
             _ => (1, [right.strides[0], 0]),
         };
         let strides = [left_strides[0], left_strides[1], right_strides[0], right_strides[1]];
-        Product { left, right, rows, inner, columns, strides }
+        Product { left, right, first: 0, rows, inner, columns, strides }
+    }
+
+    /// The same, but only these rows.
+    fn with_rows(self, rows: Option<&Range<usize>>) -> Product<'a> {
+        match rows {
+            // A vector times a matrix has one row, though its shape has none.
+            Some(range) if self.left.shape.len() == 2 => {
+                Product { first: range.start, rows: range.len(), ..self }
+            }
+            _ => self,
+        }
     }
 }
 
@@ -39,9 +54,9 @@ pub(super) fn workspace(item: &Item<'_>) -> usize {
     if columns > 1 && strides[3] != 1 { inner * columns } else { 0 }
 }
 
-/// Where the elements of an operand begin, as a pointer.
-fn pointer(printer: &Printer<'_>, view: &View) -> Option<String> {
-    let element = printer.homes.element(view, &view.offset.to_string());
+/// Where the elements of an operand begin, as a pointer; some are skipped.
+fn pointer(printer: &Printer<'_>, view: &View, skipped: usize) -> Option<String> {
+    let element = printer.homes.element(view, &(view.offset + skipped).to_string());
     matches!(view.root, Root::Memory(_) | Root::Var(_)).then(|| format!("&{element}"))
 }
 
@@ -55,6 +70,7 @@ pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
     if product.rows * product.columns == 0 {
         return;
     }
+    let product = product.with_rows(printer.rows_read.get(&item.statement.var));
     if !kernel(printer, item, &product, lines) {
         element_by_element(printer, item, &product, lines);
     }
@@ -63,13 +79,15 @@ pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
 /// A call of the tiled product, where the elements along the rows of the right operand, or along the columns of the left one if the
 /// right one is a vector, lie one after the other, or are put so first.
 fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) -> bool {
-    let Product { left, right, rows, inner, columns, strides } = *product;
+    let Product { left, right, first, rows, inner, columns, strides } = *product;
     if item.statement.ty.shape.is_scalar() {
         return false;
     }
-    let (Some(a), Some(b)) = (pointer(printer, left), pointer(printer, right)) else { return false };
-    let (function, c) = (printer.precision.function("matmul"), printer.array(item));
     let [a_row, a_term, b_term, b_column] = strides;
+    let (a, b) = (pointer(printer, left, first * a_row), pointer(printer, right, 0));
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    let (function, c) = (printer.precision.function("matmul"), printer.array(item));
+    let c = if first == 0 { c } else { format!("&{c}[{}]", first * columns) };
     if columns > 1 && b_column == 1 {
         lines.line(format!(
             "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {b}, {b_term}, {c}, {columns});"
@@ -94,20 +112,20 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
 
 /// Loops with sums in memory, for operands that lie otherwise.
 fn element_by_element(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) {
-    let Product { left, right, rows, inner, columns, strides } = *product;
-    let at = |view: &View, terms: [(usize, usize); 2]| {
+    let Product { left, right, first, rows, inner, columns, strides } = *product;
+    let at = |view: &View, skipped: usize, terms: [(usize, usize); 2]| {
         let terms = terms.into_iter().map(|(axis, stride)| (index(axis), stride));
-        printer.homes.element(view, &place(view.offset, terms))
+        printer.homes.element(view, &place(view.offset + skipped, terms))
     };
     let fma = printer.precision.function("fma");
-    let result = printer.result(item, &place(0, [(index(0), columns), (index(1), 1)]));
+    let result = printer.result(item, &place(first * columns, [(index(0), columns), (index(1), 1)]));
     let ty = printer.c_type(item);
     // i0: rows, i1: columns, i2: terms.
-    let x = at(left, [(0, strides[0]), (2, strides[1])]);
-    let y = at(right, [(2, strides[2]), (1, strides[3])]);
-    let first = |text: &str| text.replace("i2", "0");
+    let x = at(left, first * strides[0], [(0, strides[0]), (2, strides[1])]);
+    let y = at(right, 0, [(2, strides[2]), (1, strides[3])]);
+    let at_first = |text: &str| text.replace("i2", "0");
     loops(&[rows, columns], 0, lines, |lines| {
-        lines.line(format!("{ty} sum = {} * {};", first(&x), first(&y)));
+        lines.line(format!("{ty} sum = {} * {};", at_first(&x), at_first(&y)));
         lines.block(&format!("for (size_t i2 = 1; i2 < {inner}; i2++)"), |lines| {
             lines.line(format!("sum = {fma}({x}, {y}, sum);"));
         });
