@@ -21,7 +21,7 @@
 //! * [`forward`]: tangents, likewise (9.10).
 //! * [`custom`]: derivatives that the user writes (9.12).
 //! * [`adjoint`], [`diff`], [`tangent`], [`train`] with [`support`] and [`blocked`]: the synthesised nodes (9.1, 9.5, 9.7).
-//! * [`writer`] writes equations, [`renaming`] saves copies, [`prune`](mod@prune) drops what nothing needs.
+//! * [`writer`] writes equations, [`renaming`] saves copies, [`rows`] puts rows together that were placed among zeros, [`prune`](mod@prune) drops what nothing needs.
 
 mod activity;
 mod adjoint;
@@ -34,6 +34,7 @@ mod forward;
 mod prune;
 mod renaming;
 mod reverse;
+mod rows;
 mod support;
 mod tangent;
 mod train;

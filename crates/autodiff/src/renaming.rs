@@ -7,6 +7,7 @@ use eddy_flow::{Kind, VarId};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::rows::PlacedRows;
 use crate::writer::Writer;
 
 /// Which streams stand for which.
@@ -17,6 +18,7 @@ pub(crate) struct Renaming {
     /// Streams from this number on were written for one place.
     first_fresh: usize,
     first_equation: usize,
+    rows: PlacedRows,
 }
 
 impl Renaming {
@@ -27,13 +29,15 @@ impl Renaming {
             pinned,
             first_fresh: writer.vars.len(),
             first_equation: writer.body.equations.len(),
+            rows: PlacedRows::new(writer.body.equations.len()),
         }
     }
 
-    /// Defines `target` to be the sum of these, from left to right.
+    /// Defines `target` to be the sum of these, from left to right. Rows that are placed among zeros, side by side, are put together first.
     pub fn define_sum(&mut self, target: VarId, parts: &[VarId], writer: &mut Writer) {
         use eddy_tensor::Algebra;
-        match parts {
+        let parts = self.rows.joined(parts, self.first_fresh, writer);
+        match parts.as_slice() {
             [] => unreachable!("a stream without contributions has no derivative"),
             [part] => self.define_copy(target, *part, writer),
             [first, middle @ .., last] => {
@@ -73,7 +77,8 @@ impl Renaming {
         for var in renamed {
             self.resolve(var);
         }
-        let Renaming { instead, first_equation, .. } = self;
+        let Renaming { instead, first_equation, rows, .. } = self;
+        rows.forget_joined(writer);
         let renamed = Renamed(instead);
         let resolve = |var: VarId| renamed.stream(var);
         for equation in &mut writer.body.equations[first_equation..] {
