@@ -186,6 +186,9 @@ fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
     let x = |cycle: usize| {
         tensor(&[d, points], |at| number(5, ((cycle * points + at % points) * d + at / points) as u64, 1.0))
     };
+    // In the agreed order components come first; here rows do.
+    let component_first = |at: usize| (at % k * d + at / k) as u64;
+    let row_of_component = |at: usize| component_first(at / d) * d as u64 + (at % d) as u64;
     let prefix = within("posterior", part);
     Case {
         file: "gmm.eddy",
@@ -200,8 +203,8 @@ fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
         parameters: vec![
             (format!("{prefix}alpha"), numbers(1, &[k], 1.0)),
             (format!("{prefix}mu"), numbers(2, &[k, d], 1.0)),
-            (format!("{prefix}q"), numbers(3, &[k, d], 0.1)),
-            (format!("{prefix}l"), numbers(4, &[k, d, d], 0.1)),
+            (format!("{prefix}q"), tensor(&[d, k], |at| number(3, component_first(at), 0.1))),
+            (format!("{prefix}l"), tensor(&[d, k, d], |at| number(4, row_of_component(at), 0.1))),
         ],
         cycles: (0..cycles).map(|cycle| vec![("x", x(cycle)), ("end", last(cycle, cycles))]).collect(),
         check: Check::SumAndLength,
