@@ -45,3 +45,4 @@ pub mod section;
 
 pub use body::{Body, Placed};
 pub use expand::{Expanded, Host, expand};
+pub use prune::prune;
