@@ -46,3 +46,4 @@ pub mod section;
 
 pub use body::{Body, Placed};
 pub use expand::{Expanded, Host, expand};
+pub use prune::prune;

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::body::{Body, Placed};
 
 /// The equations that these streams depend on; an instance is kept as a whole or not at all.
-pub(crate) fn prune(body: &Body, wanted: &[VarId]) -> Body {
+pub fn prune(body: &Body, wanted: &[VarId]) -> Body {
     let definitions: FxHashMap<VarId, usize> =
         body.equations.iter().enumerate().map(|(number, equation)| (equation.out, number)).collect();
     let mut is_kept = vec![false; body.equations.len()];

@@ -9,12 +9,10 @@
 //! ```
 
 use eddy_coherent::Coherent;
-use eddy_coherent::format::format;
 use eddy_coherent::parse::LEXICON;
-use eddy_language::{Command, Language, Options, Status, Verdict};
-use eddy_syntax::lex::{Lexed, lex};
-use eddy_syntax::{SourceFile, Sources};
-use eddy_tests::fuzz::{half_printable, try_random};
+use eddy_language::{Command, Options, Status};
+use eddy_syntax::SourceFile;
+use eddy_tests::fuzz::{answer, garbled, half_printable, is_accepted, thick_soup, try_random};
 
 /// Steps and bytes that a program may use.
 const FUEL: u64 = 300;
@@ -23,37 +21,9 @@ const MEMORY: u64 = 16 << 20;
 /// Everything that must not go wrong, on one input.
 fn survives(bytes: &[u8]) {
     let file = SourceFile::from_bytes("fuzz.cd", bytes.to_vec());
-    formats(&file);
-    let (verdict, out) = answer(Command::Check, &file, &Options::default());
-    match verdict.status {
-        Status::Refused => {
-            assert!(!verdict.diagnostics.is_empty(), "a refusal says why");
-            assert!(out.is_empty(), "a refusal writes nothing: {out}");
-        }
-        Status::Answered => runs(&file),
-        Status::NoValue => panic!("checking runs nothing"),
+    if is_accepted(&Coherent, &LEXICON, &file) {
+        runs(&file);
     }
-}
-
-fn answer(command: Command, file: &SourceFile, options: &Options) -> (Verdict, String) {
-    let mut out = String::new();
-    let mut sources = Sources::alone(file.clone());
-    let verdict = Coherent.answer(command, &mut sources, options, Vec::new(), &mut out);
-    (verdict.expect("a string takes all that is written"), out)
-}
-
-/// Formatting refuses, or gives a text with the same words, which is its own format.
-fn formats(file: &SourceFile) {
-    let Ok(once) = format(file) else { return };
-    let formatted = SourceFile::new("fuzz.cd", once.clone());
-    assert_eq!(words(file), words(&formatted), "formatting changes no words");
-    assert_eq!(format(&formatted).as_ref(), Ok(&once), "formatting again changes nothing");
-}
-
-fn words(file: &SourceFile) -> Vec<&str> {
-    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
-    let comments = comments.into_iter().map(|comment| comment.span);
-    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span)).collect()
 }
 
 /// Every machine gives an answer or says why not; those that det and nd both know are the same, and env agrees where det has one.
@@ -67,7 +37,7 @@ fn runs(file: &SourceFile) {
     };
     let mut lines = Vec::new();
     for engine in ["det", "nd", "env"] {
-        let (verdict, out) = answer(Command::Run, file, &options(engine));
+        let (verdict, out) = answer(&Coherent, Command::Run, file, &options(engine));
         match verdict.status {
             Status::Answered => lines.push(Some(out)),
             Status::Refused | Status::NoValue => {
@@ -85,7 +55,7 @@ fn runs(file: &SourceFile) {
     }
     for command in [Command::Trace, Command::Ask] {
         let options = Options { point: Some("0".to_string()), unfold: Some(1), ..options("env") };
-        let (verdict, out) = answer(command, file, &options);
+        let (verdict, out) = answer(&Coherent, command, file, &options);
         assert!(verdict.status == Status::Answered || out.is_empty(), "{out}");
     }
 }
@@ -145,8 +115,8 @@ const SOUP: &[&str] = &[
     "\n",
 ];
 
-fn soup(bytes: &[u8]) -> Vec<u8> {
-    bytes.iter().flat_map(|byte| SOUP[usize::from(*byte) % SOUP.len()].bytes()).collect()
+fn soup_of_words(bytes: &[u8]) -> Vec<u8> {
+    thick_soup(SOUP, bytes)
 }
 
 /// A program of the golden kind, with a few bytes changed.
@@ -154,16 +124,7 @@ fn mistakes(bytes: &[u8]) -> Vec<u8> {
     const PROGRAM: &str = "def M : (nat -> nat) -> nat -> nat = fix \\F:(nat -> nat) -> nat -> nat. \\f:nat -> nat. \\x:nat. \
          let y = x in if y then 0 else succ (F f (<f> y)); def T = \\x:nat. if pred x then 0 else choice(1/2, 0, 1);\n\
          theta (D (D M)) (flip <\\x:nat. inj0 (pred x), \\x:nat. inj1 x>^T) (tick 2) -- end";
-    let mut text = PROGRAM.as_bytes().to_vec();
-    for change in bytes.chunks_exact(3).take(4) {
-        let place = (usize::from(change[0]) * 256 + usize::from(change[1])) % text.len();
-        match change[2] % 3 {
-            0 => text[place] = change[2],
-            1 => drop(text.remove(place)),
-            _ => text.insert(place, PROGRAM.as_bytes()[usize::from(change[2]) % PROGRAM.len()]),
-        }
-    }
-    text
+    garbled(PROGRAM, bytes)
 }
 
 #[test]
@@ -173,7 +134,7 @@ fn arbitrary_bytes() {
 
 #[test]
 fn soups_of_words() {
-    try_random(6000, 24, soup, survives);
+    try_random(6000, 24, soup_of_words, survives);
 }
 
 #[test]
@@ -183,5 +144,5 @@ fn programs_with_mistakes() {
 
 #[test]
 fn bolero_words() {
-    bolero::check!().for_each(|bytes: &[u8]| survives(&soup(&bytes[..bytes.len().min(40)])));
+    bolero::check!().for_each(|bytes: &[u8]| survives(&soup_of_words(&bytes[..bytes.len().min(40)])));
 }

@@ -18,15 +18,13 @@
 #[path = "laws/generate/mod.rs"]
 mod generate;
 
-use eddy_language::{Command, Language, Options, Status, Verdict};
+use eddy_language::{Command, Language, Options, Status};
 use eddy_rd::Rd;
-use eddy_rd::format::format;
 use eddy_rd::parse::LEXICON;
-use eddy_syntax::lex::{Lexed, lex};
-use eddy_syntax::{SourceFile, Sources};
-use eddy_tests::fuzz::{half_printable, try_random};
+use eddy_syntax::SourceFile;
+use eddy_tests::fuzz::{answer, half_printable, is_accepted, misspell, numbers, soup, try_random, words};
 
-use generate::{Choices, Generator};
+use generate::Generator;
 
 /// Calls, and bytes, that a program may use.
 const FUEL: u64 = 200;
@@ -35,37 +33,9 @@ const MEMORY: u64 = 64 << 20;
 /// Everything that must not go wrong, on one input.
 fn survives(bytes: &[u8]) {
     let file = SourceFile::from_bytes("fuzz.rd", bytes.to_vec());
-    formats(&file);
-    let (verdict, out) = answer(Command::Check, &file, &Options::default());
-    match verdict.status {
-        Status::Refused => {
-            assert!(!verdict.diagnostics.is_empty(), "a refusal says why");
-            assert!(out.is_empty(), "a refusal writes nothing: {out}");
-        }
-        Status::Answered => runs(&file),
-        Status::NoValue => panic!("checking runs nothing"),
+    if is_accepted(&Rd, &LEXICON, &file) {
+        runs(&file);
     }
-}
-
-fn answer(command: Command, file: &SourceFile, options: &Options) -> (Verdict, String) {
-    let mut out = String::new();
-    let mut sources = Sources::alone(file.clone());
-    let verdict = Rd.answer(command, &mut sources, options, Vec::new(), &mut out);
-    (verdict.expect("a string takes all that is written"), out)
-}
-
-/// Formatting refuses, or gives a text with the same words, which is its own format.
-fn formats(file: &SourceFile) {
-    let Ok(once) = format(file) else { return };
-    let formatted = SourceFile::new("fuzz.rd", once.clone());
-    assert_eq!(words(file), words(&formatted), "formatting changes no words");
-    assert_eq!(format(&formatted).as_ref(), Ok(&once), "formatting again changes nothing");
-}
-
-fn words(file: &SourceFile) -> Vec<&str> {
-    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
-    let comments = comments.into_iter().map(|comment| comment.span);
-    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span)).collect()
 }
 
 /// How a run ended, as far as engines agree on it.
@@ -97,7 +67,7 @@ fn run_by(engine: &str, file: &SourceFile) -> Option<String> {
         memory: Some(MEMORY),
         ..Options::default()
     };
-    let (verdict, out) = answer(Command::Run, file, &options);
+    let (verdict, out) = answer(&Rd, Command::Run, file, &options);
     if verdict.status == Status::Refused {
         let codes: Vec<_> = verdict.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(
@@ -224,19 +194,8 @@ const PIECES: [&str; 96] = [
     " in ",
 ];
 
-/// A soup of pieces, one per two bytes.
-fn soup(bytes: &[u8]) -> Vec<u8> {
-    let numbers: Vec<u16> = numbers(bytes);
-    let mut choices = Choices::new(&numbers);
-    let mut text = String::new();
-    for _ in &numbers {
-        text.push_str(choices.among(&PIECES));
-        // Most pieces need a space to stay apart; without it, others come about.
-        if !numbers.len().is_multiple_of(4) {
-            text.push(' ');
-        }
-    }
-    text.into_bytes()
+fn token_soup(bytes: &[u8]) -> Vec<u8> {
+    soup(&PIECES, bytes)
 }
 
 /// A well-typed program with some mistakes: words are dropped, doubled, swapped or replaced by a piece.
@@ -246,25 +205,10 @@ fn mistakes(bytes: &[u8]) -> Vec<u8> {
     generator.clarke = generator.choices.once_in(4);
     let source = generator.program().0;
     let file = SourceFile::new("fuzz.rd", source);
-    let mut words = words(&file);
-    for _ in 0..generator.choices.below(4) {
-        let (at, other) = (generator.choices.below(words.len()), generator.choices.below(words.len()));
-        match generator.choices.below(4) {
-            0 => drop(words.remove(at)),
-            1 => words.insert(other, words[at]),
-            2 => words.swap(at, other),
-            _ => words[at] = generator.choices.among(&PIECES),
-        }
-        if words.is_empty() {
-            break;
-        }
-    }
+    let mut words = words(&file, &LEXICON);
+    misspell(&mut words, &PIECES, &mut generator.choices);
     let head = if generator.clarke { "use clarke " } else { "" };
     format!("{head}{}", words.join(" ")).into_bytes()
-}
-
-fn numbers(bytes: &[u8]) -> Vec<u16> {
-    bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
 #[test]
@@ -274,7 +218,7 @@ fn arbitrary_bytes_are_survived() {
 
 #[test]
 fn token_soup_is_survived() {
-    try_random(40_000, 120, soup, survives);
+    try_random(40_000, 120, token_soup, survives);
 }
 
 #[test]
@@ -289,7 +233,7 @@ fn bolero_bytes() {
 
 #[test]
 fn bolero_tokens() {
-    bolero::check!().with_iterations(0).for_each(|bytes: &[u8]| survives(&soup(bytes)));
+    bolero::check!().with_iterations(0).for_each(|bytes: &[u8]| survives(&token_soup(bytes)));
 }
 
 #[test]

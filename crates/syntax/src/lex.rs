@@ -9,6 +9,7 @@
 //! Lexing cannot fail: it gives tokens *and* errors. A run of characters that no token starts with is one
 //! error and no token.
 
+use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{SourceFile, Span};
 
 /// The symbol that opens and closes a string, in languages that have it.
@@ -100,6 +101,32 @@ impl LexError {
             | LexError::InvalidUtf8(span) => span,
         }
     }
+
+    /// As a message, which begins with a `kind` of mistake, if anything; `help` is what a comment that does not end is told.
+    pub fn diagnostic(self, file: &SourceFile, code: Code, kind: &str, help: &str) -> Diagnostic {
+        let error = |title: String| Diagnostic::error(code, self.span(), format!("{kind}{title}"));
+        match self {
+            LexError::UnexpectedCharacters(span) => {
+                let text = file.slice(span);
+                let plural = if text.chars().count() == 1 { "" } else { "s" };
+                error(format!("unexpected character{plural} `{}`", visible(text)))
+                    .label("nothing in the language is written with this")
+            }
+            LexError::UnterminatedComment(_) => {
+                error("unterminated comment".to_string()).label("this `(*` has no `*)`").help(help)
+            }
+            LexError::InvalidUtf8(_) => {
+                error("unexpected character: the file is not valid UTF-8".to_string())
+                    .label("these bytes are not text")
+                    .help("save the file as UTF-8")
+            }
+        }
+    }
+}
+
+/// Characters as they are, unless they would not show.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
 /// The outcome of lexing: everything that could be read, and what could not.

@@ -5,6 +5,7 @@
 //! * [`render`]: a diagnostic as a person reads it, with its source excerpt, and as one short line.
 //! * [`explain`]: the page behind a diagnostic's code.
 //! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
+//! * [`cursor`]: where a parser stands in its tokens.
 //! * [`names`]: names as numbers.
 //! * [`mod@format`]: what the formatters of all languages share, and [`layout`], their line breaker.
 //! * [`real`]: how a real number prints.
@@ -13,6 +14,7 @@
 //! Invariants: nothing here reads a file, a clock or a terminal; nothing here knows a language; no function
 //! recurses over its input, so no text, however deep, can exhaust the stack.
 
+pub mod cursor;
 pub mod diagnostic;
 pub mod explain;
 pub mod format;

@@ -8,12 +8,11 @@
 //! BOLERO_RANDOM_ITERATIONS=1000000 cargo test -p eddy-tables --test fuzz bolero       other inputs each time
 //! ```
 
-use eddy_language::{Command, Derivation, Language, Options, Status, Verdict};
-use eddy_syntax::lex::{Lexed, lex};
-use eddy_syntax::{SourceFile, Sources};
+use eddy_language::{Command, Derivation, Options, Status};
+use eddy_syntax::SourceFile;
 use eddy_tables::parse::LEXICON;
 use eddy_tables::{LAM, REF, SYSF, Tables};
-use eddy_tests::fuzz::{half_printable, try_random};
+use eddy_tests::fuzz::{answer, garbled, half_printable, is_accepted, thick_soup, try_random};
 
 const LANGUAGES: [Tables; 3] = [LAM, SYSF, REF];
 
@@ -25,56 +24,28 @@ fn options() -> Options {
 fn survives(bytes: &[u8]) {
     for language in LANGUAGES {
         let file = SourceFile::from_bytes("fuzz", bytes.to_vec());
-        formats(language, &file);
-        let (verdict, out) = answer(language, Command::Check, &file, &Options::default());
-        match verdict.status {
-            Status::Refused => {
-                assert!(!verdict.diagnostics.is_empty(), "a refusal says why");
-                assert!(out.is_empty(), "a refusal writes nothing: {out}");
-            }
-            Status::Answered => questions(language, &file),
-            Status::NoValue => panic!("checking runs nothing"),
+        if is_accepted(&language, &LEXICON, &file) {
+            questions(language, &file);
         }
     }
-}
-
-fn answer(language: Tables, command: Command, file: &SourceFile, options: &Options) -> (Verdict, String) {
-    let mut out = String::new();
-    let mut sources = Sources::alone(file.clone());
-    let verdict = language.answer(command, &mut sources, options, Vec::new(), &mut out);
-    (verdict.expect("a string takes all that is written"), out)
-}
-
-/// Formatting refuses, or gives a text with the same words, which is its own format.
-fn formats(language: Tables, file: &SourceFile) {
-    let Ok(once) = language.format(file) else { return };
-    let formatted = SourceFile::new("fuzz", once.clone());
-    assert_eq!(words(file), words(&formatted), "formatting changes no words");
-    assert_eq!(language.format(&formatted).as_ref(), Ok(&once), "formatting again changes nothing");
-}
-
-fn words(file: &SourceFile) -> Vec<&str> {
-    let Lexed { tokens, comments, .. } = lex(file, &LEXICON);
-    let comments = comments.into_iter().map(|comment| comment.span);
-    tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span)).collect()
 }
 
 /// Every command gives an answer or says why not.
 fn questions(language: Tables, file: &SourceFile) {
     for command in [Command::Run, Command::Trace, Command::Opt] {
-        let (verdict, out) = answer(language, command, file, &options());
+        let (verdict, out) = answer(&language, command, file, &options());
         assert!(verdict.status == Status::Answered || out.is_empty(), "{out}");
     }
     let options = Options { size: Some(4), ..options() };
-    answer(language, Command::Enum, file, &options);
+    answer(&language, Command::Enum, file, &options);
     for value in ["0", "{}", "{0 -> 1}", "{{} -> {0 -> 0}}"] {
         let value = Some(("--value".to_string(), value.to_string()));
         let plain = Options { value: value.clone(), ..options.clone() };
-        let (verdict, answered) = answer(language, Command::Ask, file, &plain);
+        let (verdict, answered) = answer(&language, Command::Ask, file, &plain);
         assert_eq!(verdict.status, Status::Answered);
         let explained =
             Options { value, derivation: Some(Derivation::Values), tables: true, ..options.clone() };
-        let (verdict, out) = answer(language, Command::Ask, file, &explained);
+        let (verdict, out) = answer(&language, Command::Ask, file, &explained);
         if verdict.status == Status::Answered {
             assert!(out.ends_with(&answered), "{out} and {answered}");
         }
@@ -89,12 +60,12 @@ fn survives_as_value(bytes: &[u8]) {
         let value = Some(("--value".to_string(), text.clone()));
         let asked = Options { value, ..options() };
         for command in [Command::Ask, Command::Intype] {
-            let (verdict, out) = answer(language, command, &file, &asked);
+            let (verdict, out) = answer(&language, command, &file, &asked);
             assert_eq!(verdict.status == Status::Answered, !out.is_empty(), "{out}");
         }
     }
     let asked = Options { ty: Some(text), ..options() };
-    let (verdict, out) = answer(LAM, Command::Ask, &SourceFile::new("fuzz", "\\x. x"), &asked);
+    let (verdict, out) = answer(&LAM, Command::Ask, &SourceFile::new("fuzz", "\\x. x"), &asked);
     assert_eq!(verdict.status == Status::Answered, !out.is_empty(), "{out}");
 }
 
@@ -186,7 +157,7 @@ const VALUES: &[&str] = &[
 ];
 
 fn soup(words: &'static [&'static str]) -> impl Fn(&[u8]) -> Vec<u8> {
-    |bytes| bytes.iter().flat_map(|byte| words[usize::from(*byte) % words.len()].bytes()).collect()
+    |bytes| thick_soup(words, bytes)
 }
 
 /// Programs of the golden kind, with a few bytes changed.
@@ -196,17 +167,7 @@ fn mistakes(bytes: &[u8]) -> Vec<u8> {
         "(/\\a b. \\f:a -> b. \\x:a. f x)[int][int] (fix f : int -> int. \\n:int. if n < 1 then -1 else f (n / 2)) 5",
         "let r = ref (\\x:int. x) in let f (n:int) = if n = 0 then 1 else n * (!r) (n - 1) in r := f; (f 3, fst (2, !r 1))",
     ];
-    let program = PROGRAMS[bytes.len() % 3];
-    let mut text = program.as_bytes().to_vec();
-    for change in bytes.chunks_exact(3).take(4) {
-        let place = (usize::from(change[0]) * 256 + usize::from(change[1])) % text.len();
-        match change[2] % 3 {
-            0 => text[place] = change[2],
-            1 => drop(text.remove(place)),
-            _ => text.insert(place, program.as_bytes()[usize::from(change[2]) % program.len()]),
-        }
-    }
-    text
+    garbled(PROGRAMS[bytes.len() % 3], bytes)
 }
 
 #[test]

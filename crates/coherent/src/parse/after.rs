@@ -22,7 +22,7 @@ impl Parser<'_> {
             }
             Some(Frame::Words { mut items }) => {
                 items.push(expr);
-                let goes_on = match self.token().kind {
+                let goes_on = match self.cursor.token().kind {
                     TokenKind::Name | TokenKind::Number => true,
                     TokenKind::Symbol(symbol) => starts_term(symbol),
                     _ => false,
@@ -49,8 +49,8 @@ impl Parser<'_> {
 
     /// Gives a term to the form that waits for it.
     pub(super) fn after_term(&mut self, expr: ExprId) -> State {
-        if self.sees("+") {
-            let plus = self.advance().span;
+        if self.cursor.sees("+") {
+            let plus = self.cursor.advance().span;
             self.no_sums(plus, "`+` is not written in programs");
             self.frames.push(Frame::Summand { left: expr });
             return State::Term;
@@ -60,17 +60,17 @@ impl Parser<'_> {
             Frame::Main => self.end_of_main(expr),
             Frame::Definition { start } => self.end_of_definition(expr, start),
             Frame::Paren { open } => {
-                if !self.sees(")") {
+                if !self.cursor.sees(")") {
                     return self.unexpected(Frame::Paren { open });
                 }
-                self.advance();
+                self.cursor.advance();
                 State::Have(self.push(ExprKind::Group(expr), open))
             }
             Frame::Lambda { start, binders } => {
                 State::Have(self.push(ExprKind::Lambda(binders, expr), start))
             }
             Frame::LetBound { start, depth, ident } => {
-                if !self.eat("in") {
+                if !self.cursor.eat("in") {
                     return self.unexpected(Frame::LetBound { start, depth, ident });
                 }
                 self.want(Frame::LetBody { start, depth, ident, bound: expr })
@@ -79,13 +79,13 @@ impl Parser<'_> {
                 State::Have(self.push(ExprKind::Let(depth, ident, bound, expr), start))
             }
             Frame::IfCondition { start, depth } => {
-                if !self.eat("then") {
+                if !self.cursor.eat("then") {
                     return self.unexpected(Frame::IfCondition { start, depth });
                 }
                 self.want(Frame::IfThen { start, depth, condition: expr })
             }
             Frame::IfThen { start, depth, condition } => {
-                if !self.eat("else") {
+                if !self.cursor.eat("else") {
                     return self.unexpected(Frame::IfThen { start, depth, condition });
                 }
                 self.want(Frame::IfElse { start, depth, condition, yes: expr })
@@ -94,25 +94,25 @@ impl Parser<'_> {
                 State::Have(self.push(ExprKind::If(depth, condition, yes, expr), start))
             }
             Frame::ChoiceFirst { start, probability } => {
-                if !self.eat(",") {
+                if !self.cursor.eat(",") {
                     return self.unexpected(Frame::ChoiceFirst { start, probability });
                 }
                 self.want(Frame::ChoiceSecond { start, probability, first: expr })
             }
             Frame::ChoiceSecond { start, probability, first } => {
-                if !self.eat(")") {
+                if !self.cursor.eat(")") {
                     return self.unexpected(Frame::ChoiceSecond { start, probability, first });
                 }
                 State::Have(self.push(ExprKind::Choice(probability, first, expr), start))
             }
             Frame::Angle { open } => self.after_first(expr, open),
             Frame::AngleSecond { open, first } => {
-                if !self.eat(">") {
+                if !self.cursor.eat(">") {
                     return self.unexpected(Frame::AngleSecond { open, first });
                 }
-                if !self.eat("^") {
+                if !self.cursor.eat("^") {
                     self.syntax_error("`^`");
-                    self.help("a pair of functions has a test behind it: `<M0, M1>^T`");
+                    self.cursor.help("a pair of functions has a test behind it: `<M0, M1>^T`");
                     return self.recover();
                 }
                 self.frames.push(Frame::Switch { open, first, second: expr });
@@ -137,10 +137,10 @@ impl Parser<'_> {
 
     /// Behind the first term in angles: `<M> N` or `<M0, M1>^T`.
     fn after_first(&mut self, expr: ExprId, open: Span) -> State {
-        if self.eat(">") {
+        if self.cursor.eat(">") {
             self.frames.push(Frame::Linear { open, function: expr });
             State::Argument
-        } else if self.eat(",") {
+        } else if self.cursor.eat(",") {
             self.want(Frame::AngleSecond { open, first: expr })
         } else {
             self.unexpected(Frame::Angle { open })
@@ -148,11 +148,11 @@ impl Parser<'_> {
     }
 
     fn end_of_main(&mut self, expr: ExprId) -> State {
-        if self.token().kind == TokenKind::End {
+        if self.cursor.token().kind == TokenKind::End {
             return State::Done(expr);
         }
         self.frames.push(Frame::Main);
-        let is_item = matches!(self.token().kind, TokenKind::Symbol("def" | "pragma" | ";"));
+        let is_item = matches!(self.cursor.token().kind, TokenKind::Symbol("def" | "pragma" | ";"));
         let state = self.unexpected_after();
         if is_item {
             self.help_at_last("definitions come first and end with `;`, the term of the program is the last");
@@ -161,10 +161,10 @@ impl Parser<'_> {
     }
 
     fn end_of_definition(&mut self, expr: ExprId, start: Span) -> State {
-        if self.eat(";") {
+        if self.cursor.eat(";") {
             return State::Done(expr);
         }
-        if matches!(self.token().kind, TokenKind::Symbol("def" | "pragma") | TokenKind::End) {
+        if matches!(self.cursor.token().kind, TokenKind::Symbol("def" | "pragma") | TokenKind::End) {
             // The semicolon is missing: what follows is read all the same.
             self.frames.push(Frame::Definition { start });
             self.syntax_error("`;`");

@@ -15,12 +15,12 @@ impl Parser<'_> {
         let (mut pragmas, mut definitions) = (Vec::new(), Vec::new());
         let mut defined: FxHashMap<Name, Span> = FxHashMap::default();
         loop {
-            if self.sees("pragma") {
+            if self.cursor.sees("pragma") {
                 match self.pragma() {
                     Some(pragma) => pragmas.push(pragma),
                     None => self.skip_item(),
                 }
-            } else if self.sees("def") {
+            } else if self.cursor.sees("def") {
                 let Some(definition) = self.definition() else {
                     self.skip_item();
                     continue;
@@ -32,7 +32,7 @@ impl Parser<'_> {
                         .label("defined again here")
                         .cause(first, "first defined here")
                         .help("give one of them another name");
-                    self.diagnostics.push(diagnostic);
+                    self.cursor.diagnostics.push(diagnostic);
                 }
                 definitions.push(definition);
             } else {
@@ -43,9 +43,9 @@ impl Parser<'_> {
 
     /// `pragma fuel N;`.
     fn pragma(&mut self) -> Option<Pragma> {
-        let start = self.advance().span;
-        let token = self.token();
-        let limit = match (token.kind, self.file.slice(token.span)) {
+        let start = self.cursor.advance().span;
+        let token = self.cursor.token();
+        let limit = match (token.kind, self.cursor.slice(token.span)) {
             (TokenKind::Name, "fuel") => Limit::Fuel,
             (TokenKind::Name, "coins") => Limit::Coins,
             _ => {
@@ -53,29 +53,30 @@ impl Parser<'_> {
                 return None;
             }
         };
-        self.advance();
+        self.cursor.advance();
         let value = self.natural("how much")?;
-        self.expect(";").then(|| Pragma { limit, value, span: start.to(self.previous()) })
+        self.expect(";").then(|| Pragma { limit, value, span: start.to(self.cursor.previous()) })
     }
 
     /// `def x : A = M;`.
     fn definition(&mut self) -> Option<Definition> {
-        let start = self.advance().span;
+        let start = self.cursor.advance().span;
         let ident = self.ident("the name of a definition")?;
-        let annotation = if self.eat(":") { Some(self.annotation()?) } else { None };
+        let annotation = if self.cursor.eat(":") { Some(self.annotation()?) } else { None };
         if !self.expect("=") {
             return None;
         }
         let term = self.term(Frame::Definition { start });
-        Some(Definition { ident, annotation, term, span: start.to(self.previous()) })
+        Some(Definition { ident, annotation, term, span: start.to(self.cursor.previous()) })
     }
 
     /// To behind the semicolon of an item that could not be read.
     fn skip_item(&mut self) {
-        while !matches!(self.token().kind, TokenKind::End | TokenKind::Symbol(";" | "def" | "pragma")) {
-            self.advance();
+        while !matches!(self.cursor.token().kind, TokenKind::End | TokenKind::Symbol(";" | "def" | "pragma"))
+        {
+            self.cursor.advance();
         }
-        self.eat(";");
-        self.last_syntax_error = None;
+        self.cursor.eat(";");
+        self.cursor.forget();
     }
 }

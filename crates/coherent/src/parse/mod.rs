@@ -25,6 +25,7 @@ mod recover;
 mod types;
 
 use dashu_ratio::RBig;
+use eddy_syntax::cursor::Cursor;
 use eddy_syntax::lex::{Comment, LexError, Lexed, Token, TokenKind, lex};
 use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
 
@@ -62,58 +63,25 @@ pub struct Parsed {
 pub fn parse(file: &SourceFile) -> Parsed {
     let Lexed { tokens, comments, errors } = lex(file, &LEXICON);
     let mut parser = Parser {
-        file,
-        tokens: &tokens,
-        at: 0,
+        cursor: Cursor::new(file, &tokens, &[]),
         frames: Vec::new(),
         exprs: Exprs::default(),
         names: Names::default(),
         types: Types::default(),
-        diagnostics: Diagnostics::default(),
-        last_syntax_error: None,
     };
     let (pragmas, definitions) = parser.items();
     let main = parser.term(Frame::Main);
-    let Parser { exprs, names, types, diagnostics, .. } = parser;
+    let Parser { cursor, exprs, names, types, .. } = parser;
     let program = Program { pragmas, definitions, main, exprs };
     // What the lexer could not read comes first, and explains the rest.
     let diagnostics = if errors.is_empty() {
-        diagnostics.into_sorted()
+        cursor.diagnostics.into_sorted()
     } else {
-        let unreadable: Diagnostics = errors.iter().map(|error| lexical_error(file, *error)).collect();
-        unreadable.into_sorted()
+        let help = "comments nest: each `(*` needs a `*)` of its own";
+        let lexical = |error: &LexError| error.diagnostic(file, codes::LEXICAL, "", help);
+        errors.iter().map(lexical).collect::<Diagnostics>().into_sorted()
     };
     Parsed { program, names, types, tokens, comments, diagnostics }
-}
-
-/// Characters as they are, unless they would not show.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
-}
-
-fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
-    match error {
-        LexError::UnexpectedCharacters(span) => {
-            let text = file.slice(span);
-            let plural = if text.chars().count() == 1 { "" } else { "s" };
-            Diagnostic::error(
-                codes::LEXICAL,
-                span,
-                format!("unexpected character{plural} `{}`", visible(text)),
-            )
-            .label("nothing in the language is written with this")
-        }
-        LexError::UnterminatedComment(span) => {
-            Diagnostic::error(codes::LEXICAL, span, "unterminated comment")
-                .label("this `(*` has no `*)`")
-                .help("comments nest: each `(*` needs a `*)` of its own")
-        }
-        LexError::InvalidUtf8(span) => {
-            Diagnostic::error(codes::LEXICAL, span, "unexpected character: the file is not valid UTF-8")
-                .label("these bytes are not text")
-                .help("save the file as UTF-8")
-        }
-    }
 }
 
 /// What the machine looks for, or has.
@@ -171,16 +139,11 @@ enum Frame {
 }
 
 struct Parser<'a> {
-    file: &'a SourceFile,
-    tokens: &'a [Token],
-    at: usize,
+    cursor: Cursor<'a>,
     frames: Vec<Frame>,
     exprs: Exprs,
     names: Names,
     types: Types,
-    diagnostics: Diagnostics,
-    /// The token at which the last syntax error was reported: the same place is not reported twice.
-    last_syntax_error: Option<usize>,
 }
 
 impl Parser<'_> {
@@ -202,37 +165,8 @@ impl Parser<'_> {
         }
     }
 
-    fn token(&self) -> Token {
-        self.tokens[self.at]
-    }
-
-    fn sees(&self, symbol: &'static str) -> bool {
-        self.token().kind == TokenKind::Symbol(symbol)
-    }
-
-    /// The span of the token just read.
-    fn previous(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
-    }
-
-    fn advance(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &'static str) -> bool {
-        let seen = self.sees(symbol);
-        if seen {
-            self.advance();
-        }
-        seen
-    }
-
     fn expect(&mut self, symbol: &'static str) -> bool {
-        let seen = self.eat(symbol);
+        let seen = self.cursor.eat(symbol);
         if !seen {
             self.syntax_error(&format!("`{symbol}`"));
         }
@@ -241,27 +175,27 @@ impl Parser<'_> {
 
     /// A name that is free to be bound.
     fn ident(&mut self, what: &str) -> Option<Ident> {
-        let token = self.token();
+        let token = self.cursor.token();
         if token.kind != TokenKind::Name {
             self.syntax_error(what);
-            if matches!(token.kind, TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()))
-            {
-                let text = self.file.slice(token.span);
-                self.help(&format!("`{text}` is reserved; choose another name, for instance `{text}'`"));
+            if self.cursor.sees_word() {
+                let text = self.cursor.slice(token.span);
+                self.cursor
+                    .help(&format!("`{text}` is reserved; choose another name, for instance `{text}'`"));
             }
             return None;
         }
-        self.advance();
-        Some(Ident { name: self.names.intern(self.file.slice(token.span)), span: token.span })
+        self.cursor.advance();
+        Some(Ident { name: self.names.intern(self.cursor.slice(token.span)), span: token.span })
     }
 
     fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
-        let span = if start.start < self.previous().end { start.to(self.previous()) } else { start };
+        let span = self.cursor.since(start);
         self.exprs.push(kind, span)
     }
 
     fn error_node(&mut self) -> ExprId {
-        let span = self.token().span;
+        let span = self.cursor.token().span;
         self.exprs.push(ExprKind::Error, span)
     }
 }

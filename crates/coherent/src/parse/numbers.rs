@@ -16,12 +16,12 @@ const MAX_EXPONENT: i64 = 1000;
 impl Parser<'_> {
     /// A numeral as a term.
     pub(super) fn numeral(&mut self) -> State {
-        let start = self.token().span;
+        let start = self.cursor.token().span;
         match self.natural("a natural number") {
             Some(n) => State::Have(self.push(ExprKind::Number(n), start)),
             None => {
                 // It was meant as a number, whatever its form.
-                self.advance();
+                self.cursor.advance();
                 State::Have(self.push(ExprKind::Error, start))
             }
         }
@@ -29,8 +29,8 @@ impl Parser<'_> {
 
     /// A numeral without point or exponent.
     pub(super) fn natural(&mut self, what: &str) -> Option<u64> {
-        let token = self.token();
-        let text = self.file.slice(token.span);
+        let token = self.cursor.token();
+        let text = self.cursor.slice(token.span);
         if token.kind != TokenKind::Number || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             self.syntax_error(what);
             return None;
@@ -39,13 +39,13 @@ impl Parser<'_> {
             self.out_of_range(token, "a numeral is at most 2^64 - 1");
             return None;
         };
-        self.advance();
+        self.cursor.advance();
         Some(n)
     }
 
     /// A natural number that counts levels.
     pub(super) fn small(&mut self, what: &str) -> Option<u32> {
-        let token = self.token();
+        let token = self.cursor.token();
         let n = self.natural(what)?;
         let small = u32::try_from(n).ok().filter(|n| *n <= MAX_DEPTH);
         if small.is_none() {
@@ -56,35 +56,35 @@ impl Parser<'_> {
 
     /// `[ "^" INT ]`, by default 0.
     pub(super) fn depth(&mut self) -> Option<u32> {
-        if self.eat("^") { self.small("a depth") } else { Some(0) }
+        if self.cursor.eat("^") { self.small("a depth") } else { Some(0) }
     }
 
     fn out_of_range(&mut self, token: Token, why: &str) {
-        self.last_syntax_error = Some(self.at);
+        self.cursor.forgive();
         let diagnostic = Diagnostic::error(codes::SYNTAX, token.span, format!("numeral out of range: {why}"));
-        self.diagnostics.push(diagnostic.label("too large"));
+        self.cursor.diagnostics.push(diagnostic.label("too large"));
     }
 
     /// `NUMBER [ "/" INT ]`, exactly. A number that is no probability is reported and read as 1.
     pub(super) fn probability(&mut self) -> Option<RBig> {
-        let first = self.token();
+        let first = self.cursor.token();
         if first.kind != TokenKind::Number {
             self.syntax_error("a probability");
-            self.help("a probability is a number from 0 to 1, such as `1/3` or `0.25`");
+            self.cursor.help("a probability is a number from 0 to 1, such as `1/3` or `0.25`");
             return None;
         }
-        self.advance();
-        let numerator = decimal(self.file.slice(first.span));
+        self.cursor.advance();
+        let numerator = decimal(self.cursor.slice(first.span));
         let mut denominator = UBig::ONE;
         let mut span = first.span;
-        if self.eat("/") {
-            let token = self.token();
-            let text = self.file.slice(token.span);
+        if self.cursor.eat("/") {
+            let token = self.cursor.token();
+            let text = self.cursor.slice(token.span);
             if token.kind != TokenKind::Number || !text.bytes().all(|byte| byte.is_ascii_digit()) {
                 self.syntax_error("a natural number");
                 return None;
             }
-            self.advance();
+            self.cursor.advance();
             denominator = text.parse().expect("digits are a natural number");
             span = span.to(token.span);
         }
@@ -99,11 +99,11 @@ impl Parser<'_> {
                 "it is above 1"
             }
         };
-        let title = format!("`{}` is no probability: {problem}", self.file.slice(span));
+        let title = format!("`{}` is no probability: {problem}", self.cursor.slice(span));
         let diagnostic = Diagnostic::error(codes::PROBABILITY, span, title)
             .label("a number from 0 to 1 is due here")
             .help("a coin falls on 0 with this probability, for instance `coin(1/3)`");
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         Some(RBig::ONE)
     }
 }

@@ -12,13 +12,13 @@ use crate::syntax::Op;
 impl Parser<'_> {
     /// `arg = block | op arg | atom`.
     pub(super) fn argument(&mut self) -> State {
-        let token = self.token();
+        let token = self.cursor.token();
         let start = token.span;
         let wants_atom = matches!(self.frames.last(), Some(Frame::Switch { .. }));
         let symbol = match token.kind {
             TokenKind::Name => {
-                let name = self.names.intern(self.file.slice(start));
-                self.advance();
+                let name = self.names.intern(self.cursor.slice(start));
+                self.cursor.advance();
                 return State::Have(self.push(ExprKind::Name(name), start));
             }
             TokenKind::Number => return self.numeral(),
@@ -27,7 +27,7 @@ impl Parser<'_> {
         };
         if wants_atom && (prefix(symbol).is_some() || matches!(symbol, "\\" | "let" | "if" | "ifz")) {
             self.syntax_error("a name, a number or a parenthesis");
-            self.help("put the test in parentheses: `<M0, M1>^(…)`");
+            self.cursor.help("put the test in parentheses: `<M0, M1>^(…)`");
             return self.recover();
         }
         if let Some(operator) = prefix(symbol) {
@@ -39,7 +39,7 @@ impl Parser<'_> {
             "\\" => self.lambda(start),
             "let" => self.let_head(start),
             "if" | "ifz" => {
-                self.advance();
+                self.cursor.advance();
                 let Some(depth) = self.depth() else { return self.recover() };
                 self.frames.push(Frame::IfCondition { start, depth });
                 State::Term
@@ -48,12 +48,12 @@ impl Parser<'_> {
             "choice" => self.choice(start),
             "omega" => self.omega(start),
             "+" => {
-                self.advance();
+                self.cursor.advance();
                 self.no_sums(start, "`+` is not written in programs");
                 State::Argument
             }
             "zero" => {
-                self.advance();
+                self.cursor.advance();
                 self.no_sums(start, "`zero` is not written in programs");
                 State::Have(self.push(ExprKind::Error, start))
             }
@@ -71,23 +71,23 @@ impl Parser<'_> {
             .help(
                 "to add numbers, write a recursive `add`; for an empty pair component use `inj0` or `inj1`",
             );
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
     }
 
     fn open(&mut self, frame: Frame) -> State {
-        self.advance();
+        self.cursor.advance();
         self.frames.push(frame);
         State::Term
     }
 
     /// An operator with its index and its depth; its argument follows.
     fn operator(&mut self, operator: Prefix) -> State {
-        let start = self.advance().span;
-        let word = self.file.slice(start);
+        let start = self.cursor.advance().span;
+        let word = self.cursor.slice(start);
         let prefix = match operator {
             Prefix::Op(op, _) => {
                 let op = match op {
-                    Op::Flip(_) if self.eat("[") => {
+                    Op::Flip(_) if self.cursor.eat("[") => {
                         let Some(levels) = self.small("the number of levels between the outer two") else {
                             return self.recover();
                         };
@@ -102,14 +102,15 @@ impl Parser<'_> {
                 Prefix::Op(op, depth)
             }
             Prefix::Derive(_) => {
-                let times = if self.eat("^") { self.small("how often to differentiate") } else { Some(1) };
+                let times =
+                    if self.cursor.eat("^") { self.small("how often to differentiate") } else { Some(1) };
                 let Some(times) = times else { return self.recover() };
                 Prefix::Derive(times)
             }
             other => {
-                if self.sees("^") {
+                if self.cursor.sees("^") {
                     self.syntax_error("a term");
-                    self.help(&format!("`{word}` has no depth"));
+                    self.cursor.help(&format!("`{word}` has no depth"));
                     return self.recover();
                 }
                 other
@@ -121,7 +122,7 @@ impl Parser<'_> {
 
     /// `\x:A.` or `\(x y:A)(z:B).`.
     fn lambda(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         match self.binders() {
             Some(binders) => {
                 self.frames.push(Frame::Lambda { start, binders });
@@ -138,8 +139,8 @@ impl Parser<'_> {
 
     fn binders(&mut self) -> Option<Vec<Binders>> {
         let mut all = Vec::new();
-        if self.sees("(") {
-            while self.sees("(") {
+        if self.cursor.sees("(") {
+            while self.cursor.sees("(") {
                 all.push(self.binder_group()?);
             }
         } else {
@@ -153,18 +154,18 @@ impl Parser<'_> {
 
     /// `(x y : A)`.
     fn binder_group(&mut self) -> Option<Binders> {
-        let open = self.advance().span;
+        let open = self.cursor.advance().span;
         let mut idents = vec![self.ident("a variable")?];
-        while self.token().kind == TokenKind::Name {
+        while self.cursor.token().kind == TokenKind::Name {
             idents.push(self.ident("a variable")?);
         }
         let annotation = self.typed()?;
-        self.expect(")").then(|| Binders { idents, annotation, span: open.to(self.previous()) })
+        self.expect(")").then(|| Binders { idents, annotation, span: open.to(self.cursor.previous()) })
     }
 
     fn typed(&mut self) -> Option<crate::surface::Annotation> {
         if !self.expect(":") {
-            self.help("each variable has its type: `\\x:nat. M`");
+            self.cursor.help("each variable has its type: `\\x:nat. M`");
             return None;
         }
         self.annotation()
@@ -172,7 +173,7 @@ impl Parser<'_> {
 
     /// From `let` to after `=`.
     fn let_head(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         let head = self.depth().and_then(|depth| {
             let ident = self.ident("a variable")?;
             self.expect("=").then_some((depth, ident))
@@ -183,7 +184,7 @@ impl Parser<'_> {
     }
 
     fn coin(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         if !self.expect("(") {
             return self.recover();
         }
@@ -195,7 +196,7 @@ impl Parser<'_> {
     }
 
     fn choice(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         if !self.expect("(") {
             return self.recover();
         }
@@ -208,7 +209,7 @@ impl Parser<'_> {
     }
 
     fn omega(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         if !self.expect("[") {
             return self.recover();
         }

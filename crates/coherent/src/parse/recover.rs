@@ -1,42 +1,21 @@
 //! Syntax errors: saying what was expected, and finding a place to go on.
 
 use eddy_syntax::lex::TokenKind;
-use eddy_syntax::{Diagnostic, Help, Span};
+use eddy_syntax::{Help, Span};
 
 use super::{Frame, Parser, State};
 use crate::codes;
 
 impl Parser<'_> {
-    /// Reports that something else was expected here. A second complaint about the same token is dropped.
+    /// Reports that something else was expected here.
     pub(super) fn syntax_error(&mut self, expected: &str) {
-        if self.last_syntax_error.replace(self.at) == Some(self.at) {
-            return;
-        }
-        let token = self.token();
-        let found = match token.kind {
-            TokenKind::End => "the end of the file".to_string(),
-            _ => format!("`{}`", self.file.slice(token.span)),
-        };
-        let title = format!("syntax error: expected {expected}, found {found}");
-        let mut diagnostic =
-            Diagnostic::error(codes::SYNTAX, token.span, title).label(format!("expected {expected}"));
-        if let Some((span, text)) = self.innermost_opening() {
-            diagnostic = diagnostic.cause(span, text);
-        }
-        self.diagnostics.push(diagnostic);
-    }
-
-    /// Adds a hint to the syntax error at the current token, unless that was dropped.
-    pub(super) fn help(&mut self, text: &str) {
-        let span = self.token().span;
-        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
-            last.help = Some(Help { text: text.to_string(), edit: None });
-        }
+        let opening = self.innermost_opening();
+        self.cursor.expected(codes::SYNTAX, "syntax error", expected, opening);
     }
 
     /// As [`Parser::help`], when the parser has gone on already.
     pub(super) fn help_at_last(&mut self, text: &str) {
-        if let Some(last) = self.diagnostics.last_mut() {
+        if let Some(last) = self.cursor.diagnostics.last_mut() {
             last.help = Some(Help { text: text.to_string(), edit: None });
         }
     }
@@ -88,7 +67,7 @@ impl Parser<'_> {
         // No form changes before this is done, so what none waits for now none waits for later.
         let mut unwanted: Vec<&'static str> = Vec::new();
         loop {
-            let token = self.token();
+            let token = self.cursor.token();
             match token.kind {
                 TokenKind::End => return self.give_up(),
                 // No term goes beyond the item that it belongs to.
@@ -107,7 +86,7 @@ impl Parser<'_> {
                         inside.push(closer);
                     } else if inside.is_empty() && !unwanted.contains(&symbol) {
                         if self.close_up_to(symbol) {
-                            self.last_syntax_error = Some(self.at);
+                            self.cursor.forgive();
                             return State::HaveTerm(self.error_node());
                         }
                         unwanted.push(symbol);
@@ -115,22 +94,23 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            self.advance();
+            self.cursor.advance();
         }
     }
 
     /// As [`Parser::recover`], when the variables of a `\` could not be read: its body follows the point.
     pub(super) fn recover_to_body(&mut self) -> State {
-        let mut ahead = self.at;
+        let mut ahead = self.cursor.at;
         // A point that belongs to this `\` is on its line of thought: no other form opens before it.
         while let TokenKind::Name
         | TokenKind::Number
-        | TokenKind::Symbol("nat" | "D" | "->" | "=>" | ":" | "^" | "(" | ")") = self.tokens[ahead].kind
+        | TokenKind::Symbol("nat" | "D" | "->" | "=>" | ":" | "^" | "(" | ")") =
+            self.cursor.tokens[ahead].kind
         {
             ahead += 1;
         }
-        if self.tokens[ahead].kind == TokenKind::Symbol(".") {
-            self.at = ahead + 1;
+        if self.cursor.tokens[ahead].kind == TokenKind::Symbol(".") {
+            self.cursor.at = ahead + 1;
             return State::Term;
         }
         self.recover()
@@ -147,7 +127,7 @@ impl Parser<'_> {
 
     fn give_up(&mut self) -> State {
         self.frames.truncate(1);
-        self.last_syntax_error = Some(self.at);
+        self.cursor.forgive();
         State::HaveTerm(self.error_node())
     }
 }

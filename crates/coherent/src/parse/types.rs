@@ -21,36 +21,36 @@ enum Waiting {
 impl Parser<'_> {
     /// `type = atype [ "->" type ]`, `atype = "nat" | "D" [ "^" INT ] atype | "(" type ")"`.
     pub(super) fn annotation(&mut self) -> Option<Annotation> {
-        let start = self.token().span;
+        let start = self.cursor.token().span;
         let mut waiting = Vec::new();
         loop {
-            let mut ty = match self.token().kind {
+            let mut ty = match self.cursor.token().kind {
                 TokenKind::Symbol("nat") => Type::NAT,
                 TokenKind::Symbol("D") => {
-                    self.advance();
-                    let times = if self.eat("^") { self.small("how many times")? } else { 1 };
+                    self.cursor.advance();
+                    let times = if self.cursor.eat("^") { self.small("how many times")? } else { 1 };
                     waiting.push(Waiting::Deeper(times));
                     continue;
                 }
                 TokenKind::Symbol("(") => {
-                    self.advance();
+                    self.cursor.advance();
                     waiting.push(Waiting::Paren);
                     continue;
                 }
                 _ => {
                     self.syntax_error("a type");
-                    self.help("types are `nat`, `D nat` and functions such as `nat -> D^2 nat`");
+                    self.cursor.help("types are `nat`, `D nat` and functions such as `nat -> D^2 nat`");
                     return None;
                 }
             };
-            self.advance();
+            self.cursor.advance();
             // Closes what was open around an atom, and the parentheses that follow.
             loop {
                 while let Some(Waiting::Deeper(times)) = waiting.last() {
                     ty = self.deeper(ty, *times)?;
                     waiting.pop();
                 }
-                if self.eat("->") || self.eat("=>") {
+                if self.cursor.eat("->") || self.cursor.eat("=>") {
                     waiting.push(Waiting::Arrow(ty));
                     break;
                 }
@@ -59,7 +59,7 @@ impl Parser<'_> {
                     waiting.pop();
                 }
                 if waiting.pop().is_none() {
-                    return Some(Annotation { ty, span: start.to(self.previous()) });
+                    return Some(Annotation { ty, span: start.to(self.cursor.previous()) });
                 }
                 // A parenthesis: its type is an atom for what is around it.
                 if !self.expect(")") {
@@ -73,8 +73,8 @@ impl Parser<'_> {
         let deeper = ty.checked_deeper(times);
         if deeper.is_none() {
             let title = format!("numeral out of range: a type is at most {MAX_DEPTH} deep");
-            self.diagnostics.push(Diagnostic::error(codes::SYNTAX, self.previous(), title));
-            self.last_syntax_error = Some(self.at);
+            self.cursor.diagnostics.push(Diagnostic::error(codes::SYNTAX, self.cursor.previous(), title));
+            self.cursor.forgive();
         }
         deeper
     }

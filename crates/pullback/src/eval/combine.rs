@@ -1,6 +1,6 @@
 //! Combine (section 6.1): the call-by-value core, rules 1 to 6, sums, contractions, and the completion rule C2.
 
-use super::conquer::{Goal, Premise};
+use super::conclude::{Goal, Premise};
 use super::tower::{self, Tower};
 use super::transpose::transpose;
 use super::{Control, Detail, Frame, Machine, literal};

@@ -1,9 +1,10 @@
 //! Conquer (sections 6.2, 6.3 and 6.6): pullbacks of let series and of elementary terms, rules 7 to 21 and C1.
 //!
 //! `((Ω λy.E)·ω) V → (λv.S)^*·(ω (E[V/y]))`, where `S` is the Jacobian of `λy.E` at `V`, in the direction `v`. The table of section 6.3 gives
-//! `S` for each form of `E`; where it needs the Jacobian of something inside of `E`, that is a premise, proved by the machine itself. `y_i` is a
+//! `S` for each form of `E`; where it needs the Jacobian of something inside of `E`, that is a premise, proved by the machine itself: [`conclude`](super::conclude). `y_i` is a
 //! chain of projections on `y`, `v_i` the same chain on `v`, `V_i` the component of `V` that it leads to.
 
+use super::conclude::{Goal, Premise};
 use super::divide::{self, Body};
 use super::tower::Tower;
 use super::{Control, Detail, Frame, Machine};
@@ -14,67 +15,30 @@ use crate::syntax::{Hint, Path, Term, TermId, VarId};
 #[derive(Clone, Copy, Debug)]
 pub struct Redex {
     /// The pullback.
-    function: TermId,
-    hint: Hint,
+    pub(super) function: TermId,
+    pub(super) hint: Hint,
     /// `E`, with `y` as index 0.
-    elementary: TermId,
+    pub(super) elementary: TermId,
     /// Whether the body is `⟨y,E⟩`.
-    is_extended: bool,
+    pub(super) is_extended: bool,
     /// `ω`.
-    form: TermId,
+    pub(super) form: TermId,
     /// `V`.
-    value: TermId,
+    pub(super) value: TermId,
     /// `v`.
-    v: VarId,
-    v_term: TermId,
+    pub(super) v: VarId,
+    pub(super) v_term: TermId,
 }
 
 impl Redex {
     /// The name of a rule on this redex: rules for `⟨y,E⟩` are 20a and 20b.
-    fn named(self, rule: &str) -> String {
+    pub(super) fn named(self, rule: &str) -> String {
         match (self.is_extended, rule) {
             (true, "9") => "20b".to_string(),
             (true, rule) => format!("20a/{rule}"),
             (false, rule) => rule.to_string(),
         }
     }
-}
-
-/// What a premise differentiates, and where: `((Ω function)·ω) point` with a fresh ω.
-#[derive(Clone, Copy, Debug)]
-pub struct Goal {
-    /// A λ.
-    pub function: TermId,
-    /// A value.
-    pub point: TermId,
-}
-
-/// A rule that waits for its premise.
-#[derive(Clone, Debug)]
-pub enum Premise {
-    /// (18)   `E` is `λx.L`; `x` is free in the premise.
-    Lambda(Redex, Hint, VarId),
-    /// (16b), (16c)   `E` is `(λx.L)^*·z`.
-    Dual(Redex, Hint, VarId),
-    /// (17)   `E` is `(Ω λx.L)·z`: the value of `E a` with `y` and `a` free.
-    Pullback(Redex, VarId, VarId),
-    /// (19b)   `E` is `F y_j`, and `F` is a λ.
-    Call(Redex),
-    /// (19b)   `E` is `F y_j`, and `F` is a pullback: the value of `F a`.
-    ExpandedInCall(Redex),
-    /// (C2)   `J F·U`, and `F` is a λ.
-    Jacobian {
-        /// `J F·U`.
-        before: TermId,
-        /// `U`.
-        direction: TermId,
-        /// The variable `a` at which `F` is differentiated.
-        a: VarId,
-    },
-    /// (C2)   `J F·U`, and `F` is a pullback: the value of `F a`.
-    ExpandedInJacobian(TermId),
-    /// A pullback `F` with the variable of its argument, and who wants `λa.F a`.
-    Expansion(VarId, Box<Premise>),
 }
 
 impl Machine<'_> {
@@ -140,7 +104,7 @@ impl Machine<'_> {
     }
 
     /// The table of section 6.3.
-    fn differentiate(&mut self, redex: Redex) -> Result<Control, Stop> {
+    pub(super) fn differentiate(&mut self, redex: Redex) -> Result<Control, Stop> {
         let elementary = redex.elementary;
         let is_y = |machine: &Self, id| machine.terms.loose(id) > 0;
         // (9)   y∉FV(E): whole redex → 0
@@ -208,7 +172,7 @@ impl Machine<'_> {
     }
 
     /// `v_i` for an atom `y_i`, `0` for one without `y`.
-    fn direction(&mut self, redex: Redex, atom: TermId) -> TermId {
+    pub(super) fn direction(&mut self, redex: Redex, atom: TermId) -> TermId {
         if self.terms.loose(atom) > 0 {
             self.terms.instantiate(atom, &[redex.v_term])
         } else {
@@ -217,7 +181,7 @@ impl Machine<'_> {
     }
 
     /// `V_i` for an atom `y_i`; the atom itself if it is without `y`.
-    fn component(&mut self, redex: Redex, atom: TermId) -> TermId {
+    pub(super) fn component(&mut self, redex: Redex, atom: TermId) -> TermId {
         let (mut paths, mut at) = (Vec::new(), atom);
         while let Term::Project(path, of) = self.terms.term(at) {
             paths.push(path);
@@ -288,7 +252,7 @@ impl Machine<'_> {
     }
 
     /// (19b), (19b'), (19c), (C1): `F y_j`.
-    fn differentiate_call(&mut self, redex: Redex, function: TermId) -> Result<Control, Stop> {
+    pub(super) fn differentiate_call(&mut self, redex: Redex, function: TermId) -> Result<Control, Stop> {
         let Term::Apply(a, b) = self.terms.term(redex.elementary) else { unreachable!("it is a call") };
         match self.terms.term(function) {
             Term::Lambda(..) => {
@@ -327,140 +291,17 @@ impl Machine<'_> {
     }
 
     /// `v_i V_j`, if the function is some `y_i`.
-    fn call_of_direction(&mut self, redex: Redex, a: TermId, b: TermId) -> Option<TermId> {
+    pub(super) fn call_of_direction(&mut self, redex: Redex, a: TermId, b: TermId) -> Option<TermId> {
         (self.terms.loose(a) > 0).then(|| {
             let (v_i, value) = (self.direction(redex, a), self.component(redex, b));
             self.terms.apply(v_i, value)
         })
     }
 
-    fn sum(&mut self, left: Option<TermId>, right: Option<TermId>) -> Option<TermId> {
+    pub(super) fn sum(&mut self, left: Option<TermId>, right: Option<TermId>) -> Option<TermId> {
         match (left, right) {
             (Some(left), Some(right)) => Some(self.terms.add(left, right)),
             (left, right) => left.or(right),
-        }
-    }
-
-    /// Evaluates `((Ω function)·ω) point` with a fresh ω, for a rule that waits.
-    pub(super) fn prove(&mut self, premise: Premise, Goal { function, point }: Goal) -> Control {
-        let Term::Lambda(hint, body) = self.terms.term(function) else { unreachable!("goals are about λ") };
-        let (param, value) = self.terms.types.function(self.terms.ty(function));
-        let form_type = self.terms.types.omega(value);
-        let (_, form) = self.terms.fresh_term("ω", form_type);
-        let pullback = self.terms.pullback(hint, param, body, form);
-        let applied = self.terms.apply(pullback, point);
-        self.n_premises += 1;
-        self.frames.push(Frame::Premise(Box::new(premise)));
-        Control::Eval(applied)
-    }
-
-    /// A premise is proved: `(λv'.S')^*·(ω W)`, or `0`.
-    pub(super) fn conclude(&mut self, premise: Premise, proved: TermId) -> Result<Control, Stop> {
-        self.n_premises -= 1;
-        match premise {
-            Premise::Expansion(a, then) => {
-                let ty = self.terms.var(a).ty;
-                let body = self.terms.abstract_over(proved, &[a]);
-                let hint = self.terms.hint("a");
-                let function = self.terms.lambda(hint, ty, body);
-                match *then {
-                    Premise::ExpandedInCall(redex) => self.differentiate_call(redex, function),
-                    Premise::ExpandedInJacobian(direction) => {
-                        let after = self.terms.jacobian(function, direction);
-                        self.contract_to("C2", Detail::Term(after), after)
-                    }
-                    other => unreachable!("{other:?} needs no expansion"),
-                }
-            }
-            // (17)  replace E by λa.(λv'.S')^*·(z L[a/x])
-            Premise::Pullback(redex, y, a) => {
-                let ty = self.terms.var(a).ty;
-                let body = self.terms.abstract_over(proved, &[y, a]);
-                let hint = self.terms.hint("a");
-                let elementary = self.terms.lambda(hint, ty, body);
-                let after = self
-                    .terms
-                    .push(Term::Pullback(redex.hint, elementary, redex.form), self.terms.ty(redex.function));
-                self.step(&redex.named("17"), Detail::Term(after))?;
-                self.differentiate(Redex { elementary, ..redex })
-            }
-            Premise::Lambda(redex, hint, x) => {
-                let body = self.jacobian_at(redex.v_term, proved).map(|(body, _)| {
-                    let ty = self.terms.var(x).ty;
-                    let body = self.terms.abstract_over(body, &[x]);
-                    self.terms.lambda(hint, ty, body)
-                });
-                self.finish(redex, "18", body, None)
-            }
-            Premise::Dual(redex, hint, x) => self.conclude_dual(redex, hint, x, proved),
-            // (19b) y_i y_j, V_i=λz.P': v_i V_j + S'[v_j/v']
-            Premise::Call(redex) => {
-                let Term::Apply(a, b) = self.terms.term(redex.elementary) else {
-                    unreachable!("it is a call")
-                };
-                let left = self.call_of_direction(redex, a, b);
-                let v_j = self.direction(redex, b);
-                match self.jacobian_at(v_j, proved) {
-                    None => self.finish(redex, "19c", left, None),
-                    Some((right, value)) => {
-                        let sum = self.sum(left, Some(right));
-                        self.finish(redex, "19b", sum, Some(value))
-                    }
-                }
-            }
-            Premise::Jacobian { before, direction, a } => {
-                let ty = self.terms.ty(before);
-                let after = match self.jacobian_at(direction, proved) {
-                    None => self.terms.zero(ty),
-                    Some((body, _)) => {
-                        let param = self.terms.var(a).ty;
-                        let body = self.terms.abstract_over(body, &[a]);
-                        let hint = self.terms.hint("a");
-                        self.terms.lambda(hint, param, body)
-                    }
-                };
-                self.rewrite("C2", before, after)
-            }
-            Premise::ExpandedInCall(_) | Premise::ExpandedInJacobian(_) => {
-                unreachable!("they are inside of an expansion")
-            }
-        }
-    }
-
-    /// (16b) `(λx.S')^*·z`      (16c) `(λx.L[V/y])^*·v_i + (λx.S')^*·V_i`
-    fn conclude_dual(&mut self, redex: Redex, hint: Hint, x: VarId, proved: TermId) -> Result<Control, Stop> {
-        let Term::Dual(_, body, operand) = self.terms.term(redex.elementary) else {
-            unreachable!("it is a dual map")
-        };
-        let x_type = self.terms.var(x).ty;
-        let is_y = self.terms.loose(operand) > 0;
-        let left = is_y.then(|| {
-            let x_term = self.terms.push(Term::Free(x), x_type);
-            let fixed = self.terms.instantiate(body, &[redex.value, x_term]);
-            let fixed = self.terms.abstract_over(fixed, &[x]);
-            let v_i = self.direction(redex, operand);
-            self.terms.dual_map(hint, x_type, fixed, v_i)
-        });
-        let right = self.jacobian_at(redex.v_term, proved).map(|(body, _)| {
-            let body = self.terms.abstract_over(body, &[x]);
-            let value = self.component(redex, operand);
-            self.terms.dual_map(hint, x_type, body, value)
-        });
-        let sum = self.sum(left, right);
-        self.finish(redex, if is_y { "16c" } else { "16b" }, sum, None)
-    }
-
-    /// `S'[direction/v']` and `W` of a proved premise; `None` if it is `0`.
-    fn jacobian_at(&mut self, direction: TermId, proved: TermId) -> Option<(TermId, TermId)> {
-        match self.terms.term(proved) {
-            Term::Zero => None,
-            Term::Dual(_, body, operand) => {
-                let Term::Apply(_, value) = self.terms.term(operand) else {
-                    unreachable!("the operand of a premise is ω applied to a value")
-                };
-                Some((self.terms.instantiate(body, &[direction]), value))
-            }
-            other => unreachable!("a premise is not proved by {other:?}"),
         }
     }
 
@@ -482,7 +323,7 @@ impl Machine<'_> {
     }
 
     /// `(λv.S)^*·(ω (E[V/y]))`; (20a) `(λv.⟨v,S⟩)^*·(ω ⟨V,E[V/y]⟩)`; (20b) with `0` for `S`.
-    fn finish(
+    pub(super) fn finish(
         &mut self,
         redex: Redex,
         rule: &str,

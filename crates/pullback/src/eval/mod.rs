@@ -4,7 +4,7 @@
 //! decomposition of a state into context and redex is where the machine stands, and nothing is searched for twice.
 //!
 //! * [`divide`]: let series (rule A).
-//! * [`conquer`]: pullbacks of let series and of elementary terms (rules 7 to 21, C1).
+//! * [`conquer`]: pullbacks of let series and of elementary terms (rules 7 to 21, C1); [`conclude`]: those with a premise.
 //! * [`combine`]: the call-by-value core (rules 1 to 6, sums, contractions) and C2. [`transpose`] is rule 5.
 //! * [`literal`]: tuples of numerals; [`tower`]: derivatives of derivatives of primitives.
 //!
@@ -15,6 +15,7 @@
 //! compute it once more ("evaluate `ω(E[V/y])`'s argument once").
 
 pub mod combine;
+pub mod conclude;
 pub mod conquer;
 pub mod decompose;
 pub mod divide;
@@ -27,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::outcome::{Answer, Counters, Leaf, Limits, Outcome, Stop};
 use crate::syntax::{Hint, Path, Program, Term, TermId, Terms, VarId};
 use crate::types::{Shape, Type};
-use conquer::Premise;
+use conclude::Premise;
 
 /// Who watches the steps of a run.
 pub trait Observer {

@@ -4,9 +4,10 @@
 //! contractions: `Σ c_i · (ψ @ u_i)`. Calls take more than one step, so what is left to do waits in a frame.
 
 use super::forward::Use;
+use super::frame::{Control, Frame, Halt};
 use super::heap::{Object, Value};
 use super::layout::Kind;
-use super::machine::{Control, Frame, Halt, Machine};
+use super::machine::Machine;
 use crate::primitive::calculus::{Arithmetic, Binary};
 use crate::types::{Shape, Type};
 

@@ -7,10 +7,11 @@
 //! This works where the result is made of numbers. A derivative that is a function is kept as what it is the derivative of, and computed when it is
 //! applied: `((J s·t) x) z` is the derivative of `λx. s x z`. How a result is used before it is made of numbers is a list of [`Use`]s.
 
+use super::frame::{Control, Frame, Halt};
 use super::heap::{Object, Value};
 use super::layout::Kind;
 use super::lazy::Owner;
-use super::machine::{Control, Frame, Halt, Machine};
+use super::machine::Machine;
 use crate::types::Type;
 
 /// How the result of a function is used.

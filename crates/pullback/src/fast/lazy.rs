@@ -9,9 +9,10 @@
 
 use super::code::{BlockId, Signature};
 use super::forward::Derived;
+use super::frame::{Control, Frame, Halt};
 use super::heap::{Object, Value};
 use super::layout::Kind;
-use super::machine::{Control, Frame, Halt, Machine};
+use super::machine::Machine;
 use crate::primitive::calculus::{Arithmetic, Binary};
 use crate::types::Type;
 

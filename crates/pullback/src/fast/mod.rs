@@ -2,7 +2,7 @@
 //!
 //! * [`code`] and [`compile`](mod@compile): flat code with slots instead of terms with substitution.
 //! * [`heap`] and [`layout`]: values, and how those of each type are kept.
-//! * [`machine`]: runs code; calls, pullbacks and contractions wait on a stack of frames.
+//! * [`machine`]: runs code; calls, pullbacks and contractions wait on a stack of [`frame`]s.
 //! * [`tape`]: numbers with the history that pullbacks want; [`track`]: lifting to a tape, and the backward sweep.
 //! * [`contract`]: covectors meet vectors; [`forward`]: `J s·t`; [`lazy`]: cotangents that are no lists of calls.
 //!
@@ -13,6 +13,7 @@ pub mod code;
 pub mod compile;
 pub mod contract;
 pub mod forward;
+pub mod frame;
 pub mod heap;
 pub mod layout;
 pub mod lazy;
@@ -25,7 +26,7 @@ use crate::outcome::{Counters, Limits, Outcome};
 use crate::syntax::Program;
 use crate::types::Types;
 use code::Code;
-use machine::Halt;
+use frame::Halt;
 
 /// The code of a closed program that has a main expression.
 pub fn compile(program: &Program) -> Code {

@@ -6,10 +6,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::frame::Halt;
 use super::heap::{Mark, Object, Value};
 use super::layout::Kind;
 use super::lazy::{Opening, Owner};
-use super::machine::{Halt, Machine};
+use super::machine::Machine;
 use super::tape::{Level, Node, Record};
 use crate::outcome::Stop;
 use crate::primitive::calculus::{self, Arithmetic};

@@ -23,12 +23,12 @@ enum Binding {
 impl Parser<'_> {
     pub(super) fn after(&mut self, expr: ExprId, tightness: Tightness) -> State {
         if tightness == Tightness::Post {
-            if self.sees("^") {
+            if self.cursor.sees("^") {
                 return self.power(expr);
             }
-            if self.sees("^*") {
+            if self.cursor.sees("^*") {
                 let start = self.tree().span(expr);
-                self.advance();
+                self.cursor.advance();
                 return State::Have(self.push(ExprKind::Star(expr), start), Tightness::Post);
             }
         }
@@ -52,7 +52,7 @@ impl Parser<'_> {
 
     /// How tightly the infix operator that comes next holds its operands.
     fn operator(&self) -> Option<Binding> {
-        let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        let TokenKind::Symbol(symbol) = self.cursor.token().kind else { return None };
         Some(match symbol {
             "+" | "-" => Binding::Sum,
             "*" | "/" => Binding::Product,
@@ -63,7 +63,7 @@ impl Parser<'_> {
     }
 
     fn infix(&mut self, left: ExprId) -> State {
-        let token = self.advance();
+        let token = self.cursor.advance();
         let at = token.span;
         let op = match token.kind {
             TokenKind::Symbol("+") => BinaryOp::Add,
@@ -79,7 +79,7 @@ impl Parser<'_> {
     /// `e ^ k`.
     fn power(&mut self, base: ExprId) -> State {
         let start = self.tree().span(base);
-        self.advance();
+        self.cursor.advance();
         let Some(exponent) = self.exponent(0) else { return self.recover() };
         State::Have(self.push(ExprKind::Power(base, exponent), start), Tightness::Post)
     }
@@ -124,19 +124,19 @@ impl Parser<'_> {
     fn reduce_sugar(&mut self, frame: Frame, expr: ExprId) -> State {
         let (kind, start) = match frame {
             Frame::SugarFunction { start, sugar } => {
-                if !self.sees("at") {
+                if !self.cursor.sees("at") {
                     self.frames.push(Frame::SugarFunction { start, sugar });
                     return self.fail("`at`");
                 }
-                self.advance();
+                self.cursor.advance();
                 return self.wait(Frame::SugarPoint { start, sugar, function: expr });
             }
             Frame::SugarPoint { start, sugar: Sugar::Vjp, function } => {
-                if !self.sees("with") {
+                if !self.cursor.sees("with") {
                     self.frames.push(Frame::SugarPoint { start, sugar: Sugar::Vjp, function });
                     return self.fail("`with`");
                 }
-                self.advance();
+                self.cursor.advance();
                 return self.wait(Frame::SugarCovector { start, function, point: expr });
             }
             Frame::SugarPoint { start, sugar: Sugar::Derivative(derivative), function } => {
@@ -170,7 +170,7 @@ impl Parser<'_> {
 
     /// A minus in front of a bare numeral is part of it.
     fn negate(&mut self, expr: ExprId) -> ExprKind {
-        let (previous, tree) = (self.previous(), &self.program.tree);
+        let (previous, tree) = (self.cursor.previous(), &self.program.tree);
         match tree.kind(expr) {
             ExprKind::Number(value) if tree.span(expr) == previous => ExprKind::Number(-value),
             _ => ExprKind::Negate(expr),
@@ -185,21 +185,21 @@ impl Parser<'_> {
                 self.program.main = Some(expr);
                 State::Done
             }
-            Frame::Declaration(head) if self.eat(";") => {
+            Frame::Declaration(head) if self.cursor.eat(";") => {
                 self.finish_declaration(head, expr);
                 State::Done
             }
             Frame::Tuple { open, bracket, items } => self.resume_tuple(expr, open, bracket, items),
-            Frame::Former { start, former, first: None } if self.eat(",") => {
+            Frame::Former { start, former, first: None } if self.cursor.eat(",") => {
                 self.wait(Frame::Former { start, former, first: Some(expr) })
             }
-            Frame::Former { start, former, first: Some(first) } if self.eat(")") => {
+            Frame::Former { start, former, first: Some(first) } if self.cursor.eat(")") => {
                 if former == Former::DualMap && !self.tree().is_lambda(first) {
                     self.report_no_lambda(first);
                 }
                 State::Have(self.push(ExprKind::Former(former, first, expr), start), Tightness::Post)
             }
-            Frame::LetBound { start, binder } if self.eat("in") => {
+            Frame::LetBound { start, binder } if self.cursor.eat("in") => {
                 self.wait(Frame::LetBody { start, binder, bound: expr })
             }
             frame => {
@@ -211,11 +211,11 @@ impl Parser<'_> {
 
     /// `[";"]` and the end of the file.
     fn ends_main(&mut self) -> bool {
-        let semicolon = self.sees(";");
-        let next = self.tokens.get(self.at + usize::from(semicolon)).map(|token| token.kind);
+        let semicolon = self.cursor.sees(";");
+        let next = self.cursor.tokens.get(self.cursor.at + usize::from(semicolon)).map(|token| token.kind);
         let ends = next == Some(TokenKind::End);
         if ends && semicolon {
-            self.advance();
+            self.cursor.advance();
         }
         ends
     }
@@ -232,11 +232,11 @@ impl Parser<'_> {
     }
 
     fn resume_tuple(&mut self, expr: ExprId, open: Span, bracket: Bracket, mut items: Vec<ExprId>) -> State {
-        if self.eat(",") {
+        if self.cursor.eat(",") {
             items.push(expr);
             return self.wait(Frame::Tuple { open, bracket, items });
         }
-        if bracket == Bracket::Paren && items.is_empty() && self.eat(":") {
+        if bracket == Bracket::Paren && items.is_empty() && self.cursor.eat(":") {
             let Some(written) = self.written() else {
                 self.frames.push(Frame::Tuple { open, bracket, items });
                 return self.recover();
@@ -247,7 +247,7 @@ impl Parser<'_> {
             }
             return State::Have(self.push(ExprKind::Ascribe(expr, written), open), Tightness::Post);
         }
-        if !self.eat(bracket.close()) {
+        if !self.cursor.eat(bracket.close()) {
             self.frames.push(Frame::Tuple { open, bracket, items });
             return self.unexpected_after();
         }

@@ -9,23 +9,27 @@ use eddy_syntax::lex::TokenKind;
 impl Parser<'_> {
     /// `pat` or `(pat : type)`.
     pub(super) fn binder(&mut self) -> Option<Binder> {
-        let start = self.token().span;
-        if !self.sees("(") {
+        let start = self.cursor.token().span;
+        if !self.cursor.sees("(") {
             let pattern = self.pattern()?;
-            return Some(Binder { pattern, written: None, span: start.to(self.previous()) });
+            return Some(Binder { pattern, written: None, span: start.to(self.cursor.previous()) });
         }
-        self.advance();
+        self.cursor.advance();
         let first = self.pattern()?;
-        if self.eat(":") {
+        if self.cursor.eat(":") {
             let written = self.written()?;
             if !self.expect(")") {
                 return None;
             }
-            return Some(Binder { pattern: first, written: Some(written), span: start.to(self.previous()) });
+            return Some(Binder {
+                pattern: first,
+                written: Some(written),
+                span: start.to(self.cursor.previous()),
+            });
         }
         let open = Open { bracket: Bracket::Paren, start, items: vec![first] };
         let pattern = self.pattern_in(vec![open])?;
-        Some(Binder { pattern, written: None, span: start.to(self.previous()) })
+        Some(Binder { pattern, written: None, span: start.to(self.cursor.previous()) })
     }
 
     /// `id` or a tuple of patterns in brackets.
@@ -38,7 +42,7 @@ impl Parser<'_> {
         loop {
             // After the first item of a bracket, a comma or its end comes next.
             let has_items = open.last().is_some_and(|innermost| !innermost.items.is_empty());
-            if has_items && !self.eat(",") {
+            if has_items && !self.cursor.eat(",") {
                 let Open { bracket, start, items } = open.pop().expect("it was there");
                 if !self.expect(bracket.close()) {
                     return None;
@@ -50,11 +54,11 @@ impl Parser<'_> {
                 }
                 continue;
             }
-            let token = self.token();
+            let token = self.cursor.token();
             if let TokenKind::Symbol(symbol) = token.kind
                 && let Some(bracket) = Bracket::of(symbol)
             {
-                self.advance();
+                self.cursor.advance();
                 open.push(Open { bracket, start: token.span, items: Vec::new() });
                 continue;
             }
@@ -71,7 +75,7 @@ impl Parser<'_> {
         match items[..] {
             [only] => only,
             _ => {
-                let span = start.to(self.previous());
+                let span = start.to(self.cursor.previous());
                 self.tree().push_pattern(Pattern::Tuple(items), span)
             }
         }

@@ -10,17 +10,17 @@ impl Parser<'_> {
     /// `program ::= { decl } [ expr [";"] ]`.
     pub(super) fn file(&mut self) {
         loop {
-            match self.token().kind {
+            match self.cursor.token().kind {
                 TokenKind::End => return,
                 TokenKind::Symbol("prim" | "type" | "assume" | "def") => self.declaration(),
                 // An empty declaration does no harm.
-                TokenKind::Symbol(";") if self.follows_unreadable() => {
-                    self.advance();
+                TokenKind::Symbol(";") if self.cursor.follows_unreadable() => {
+                    self.cursor.advance();
                 }
                 _ if self.program.main.is_none() => self.expression(Frame::Main),
                 _ => {
                     self.syntax_error("the end of the file");
-                    self.help("declarations end with `;`, and one main expression follows them");
+                    self.cursor.help("declarations end with `;`, and one main expression follows them");
                     return;
                 }
             }
@@ -28,9 +28,9 @@ impl Parser<'_> {
     }
 
     fn declaration(&mut self) {
-        let keyword = self.advance();
+        let keyword = self.cursor.advance();
         let start = keyword.span;
-        let head_at = self.at;
+        let head_at = self.cursor.at;
         let read = match keyword.kind {
             TokenKind::Symbol("prim") => self.prim(start),
             TokenKind::Symbol("def") => self.def(start),
@@ -44,11 +44,11 @@ impl Parser<'_> {
     fn prim(&mut self, start: Span) -> Option<()> {
         let ident = self.ident("the name of a primitive")?;
         if !self.expect("(") {
-            self.help("the parameters of a primitive stand in parentheses: `prim f(x, y) = x * y;`");
+            self.cursor.help("the parameters of a primitive stand in parentheses: `prim f(x, y) = x * y;`");
             return None;
         }
         let mut params = vec![self.ident("a parameter")?];
-        while self.eat(",") {
+        while self.cursor.eat(",") {
             params.push(self.ident("a parameter")?);
         }
         if !self.expect(")") || !self.expect("=") {
@@ -61,14 +61,14 @@ impl Parser<'_> {
     fn def(&mut self, start: Span) -> Option<()> {
         let ident = self.ident("the name of a definition")?;
         let mut binders = Vec::new();
-        while !self.sees("=") && !self.sees(":") {
+        while !self.cursor.sees("=") && !self.cursor.sees(":") {
             if !self.starts_binder() {
                 self.syntax_error("a parameter, `:` or `=`");
                 return None;
             }
             binders.push(self.binder()?);
         }
-        let result = if self.eat(":") { Some(self.written()?) } else { None };
+        let result = if self.cursor.eat(":") { Some(self.written()?) } else { None };
         if !self.expect("=") {
             return None;
         }
@@ -77,7 +77,7 @@ impl Parser<'_> {
     }
 
     fn starts_binder(&self) -> bool {
-        matches!(self.token().kind, TokenKind::Name | TokenKind::Symbol("(" | "<" | "["))
+        matches!(self.cursor.token().kind, TokenKind::Name | TokenKind::Symbol("(" | "<" | "["))
     }
 
     fn type_or_assume(&mut self, start: Span, is_type: bool) -> Option<()> {
@@ -96,7 +96,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn declare(&mut self, ident: Ident, kind: DeclarationKind, start: Span) {
-        let span = start.to(self.previous());
+        let span = start.to(self.cursor.previous());
         self.program.declarations.push(Declaration { ident, kind, span });
     }
 }

@@ -26,6 +26,7 @@ mod operand;
 mod recover;
 mod types;
 
+use eddy_syntax::cursor::Cursor;
 use eddy_syntax::lex::{Comment, LexError, Lexed, Token, TokenKind, lex};
 use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
 use rustc_hash::FxHashSet;
@@ -64,51 +65,23 @@ pub struct Parsed {
 /// ```
 pub fn parse(file: &SourceFile) -> Parsed {
     let Lexed { tokens, comments, errors } = lex(file, &LEXICON);
+    let mut cursor = Cursor::new(file, &tokens, &errors);
+    let help = "comments nest: each `(*` needs a `*)` of its own; a product is written `( *`";
+    let lexical = |error: &LexError| error.diagnostic(file, codes::LEXICAL, "parse error: ", help);
+    cursor.diagnostics = errors.iter().map(lexical).collect();
     let mut parser = Parser {
-        file,
-        tokens: &tokens,
-        at: 0,
+        cursor,
         frames: Vec::new(),
         program: Program::default(),
         names: Names::default(),
         taken: FxHashSet::default(),
-        unreadable: errors.iter().map(|error| error.span().start).collect(),
-        diagnostics: errors.iter().map(|error| lexical_error(file, *error)).collect(),
-        last_syntax_error: None,
         poisoned: FxHashSet::default(),
     };
     parser.file();
     parser.report_lone_operators();
-    let Parser { program, names, poisoned, diagnostics, .. } = parser;
+    let Parser { cursor, program, names, poisoned, .. } = parser;
+    let diagnostics = cursor.diagnostics;
     Parsed { program, names, tokens, comments, poisoned, diagnostics }
-}
-
-/// Characters as they are, unless they would not show.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
-}
-
-fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
-    match error {
-        LexError::UnexpectedCharacters(span) => {
-            let text = file.slice(span);
-            let plural = if text.chars().count() == 1 { "" } else { "s" };
-            let title = format!("parse error: unexpected character{plural} `{}`", visible(text));
-            Diagnostic::error(codes::LEXICAL, span, title)
-                .label("nothing in the language is written with this")
-        }
-        LexError::UnterminatedComment(span) => {
-            Diagnostic::error(codes::LEXICAL, span, "parse error: unterminated comment")
-                .label("this `(*` has no `*)`")
-                .help("comments nest: each `(*` needs a `*)` of its own; a product is written `( *`")
-        }
-        LexError::InvalidUtf8(span) => {
-            let title = "parse error: unexpected character: the file is not valid UTF-8";
-            Diagnostic::error(codes::LEXICAL, span, title)
-                .label("these bytes are not text")
-                .help("save the file as UTF-8")
-        }
-    }
 }
 
 /// Whether the machine looks for an operand, has one, or has all of a declaration.
@@ -218,19 +191,12 @@ enum Frame {
 }
 
 struct Parser<'a> {
-    file: &'a SourceFile,
-    tokens: &'a [Token],
-    at: usize,
+    cursor: Cursor<'a>,
     frames: Vec<Frame>,
     program: Program,
     names: Names,
-    diagnostics: Diagnostics,
     /// Operators that stand before a `·`.
     taken: FxHashSet<ExprId>,
-    /// Where the lexer could not read, in order.
-    unreadable: Vec<u32>,
-    /// The token at which the last syntax error was reported: the same place is not reported twice.
-    last_syntax_error: Option<usize>,
     poisoned: FxHashSet<Name>,
 }
 
@@ -267,7 +233,7 @@ impl Parser<'_> {
                 let diagnostic = Diagnostic::error(codes::SYNTAX, tree.span(id), title)
                     .label("this operator has no operand")
                     .help(help);
-                self.diagnostics.push(diagnostic);
+                self.cursor.diagnostics.push(diagnostic);
             }
         }
     }
@@ -276,37 +242,8 @@ impl Parser<'_> {
         &mut self.program.tree
     }
 
-    fn token(&self) -> Token {
-        self.tokens[self.at]
-    }
-
-    fn sees(&self, symbol: &'static str) -> bool {
-        self.token().kind == TokenKind::Symbol(symbol)
-    }
-
-    /// The span of the token just read.
-    fn previous(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
-    }
-
-    fn advance(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &'static str) -> bool {
-        let seen = self.sees(symbol);
-        if seen {
-            self.advance();
-        }
-        seen
-    }
-
     fn expect(&mut self, symbol: &'static str) -> bool {
-        let seen = self.eat(symbol);
+        let seen = self.cursor.eat(symbol);
         if !seen {
             self.syntax_error(&format!("`{symbol}`"));
         }
@@ -315,8 +252,8 @@ impl Parser<'_> {
 
     /// A name that is free to be bound; a reserved word is reported and read as if it were one.
     fn ident(&mut self, what: &str) -> Option<Ident> {
-        let token = self.token();
-        let text = self.file.slice(token.span);
+        let token = self.cursor.token();
+        let text = self.cursor.slice(token.span);
         match token.kind {
             TokenKind::Name => {}
             TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
@@ -324,8 +261,8 @@ impl Parser<'_> {
                 let diagnostic = Diagnostic::error(codes::RESERVED, token.span, title)
                     .label("this word belongs to the language")
                     .help(format!("choose another name, for instance `{}1`", word.to_lowercase()));
-                self.diagnostics.push(diagnostic);
-                self.last_syntax_error = Some(self.at);
+                self.cursor.diagnostics.push(diagnostic);
+                self.cursor.forgive();
                 return None;
             }
             _ => {
@@ -333,38 +270,38 @@ impl Parser<'_> {
                 return None;
             }
         }
-        self.advance();
+        self.cursor.advance();
         Some(Ident { name: self.names.intern(text), span: token.span })
     }
 
     fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
-        let span = if start.start < self.previous().end { start.to(self.previous()) } else { start };
+        let span = self.cursor.since(start);
         self.tree().push(kind, span)
     }
 
     fn error_node(&mut self) -> ExprId {
-        let span = self.token().span;
+        let span = self.cursor.token().span;
         self.tree().push(ExprKind::Error, span)
     }
 
     /// A natural number after `^`; `least` is the smallest that is allowed.
     fn exponent(&mut self, least: u32) -> Option<u32> {
-        let token = self.token();
-        let text = self.file.slice(token.span);
+        let token = self.cursor.token();
+        let text = self.cursor.slice(token.span);
         let exponent = text.parse::<u32>().ok().filter(|_| token.kind == TokenKind::Number);
         match exponent {
             Some(n) if n >= least => {
-                self.advance();
+                self.cursor.advance();
                 Some(n)
             }
             _ => {
                 self.syntax_error(&format!("an exponent, a natural number from {least} to {}", u32::MAX));
                 if token.kind == TokenKind::Number && text.contains('.') {
-                    self.help(
+                    self.cursor.help(
                         "a point after a number belongs to it if a digit follows: put a blank before it",
                     );
-                } else if self.sees("-") || least == 0 {
-                    self.help("exponents are natural numbers: write `1 / x^2` for a negative one");
+                } else if self.cursor.sees("-") || least == 0 {
+                    self.cursor.help("exponents are natural numbers: write `1 / x^2` for a negative one");
                 }
                 None
             }

@@ -9,12 +9,12 @@ use crate::surface::{Derivative, ExprKind, Former, Side};
 
 impl Parser<'_> {
     pub(super) fn operand(&mut self) -> State {
-        let token = self.token();
+        let token = self.cursor.token();
         let start = token.span;
         let symbol = match token.kind {
             TokenKind::Number => return self.number(),
             TokenKind::Name => {
-                let name = self.names.intern(self.file.slice(start));
+                let name = self.names.intern(self.cursor.slice(start));
                 return self.atom(ExprKind::Name(name), start);
             }
             TokenKind::Symbol(symbol) => symbol,
@@ -50,7 +50,7 @@ impl Parser<'_> {
 
     /// Whether the next token starts something that an application takes as an argument.
     pub(super) fn starts_argument(&self) -> bool {
-        match self.token().kind {
+        match self.cursor.token().kind {
             TokenKind::Number | TokenKind::Name => true,
             TokenKind::Symbol(symbol) => {
                 matches!(symbol, "zero" | "pull" | "dmap" | "jac" | "(" | "<" | "[" | "\\")
@@ -61,7 +61,7 @@ impl Parser<'_> {
 
     /// Reads one token, pushes the frame that it opens, and wants an operand.
     fn open(&mut self, frame: Frame) -> State {
-        self.advance();
+        self.cursor.advance();
         self.wait(frame)
     }
 
@@ -73,35 +73,36 @@ impl Parser<'_> {
 
     /// Reads the last token of an atom.
     fn atom(&mut self, kind: ExprKind, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         State::Have(self.push(kind, start), Tightness::Post)
     }
 
     fn number(&mut self) -> State {
-        let span = self.token().span;
-        let value: f64 = self.file.slice(span).parse().expect("the lexer reads only numbers that Rust reads");
+        let span = self.cursor.token().span;
+        let value: f64 =
+            self.cursor.slice(span).parse().expect("the lexer reads only numbers that Rust reads");
         if value.is_finite() {
             return self.atom(ExprKind::Number(value), span);
         }
         let diagnostic = Diagnostic::error(codes::OUT_OF_RANGE, span, "parse error: numeral out of range")
             .label("too large for a real")
             .reason(format!("reals are finite 64-bit floating-point numbers, up to {:e}", f64::MAX));
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         self.atom(ExprKind::Error, span)
     }
 
     /// `fst`, `J`, … take an atom with its exponents; `Omega` and `J` also an unparenthesised λ.
     fn prefix(&mut self, prefix: Prefix) -> State {
-        let start = self.advance().span;
+        let start = self.cursor.advance().span;
         let takes_lambda = matches!(prefix, Prefix::Omega | Prefix::Jay);
-        if !self.starts_argument() || (self.sees("\\") && !takes_lambda) {
+        if !self.starts_argument() || (self.cursor.sees("\\") && !takes_lambda) {
             return self.fail("an operand, in parentheses if it is more than a name");
         }
         self.wait(Frame::Prefix { start, prefix })
     }
 
     fn former(&mut self, former: Former) -> State {
-        let start = self.advance().span;
+        let start = self.cursor.advance().span;
         if !self.expect("(") {
             return self.recover();
         }
@@ -110,14 +111,14 @@ impl Parser<'_> {
 
     /// From `\` to the `.` before the body.
     fn lambda(&mut self) -> State {
-        let start = self.advance().span;
+        let start = self.cursor.advance().span;
         let mut binders = Vec::new();
         loop {
             let Some(mut binder) = self.binder() else { return self.recover() };
-            if binders.is_empty() && binder.written.is_none() && self.eat(":") {
+            if binders.is_empty() && binder.written.is_none() && self.cursor.eat(":") {
                 let Some(written) = self.written() else { return self.recover() };
                 binder.written = Some(written);
-                binder.span = binder.span.to(self.previous());
+                binder.span = binder.span.to(self.cursor.previous());
                 binders.push(binder);
                 if !self.expect(".") {
                     return self.recover();
@@ -125,7 +126,7 @@ impl Parser<'_> {
                 break;
             }
             binders.push(binder);
-            if self.eat(".") {
+            if self.cursor.eat(".") {
                 break;
             }
         }
@@ -134,13 +135,13 @@ impl Parser<'_> {
 
     /// From `let` to `=`.
     fn let_binder(&mut self) -> State {
-        let start = self.advance().span;
-        let head_at = self.at;
+        let start = self.cursor.advance().span;
+        let head_at = self.cursor.at;
         let Some(mut binder) = self.binder() else { return self.recover_let(start, head_at) };
-        if self.eat(":") {
+        if self.cursor.eat(":") {
             let Some(written) = self.written() else { return self.recover_let(start, head_at) };
             binder.written = Some(written);
-            binder.span = binder.span.to(self.previous());
+            binder.span = binder.span.to(self.cursor.previous());
         }
         if !self.expect("=") {
             return self.recover_let(start, head_at);

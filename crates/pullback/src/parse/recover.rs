@@ -1,46 +1,17 @@
 //! Syntax errors: saying what was expected, and finding a place to go on.
 
 use eddy_syntax::lex::TokenKind;
-use eddy_syntax::{Diagnostic, Help, Span};
+use eddy_syntax::{Diagnostic, Span};
 
 use super::{Frame, Head, Parser, State, Tightness};
 use crate::codes;
 use crate::surface::{Binder, ExprId, Pattern};
 
 impl Parser<'_> {
-    /// Reports that something else was expected here. A second complaint about the same token is dropped, and so is one that
-    /// follows from what the lexer could not read.
+    /// Reports that something else was expected here.
     pub(super) fn syntax_error(&mut self, expected: &str) {
-        if self.last_syntax_error.replace(self.at) == Some(self.at) || self.follows_unreadable() {
-            return;
-        }
-        let token = self.token();
-        let found = match token.kind {
-            TokenKind::End => "the end of the file".to_string(),
-            _ => format!("`{}`", self.file.slice(token.span)),
-        };
-        let title = format!("parse error: expected {expected}, found {found}");
-        let mut diagnostic =
-            Diagnostic::error(codes::SYNTAX, token.span, title).label(format!("expected {expected}"));
-        if let Some((span, text)) = self.innermost_opening() {
-            diagnostic = diagnostic.cause(span, text);
-        }
-        self.diagnostics.push(diagnostic);
-    }
-
-    /// Adds a hint to the syntax error at the current token, unless that was dropped.
-    pub(super) fn help(&mut self, text: &str) {
-        let span = self.token().span;
-        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
-            last.help = Some(Help { text: text.to_string(), edit: None });
-        }
-    }
-
-    /// Whether something that the lexer could not read, and reported, stands right before the next token.
-    pub(super) fn follows_unreadable(&self) -> bool {
-        let before = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end);
-        let next = self.unreadable.partition_point(|start| *start < before);
-        self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
+        let opening = self.innermost_opening();
+        self.cursor.expected(codes::SYNTAX, "parse error", expected, opening);
     }
 
     /// Reports what was expected in the place of an operand, and recovers.
@@ -55,7 +26,7 @@ impl Parser<'_> {
             .label("expected `Ω f`, `J f` or `(λx.s)^*`")
             .cause(dot, "this `·`")
             .help("a product of numbers is written `*` or `×`");
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
     }
 
     pub(super) fn report_no_lambda(&mut self, first: ExprId) {
@@ -64,7 +35,7 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::error(codes::SYNTAX, span, title)
             .label("expected `λx.s`")
             .help("write the function out: `dmap(λx. f x, t)`");
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
     }
 
     /// Nothing that can follow the operand follows it: says what the innermost open form waits for.
@@ -82,8 +53,12 @@ impl Parser<'_> {
             _ => "`)`",
         };
         self.syntax_error(waits);
-        if self.sees("let") || self.sees("jacobian") || self.sees("grad") || self.sees("vjp") {
-            self.help("this form can be an argument only in parentheses");
+        if self.cursor.sees("let")
+            || self.cursor.sees("jacobian")
+            || self.cursor.sees("grad")
+            || self.cursor.sees("vjp")
+        {
+            self.cursor.help("this form can be an argument only in parentheses");
         }
         self.recover()
     }
@@ -112,7 +87,7 @@ impl Parser<'_> {
         // No form changes before this is done, so what none waits for now none waits for later.
         let mut unwanted: Vec<&'static str> = Vec::new();
         loop {
-            let token = self.token();
+            let token = self.cursor.token();
             match token.kind {
                 TokenKind::End => return self.give_up(),
                 // A declaration begins: the one before was not finished.
@@ -124,7 +99,7 @@ impl Parser<'_> {
                         inside.push(closer);
                     } else if (inside.is_empty() || symbol == ";") && !unwanted.contains(&symbol) {
                         if self.close_up_to(symbol) {
-                            self.last_syntax_error = Some(self.at);
+                            self.cursor.forgive();
                             return State::Have(self.error_node(), Tightness::Loose);
                         }
                         unwanted.push(symbol);
@@ -132,7 +107,7 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            self.advance();
+            self.cursor.advance();
         }
     }
 
@@ -141,7 +116,7 @@ impl Parser<'_> {
     pub(super) fn recover_let(&mut self, start: Span, head_at: usize) -> State {
         self.poison_names(head_at);
         let name = self.names.intern("_");
-        let span = self.previous();
+        let span = self.cursor.previous();
         let pattern = self.tree().push_pattern(Pattern::Name(name), span);
         self.frames.push(Frame::LetBound { start, binder: Binder { pattern, written: None, span } });
         self.recover()
@@ -151,14 +126,14 @@ impl Parser<'_> {
     pub(super) fn skip_declaration(&mut self, head_at: usize) {
         self.poison_names(head_at);
         loop {
-            match self.token().kind {
+            match self.cursor.token().kind {
                 TokenKind::End | TokenKind::Symbol("def" | "prim" | "assume" | "type") => return,
                 TokenKind::Symbol(";") => {
-                    self.advance();
+                    self.cursor.advance();
                     return;
                 }
                 _ => {
-                    self.advance();
+                    self.cursor.advance();
                 }
             }
         }
@@ -166,10 +141,10 @@ impl Parser<'_> {
 
     /// The names in a head that could not be read: whatever it was to declare, their uses are no mistakes.
     fn poison_names(&mut self, head_at: usize) {
-        for token in &self.tokens[head_at..] {
+        for token in &self.cursor.tokens[head_at..] {
             match token.kind {
                 TokenKind::Name => {
-                    let name = self.names.intern(self.file.slice(token.span));
+                    let name = self.names.intern(self.cursor.slice(token.span));
                     self.poisoned.insert(name);
                 }
                 TokenKind::Symbol("=" | "in" | ";" | "let") | TokenKind::End => break,
@@ -189,7 +164,7 @@ impl Parser<'_> {
 
     /// Ends the declaration or the program here.
     fn give_up(&mut self) -> State {
-        self.last_syntax_error = Some(self.at);
+        self.cursor.forgive();
         let error = self.error_node();
         let bottom = self.frames.drain(..).next();
         match bottom {

@@ -19,30 +19,30 @@ impl Parser<'_> {
     pub(super) fn written(&mut self) -> Option<WrittenId> {
         let mut waiting: Vec<Waiting> = Vec::new();
         loop {
-            let start = self.token().span;
-            let mut ty = match self.token().kind {
+            let start = self.cursor.token().span;
+            let mut ty = match self.cursor.token().kind {
                 TokenKind::Symbol("(") => {
-                    self.advance();
+                    self.cursor.advance();
                     waiting.push(Waiting::Open(start));
                     continue;
                 }
                 TokenKind::Symbol("Omega") => {
-                    self.advance();
+                    self.cursor.advance();
                     waiting.push(Waiting::Omega(start));
                     continue;
                 }
                 TokenKind::Symbol("R") => {
-                    self.advance();
+                    self.cursor.advance();
                     self.tree().push_written(Written::Real, start)
                 }
                 TokenKind::Name => {
-                    self.advance();
-                    let name = self.names.intern(self.file.slice(start));
+                    self.cursor.advance();
+                    let name = self.names.intern(self.cursor.slice(start));
                     self.tree().push_written(Written::Name(name), start)
                 }
                 _ => {
                     self.syntax_error("a type");
-                    self.help("types are `R`, products `R * R` or `R^2`, functions `R -> R`, duals `R^*` and `Omega R`");
+                    self.cursor.help("types are `R`, products `R * R` or `R^2`, functions `R -> R`, duals `R^*` and `Omega R`");
                     return None;
                 }
             };
@@ -50,11 +50,11 @@ impl Parser<'_> {
             loop {
                 ty = self.type_suffixes(ty)?;
                 ty = self.close_tight(ty, &mut waiting);
-                if self.eat("*") {
+                if self.cursor.eat("*") {
                     waiting.push(Waiting::Product(ty));
                     break;
                 }
-                if self.eat("->") {
+                if self.cursor.eat("->") {
                     waiting.push(Waiting::Arrow(ty));
                     break;
                 }
@@ -72,9 +72,9 @@ impl Parser<'_> {
     fn type_suffixes(&mut self, mut ty: WrittenId) -> Option<WrittenId> {
         loop {
             let start = self.tree().written_span(ty);
-            if self.eat("^*") {
+            if self.cursor.eat("^*") {
                 ty = self.join_types(Written::Dual(ty), start);
-            } else if self.eat("^") {
+            } else if self.cursor.eat("^") {
                 let n = self.exponent(1)?;
                 ty = self.join_types(Written::Power(ty, n), start);
             } else {
@@ -116,7 +116,7 @@ impl Parser<'_> {
     }
 
     fn join_types(&mut self, written: Written, start: Span) -> WrittenId {
-        let span = start.to(self.previous());
+        let span = start.to(self.cursor.previous());
         self.tree().push_written(written, span)
     }
 }

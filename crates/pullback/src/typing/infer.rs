@@ -4,12 +4,13 @@
 //! follows. There is no generalisation: one definition has one type. What a name stands for is decided on the way.
 //!
 //! The visit has a list of tasks instead of a stack of calls. The type of `jacobian f at v` depends on the solved type of `f`, so these
-//! expressions wait until everything else is known.
+//! expressions wait until everything else is known ([`postponed`](super::postponed)).
 
 use eddy_syntax::{Diagnostics, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{self, Situation};
+use super::postponed::Postponed;
 use super::prims;
 use super::scope::{BinderId, Entry, Meaning, Place, PlaceId, Scope};
 use super::unify::{Clash, Known, Ty, Unknowns};
@@ -21,7 +22,7 @@ use crate::surface::{
     WrittenId,
 };
 use crate::syntax::Terms;
-use crate::types::{Type, Types};
+use crate::types::Type;
 
 /// A condition that is checked when all types are known.
 #[derive(Clone, Copy, Debug)]
@@ -63,14 +64,6 @@ enum Task {
     Leave(usize),
 }
 
-/// `jacobian f at v`: the types of the point, the value and the whole.
-struct Postponed {
-    at: ExprId,
-    point: Ty,
-    value: Ty,
-    result: Ty,
-}
-
 pub(super) struct Inference<'a> {
     pub(super) program: &'a Program,
     pub(super) names: &'a Names,
@@ -78,7 +71,7 @@ pub(super) struct Inference<'a> {
     pub(super) out: Inferred,
     pub(super) scope: Scope,
     pub(super) written_types: FxHashMap<Name, Ty>,
-    postponed: Vec<Postponed>,
+    pub(super) postponed: Vec<Postponed>,
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
@@ -453,61 +446,11 @@ impl Inference<'_> {
         }
     }
 
-    /// The types of `jacobian f at v`, as soon as the value of `f` is known; what is unknown at the end is `R`.
-    fn postponed(&mut self) {
-        if self.postponed.is_empty() || self.out.unknowns.cycle().is_some() {
-            return;
-        }
-        let mut waiting = std::mem::take(&mut self.postponed);
-        while !waiting.is_empty() {
-            let unknowns = &mut self.out.unknowns;
-            let ready = waiting.iter().position(|postponed| unknowns.is_ground(postponed.value));
-            let postponed = waiting.remove(ready.unwrap_or(0));
-            self.out.unknowns.default_to_real(postponed.value);
-            let result = self.rows(&postponed);
-            self.equal(result, postponed.result, self.span(postponed.at), Situation::Rows);
-            if self.out.unknowns.cycle().is_some() {
-                return;
-            }
-        }
-    }
-
-    /// The type of the value with every leaf `R` replaced by the dual of the type of the point.
-    fn rows(&mut self, postponed: &Postponed) -> Ty {
-        enum Step {
-            Visit(Ty),
-            Join,
-        }
-        self.out.euclidean.push(Euclidean { ty: postponed.value, at: postponed.at });
-        let (mut work, mut done) = (vec![Step::Visit(postponed.value)], Vec::new());
-        while let Some(step) = work.pop() {
-            if done.len() as u64 > Types::MAX_COMPONENTS {
-                self.diagnostics.push(errors::too_large(self.span(postponed.at)));
-                return self.out.unknowns.poison();
-            }
-            match step {
-                Step::Visit(ty) => match self.out.unknowns.known(ty) {
-                    Known::Product(left, right) => {
-                        work.extend([Step::Join, Step::Visit(right), Step::Visit(left)]);
-                    }
-                    Known::Real => done.push(self.out.unknowns.dual(postponed.point)),
-                    _ => done.push(self.out.unknowns.poison()),
-                },
-                Step::Join => {
-                    let right = done.pop().expect("both parts are done");
-                    let left = done.pop().expect("both parts are done");
-                    done.push(self.out.unknowns.product(left, right));
-                }
-            }
-        }
-        done.pop().expect("one type is made")
-    }
-
     fn ty(&self, expr: ExprId) -> Ty {
         self.out.types[expr.index()].expect("parts are visited first")
     }
 
-    fn span(&self, expr: ExprId) -> Span {
+    pub(super) fn span(&self, expr: ExprId) -> Span {
         self.program.tree.span(expr)
     }
 }

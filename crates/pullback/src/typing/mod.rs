@@ -1,7 +1,7 @@
 //! From tree to kernel terms: names, types, the side conditions of section 4, and the removal of sugar.
 //!
 //! * [`scope`]: what names stand for. [`prims`]: the bodies of primitives.
-//! * [`infer`]: the rules of Figure 2, as equations between types, with [`annotate`] for binders and written types; [`unify`] solves them.
+//! * [`infer`]: the rules of Figure 2, as equations between types, with [`annotate`] for binders and written types, and [`postponed`] for Jacobians; [`unify`] solves them.
 //! * [`lower`]: kernel terms, when all types are known.
 //! * [`linear`]: the linearity of dual maps, on kernel terms.
 //! * [`recheck`]: the rules again on kernel terms, for the laws.
@@ -12,6 +12,7 @@ mod errors;
 pub mod infer;
 pub mod linear;
 mod lower;
+mod postponed;
 mod prims;
 pub mod recheck;
 mod scope;

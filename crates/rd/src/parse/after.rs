@@ -25,7 +25,7 @@ enum Binding {
 
 impl Parser<'_> {
     pub(super) fn after(&mut self, expr: ExprId, tightness: Tightness) -> State {
-        match (self.token().kind, tightness) {
+        match (self.cursor.token().kind, tightness) {
             (TokenKind::Symbol("."), Tightness::Atom) => return self.suffix(expr),
             (TokenKind::Symbol("^"), Tightness::Atom) => return self.power(expr),
             (TokenKind::Symbol("." | "^"), Tightness::Power) => return self.power_does_not_associate(),
@@ -42,7 +42,7 @@ impl Parser<'_> {
             }
             (Some((_, Binding::Compare)), Some(Binding::Compare)) => self.comparison_does_not_associate(),
             (Some((op, _)), _) => {
-                let at = self.advance().span;
+                let at = self.cursor.advance().span;
                 self.wait(Frame::Binary { op, at, left: expr })
             }
             (None, Some(_)) => self.reduce(expr),
@@ -52,7 +52,7 @@ impl Parser<'_> {
 
     /// The infix operator that the next token is here.
     fn operator(&self) -> Option<(Operator, Binding)> {
-        let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        let TokenKind::Symbol(symbol) = self.cursor.token().kind else { return None };
         if symbol == ">" && self.closes_angle() {
             return None;
         }
@@ -77,15 +77,15 @@ impl Parser<'_> {
 
     /// `.rd[L](…)`, `.fd[L](…)` or `.op_r(…)`.
     fn suffix(&mut self, expr: ExprId) -> State {
-        self.advance();
+        self.cursor.advance();
         let start = self.exprs.span(expr);
-        let token = self.token();
+        let token = self.cursor.token();
         let TokenKind::Symbol(word) = token.kind else {
             return self.fail("`rd`, `fd` or a reverse operation such as `mul_r`");
         };
         let expr = self.need_term(expr);
         if let Some(callee) = lexicon::reversed(word) {
-            self.advance();
+            self.cursor.advance();
             let Some(callee) = self.exponent_of_powi(callee) else { return self.recover() };
             return self.arguments(Applied { start, callee, callee_span: token.span, cotangent: Some(expr) });
         }
@@ -94,7 +94,7 @@ impl Parser<'_> {
             "fd" => Mode::Forward,
             _ => return self.fail("`rd`, `fd` or a reverse operation such as `mul_r`"),
         };
-        self.advance();
+        self.cursor.advance();
         if !self.expect("[") {
             return self.recover();
         }
@@ -103,11 +103,11 @@ impl Parser<'_> {
 
     /// `^ k` with an integer literal is `powi`; any other exponent is a unary term and makes it `pow`.
     fn power(&mut self, base: ExprId) -> State {
-        let caret = self.advance().span;
-        let sign = usize::from(self.sees("-"));
-        let is_integer = self.tokens.get(self.at + sign).is_some_and(|token| {
+        let caret = self.cursor.advance().span;
+        let sign = usize::from(self.cursor.sees("-"));
+        let is_integer = self.cursor.tokens.get(self.cursor.at + sign).is_some_and(|token| {
             token.kind == TokenKind::Number
-                && self.file.slice(token.span).bytes().all(|byte| byte.is_ascii_digit())
+                && self.cursor.slice(token.span).bytes().all(|byte| byte.is_ascii_digit())
         });
         if !is_integer {
             return self.wait(Frame::Binary { op: Operator::Term(BinaryOp::Pow), at: caret, left: base });
@@ -119,16 +119,19 @@ impl Parser<'_> {
     }
 
     fn power_does_not_associate(&mut self) -> State {
-        let what =
-            if self.sees("^") { "`^` does not associate" } else { "a suffix does not apply to a power" };
+        let what = if self.cursor.sees("^") {
+            "`^` does not associate"
+        } else {
+            "a suffix does not apply to a power"
+        };
         self.syntax_error("an operator or the end of the term");
-        self.help(&format!("{what}: write parentheses to say which is meant"));
+        self.cursor.help(&format!("{what}: write parentheses to say which is meant"));
         self.recover()
     }
 
     fn comparison_does_not_associate(&mut self) -> State {
         self.syntax_error("`&&`, `||` or the end of the condition");
-        self.help("comparisons do not chain: write `a < b && b < c`");
+        self.cursor.help("comparisons do not chain: write `a < b && b < c`");
         self.recover()
     }
 
@@ -172,7 +175,9 @@ impl Parser<'_> {
     /// A minus in front of a bare numeral is part of it.
     fn negate(&mut self, expr: ExprId) -> ExprKind {
         match self.exprs.kind(expr) {
-            ExprKind::Number(value) if self.exprs.span(expr) == self.previous() => ExprKind::Number(-value),
+            ExprKind::Number(value) if self.exprs.span(expr) == self.cursor.previous() => {
+                ExprKind::Number(-value)
+            }
             _ => ExprKind::Negate(self.need_term(expr)),
         }
     }
@@ -181,40 +186,40 @@ impl Parser<'_> {
     fn resume(&mut self, expr: ExprId) -> State {
         let frame = self.frames.pop().expect("the program's frame is at the bottom");
         match frame {
-            Frame::Top if self.token().kind == TokenKind::End => State::Done(self.need_term(expr)),
+            Frame::Top if self.cursor.token().kind == TokenKind::End => State::Done(self.need_term(expr)),
             Frame::Paren { open, items } => self.resume_paren(expr, open, items),
             Frame::Angle { open, items } => self.resume_angle(expr, open, items),
-            Frame::Arguments { applied, mut items } if self.sees(",") || self.sees(")") => {
+            Frame::Arguments { applied, mut items } if self.cursor.sees(",") || self.cursor.sees(")") => {
                 items.push(self.need_term(expr));
-                let more = self.advance().kind == TokenKind::Symbol(",");
+                let more = self.cursor.advance().kind == TokenKind::Symbol(",");
                 if more {
                     self.wait(Frame::Arguments { applied, items })
                 } else {
                     self.finish_call(applied, items)
                 }
             }
-            Frame::LetBound { start, pattern } if self.eat("in") => {
+            Frame::LetBound { start, pattern } if self.cursor.eat("in") => {
                 let bound = self.need_term(expr);
                 self.wait(Frame::LetBody { start, pattern, bound })
             }
-            Frame::FunctionBody { start, head } if self.eat("in") => {
+            Frame::FunctionBody { start, head } if self.cursor.eat("in") => {
                 let body = self.need_term(expr);
                 self.wait(Frame::FunctionRest { start, head, body })
             }
-            Frame::ConstValue { start, ident } if self.eat("in") => {
+            Frame::ConstValue { start, ident } if self.cursor.eat("in") => {
                 let value = self.need_term(expr);
                 self.wait(Frame::ConstBody { start, ident, value })
             }
-            Frame::IfCondition { start } if self.eat("then") => {
+            Frame::IfCondition { start } if self.cursor.eat("then") => {
                 let condition = self.need(expr, Sort::Condition);
                 self.wait(Frame::IfThen { start, condition })
             }
-            Frame::IfThen { start, condition } if self.eat("else") => {
+            Frame::IfThen { start, condition } if self.cursor.eat("else") => {
                 let yes = self.need_term(expr);
                 self.wait(Frame::IfElse { start, condition, yes })
             }
-            Frame::Point { start, kind } if self.eat("]") => self.abstraction(start, kind, expr),
-            Frame::Body { start, kind, point, item } if self.eat(")") => {
+            Frame::Point { start, kind } if self.cursor.eat("]") => self.abstraction(start, kind, expr),
+            Frame::Body { start, kind, point, item } if self.cursor.eat(")") => {
                 let body = self.need_term(expr);
                 self.finish_derivative(start, kind, point, Abstraction::Binder(item, body))
             }
@@ -226,11 +231,11 @@ impl Parser<'_> {
     }
 
     fn resume_paren(&mut self, expr: ExprId, open: Span, mut items: Vec<ExprId>) -> State {
-        if self.eat(",") {
+        if self.cursor.eat(",") {
             items.push(self.need_term(expr));
             return self.wait(Frame::Paren { open, items });
         }
-        if !self.eat(")") {
+        if !self.cursor.eat(")") {
             self.frames.push(Frame::Paren { open, items });
             return self.unexpected_after();
         }
@@ -245,12 +250,12 @@ impl Parser<'_> {
     }
 
     fn resume_angle(&mut self, expr: ExprId, open: Span, mut items: Vec<ExprId>) -> State {
-        if !self.sees(",") && !self.sees(">") {
+        if !self.cursor.sees(",") && !self.cursor.sees(">") {
             self.frames.push(Frame::Angle { open, items });
             return self.unexpected_after();
         }
         items.push(self.need_term(expr));
-        if self.advance().kind == TokenKind::Symbol(",") {
+        if self.cursor.advance().kind == TokenKind::Symbol(",") {
             return self.wait(Frame::Angle { open, items });
         }
         State::Have(self.push(ExprKind::Tuple(items), open), Tightness::Atom)
@@ -275,7 +280,7 @@ impl Parser<'_> {
                 .label("a comparison such as `x < 1` is due here")
                 .reason("numbers are not truth values"),
         };
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         self.exprs.push(ExprKind::Error, span)
     }
 }

@@ -24,6 +24,7 @@ mod operand;
 mod recover;
 mod types;
 
+use eddy_syntax::cursor::Cursor;
 use eddy_syntax::lex::{Comment, LexError, Lexed, Token, TokenKind, lex};
 use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
 use rustc_hash::FxHashSet;
@@ -66,55 +67,25 @@ pub struct Parsed {
 /// ```
 pub fn parse(file: &SourceFile) -> Parsed {
     let Lexed { tokens, comments, errors } = lex(file, &LEXICON);
+    let mut cursor = Cursor::new(file, &tokens, &errors);
+    let help = "comments nest: each `(*` needs a `*)` of its own; unit is written `()`";
+    let lexical = |error: &LexError| error.diagnostic(file, codes::LEXICAL, "", help);
+    cursor.diagnostics = errors.iter().map(lexical).collect();
     let mut parser = Parser {
-        file,
-        tokens: &tokens,
-        at: 0,
+        cursor,
         frames: vec![Frame::Top],
         exprs: Exprs::default(),
         names: Names::default(),
         types: Types::default(),
-        unreadable: errors.iter().map(|error| error.span().start).collect(),
-        diagnostics: errors.iter().map(|error| lexical_error(file, *error)).collect(),
-        last_syntax_error: None,
         misused: FxHashSet::default(),
         poisoned: FxHashSet::default(),
     };
     let directives = parser.directives();
     let term = parser.term();
-    let Parser { exprs, names, types, poisoned, diagnostics, .. } = parser;
+    let Parser { cursor, exprs, names, types, poisoned, .. } = parser;
+    let diagnostics = cursor.diagnostics;
     let program = Program { directives, term, exprs };
     Parsed { program, names, types, tokens, comments, poisoned, diagnostics }
-}
-
-/// Characters as they are, unless they would not show.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
-}
-
-fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
-    match error {
-        LexError::UnexpectedCharacters(span) => {
-            let text = file.slice(span);
-            let plural = if text.chars().count() == 1 { "" } else { "s" };
-            Diagnostic::error(
-                codes::LEXICAL,
-                span,
-                format!("unexpected character{plural} `{}`", visible(text)),
-            )
-            .label("nothing in the language is written with this")
-        }
-        LexError::UnterminatedComment(span) => {
-            Diagnostic::error(codes::LEXICAL, span, "unterminated comment")
-                .label("this `(*` has no `*)`")
-                .help("comments nest: each `(*` needs a `*)` of its own; unit is written `()`")
-        }
-        LexError::InvalidUtf8(span) => {
-            Diagnostic::error(codes::LEXICAL, span, "unexpected character: the file is not valid UTF-8")
-                .label("these bytes are not text")
-                .help("save the file as UTF-8")
-        }
-    }
 }
 
 /// Whether the machine looks for an operand, has one, or has the whole program.
@@ -200,18 +171,11 @@ enum Operator {
 }
 
 struct Parser<'a> {
-    file: &'a SourceFile,
-    tokens: &'a [Token],
-    at: usize,
+    cursor: Cursor<'a>,
     frames: Vec<Frame>,
     exprs: Exprs,
     names: Names,
     types: Types,
-    diagnostics: Diagnostics,
-    /// Where the lexer could not read, in order.
-    unreadable: Vec<u32>,
-    /// The token at which the last syntax error was reported: the same place is not reported twice.
-    last_syntax_error: Option<usize>,
     /// The reserved words that were used, and reported, as names: their later uses are not.
     misused: FxHashSet<&'static str>,
     poisoned: FxHashSet<Name>,
@@ -231,7 +195,7 @@ impl Parser<'_> {
 
     fn directives(&mut self) -> Vec<Ident> {
         let mut directives = Vec::new();
-        while self.eat("use") {
+        while self.cursor.eat("use") {
             match self.ident("the name of a directive") {
                 Some(ident) => directives.push(ident),
                 None => break,
@@ -240,41 +204,8 @@ impl Parser<'_> {
         directives
     }
 
-    fn token(&self) -> Token {
-        self.tokens[self.at]
-    }
-
-    fn peek(&self, ahead: usize) -> TokenKind {
-        self.tokens.get(self.at + ahead).map_or(TokenKind::End, |token| token.kind)
-    }
-
-    fn sees(&self, symbol: &'static str) -> bool {
-        self.token().kind == TokenKind::Symbol(symbol)
-    }
-
-    /// The span of the token just read.
-    fn previous(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1)].span
-    }
-
-    fn advance(&mut self) -> Token {
-        let token = self.token();
-        if token.kind != TokenKind::End {
-            self.at += 1;
-        }
-        token
-    }
-
-    fn eat(&mut self, symbol: &'static str) -> bool {
-        let seen = self.sees(symbol);
-        if seen {
-            self.advance();
-        }
-        seen
-    }
-
     fn expect(&mut self, symbol: &'static str) -> bool {
-        let seen = self.eat(symbol);
+        let seen = self.cursor.eat(symbol);
         if !seen {
             self.syntax_error(&format!("`{symbol}`"));
         }
@@ -283,8 +214,8 @@ impl Parser<'_> {
 
     /// A name that is free to be bound; a reserved word is reported and read as if it were one.
     fn ident(&mut self, what: &str) -> Option<Ident> {
-        let token = self.token();
-        let text = self.file.slice(token.span);
+        let token = self.cursor.token();
+        let text = self.cursor.slice(token.span);
         match token.kind {
             TokenKind::Name => {}
             TokenKind::Symbol(word) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => {
@@ -293,7 +224,7 @@ impl Parser<'_> {
                     let diagnostic = Diagnostic::error(codes::RESERVED, token.span, title)
                         .label("this word belongs to the language")
                         .help(format!("choose another name, for instance `{text}1`"));
-                    self.diagnostics.push(diagnostic);
+                    self.cursor.diagnostics.push(diagnostic);
                 }
                 let name = self.names.intern(text);
                 self.poisoned.insert(name);
@@ -303,17 +234,17 @@ impl Parser<'_> {
                 return None;
             }
         }
-        self.advance();
+        self.cursor.advance();
         Some(Ident { name: self.names.intern(text), span: token.span })
     }
 
     fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
-        let span = if start.start < self.previous().end { start.to(self.previous()) } else { start };
+        let span = self.cursor.since(start);
         self.exprs.push(kind, span)
     }
 
     fn error_node(&mut self) -> ExprId {
-        let span = self.token().span;
+        let span = self.cursor.token().span;
         self.exprs.push(ExprKind::Error, span)
     }
 

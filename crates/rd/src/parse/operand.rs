@@ -11,7 +11,7 @@ use crate::surface::{Abstraction, Callee, ExprKind, Item};
 
 impl Parser<'_> {
     pub(super) fn operand(&mut self) -> State {
-        let token = self.token();
+        let token = self.cursor.token();
         let start = token.span;
         let TokenKind::Symbol(symbol) = token.kind else {
             return match token.kind {
@@ -20,28 +20,28 @@ impl Parser<'_> {
                 _ => self.fail("a term"),
             };
         };
-        let is_applied = matches!(self.peek(1), TokenKind::Symbol("(" | "["));
+        let is_applied = matches!(self.cursor.ahead(1).kind, TokenKind::Symbol("(" | "["));
         if self.misused.contains(symbol) && !is_applied {
             return self.atom(ExprKind::Error, start);
         }
         // Words that stand for a function take their arguments here.
         if let Some(callee) = lexicon::callee(symbol) {
-            self.advance();
+            self.cursor.advance();
             return self.call(start, callee, start);
         }
         match symbol {
             "-" => self.open(Frame::Negate { minus: start }),
             "not" => self.open(Frame::Not { at: start }),
             "if" => self.open(Frame::IfCondition { start }),
-            "<" if self.peek(1) == TokenKind::Symbol(">") => {
-                self.advance();
+            "<" if self.cursor.ahead(1).kind == TokenKind::Symbol(">") => {
+                self.cursor.advance();
                 self.atom(ExprKind::Unit, start)
             }
             "<" => self.open(Frame::Angle { open: start, items: Vec::new() }),
-            "(" if self.peek(1) == TokenKind::Symbol(")") => {
-                self.advance();
+            "(" if self.cursor.ahead(1).kind == TokenKind::Symbol(")") => {
+                self.cursor.advance();
                 // What stands between the parentheses was reported if it could not be read.
-                let kind = if self.follows_unreadable() { ExprKind::Error } else { ExprKind::Unit };
+                let kind = if self.cursor.follows_unreadable() { ExprKind::Error } else { ExprKind::Unit };
                 self.atom(kind, start)
             }
             "(" => self.open(Frame::Paren { open: start, items: Vec::new() }),
@@ -50,7 +50,7 @@ impl Parser<'_> {
             "let" | "letrec" => self.definition(start, symbol),
             "const" => self.constant(start),
             "grad" => {
-                self.advance();
+                self.cursor.advance();
                 if self.expect("[") {
                     self.wait(Frame::Point { start, kind: Derivative::Gradient })
                 } else {
@@ -65,7 +65,7 @@ impl Parser<'_> {
 
     /// Reads one token, pushes the frame that it opens, and wants an operand.
     fn open(&mut self, frame: Frame) -> State {
-        self.advance();
+        self.cursor.advance();
         self.wait(frame)
     }
 
@@ -77,33 +77,34 @@ impl Parser<'_> {
 
     /// Reads the last token of an atom.
     fn atom(&mut self, kind: ExprKind, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         State::Have(self.push(kind, start), Tightness::Atom)
     }
 
     fn number(&mut self) -> State {
-        let span = self.token().span;
-        let value: f64 = self.file.slice(span).parse().expect("the lexer reads only numbers that Rust reads");
+        let span = self.cursor.token().span;
+        let value: f64 =
+            self.cursor.slice(span).parse().expect("the lexer reads only numbers that Rust reads");
         if value.is_finite() {
             return self.atom(ExprKind::Number(value), span);
         }
         let diagnostic = Diagnostic::error(codes::OUT_OF_RANGE, span, "numeral out of range")
             .label("too large for a real")
             .reason(format!("reals are finite 64-bit floating-point numbers, up to {:e}", f64::MAX));
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         self.atom(ExprKind::Error, span)
     }
 
     fn name(&mut self) -> State {
-        let span = self.token().span;
-        let name = self.names.intern(self.file.slice(span));
-        if self.peek(1) == TokenKind::Symbol("(") {
-            self.advance();
+        let span = self.cursor.token().span;
+        let name = self.names.intern(self.cursor.slice(span));
+        if self.cursor.ahead(1).kind == TokenKind::Symbol("(") {
+            self.cursor.advance();
             return self.call(span, Callee::Function(name), span);
         }
-        self.advance();
+        self.cursor.advance();
         // `f(*` opens a comment: what was meant by the name cannot be known.
-        let is_cut_off = self.token().kind == TokenKind::End && self.follows_unreadable();
+        let is_cut_off = self.cursor.token().kind == TokenKind::End && self.cursor.follows_unreadable();
         let kind = if is_cut_off { ExprKind::Error } else { ExprKind::Name(name) };
         State::Have(self.push(kind, span), Tightness::Atom)
     }
@@ -130,11 +131,11 @@ impl Parser<'_> {
         if !self.expect("(") {
             return self.recover();
         }
-        if self.sees(")") {
-            if self.follows_unreadable() {
+        if self.cursor.sees(")") {
+            if self.cursor.follows_unreadable() {
                 return self.atom(ExprKind::Error, applied.start);
             }
-            self.advance();
+            self.cursor.advance();
             return self.finish_call(applied, Vec::new());
         }
         self.wait(Frame::Arguments { applied, items: Vec::new() })
@@ -150,8 +151,8 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self, start: Span, word: &str) -> State {
-        self.advance();
-        let head_at = self.at;
+        self.cursor.advance();
+        let head_at = self.cursor.at;
         let definition = if word == "let" { self.let_head() } else { self.letrec_head() };
         match definition {
             Some(Definition::Value(pattern)) => self.wait(Frame::LetBound { start, pattern }),
@@ -161,8 +162,8 @@ impl Parser<'_> {
     }
 
     fn constant(&mut self, start: Span) -> State {
-        self.advance();
-        let head_at = self.at;
+        self.cursor.advance();
+        let head_at = self.cursor.at;
         let ident = self.ident("the name of a constant");
         match ident {
             Some(ident) if self.expect("=") => self.wait(Frame::ConstValue { start, ident }),
@@ -171,7 +172,7 @@ impl Parser<'_> {
     }
 
     fn zero(&mut self, start: Span) -> State {
-        self.advance();
+        self.cursor.advance();
         if !self.expect("[") {
             return self.recover();
         }
@@ -194,10 +195,10 @@ impl Parser<'_> {
         }
         self.explain_operation_as_function();
         let Some(ident) = self.ident("a variable or the name of a function") else { return self.recover() };
-        if self.eat(")") {
+        if self.cursor.eat(")") {
             return self.finish_derivative(start, kind, point, Abstraction::Function(ident));
         }
-        let annotation = if self.eat(":") {
+        let annotation = if self.cursor.eat(":") {
             match self.annotation() {
                 Some(annotation) => Some(annotation),
                 None => return self.recover(),
@@ -213,9 +214,9 @@ impl Parser<'_> {
 
     /// `grad[2](sin)`: an operation is no function variable, but it is clear what is meant.
     fn explain_operation_as_function(&mut self) {
-        let token = self.token();
+        let token = self.cursor.token();
         let TokenKind::Symbol(word) = token.kind else { return };
-        if lexicon::callee(word).is_none() || self.peek(1) != TokenKind::Symbol(")") {
+        if lexicon::callee(word).is_none() || self.cursor.ahead(1).kind != TokenKind::Symbol(")") {
             return;
         }
         let replacement = format!("x. {word}(x)");
@@ -223,13 +224,13 @@ impl Parser<'_> {
         let diagnostic = Diagnostic::error(codes::RESERVED, token.span, format!("`{word}` is reserved"))
             .label("an operation, not a function of the program")
             .help_with_edit("write the function that applies it", edit);
-        self.diagnostics.push(diagnostic);
+        self.cursor.diagnostics.push(diagnostic);
         self.misused.insert(word);
     }
 
     fn reverse_without_cotangent(&mut self, word: &str) -> State {
         self.syntax_error("a term");
-        self.help(&format!("a reverse operation follows its cotangent: `w.{word}(x)`"));
+        self.cursor.help(&format!("a reverse operation follows its cotangent: `w.{word}(x)`"));
         self.recover()
     }
 }

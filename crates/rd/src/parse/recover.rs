@@ -1,46 +1,16 @@
 //! Syntax errors: saying what was expected, and finding a place to go on.
 
 use eddy_syntax::lex::TokenKind;
-use eddy_syntax::{Diagnostic, Help};
 
 use super::{Frame, Parser, State, Tightness};
 use crate::codes;
 use crate::surface::{Ident, Item, Pattern};
 
 impl Parser<'_> {
-    /// Reports that something else was expected here. A second complaint about the same token is dropped, and so is one that
-    /// follows from what the lexer could not read.
+    /// Reports that something else was expected here.
     pub(super) fn syntax_error(&mut self, expected: &str) {
-        if self.last_syntax_error.replace(self.at) == Some(self.at) || self.follows_unreadable() {
-            return;
-        }
-        let token = self.token();
-        let found = match token.kind {
-            TokenKind::End => "the end of the file".to_string(),
-            _ => format!("`{}`", self.file.slice(token.span)),
-        };
-        let title = format!("syntax error: expected {expected}, found {found}");
-        let mut diagnostic =
-            Diagnostic::error(codes::SYNTAX, token.span, title).label(format!("expected {expected}"));
-        if let Some((span, text)) = self.innermost_opening() {
-            diagnostic = diagnostic.cause(span, text);
-        }
-        self.diagnostics.push(diagnostic);
-    }
-
-    /// Adds a hint to the syntax error at the current token, unless that was dropped.
-    pub(super) fn help(&mut self, text: &str) {
-        let span = self.token().span;
-        if let Some(last) = self.diagnostics.last_mut().filter(|last| last.primary.span == span) {
-            last.help = Some(Help { text: text.to_string(), edit: None });
-        }
-    }
-
-    /// Whether something that the lexer could not read, and reported, stands right before the next token.
-    pub(super) fn follows_unreadable(&self) -> bool {
-        let before = self.at.checked_sub(1).map_or(0, |last| self.tokens[last].span.end);
-        let next = self.unreadable.partition_point(|start| *start < before);
-        self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
+        let opening = self.innermost_opening();
+        self.cursor.expected(codes::SYNTAX, "syntax error", expected, opening);
     }
 
     /// Reports what was expected in the place of an operand, and recovers.
@@ -63,11 +33,11 @@ impl Parser<'_> {
         };
         self.syntax_error(waits);
         // `f 3`: two operands in a row, the first of them a name.
-        let previous = self.tokens[self.at.saturating_sub(1)];
-        let starts_operand = matches!(self.token().kind, TokenKind::Name | TokenKind::Number);
+        let previous = self.cursor.tokens[self.cursor.at.saturating_sub(1)];
+        let starts_operand = matches!(self.cursor.token().kind, TokenKind::Name | TokenKind::Number);
         if previous.kind == TokenKind::Name && starts_operand {
-            let name = self.file.slice(previous.span);
-            self.help(&format!("the arguments of a function stand in parentheses: `{name}(…)`"));
+            let name = self.cursor.slice(previous.span);
+            self.cursor.help(&format!("the arguments of a function stand in parentheses: `{name}(…)`"));
         }
         self.recover()
     }
@@ -96,7 +66,7 @@ impl Parser<'_> {
         // No form changes before this is done, so what none waits for now none waits for later.
         let mut unwanted: Vec<&'static str> = Vec::new();
         loop {
-            let token = self.token();
+            let token = self.cursor.token();
             match token.kind {
                 TokenKind::End => return self.give_up(),
                 TokenKind::Symbol(symbol) => {
@@ -109,7 +79,7 @@ impl Parser<'_> {
                         inside.push(closer);
                     } else if inside.is_empty() && !unwanted.contains(&symbol) {
                         if self.close_up_to(symbol) {
-                            self.last_syntax_error = Some(self.at);
+                            self.cursor.forgive();
                             return State::Have(self.error_node(), Tightness::Loose);
                         }
                         unwanted.push(symbol);
@@ -117,17 +87,17 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            self.advance();
+            self.cursor.advance();
         }
     }
 
     /// As [`Parser::recover`], when the head of a definition, which starts at this token, could not be read: its `in` belongs
     /// to it, and the names in it are no mistakes later on.
     pub(super) fn recover_definition(&mut self, head_at: usize) -> State {
-        for token in &self.tokens[head_at..] {
+        for token in &self.cursor.tokens[head_at..] {
             match token.kind {
                 TokenKind::Name => {
-                    let name = self.names.intern(self.file.slice(token.span));
+                    let name = self.names.intern(self.cursor.slice(token.span));
                     self.poisoned.insert(name);
                 }
                 // The head ends here, or another begins.
@@ -135,7 +105,7 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        let start = self.previous();
+        let start = self.cursor.previous();
         let ident = Ident { name: self.names.intern("_"), span: start };
         let pattern = Pattern::Name(Item { ident, annotation: None });
         self.frames.push(Frame::LetBound { start, pattern });
@@ -153,7 +123,7 @@ impl Parser<'_> {
 
     fn give_up(&mut self) -> State {
         self.frames.truncate(1);
-        self.last_syntax_error = Some(self.at);
+        self.cursor.forgive();
         State::Have(self.error_node(), Tightness::Loose)
     }
 }

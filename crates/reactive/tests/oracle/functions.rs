@@ -7,38 +7,97 @@ use eddy_compile::Precision;
 use eddy_compile::emit::{Emitted, Options as EmitOptions, Source, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
-use eddy_plan::execute::{Cell as PlanCell, Execution};
+use eddy_plan::execute::{Cell as PlanCell, Execution, Stop};
+use eddy_plan::show::report;
 use eddy_plan::{Options as PlanOptions, Plan, plan};
 use eddy_reactive::cell::Cell;
 use eddy_reactive::elaborate::Given;
+use eddy_reactive::flow::{Equation, Flow, VarId};
 use eddy_reactive::infer::Hints;
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::resolve::resolve;
 use eddy_reactive::simulate::{Options as SimulationOptions, Simulation};
 use eddy_syntax::{SourceFile, Sources};
-use eddy_tables::oracle::{Datum, Outcome, Reason, Sort};
+use eddy_tables::oracle::{Datum, Outcome, Reason, Sort, Tolerance, agree, inputs};
 use eddy_tensor::{Data, Scalar, Shape, Type, Value};
 
 const SEED: u64 = 1;
 
-/// A node without memory.
+/// A node, run for some cycles.
 pub struct Node {
     prepared: Prepared,
     plan: Plan,
+    n_cycles: usize,
+    n_shown: usize,
+    single: bool,
+}
+
+/// What the yardstick sees of a stream that is not there.
+const ABSENT: Datum = Datum::Tuple(Vec::new());
+
+/// What the yardstick sees of a cell that nothing decides.
+fn unknown() -> Datum {
+    Datum::Tuple(vec![ABSENT])
 }
 
 impl Node {
-    /// The node `f` of a program.
+    /// The node `f` of a program at one cycle: a pure function if it has no memory.
     pub fn new(text: &str) -> Node {
+        Node::over(1, text)
+    }
+
+    /// A run of the node `f` of a program: a pure function, whatever the node remembers, from all cells of the inputs to all cells of the outputs, cycle by
+    /// cycle. Each output must be decided when the last cycle has run.
+    pub fn over(n_cycles: usize, text: &str) -> Node {
+        Node::planned_with(n_cycles, &PlanOptions::default(), text)
+    }
+
+    /// As [`over`](Self::over), with other options of planning.
+    pub fn planned_with(n_cycles: usize, options: &PlanOptions, text: &str) -> Node {
         let mut sources = Sources::alone(SourceFile::new("oracle.eddy", text));
         let prepared = resolve(&mut sources).and_then(|program| {
             let node = program.find("f", sources.main().end())?;
             prepare(&program, &node, &Given::default(), |_| Hints::default(), Checks::On)
         });
         let prepared = prepared.unwrap_or_else(|diagnostics| panic!("{text}: {diagnostics:?}"));
-        let options = PlanOptions { seed: SEED, ..PlanOptions::default() };
-        let plan = plan(&prepared.flow, &prepared.clocks, &options);
-        Node { prepared, plan }
+        let plan = plan(&prepared.flow, &prepared.clocks, &PlanOptions { seed: SEED, ..*options });
+        Node { prepared, plan, n_cycles, n_shown: n_cycles, single: options.single }
+    }
+
+    /// The outputs of the first cycles only: those of later ones wait for what comes after the run.
+    pub fn showing(self, n_shown: usize) -> Node {
+        Node { n_shown, ..self }
+    }
+
+    /// The node with other equations for some of its streams; it can only be simulated.
+    pub fn with_equations(mut self, rewrite: impl FnOnce(&Flow) -> Vec<Equation>) -> Node {
+        self.prepared.flow.equations = rewrite(&self.prepared.flow);
+        self
+    }
+
+    /// The plan has the table of the simulator, as closely as stated.
+    pub fn keeps_its_table_planned(&self, pass: &str, tolerance: Tolerance) {
+        let simulated = |input: &Datum, _: u64| self.simulated(input);
+        let planned = |input: &Datum, _: u64| self.planned(input);
+        let inputs = inputs(&self.sort(), 17);
+        agree(&format!("{pass}, planning"), &simulated, &planned, &inputs, tolerance)
+            .unwrap_or_else(|witness| panic!("{witness}\n{}", self.report()));
+    }
+
+    /// The plan has the table of the simulator, as closely as stated, and C has the table of the plan, bit for bit. Gives the C.
+    pub fn keeps_its_table(&self, pass: &str, tolerance: Tolerance) -> Compiled<'_> {
+        self.keeps_its_table_planned(pass, tolerance);
+        let compiled = self.compile();
+        let planned = |input: &Datum, _: u64| self.planned(input);
+        let in_c = |input: &Datum, _: u64| compiled.run(input);
+        agree(&format!("{pass}, C"), &planned, &in_c, &inputs(&self.sort(), 17), Tolerance::Exact)
+            .unwrap_or_else(|witness| panic!("{witness}\n{}", compiled.source()));
+        compiled
+    }
+
+    /// How it runs, for people.
+    pub fn report(&self) -> String {
+        report("f", &self.prepared.flow, &self.plan, None)
     }
 
     /// What its inputs are.
@@ -51,22 +110,38 @@ impl Node {
             (Scalar::Num, false) => Sort::Tensor(ty.shape.to_vec()),
             _ => panic!("tensors of reals are sampled"),
         };
-        Sort::Tuple(flow.inputs.iter().map(|input| sort(&flow.var(*input).ty)).collect())
+        let cycle: Vec<Sort> = flow.inputs.iter().map(|input| sort(&flow.var(*input).ty)).collect();
+        Sort::Tuple(std::iter::repeat_n(cycle, self.n_cycles).flatten().collect())
+    }
+
+    /// The inputs of each cycle.
+    fn cycles<C>(&self, input: &Datum, cell: impl Fn(Value) -> C) -> Vec<Vec<C>> {
+        let mut values = values(input).into_iter().map(cell);
+        let n_inputs = self.prepared.flow.inputs.len();
+        (0..self.n_cycles).map(|_| values.by_ref().take(n_inputs).collect()).collect()
     }
 
     /// The node by the simulator.
     pub fn simulated(&self, input: &Datum) -> Outcome {
         let Prepared { flow, clocks, .. } = &self.prepared;
-        let mut simulation =
-            Simulation::new(flow, clocks, SimulationOptions { seed: SEED, ..SimulationOptions::default() });
-        let cells: Vec<Cell> = values(input).into_iter().map(Cell::Value).collect();
-        if simulation.open_last(&cells).is_err() {
+        let options = SimulationOptions { seed: SEED, single: self.single, ..SimulationOptions::default() };
+        let mut simulation = Simulation::new(flow, clocks, options);
+        for cells in self.cycles(input, Cell::Value) {
+            if simulation.open(&cells).is_err() {
+                return Outcome::Undefined(Reason::Trap);
+            }
+        }
+        if simulation.end().is_err() {
             return Outcome::Undefined(Reason::Trap);
         }
-        let outputs = flow.outputs.iter().map(|output| match simulation.cell(0, *output) {
+        let cell = |cycle: u64, output: VarId| match simulation.cell(cycle, output) {
             Cell::Value(value) => datum(value),
-            other => panic!("a pure function has a value: {other:?}"),
-        });
+            Cell::Absent => ABSENT,
+            _ => unknown(),
+        };
+        let outputs = (0..self.n_shown as u64)
+            .flat_map(|cycle| flow.outputs.iter().map(move |output| (cycle, *output)))
+            .map(|(cycle, output)| cell(cycle, output));
         Outcome::Value(Datum::Tuple(outputs.collect()))
     }
 
@@ -74,51 +149,82 @@ impl Node {
     pub fn planned(&self, input: &Datum) -> Outcome {
         let Prepared { flow, clocks, .. } = &self.prepared;
         let mut execution = Execution::new(flow, clocks, &self.plan).expect("it has a static plan");
-        let cells: Vec<PlanCell> = values(input).into_iter().map(PlanCell::Value).collect();
-        if execution.step(&cells).is_err() || execution.finish().is_err() {
+        for cells in self.cycles(input, |value| PlanCell::Value(self.rounded(value))) {
+            match execution.step(&cells) {
+                Err(Stop::Violation(violation)) => panic!("a plan is wrong in itself: {violation}"),
+                Err(_) => return Outcome::Undefined(Reason::Trap),
+                Ok(()) => {}
+            }
+        }
+        if execution.finish().is_err() {
             return Outcome::Undefined(Reason::Trap);
         }
-        let row = execution.next_row().expect("there is one cycle");
-        let output = |cell: &PlanCell| match cell {
-            PlanCell::Value(value) => datum(value),
-            _ => panic!("a pure function has a value"),
+        let cell = |cell: PlanCell| match cell {
+            PlanCell::Value(value) => datum(&value),
+            PlanCell::Absent => ABSENT,
+            _ => unknown(),
         };
-        Outcome::Value(Datum::Tuple(row.iter().map(output).collect()))
+        let rows = std::iter::from_fn(|| execution.next_row()).take(self.n_shown).flatten();
+        Outcome::Value(Datum::Tuple(rows.map(cell).collect()))
+    }
+
+    fn rounded(&self, value: Value) -> Value {
+        if self.single { value.to_num32() } else { value }
     }
 
     /// The node as C.
-    pub fn compile(&self) -> Compiled {
+    pub fn compile(&self) -> Compiled<'_> {
+        self.compile_edited(|_| ())
+    }
+
+    /// The node as C with a mistake in it: one text in place of another, which must be there.
+    pub fn compile_mistaken(&self, right: &str, wrong: &str) -> Compiled<'_> {
+        self.compile_edited(|emitted| {
+            assert!(emitted.source.contains(right), "no `{right}` in\n{}", emitted.source);
+            emitted.source = emitted.source.replace(right, wrong);
+        })
+    }
+
+    fn compile_edited(&self, edit: impl FnOnce(&mut Emitted)) -> Compiled<'_> {
         let source =
             Source { flow: &self.prepared.flow, clocks: &self.prepared.clocks, plan: &self.plan, seed: SEED };
         let options = EmitOptions {
             name: "law".to_string(),
-            precision: Precision::Double,
-            max_window: 4,
+            precision: if self.single { Precision::Single } else { Precision::Double },
+            max_window: 8,
             constants: eddy_compile::emit::Constants::FromHost,
             places: Vec::new(),
         };
-        let emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
-        Compiled { library: build(&emitted), emitted }
+        let mut emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
+        edit(&mut emitted);
+        Compiled { node: self, library: build(&emitted), emitted }
     }
 }
 
 /// A node as C.
-pub struct Compiled {
+pub struct Compiled<'a> {
+    node: &'a Node,
     emitted: Emitted,
     library: Library,
 }
 
-impl Compiled {
+impl Compiled<'_> {
+    /// The C.
+    pub fn source(&self) -> &str {
+        &self.emitted.source
+    }
+
     /// The node at an input.
     pub fn run(&self, input: &Datum) -> Outcome {
         let mut machine = Machine::new(self.emitted.clone(), &self.library);
-        let inputs: Vec<Option<Value>> = values(input).into_iter().map(Some).collect();
-        if machine.step(&inputs).is_err() {
-            return Outcome::Undefined(Reason::Trap);
+        for inputs in self.node.cycles(input, Some) {
+            if machine.step(&inputs).is_err() {
+                return Outcome::Undefined(Reason::Trap);
+            }
         }
-        let row = machine.next_row().expect("there is one cycle");
-        let output = |value: &Option<Value>| datum(value.as_ref().expect("a pure function has a value"));
-        Outcome::Value(Datum::Tuple(row.iter().map(output).collect()))
+        let cell = |cell: Option<Value>| cell.map_or(ABSENT, |value| datum(&value));
+        let rows = std::iter::from_fn(|| machine.next_row()).take(self.node.n_shown).flatten();
+        Outcome::Value(Datum::Tuple(rows.map(cell).collect()))
     }
 }
 
@@ -176,6 +282,7 @@ fn datum(value: &Value) -> Datum {
         Value::Num32(x) => Datum::Real(f64::from(*x)),
         Value::Tensor(tensor) => match tensor.data() {
             Data::Num(elements) => Datum::Tensor(sizes, elements.clone()),
+            Data::Num32(elements) => Datum::Tensor(sizes, elements.iter().copied().map(f64::from).collect()),
             _ => {
                 let elements: Vec<Datum> = value.elements().map(|element| datum(&element)).collect();
                 let shape = sizes.iter().map(|size| Datum::Int(i64::try_from(*size).expect("small")));

@@ -1,16 +1,23 @@
 //! Rewrites that are tempting and wrong: the yardstick catches each, and shows a small input.
 
+use eddy_reactive::flow::{Flow, Kind};
 use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
+use crate::derivatives::rewritten;
 use crate::functions::Node;
+use crate::runs::{N_CYCLES, windowed};
 
 /// The input at which a rewrite changes a function, as the yardstick tells it.
 fn caught(pass: &str, before: &str, after: &str, tolerance: Tolerance) -> String {
-    let nodes = [before, after].map(|text| Node::new(&format!("node f{text}")));
+    caught_over(1, pass, [before, after].map(|text| format!("node f{text}")), tolerance)
+}
+
+fn caught_over(n_cycles: usize, pass: &str, texts: [String; 2], tolerance: Tolerance) -> String {
+    let nodes = texts.map(|text| Node::over(n_cycles, &text));
     let inputs = inputs(&nodes[0].sort(), 29);
     let tables = nodes.each_ref().map(|node| move |input: &Datum, _: u64| node.planned(input));
     let witness = agree(pass, &tables[0], &tables[1], &inputs, tolerance);
-    witness.expect_err("this rewrite is wrong").to_string()
+    witness.expect_err(pass).to_string()
 }
 
 fn exactly(pass: &str, before: &str, after: &str) -> String {
@@ -84,4 +91,119 @@ fn dropped_and_added_traps_are_caught() {
     );
     assert!(told.starts_with("a dropped trap: (0, 0.0) -> undefined (Trap)"), "{told}");
     exactly("an added trap", "(n:int, m:int) -> (o) o = n;", "(n:int, m:int) -> (o) o = (n + m) - m;");
+}
+
+/// Planning: each rewrite of runs, as it would be if it were made in one case too many.
+#[test]
+fn rewrites_of_runs_in_one_case_too_many_are_caught() {
+    let start = "k = if first then 3.0 else held;";
+    for (pass, before, after) in [
+        (
+            "a restart after another condition",
+            format!("{start} held = 3.0 fby (if x < 0.0 then 0.0 else k); o = k * x;").as_str(),
+            "o = 3.0 * x;",
+        ),
+        (
+            "a restart that changes what is kept",
+            &format!("{start} held = 3.0 fby (if end then 0.0 else 2.0 * k); o = k * x;"),
+            "o = 3.0 * x;",
+        ),
+        ("a delay that is no constant", "p = 0.5 fby 0.25; o = p * x;", "o = 0.5 * x;"),
+        ("conditions that are not the same", "o = if (true fby x < 0.0) then x else -x;", "o = if first then x else -x;"),
+        ("a clock that does not always tick", "o = (x when end) + 1.0;", "o = x + 1.0;"),
+        (
+            "a value held from the wrong end",
+            "o = merge end (x when end) ((post o) when not end);",
+            "o = if first then x else (0.0 fby o);",
+        ),
+        (
+            "a value that is held over the end",
+            "o = if first then x else (0.0 fby o);",
+            "o = if (true fby false) then x else (0.0 fby o);",
+        ),
+        (
+            "computed again from the cycle before",
+            "q = exp(x); o = q + (if end then 0.0 else post o);",
+            "q = exp(0.0 fby x); o = q + (if end then 0.0 else post o);",
+        ),
+        (
+            "a window that does not end",
+            "o = x + (if end then 0.0 else post o);",
+            "o = x + (if n == 5 then 0.0 else post o);",
+        ),
+        (
+            "a sum in the other direction",
+            "s = x + (if end then 0.0 else post s); o = if first then s else 0.0;",
+            "s = x + (if first then 0.0 else 0.0 fby s); o = if first then (if end then s else later) else 0.0;
+             later = if end then s else post later;",
+        ),
+        ("one cycle too late", "o = x + (0.0 fby back x);", "o = x + (0.0 fby x);"),
+    ] {
+        let texts = [before, after].map(|equations| windowed("x:num", "o", equations));
+        caught_over(N_CYCLES, pass, texts, Tolerance::Exact);
+    }
+}
+
+/// Differentiation: equations that are dropped although something needs them, and contributions that are.
+#[test]
+fn what_differentiation_must_not_drop_is_missed() {
+    let text = "node f(x:num) -> (o) s = x + (0.0 fby s); o = s * 2.0;";
+    let without_delays = |flow: &Flow| {
+        let is_kept = |kind: &Kind| !matches!(kind, Kind::Fby { .. });
+        flow.equations.iter().filter(|equation| is_kept(&equation.kind)).cloned().collect()
+    };
+    rewritten("pruning what a sum needs", text, without_delays).expect_err("it is needed");
+    let loose = Tolerance::Within { atol: 1e-3, rtol: 1e-3 };
+    let m = "node m(x:num) -> (o) o = x * x + x;\nnode f(x:num, w:num) -> (dx)";
+    let one_of_two = [format!("{m} _, dx = adj_m(x, w);"), format!("{m} dx = w;")];
+    caught_over(N_CYCLES, "one contribution of several", one_of_two, loose);
+}
+
+/// The C of a node, with a mistake in it.
+fn caught_in_c(pass: &str, text: &str, right: &str, wrong: &str) {
+    let node = Node::over(N_CYCLES, text);
+    let compiled = node.compile_mistaken(right, wrong);
+    let planned = |input: &Datum, _: u64| node.planned(input);
+    let in_c = |input: &Datum, _: u64| compiled.run(input);
+    let checked = agree(pass, &planned, &in_c, &inputs(&node.sort(), 41), Tolerance::Exact);
+    checked.expect_err(pass);
+}
+
+/// The C backend: each of its rewrites with a slip.
+#[test]
+fn slips_of_the_c_backend_are_caught() {
+    let sum = windowed(
+        "x:num [2], y:num [3]",
+        "o",
+        "s = outer(x, y) + (if end then zeros([2, 3]) else post s); o = if first then s else zeros([2, 3]);",
+    );
+    let (last, step) = ("&self->w0[n - 2][0], -2, &self->w1[n - 2][0], -3", "(size_t)(n - 2)");
+    let first = "&self->w0[1][0], 2, &self->w1[1][0], 3";
+    caught_in_c("a sum of outer products in another order", &sum, last, first);
+    caught_in_c("a sum of outer products without one", &sum, step, "(size_t)(n - 3)");
+    let matrix = "node f(x:num [8]) -> (o) w = param(glorot_uniform([8, 8])); o = matmul(w, x);";
+    caught_in_c("a matrix by rows instead of columns", matrix, "[8 * i1 + i0]", "[8 * i0 + i1]");
+    let swap = "node f(x:num [2]) -> (o, p) a = zeros([2]) fby b + x; b = ones([2]) fby a; o = a; p = b;";
+    caught_in_c("assignments one after the other", swap, "= aside1[i0]", "= self->t0[i0]");
+    let update = "node f(x:num [2]) -> (o) h = ones([2]) fby o; o = h * 2.0 + x;";
+    caught_in_c("a start that is forgotten", update, "= 1.0;", "= 0.0;");
+    let fused = "node f(x:num [3], y:num [3]) -> (o, p) o = x * y; p = o + x;";
+    caught_in_c("a fused loop that is too short", fused, "i0 < 3", "i0 < 2");
+    let view = "node f(m:num [2, 3]) -> (o) o = transpose(m) + 1.0;";
+    caught_in_c("a view with other strides", view, "3 * i1", "2 * i1");
+    let same = "node f(n:int) -> (o) o = n == n;";
+    caught_in_c("a comparison of a value with itself", same, "true", "false");
+    let shared = "node f(x:num [3]) -> (o) a = softmax(x); b = softmax(a * 2.0); o = a + b;";
+    caught_in_c("memory that is shared too early", shared, "self->t1", "self->t0");
+    let folded = "node f(x:num) -> (o) p = 0.1 fby p; o = x * exp(p);";
+    caught_in_c("a constant of fewer digits", folded, "1.1051709180756477", "1.105170918075647");
+    let reduced = "node f(m:num [3]) -> (o) o = sum(m);";
+    caught_in_c("a sum that starts with another zero", reduced, "(-0.0)", "0.0");
+    let made = "node f(x:num) -> (o) w = param(2.0); o = x * exp(w);";
+    caught_in_c(
+        "something made of a parameter as if it were the parameter",
+        made,
+        "eddy_exp(self->k_w_2)",
+        "self->k_w_2",
+    );
 }

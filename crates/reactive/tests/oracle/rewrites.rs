@@ -4,21 +4,8 @@ use eddy_tables::oracle::{Datum, Outcome, Tolerance, agree, inputs};
 
 use crate::functions::Node;
 
-/// The plan has the table of the simulator, and C has the table of the plan.
 fn keeps_tables(pass: &str, text: &str) {
-    let node = Node::new(text);
-    let inputs = inputs(&node.sort(), 17);
-    let compiled = node.compile();
-    let simulated = |input: &Datum, _: u64| node.simulated(input);
-    let planned = |input: &Datum, _: u64| node.planned(input);
-    let in_c = |input: &Datum, _: u64| compiled.run(input);
-    let check =
-        |name: &str, before: &dyn Fn(&Datum, u64) -> Outcome, after: &dyn Fn(&Datum, u64) -> Outcome| {
-            agree(&format!("{pass}, {name}"), before, after, &inputs, Tolerance::Exact)
-                .unwrap_or_else(|witness| panic!("{witness}\n{text}"));
-        };
-    check("planning", &simulated, &planned);
-    check("C", &planned, &in_c);
+    Node::new(text).keeps_its_table(pass, Tolerance::Exact);
 }
 
 /// Folding: a function of constants has the table of the same function with inputs in their place, which nothing can fold.
@@ -148,6 +135,14 @@ fn the_c_backend_keeps_tables() {
     keeps_tables(
         "a product of a transposed matrix",
         "node f(m:num [3, 2], v:num [3]) -> (o) o = matmul(transpose(m), v);",
+    );
+    keeps_tables(
+        "elements that are put together",
+        "node f(x:num [2], y:num [3], i:int) -> (o, p, q) o = concat(x, y) * 2.0; p = [x, x + 1.0]; q = onehot(3, i) + y;",
+    );
+    keeps_tables(
+        "a convolution",
+        "node f(x:num [4, 3, 2], w:num [2, 2, 2, 3]) -> (o) o = relu(conv2d(x, w));",
     );
     keeps_tables("softmax", "node f(v:num [5]) -> (o) o = softmax(v);");
     keeps_tables("checked integers", "node f(n:int, m:int) -> (o, p) o = n + m; p = n * m;");

@@ -1,7 +1,7 @@
 //! What the formatters of all languages share: from tokens and what stands between them to text.
 //!
 //! Formatting moves tokens and never changes them. What stands between two tokens is a [`Gap`]: the groups that end and
-//! begin there, and how the two tokens are joined. A language plans its gaps from its tree, which is its style; the rest is
+//! begin there, and how the two tokens are joined. A language plans its gaps from its tree with a [`Planner`], which is its style; the rest is
 //! the same for all. `emit` makes a document of tokens, gaps and comments, and [`layout`](crate::layout) breaks it
 //! into lines.
 //!
@@ -14,12 +14,14 @@
 
 mod emit;
 mod gap;
+mod planner;
 
 use crate::SourceFile;
 use crate::layout::render;
 use crate::lex::{Comment, Lexed, Lexicon, Token, lex};
 
 pub use gap::{CONTINUED, Gap, INDENT, Joint};
+pub use planner::{Forms, Place, Planner, Range};
 
 /// The columns of a line. Code goes beyond only where no line can be broken, comments where they were longer.
 pub const WIDTH: usize = 100;

@@ -83,23 +83,22 @@ type Step = Result<Control, Stop>;
 impl Machine<'_> {
     /// Runs a branch until it stops. Where it branches, the others are left for later.
     pub(super) fn run(&mut self, branch: &mut Branch) -> Stop {
+        let mut control = std::mem::replace(&mut branch.control, Control::Return(Mixed::Int(Int::ZERO)));
         loop {
-            let control = std::mem::replace(&mut branch.control, Control::Return(Mixed::Int(Int::ZERO)));
             let step = match control {
                 Control::Evaluate(term, env) => Ok(self.enter(branch, term, env)),
                 Control::Return(value) if branch.kont == NIL => return Stop::Result(value),
                 Control::Return(value) => {
-                    let (frame, rest) = self.arena.kont(branch.kont);
-                    let frame = frame.clone();
+                    let (frame, rest) = self.arena.pop_kont(branch.kont);
                     branch.kont = rest;
                     self.resume(branch, frame, value)
                 }
                 Control::Lookup { table, from, argument } => Err(Stop::Lookup { table, from, argument }),
             };
-            match step {
-                Ok(control) => branch.control = control,
+            control = match step {
+                Ok(control) => control,
                 Err(stop) => return stop,
-            }
+            };
         }
     }
 

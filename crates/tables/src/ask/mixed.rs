@@ -1,7 +1,7 @@
 //! The values of the mixed machine, and where they live.
 //!
 //! Environments, pairs and continuations are cells in tables that only grow along a branch. When a branch is given up, what it
-//! added is cut off: so memory is that of one branch, and nothing is ever searched for or counted.
+//! added is cut off: so memory is that of one branch, and nothing is ever searched for or counted. A continuation that no branch shares is a stack.
 
 use std::collections::BTreeMap;
 
@@ -69,6 +69,8 @@ pub(super) struct Mark {
 pub(super) struct Arena {
     cells: Vec<Cell>,
     konts: Vec<(Frame, KontId)>,
+    /// Continuations before this one may belong to branches that are left for later, too.
+    n_shared: usize,
     /// Which entries were looked up, each with the choice before it.
     choices: Vec<(u32, u32)>,
 }
@@ -121,9 +123,18 @@ impl Arena {
         id
     }
 
-    pub(super) fn kont(&self, id: KontId) -> (&Frame, KontId) {
-        let (frame, rest) = &self.konts[id as usize];
-        (frame, *rest)
+    /// Takes a frame off a continuation, and gives what is below. What no other branch needs is gone, if nothing lies on it.
+    pub(super) fn pop_kont(&mut self, id: KontId) -> (Frame, KontId) {
+        let place = id as usize;
+        if place >= self.n_shared && place + 1 == self.konts.len() {
+            return self.konts.pop().expect("it is the last one");
+        }
+        self.konts[place].clone()
+    }
+
+    /// From now on nothing is taken away of what there was at this moment; without one, everything may be.
+    pub(super) fn share_konts(&mut self, until: Option<Mark>) {
+        self.n_shared = until.map_or(0, |mark| mark.konts);
     }
 
     pub(super) fn push_choice(&mut self, entry: usize, before: u32) -> u32 {

@@ -195,6 +195,7 @@ impl<'a> Machine<'a> {
             Some(Pending::Some { later, .. }) => later.push((branch, mark)),
             _ => unreachable!("a branch runs for a question"),
         }
+        self.arena.share_konts(Some(mark));
     }
 
     fn search(&mut self, branch: Branch, goal: Wanted) -> (Answer, Vec<usize>, Vec<Mixed>) {
@@ -230,6 +231,11 @@ impl<'a> Machine<'a> {
 
     /// Runs a branch as far as it goes without a decision.
     fn go_on(&mut self, mut branch: Branch) -> Task {
+        let Some(Pending::Some { later, .. }) = self.pending.last() else {
+            unreachable!("a branch runs for a question")
+        };
+        // Only branches of the same question share continuations: a question inside of a branch begins with none.
+        self.arena.share_konts(later.last().map(|(_, mark)| *mark));
         match self.run(&mut branch) {
             Stop::Failure => Task::Answer(Answer::No),
             Stop::Cut => Task::Answer(Answer::Unknown),

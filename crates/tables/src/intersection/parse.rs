@@ -25,7 +25,7 @@ pub fn parse(file: &SourceFile, types: &mut Intersections) -> Result<Intersectio
     let Lexed { tokens, errors, .. } = lex(file, &LEXICON);
     let mut parser = Parser { reader: Reader::new(file, &tokens), types };
     let ty = if errors.is_empty() { parser.whole() } else { None };
-    let diagnostics = or_lexical(file, &errors, parser.reader.diagnostics);
+    let diagnostics = or_lexical(file, &errors, parser.reader.0.diagnostics);
     match ty {
         Some(ty) if diagnostics.is_empty() => Ok(ty),
         _ => Err(diagnostics),

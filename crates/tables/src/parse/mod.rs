@@ -74,7 +74,7 @@ pub fn parse(file: &SourceFile, dialect: Dialect) -> Parsed {
     };
     let main = parser.program();
     let Parser { exprs, names, types, reader, .. } = parser;
-    let diagnostics = or_lexical(file, &errors, reader.diagnostics);
+    let diagnostics = or_lexical(file, &errors, reader.0.diagnostics);
     Parsed { program: Program { main, exprs }, names, types, tokens, comments, diagnostics }
 }
 
@@ -83,31 +83,9 @@ pub fn or_lexical(file: &SourceFile, errors: &[LexError], others: Diagnostics) -
     if errors.is_empty() {
         return others.into_sorted();
     }
-    let unreadable: Diagnostics = errors.iter().map(|error| lexical_error(file, *error)).collect();
-    unreadable.into_sorted()
-}
-
-/// Characters as they are, unless they would not show.
-fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
-}
-
-fn lexical_error(file: &SourceFile, error: LexError) -> Diagnostic {
-    let error_at = |span, title: String| Diagnostic::error(codes::LEXICAL, span, title);
-    match error {
-        LexError::UnexpectedCharacters(span) => {
-            let text = file.slice(span);
-            let plural = if text.chars().count() == 1 { "" } else { "s" };
-            error_at(span, format!("parse error: unexpected character{plural} `{}`", visible(text)))
-                .label("nothing in the language is written with this")
-        }
-        LexError::UnterminatedComment(span) => error_at(span, "parse error: unterminated comment".into())
-            .label("this `(*` has no `*)`")
-            .help("comments nest: each `(*` needs a `*)` of its own"),
-        LexError::InvalidUtf8(span) => error_at(span, "parse error: the file is not valid UTF-8".into())
-            .label("these bytes are not text")
-            .help("save the file as UTF-8"),
-    }
+    let help = "comments nest: each `(*` needs a `*)` of its own";
+    let lexical = |error: &LexError| error.diagnostic(file, codes::LEXICAL, "parse error: ", help);
+    errors.iter().map(lexical).collect::<Diagnostics>().into_sorted()
 }
 
 /// What the machine looks for, or has.
@@ -200,8 +178,7 @@ impl Parser<'_> {
     }
 
     fn push(&mut self, kind: ExprKind, start: Span) -> ExprId {
-        let previous = self.reader.previous();
-        let span = if start.start < previous.end { start.to(previous) } else { start };
+        let span = self.reader.since(start);
         self.exprs.push(kind, span)
     }
 

@@ -31,7 +31,7 @@ pub fn parse(file: &SourceFile, dialect: Dialect, values: &mut Values) -> Result
     let Lexed { tokens, errors, .. } = lex(file, &LEXICON);
     let mut parser = Parser { reader: Reader::new(file, &tokens), dialect, values, frames: Vec::new() };
     let goal = if errors.is_empty() { parser.goal() } else { None };
-    let diagnostics = or_lexical(file, &errors, parser.reader.diagnostics);
+    let diagnostics = or_lexical(file, &errors, parser.reader.0.diagnostics);
     match goal {
         Some(goal) if diagnostics.is_empty() => Ok(goal),
         _ => Err(diagnostics),
