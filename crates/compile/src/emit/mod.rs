@@ -266,6 +266,8 @@ struct Emitter<'a> {
     parameters: Vec<(VarId, String)>,
     memories: Vec<Memory>,
     shape: Shape,
+    /// The window whose code is being written.
+    frame: window::Frame,
 }
 
 impl<'a> Emitter<'a> {
@@ -302,6 +304,7 @@ impl<'a> Emitter<'a> {
             parameters: Vec::new(),
             memories: Vec::new(),
             shape: Shape::Forward,
+            frame: window::Frame::default(),
         }
     }
 

@@ -13,10 +13,16 @@
 //! * [`sweep`]: the loops over a window.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
-//! * [`show`]: outputs, and what is carried into the next window.
+//! * [`frame`]: the cycles that code runs over.
+//! * [`sampled`]: streams that are not there at all cycles.
+//! * [`show`]: outputs.
+//! * [`carry`]: what is carried into the next window.
 
+mod carry;
 mod deferred;
+mod frame;
 mod read;
+mod sampled;
 mod show;
 mod step;
 mod sweep;
@@ -24,6 +30,8 @@ mod sweep;
 use eddy_flow::{Kind, Polarity, VarId};
 use eddy_plan::plan::{Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(super) use frame::Frame;
 
 use super::{Emitter, Memory, MemoryPlace, NotCompiled, Shape};
 use crate::layout::Element;
@@ -39,6 +47,18 @@ struct Context {
     /// Pointers that must be declared first.
     pointers: Lines,
     n_pointers: usize,
+}
+
+impl Context {
+    /// Where nothing is computed.
+    fn nowhere() -> Context {
+        Context {
+            sweep: usize::MAX,
+            computed: FxHashSet::default(),
+            pointers: Lines::default(),
+            n_pointers: 0,
+        }
+    }
 }
 
 impl<'a> Emitter<'a> {
@@ -138,7 +158,7 @@ impl<'a> Emitter<'a> {
             .map(|(alternative, body)| {
                 let mut lines = self.body(usize::MAX, body, None, &[]);
                 self.emission(region, version, Zone::Only(alternative), &mut lines);
-                self.carry(windows, region, Zone::Only(alternative), &mut lines);
+                self.carry(windows, region, Some(Zone::Only(alternative)), &mut lines);
                 lines
             })
             .collect();
@@ -157,7 +177,7 @@ impl<'a> Emitter<'a> {
             .into_iter()
             .map(|zone| {
                 let mut lines = Lines::default();
-                self.carry(windows, region, zone, &mut lines);
+                self.carry(windows, region, Some(zone), &mut lines);
                 lines
             })
             .collect();
@@ -233,18 +253,8 @@ fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
         for step in &region.steps {
             match step {
                 Step::Unit(_) => return Err(NotCompiled::Windows),
-                Step::Sweep(sweep) if !sweep.trackers.is_empty() => return Err(NotCompiled::Windows),
-                Step::Sweep(sweep) => {
-                    let is_sampled = |var: VarId| emitter.source.clocks.of(var) != region.clock;
-                    if sweep.latches.iter().any(|latch| is_sampled(latch.var)) {
-                        return Err(NotCompiled::Windows);
-                    }
-                }
+                Step::Sweep(_) => {}
             }
-        }
-        let is_sampled = |slot: usize| emitter.source.clocks.of(windows.carried[slot].next) != region.clock;
-        if region.slots.iter().any(|(slot, _)| is_sampled(slot.0)) {
-            return Err(NotCompiled::Windows);
         }
     }
     Ok(())
