@@ -49,6 +49,7 @@ pub fn build(
         precision: if options.single { Precision::Single } else { Precision::Double },
         max_window: options.max_window.unwrap_or(MAX_WINDOW),
         constants: Constants::InText,
+        opens: true,
         places: places(flow, sources),
     };
     let source = emit::Source { flow, clocks: &prepared.clocks, plan: &plan, seed };

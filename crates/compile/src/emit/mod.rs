@@ -5,13 +5,16 @@
 //! * [`memories`]: what delays remember, and where hosts find it.
 //! * [`transposed`]: matrices that are kept by columns too.
 //! * [`assign`]: assignments, one by one or at once.
-//! * [`forward`]: one forward loop, whose iterations are calls of `step`.
+//! * [`forward`]: one forward loop, whose iterations are calls of `step`; [`iteration`]: what one of them computes.
+//! * [`over`]: what is late when the inputs end.
 //! * [`window`]: windows, and the sweeps over them.
 
 mod assign;
 mod forward;
 mod invariants;
+mod iteration;
 mod memories;
+mod over;
 mod reads;
 mod transposed;
 mod window;
@@ -21,7 +24,7 @@ use std::fmt::{self, Write};
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
 use eddy_plan::Plan;
-use eddy_plan::plan::{RootPlan, Schedule};
+use eddy_plan::plan::{RootPlan, Schedule, SlotId};
 use eddy_tensor::{Type, Value};
 use rustc_hash::FxHashSet;
 
@@ -56,6 +59,8 @@ pub struct Options {
     pub max_window: usize,
     /// Where constants are.
     pub constants: Constants,
+    /// Whether `flush` runs the window that is open when the inputs end. A host has somebody else do that.
+    pub opens: bool,
     /// For each equation where it stands in the source, for comments; empty if nobody will read them.
     pub places: Vec<String>,
 }
@@ -106,6 +111,8 @@ pub struct Emitted {
     pub shape: Shape,
     /// Whether an operation may have no value.
     pub can_fail: bool,
+    /// Whether `flush` gives the outputs of all cycles that are left.
+    pub is_flushed: bool,
 }
 
 /// What is carried over by a delay.
@@ -117,8 +124,8 @@ pub struct Memory {
     pub ty: Type,
     /// Where its value is.
     pub place: MemoryPlace,
-    /// Whether it is written at each cycle, and not only when a window ends.
-    pub is_written_each_cycle: bool,
+    /// If it is written at each cycle, and not only when a window ends: how late.
+    pub lag: Option<usize>,
 }
 
 /// Where the value of a delay is when no window is open.
@@ -133,6 +140,8 @@ pub enum MemoryPlace {
     },
     /// Before the first cycle, in a field of the state; then the delay reads what is kept of its operand.
     Start(String),
+    /// In a loop before windows: the newest value in a ring.
+    Newest(Ring),
     /// It is known.
     Known(Value),
     /// It is a field that does not change.
@@ -146,8 +155,13 @@ pub enum Shape {
     Forward,
     /// Cycle by cycle, and some streams late: the rings that keep streams, `t` counts the cycles.
     Late(Vec<Ring>),
-    /// A window at a time: it ends where this stream has this value.
-    Windows(VarId, bool),
+    /// A window at a time.
+    Windows {
+        /// It ends where this stream has this value; if there is none, where nothing waits for later cycles.
+        end: Option<(VarId, bool)>,
+        /// It is run so many cycles after its last one.
+        lag: usize,
+    },
     /// All cycles are collected, and run at the end.
     Trace,
 }
@@ -229,7 +243,6 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     match &root.schedule {
         Schedule::Forward(lagged) => emitter.forward(lagged),
         Schedule::Windows(windows) => {
-            emitter.max_outputs = options.max_window;
             emitter.windows(windows, options.max_window)?;
         }
         Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
@@ -250,6 +263,7 @@ struct Emitter<'a> {
     max_outputs: usize,
     constants: Vec<(String, Value)>,
     constants_are: Constants,
+    opens: bool,
     /// Constants that are in the text.
     tables: Lines,
     places: Vec<String>,
@@ -266,6 +280,9 @@ struct Emitter<'a> {
     parameters: Vec<(VarId, String)>,
     memories: Vec<Memory>,
     shape: Shape,
+    is_flushed: bool,
+    /// Slots that have a flag which says whether they were written.
+    flagged: FxHashSet<SlotId>,
     /// The window whose code is being written.
     frame: window::Frame,
 }
@@ -293,6 +310,7 @@ impl<'a> Emitter<'a> {
             max_outputs: 1,
             constants: Vec::new(),
             constants_are: options.constants,
+            opens: options.opens,
             tables: Lines::default(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -304,6 +322,8 @@ impl<'a> Emitter<'a> {
             parameters: Vec::new(),
             memories: Vec::new(),
             shape: Shape::Forward,
+            is_flushed: false,
+            flagged: FxHashSet::default(),
             frame: window::Frame::default(),
         }
     }
@@ -396,6 +416,7 @@ impl<'a> Emitter<'a> {
             memories: self.memories,
             shape: self.shape,
             can_fail,
+            is_flushed: self.is_flushed,
         }
     }
 

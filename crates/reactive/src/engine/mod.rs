@@ -3,11 +3,13 @@
 //! * [`choose`]: which of the two, and what the user is told about it.
 //! * [`program`]: what is compiled, once.
 //! * [`compiled`]: machine code, cycle by cycle. It knows closed windows only; the rest it hands over:
+//! * [`history`]: what it remembered some cycles ago, for that.
 //! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
 //! * [`simulated`]: the simulator, which runs all by itself.
 
 pub mod choose;
 mod compiled;
+mod history;
 mod program;
 mod simulated;
 mod takeover;

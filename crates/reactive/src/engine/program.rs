@@ -85,7 +85,7 @@ impl fmt::Display for NotCompiled {
 
 /// Compiles a program.
 pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
-    let printed = print(source, name).map_err(NotCompiled::Program)?;
+    let printed = print(source, name, false).map_err(NotCompiled::Program)?;
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
     let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
     let sizes = Machine::sizes(&printed.emitted);
@@ -95,8 +95,8 @@ pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompil
     Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
 }
 
-/// Writes a program in C.
-pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompiled> {
+/// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
+pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, emit::NotCompiled> {
     let mut flow = source.flow.clone();
     flow.outputs = source.shown.to_vec();
     let sampled = sampled(source, &mut flow);
@@ -112,6 +112,7 @@ pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompil
         precision,
         max_window,
         constants: emit::Constants::FromHost,
+        opens,
         places: Vec::new(),
     };
     let emitted = emit(&emit::Source { flow: &flow, clocks: source.clocks, plan: &plan, seed }, &options)?;

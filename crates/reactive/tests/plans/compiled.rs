@@ -19,10 +19,10 @@ use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample};
 
 /// A folder that is gone when the test ends.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("eddy-compiled-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("there is a place for temporary files");
         Folder(path)
@@ -84,7 +84,7 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
+pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
     let source = Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
@@ -92,7 +92,7 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
         options: simulate::Options { seed: SEED, single: how.single, ..simulate::Options::default() },
         is_checked: true,
     };
-    let printed = match print(&source, "law") {
+    let printed = match print(&source, "law", how.opens) {
         Ok(printed) => printed,
         Err(why) => {
             return Ok(Verdict::Skipped(match why {
@@ -131,9 +131,11 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
 
 /// How programs are compiled.
 #[derive(Clone, Copy)]
-struct How {
-    flags: &'static [&'static str],
-    single: bool,
+pub struct How {
+    pub flags: &'static [&'static str],
+    pub single: bool,
+    /// Whether the window that is open at the end is compiled too.
+    pub opens: bool,
 }
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
@@ -152,15 +154,15 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
 
 #[test]
 fn compiled_programs() {
-    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false });
+    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false, opens: false });
 }
 
 #[test]
 fn compiled_programs_in_single_precision() {
-    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true });
+    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true, opens: true });
 }
 
 #[test]
 fn compiled_training() {
-    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false });
+    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false, opens: true });
 }

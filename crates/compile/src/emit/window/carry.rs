@@ -62,7 +62,7 @@ impl<'a> Emitter<'a> {
         }
         let flag = self.written_flag(carried.shift);
         if !self.memories.iter().any(|memory| memory.fby == carried.shift) {
-            self.remember(carried.shift, &format!("self->p{}", slot.0), flag.as_deref(), false);
+            self.remember(carried.shift, &format!("self->p{}", slot.0), flag.as_deref(), None);
         }
         flag
     }

@@ -61,16 +61,12 @@ impl<'a> Emitter<'a> {
 
     /// The flag that says whether a slot was written; none if it always has a value.
     pub(super) fn slot_flag(&mut self, shift: VarId, slot: SlotId, init: &Read) -> Option<String> {
-        match self.initial(init) {
+        match self.initial(init).filter(|_| !self.flagged.contains(&slot)) {
             Some(view) => {
                 self.set_once(&format!("self->p{}", slot.0), &view, shift);
                 None
             }
-            None => {
-                let flag = self.state_flag("f", shift);
-                self.reset_state.line(format!("{flag} = false;"));
-                Some(flag)
-            }
+            None => Some(self.state_flag("f", shift)),
         }
     }
 
