@@ -142,6 +142,13 @@ impl<'a> Emitter<'a> {
                 code.exports.entry(ring.var).or_default().push(place);
             }
         }
+        for var in self.newest(this) {
+            let place = self.ring(this, var, 0);
+            let places = code.exports.entry(var).or_default();
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
         code
     }
 

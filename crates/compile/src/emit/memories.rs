@@ -67,13 +67,23 @@ impl<'a> Emitter<'a> {
 
     /// Says of a delay in a loop before windows that it reads the ring of its operand.
     pub(super) fn remember_newest(&mut self, this: &Loop<'a>, fby: VarId, next: VarId) {
-        if matches!(self.root.schedule, Schedule::Windows(_)) {
-            self.ring(this, next, 0);
-            let ring = self.kept(this.lagged).into_iter().find(|ring| ring.var == next);
-            let ring = ring.expect("what was computed before is kept");
-            let lag = Some(ring.lag);
-            self.push_memory(Memory { fby, ty: self.ty(fby).clone(), place: MemoryPlace::Newest(ring), lag });
+        if !matches!(self.root.schedule, Schedule::Windows(_)) {
+            return;
         }
+        let field = self.ring(this, next, 0);
+        let field = field.trim_start_matches("self->").split('[').next().unwrap_or_default().to_string();
+        let (ty, lag, slots) = (self.ty(next).clone(), this.lagged.lag(next), this.lagged.slots(next));
+        let ring = Ring { var: next, ty: ty.clone(), lag, slots, field, flags: None };
+        self.push_memory(Memory { fby, ty, place: MemoryPlace::Newest(ring), lag: Some(lag) });
+    }
+
+    /// Streams that are kept because delays of a loop before windows remember them.
+    pub(super) fn newest(&self, this: &Loop<'a>) -> Vec<VarId> {
+        let newest = self.memories.iter().filter_map(|memory| match &memory.place {
+            MemoryPlace::Newest(ring) => Some(ring.var),
+            _ => None,
+        });
+        newest.filter(|var| this.computes(*var) && this.lagged.slots(*var) == 1).collect()
     }
 
     /// The rings of a loop.

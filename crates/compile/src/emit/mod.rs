@@ -205,21 +205,28 @@ pub enum NotCompiled {
     SeveralRoots,
     /// What does not depend on time may have no value.
     Constants,
-    /// A kind of plan that is not printed yet.
-    Windows,
+    /// The program is one window, and a stream may be unknown at the end of it.
+    Unknown(String),
+    /// A delay in a loop over a window starts with what is computed there.
+    Start(String),
 }
 
 impl fmt::Display for NotCompiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotCompiled::EventDriven => "it has no static plan; `eddy plan` says why",
-            NotCompiled::Nothing => "it computes nothing",
+        match self {
+            NotCompiled::EventDriven => f.write_str("it has no static plan; `eddy plan` says why"),
+            NotCompiled::Nothing => f.write_str("it computes nothing"),
             NotCompiled::SeveralRoots => {
-                "it has several roots, and some of its streams wait for later cycles"
+                f.write_str("it has several roots, and some of its streams wait for later cycles")
             }
-            NotCompiled::Constants => "an operation on constants may have no value",
-            NotCompiled::Windows => "windows of its kind are not compiled yet",
-        })
+            NotCompiled::Constants => f.write_str("an operation on constants may have no value"),
+            NotCompiled::Unknown(stream) => {
+                write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
+            }
+            NotCompiled::Start(stream) => {
+                write!(f, "the delay `{stream}`, which streams before and after it depend on, starts with what is computed")
+            }
+        }
     }
 }
 
@@ -281,6 +288,10 @@ struct Emitter<'a> {
     memories: Vec<Memory>,
     shape: Shape,
     is_flushed: bool,
+    /// What cannot be written after all.
+    refused: Option<NotCompiled>,
+    /// How many units of the window were written.
+    n_units: usize,
     /// Slots that have a flag which says whether they were written.
     flagged: FxHashSet<SlotId>,
     /// The window whose code is being written.
@@ -323,6 +334,8 @@ impl<'a> Emitter<'a> {
             memories: Vec::new(),
             shape: Shape::Forward,
             is_flushed: false,
+            refused: None,
+            n_units: 0,
             flagged: FxHashSet::default(),
             frame: window::Frame::default(),
         }

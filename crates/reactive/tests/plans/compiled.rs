@@ -100,7 +100,8 @@ pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>)
                 NotCompiled::SeveralRoots => "several roots",
                 NotCompiled::EventDriven => "no plan",
                 NotCompiled::Constants => "constants without a value",
-                NotCompiled::Windows => "windows that are not compiled",
+                NotCompiled::Unknown(_) => "unknown at the end",
+                NotCompiled::Start(_) => "a start that is computed",
             }));
         }
     };

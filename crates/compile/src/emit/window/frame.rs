@@ -8,6 +8,8 @@
 pub(in super::super) struct Frame {
     /// Whether there is no zone for the last cycle.
     pub is_open: bool,
+    /// Whether the trace ends inside of the window, so that nothing is carried out of it.
+    pub is_cut_off: bool,
     /// Where entries of buffers are.
     pub entries: Entries,
 }
@@ -25,6 +27,11 @@ pub(in super::super) enum Entries {
 }
 
 impl Frame {
+    /// Whether cycles are the entries of buffers, as in a window that lies in no other.
+    pub fn is_outermost(&self) -> bool {
+        matches!(self.entries, Entries::Own)
+    }
+
     /// The entry of a buffer for a cycle.
     pub fn entry(&self, cycle: &str) -> String {
         self.entries.of(cycle)

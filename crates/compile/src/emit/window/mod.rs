@@ -11,6 +11,7 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
+//! * [`nested`], [`retimed`]: units.
 //! * [`derived`]: windows that end where nothing waits.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
@@ -23,8 +24,10 @@ mod carry;
 mod deferred;
 mod derived;
 mod frame;
+mod nested;
 mod prelude;
 mod read;
+mod retimed;
 mod sampled;
 mod show;
 mod step;
@@ -32,7 +35,7 @@ mod storage;
 mod sweep;
 
 use eddy_flow::{Polarity, VarId};
-use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Version, Windows, Zone, ZoneEnd};
+use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
 use rustc_hash::FxHashSet;
 
 pub(super) use frame::Frame;
@@ -90,12 +93,12 @@ impl<'a> Emitter<'a> {
         if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
             for (number, version) in windows.versions.iter().enumerate() {
                 let mut body = Lines::default();
-                self.open_version(version, &mut body);
+                self.open_version(windows, version, &mut body);
                 self.function(&format!("open{number}"), "int64_t n", &body);
             }
         }
         self.flush_windows(windows, max_window);
-        Ok(())
+        self.refused.take().map_or(Ok(()), Err)
     }
 
     /// A function that runs a window.
@@ -103,31 +106,43 @@ impl<'a> Emitter<'a> {
         let name = &self.name;
         let head =
             format!("static int32_t {name}_{function}({name}_state *self, {parameters}, {name}_out *out)");
-        let alt: &[&str] = if parameters.contains("alt") { &["self", "alt", "out"] } else { &["self", "out"] };
+        let has_alt = parameters.contains("alt");
+        let (unused, has_units): (&[&str], _) = match has_alt {
+            true => (&["self", "alt", "out"], self.n_units > 0),
+            false => (&["self", "out"], false),
+        };
         self.functions.line("");
         self.functions.block(&head, |lines| {
-            lines.function_body(alt, body);
+            if has_units {
+                // Windows inside have their own.
+                lines.line("(void)alt;");
+            }
+            lines.function_body(unused, body);
             lines.line("return (int32_t)n;");
         });
     }
 
     /// The window that is open when the trace ends.
-    fn open_version(&mut self, version: &'a Version, lines: &mut Lines) {
+    fn open_version(&mut self, windows: &'a Windows, version: &'a Version, lines: &mut Lines) {
         let region = &version.region;
-        self.frame.is_open = true;
-        self.steps(region, 0, lines);
+        self.frame = Frame { is_open: true, is_cut_off: true, ..Frame::default() };
+        self.n_units = 0;
+        self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
-        self.frame.is_open = false;
+        self.frame = Frame::default();
     }
 
     /// All steps of a region; `base` is the number of the first.
-    fn steps(&mut self, region: &'a Region, base: usize, lines: &mut Lines) {
+    fn steps(&mut self, windows: &'a Windows, region: &'a Region, base: usize, lines: &mut Lines) {
         if self.frame.is_open {
             self.open_held(region, lines);
         }
         for (number, step) in region.steps.iter().enumerate() {
-            let Step::Sweep(sweep) = step else { unreachable!("units were refused") };
-            self.sweep(region, base + number, sweep, lines);
+            match step {
+                Step::Sweep(sweep) => self.sweep(region, base + number, sweep, lines),
+                Step::Unit(Unit::Retimed(retimed)) => self.retimed(windows, retimed, lines),
+                Step::Unit(Unit::Nested(inner)) => self.nested(windows, (region, inner), lines),
+            }
         }
     }
 
@@ -147,9 +162,10 @@ impl<'a> Emitter<'a> {
     /// All sweeps of a window, the outputs, and what is carried.
     fn version(&mut self, windows: &'a Windows, version: &'a Version, lines: &mut Lines) {
         let region = &version.region;
+        self.n_units = 0;
         if region.mode == Mode::Cut {
             self.frame.is_open = true;
-            self.steps(region, 0, lines);
+            self.steps(windows, region, 0, lines);
             self.emissions(region, version, lines);
             self.carry(windows, region, None, lines);
             self.frame.is_open = false;
@@ -172,7 +188,7 @@ impl<'a> Emitter<'a> {
             alternatives(&singles, lines);
             lines.line(if can_fail(&singles) { "return error ? -error : 1;" } else { "return 1;" });
         });
-        self.steps(region, 0, lines);
+        self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
         let carried: Vec<Lines> = last_zones(region)
             .into_iter()
@@ -219,18 +235,8 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
 /// What is not printed yet runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // At the end of a trace `post` is unknown; compiled code knows no such values.
-    let is_known = !matches!(windows.cut, Cut::Trace) || emitter.root.may_be_unknown.is_empty();
-    if !is_known {
-        return Err(NotCompiled::Windows);
+    match emitter.root.may_be_unknown.first() {
+        Some(var) if matches!(windows.cut, Cut::Trace) => Err(NotCompiled::Unknown(emitter.label(*var))),
+        _ => Ok(()),
     }
-    for version in &windows.versions {
-        let region = &version.region;
-        for step in &region.steps {
-            match step {
-                Step::Unit(_) => return Err(NotCompiled::Windows),
-                Step::Sweep(_) => {}
-            }
-        }
-    }
-    Ok(())
 }

@@ -77,7 +77,7 @@ impl<'a> Emitter<'a> {
         lines.append(&copies);
     }
 
-    fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {
+    pub(super) fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {
         let mut conditions = Vec::new();
         for condition in clock {
             let Operand::Seen(view) = self.read(context, &condition.read) else {

@@ -20,7 +20,8 @@ impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
         let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
-        let sums = if self.frame.is_open { Vec::new() } else { self.deferred(region, number, sweep) };
+        let is_closed = !self.frame.is_open && self.frame.is_outermost();
+        let sums = if is_closed { self.deferred(region, number, sweep) } else { Vec::new() };
         let body = |emitter: &mut Self, zone: Zone| match of(zone) {
             Some(body) => {
                 let sums = if zone == Zone::Inner { sums.as_slice() } else { &[] };
@@ -128,6 +129,12 @@ impl<'a> Emitter<'a> {
         let tracked = of.map_or(Vec::new(), |(sweep, _, zone)| tracked(sweep, zone));
         let computed = tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
         code.live_out.extend(computed);
+        // It is asked whether these are there.
+        let asked = tracked.iter().map(|(_, read)| read.var()).chain(latches.iter().map(|latch| latch.var));
+        let asked: Vec<VarId> = asked.filter(|var| self.is_sampled(*var)).collect();
+        for instruction in body.code.iter().filter(|instruction| asked.contains(&instruction.var)) {
+            keep_conditions(&context, instruction, &mut code);
+        }
         let lowered = self.lowered(&code);
         let mut lines = Lines::default();
         lines.append(&context.pointers);
@@ -215,10 +222,8 @@ impl<'a> Emitter<'a> {
                 Some(group) if group.conditions == conditions => group.statements.push(statement),
                 _ => code.groups.push(Group { conditions, statements: vec![statement] }),
             }
-            for condition in &instruction.clock {
-                if context.computed.contains(&condition.read.var()) {
-                    code.live_out.push(condition.read.var());
-                }
+            if !instruction.store.is_empty() {
+                keep_conditions(context, instruction, &mut code);
             }
             for store in &instruction.store {
                 let place = match store {
@@ -270,4 +275,10 @@ impl<'a> Emitter<'a> {
             to.append(&lines);
         }
     }
+}
+
+/// Keeps what says whether the result of an instruction is there.
+fn keep_conditions(context: &Context, instruction: &Instruction, code: &mut Code) {
+    let conditions = instruction.clock.iter().map(|condition| condition.read.var());
+    code.live_out.extend(conditions.filter(|condition| context.computed.contains(condition)));
 }
