@@ -157,10 +157,21 @@ impl<'a> Compiled<'a> {
         }
         for values in rows {
             self.unchecked.pop_front();
-            let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
-            self.found.push_back(cells.take(self.source.shown.len()).collect());
+            let cells = (0..self.source.shown.len()).map(|output| self.cell(output, &values));
+            self.found.push_back(cells.collect());
         }
         true
+    }
+
+    /// The cell of an output.
+    fn cell(&self, output: usize, values: &[Option<Value>]) -> Cell {
+        let companion = self.compilation.companions.get(output).copied().flatten();
+        let is_known = companion.and_then(|companion| values[companion].as_ref()?.as_bool());
+        match &values[output] {
+            None => Cell::Absent,
+            Some(_) if is_known == Some(false) => Cell::Present,
+            Some(value) => Cell::Value(value.clone()),
+        }
     }
 
     /// Puts aside what the next rows will change, if they may have to be run again.
@@ -168,7 +179,8 @@ impl<'a> Compiled<'a> {
         let Compilation { emitted, sampled, .. } = self.compilation;
         let may_be_run_again = emitted.can_fail || !sampled.is_empty();
         let is_windows = matches!(emitted.shape, Shape::Windows { .. } | Shape::Trace);
-        let memories = emitted.memories.iter();
+        let n_vars = self.source.flow.vars.len();
+        let memories = emitted.memories.iter().filter(|memory| memory.fby.index() < n_vars);
         let changed = memories.filter(|memory| may_be_run_again || is_windows && memory.lag.is_some());
         self.start = Start {
             memories: changed.map(|memory| (memory.fby, self.history.value(&self.machine, memory))).collect(),
@@ -180,7 +192,9 @@ impl<'a> Compiled<'a> {
     fn start(&mut self) -> Start {
         let mut start = std::mem::take(&mut self.start);
         start.late = start.late.or_else(|| self.machine.late_state());
-        for memory in &self.compilation.emitted.memories {
+        let n_vars = self.source.flow.vars.len();
+        let memories = self.compilation.emitted.memories.iter();
+        for memory in memories.filter(|memory| memory.fby.index() < n_vars) {
             if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
                 start.memories.push((memory.fby, self.machine.memory(memory.fby)));
             }

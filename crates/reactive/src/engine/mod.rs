@@ -3,6 +3,7 @@
 //! * [`choose`]: which of the two, and what the user is told about it.
 //! * [`program`]: what is compiled, once.
 //! * [`compiled`]: machine code, cycle by cycle. It knows closed windows only; the rest it hands over:
+//! * [`knowing`]: truth values that say what is known at the end of a trace.
 //! * [`history`]: what it remembered some cycles ago, for that.
 //! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
 //! * [`simulated`]: the simulator, which runs all by itself.
@@ -10,6 +11,7 @@
 pub mod choose;
 mod compiled;
 mod history;
+mod knowing;
 mod program;
 mod simulated;
 mod takeover;

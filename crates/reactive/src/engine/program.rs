@@ -1,5 +1,6 @@
 //! From a program to machine code.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use eddy_compile::Precision;
@@ -8,10 +9,11 @@ use eddy_compile::emit::{self, Emitted, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_plan::plan;
-use eddy_plan::plan::Plan;
+use eddy_plan::plan::{Cut, Plan, Schedule};
 
 use super::Source;
-use crate::clocks::Clock;
+use super::knowing::{Knowing, knowing};
+use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, VarId};
 use crate::simulate;
 
@@ -24,6 +26,8 @@ pub struct Printed {
     pub emitted: Emitted,
     /// Inputs on sampled clocks, with the conditions of their clocks: positions among the outputs, and their values.
     sampled: Vec<(usize, Vec<(usize, bool)>)>,
+    /// For each output the position of the one that says whether it is known; nothing if it always is.
+    companions: Vec<Option<usize>>,
 }
 
 /// A program as machine code.
@@ -32,6 +36,7 @@ pub struct Compilation {
     pub(super) plan: Plan,
     pub(super) emitted: Emitted,
     pub(super) sampled: Vec<(usize, Vec<(usize, bool)>)>,
+    pub(super) companions: Vec<Option<usize>>,
     pub(super) library: Library,
     /// How long building took, if it was not done before.
     pub built_in: Option<f64>,
@@ -104,6 +109,7 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
     let precision = if single { Precision::Single } else { Precision::Double };
     let options = eddy_plan::Options { seed, single, ..eddy_plan::Options::default() };
     let plan = plan(&flow, source.clocks, &options);
+    let Planned { flow, clocks, plan, companions } = all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
     let max_window = room(per_cycle, precision).min(most);
@@ -115,15 +121,41 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
         opens,
         places: Vec::new(),
     };
-    let emitted = emit(&emit::Source { flow: &flow, clocks: source.clocks, plan: &plan, seed }, &options)?;
-    Ok(Printed { flow, plan, emitted, sampled })
+    let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
+    Ok(Printed { flow, plan, emitted, sampled, companions })
+}
+
+/// Equations and how they run.
+struct Planned<'a> {
+    flow: Flow,
+    clocks: Cow<'a, Clocks>,
+    plan: Plan,
+    companions: Vec<Option<usize>>,
+}
+
+/// If a program is one window, at the end of which something is unknown: the same program with truth values that say what is.
+fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan::Options) -> Planned<'a> {
+    let is_trace = |plan: &Plan| match plan.roots.as_slice() {
+        [root] => matches!(&root.schedule, Schedule::Windows(windows) if matches!(windows.cut, Cut::Trace)),
+        _ => false,
+    };
+    let unknown = plan.roots.first().map_or(&[][..], |root| root.may_be_unknown.as_slice());
+    if is_trace(&plan) && !unknown.is_empty()
+        && let Some(Knowing { flow, clocks, companions }) = knowing(&flow, clocks, unknown)
+    {
+        let plan = eddy_plan::plan(&flow, &clocks, options);
+        if is_trace(&plan) {
+            return Planned { flow, clocks: Cow::Owned(clocks), plan, companions };
+        }
+    }
+    Planned { flow, clocks: Cow::Borrowed(clocks), plan, companions: Vec::new() }
 }
 
 impl Printed {
     /// With the machine code that was made of the text.
     pub fn opened(self, library: Library) -> Compilation {
-        let Printed { flow, plan, emitted, sampled } = self;
-        Compilation { flow, plan, emitted, sampled, library, built_in: None, _built: None }
+        let Printed { flow, plan, emitted, sampled, companions } = self;
+        Compilation { flow, plan, emitted, sampled, companions, library, built_in: None, _built: None }
     }
 }
 
