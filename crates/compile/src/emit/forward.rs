@@ -98,8 +98,12 @@ impl<'a> Emitter<'a> {
     fn step(&mut self, body: &Lines, result: &str) {
         let name = self.name.clone();
         let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
+        let can_prepare_fail = self.can_prepare_fail();
         self.functions.line("");
         self.functions.block(&head, |lines| {
+            if can_prepare_fail {
+                lines.line("if (self->failed) return -self->failed;");
+            }
             lines.function_body(&["self", "in", "out"], body);
             lines.line(format!("return {result};"));
         });

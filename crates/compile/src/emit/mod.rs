@@ -203,8 +203,6 @@ pub enum NotCompiled {
     Nothing,
     /// Streams on several roots, some of which wait for later cycles.
     SeveralRoots,
-    /// What does not depend on time may have no value.
-    Constants,
     /// The program is one window, and a stream may be unknown at the end of it.
     Unknown(String),
     /// A delay in a loop over a window starts with what is computed there.
@@ -219,7 +217,6 @@ impl fmt::Display for NotCompiled {
             NotCompiled::SeveralRoots => {
                 f.write_str("it has several roots, and some of its streams wait for later cycles")
             }
-            NotCompiled::Constants => f.write_str("an operation on constants may have no value"),
             NotCompiled::Unknown(stream) => {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
             }
@@ -236,7 +233,8 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
     if emitter.prepare.text().contains("&error, ") {
-        return Err(NotCompiled::Constants);
+        let comment = "the number of an equation that does not depend on time and has no value".to_string();
+        emitter.state.field("failed".into(), Element::Site, Vec::new(), comment, emitter.precision);
     }
     if source.plan.roots.len() > 1 {
         let prompt = |root: &'a RootPlan| match &root.schedule {
@@ -339,6 +337,11 @@ impl<'a> Emitter<'a> {
             flagged: FxHashSet::default(),
             frame: window::Frame::default(),
         }
+    }
+
+    /// Whether an operation on what does not depend on time may have no value: then each step says so.
+    fn can_prepare_fail(&self) -> bool {
+        self.state.find("failed").is_some()
     }
 
     fn ty(&self, var: VarId) -> &'a Type {
@@ -491,7 +494,12 @@ impl<'a> Emitter<'a> {
         });
         lines.line("");
         lines.block(&format!("void {name}_prepare({name}_state *self)"), |lines| {
-            lines.function_body(&["self"], &self.prepare);
+            if !self.can_prepare_fail() {
+                return lines.function_body(&["self"], &self.prepare);
+            }
+            lines.line("int32_t error = 0;");
+            lines.append(&self.prepare);
+            lines.line("self->failed = error;");
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

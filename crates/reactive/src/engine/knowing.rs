@@ -14,6 +14,7 @@
 
 use eddy_tensor::{Op, Shape, Scalar, Type, Value};
 
+use crate::causality::needed;
 use crate::clocks::{Clock, ClockId, Clocks};
 use crate::flow::{Constant, Equation, Flow, Kind, Var, VarId};
 
@@ -28,7 +29,8 @@ pub struct Knowing {
 }
 
 /// Adds companions to all streams that may be unknown; none if it may not be known whether a stream is there.
-pub fn knowing(flow: &Flow, clocks: &Clocks, unknown: &[VarId]) -> Option<Knowing> {
+pub fn knowing(flow: &Flow, clocks: &Clocks) -> Option<Knowing> {
+    let unknown = &may_be_unknown(flow, clocks);
     let is_condition = |clock: &Clock| match clock {
         Clock::On { condition, .. } => unknown.contains(condition),
         Clock::Root(_) => false,
@@ -57,6 +59,24 @@ pub fn knowing(flow: &Flow, clocks: &Clocks, unknown: &[VarId]) -> Option<Knowin
     let Writer { flow, of_var } = writer;
     let clocks = Clocks::new(clocks.all().to_vec(), of_var, clocks.demanded().to_vec());
     Some(Knowing { flow, clocks, companions })
+}
+
+/// The streams that are needed and made of a `post`.
+fn may_be_unknown(flow: &Flow, clocks: &Clocks) -> Vec<VarId> {
+    let is_needed = needed(flow, clocks, &flow.outputs);
+    let mut is_unknown = vec![false; flow.vars.len()];
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for Equation { out, kind, .. } in flow.equations.iter().filter(|equation| is_needed[equation.out.index()]) {
+            let is_made_of = kind.operands().any(|operand| is_unknown[operand.index()]);
+            if !is_unknown[out.index()] && (is_made_of || matches!(kind, Kind::Post(_))) {
+                is_unknown[out.index()] = true;
+                is_changed = true;
+            }
+        }
+    }
+    flow.var_ids().filter(|var| is_unknown[var.index()]).collect()
 }
 
 fn truth() -> Type {

@@ -13,6 +13,7 @@ use eddy_plan::plan::{Cut, Plan, Schedule};
 
 use super::Source;
 use super::knowing::{Knowing, knowing};
+use super::parts::{Part, Split, split};
 use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, VarId};
 use crate::simulate;
@@ -40,6 +41,8 @@ pub struct Compilation {
     pub(super) library: Library,
     /// How long building took, if it was not done before.
     pub built_in: Option<f64>,
+    /// If roots are compiled one by one: the part that this is the code of, and the others.
+    pub(super) split: Option<Box<Split>>,
     // Where the code is, as long as it runs.
     _built: Option<Built>,
 }
@@ -90,7 +93,13 @@ impl fmt::Display for NotCompiled {
 
 /// Compiles a program.
 pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
-    let printed = print(source, name, false).map_err(NotCompiled::Program)?;
+    let printed = match print(source, name, false) {
+        Err(why @ emit::NotCompiled::SeveralRoots) => {
+            let parts = split(source).ok_or(NotCompiled::Program(why))?;
+            return compile_parts(source, name, parts);
+        }
+        printed => printed.map_err(NotCompiled::Program)?,
+    };
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
     let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
     let sizes = Machine::sizes(&printed.emitted);
@@ -98,6 +107,20 @@ pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompil
         .map_err(|error| NotCompiled::Open(error.to_string()))?;
     let built_in = (!built.was_cached).then_some(built.seconds);
     Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
+}
+
+/// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled.
+fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Compilation, NotCompiled> {
+    let mut compiled = Vec::new();
+    for part in parts {
+        let compilation = match compile(&part.source(source), name) {
+            Ok(compilation) => Some(compilation),
+            Err(NotCompiled::Program(_)) => None,
+            Err(why) => return Err(why),
+        };
+        compiled.push((part, compilation));
+    }
+    Compilation::joined(compiled).ok_or(NotCompiled::Program(emit::NotCompiled::EventDriven))
 }
 
 /// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
@@ -139,9 +162,10 @@ fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan
         [root] => matches!(&root.schedule, Schedule::Windows(windows) if matches!(windows.cut, Cut::Trace)),
         _ => false,
     };
-    let unknown = plan.roots.first().map_or(&[][..], |root| root.may_be_unknown.as_slice());
-    if is_trace(&plan) && !unknown.is_empty()
-        && let Some(Knowing { flow, clocks, companions }) = knowing(&flow, clocks, unknown)
+    let may_be_unknown = plan.roots.iter().any(|root| !root.may_be_unknown.is_empty());
+    if is_trace(&plan)
+        && may_be_unknown
+        && let Some(Knowing { flow, clocks, companions }) = knowing(&flow, clocks)
     {
         let plan = eddy_plan::plan(&flow, &clocks, options);
         if is_trace(&plan) {
@@ -155,7 +179,17 @@ impl Printed {
     /// With the machine code that was made of the text.
     pub fn opened(self, library: Library) -> Compilation {
         let Printed { flow, plan, emitted, sampled, companions } = self;
-        Compilation { flow, plan, emitted, sampled, companions, library, built_in: None, _built: None }
+        Compilation { flow, plan, emitted, sampled, companions, library, split: None, built_in: None, _built: None }
+    }
+}
+
+impl Compilation {
+    /// Parts together; none if none of them is compiled.
+    pub fn joined(mut parts: Vec<(Part, Option<Compilation>)>) -> Option<Compilation> {
+        let position = parts.iter().position(|(_, compilation)| compilation.is_some())?;
+        let (first, compilation) = parts.remove(position);
+        let split = Some(Box::new(Split { first, others: parts }));
+        Some(Compilation { split, ..compilation? })
     }
 }
 

@@ -21,8 +21,12 @@ impl<'a> Emitter<'a> {
         let lag = windows.prelude.max_lag;
         let is_trace = matches!(windows.cut, Cut::Trace);
         let run = self.choose_version(windows, "window", "n + 1, alt");
+        let can_prepare_fail = self.can_prepare_fail();
         self.functions.line("");
         self.functions.block(head, |lines| {
+            if can_prepare_fail {
+                lines.line("if (self->failed) return -self->failed;");
+            }
             lines.line("const int64_t n = self->n;");
             lines.line(format!("if (n >= {max_window}) return INT32_MIN;"));
             let unused: &[&str] = match (this.is_over, is_trace) {
