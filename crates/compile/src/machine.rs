@@ -10,7 +10,7 @@ use eddy_loader::{Function, Instance, Library, Memory, Sizes};
 use eddy_plan::execute::{Cell, LateState};
 use eddy_tensor::{Data, Scalar, Shape as TensorShape, Type, Value};
 
-use crate::emit::{Emitted, MemoryPlace, Port, Ring, Shape};
+use crate::emit::{Emitted, Memory as Remembered, MemoryPlace, Port, Ring, Shape};
 use crate::layout::{Field, Struct};
 use crate::precision::Precision;
 
@@ -119,9 +119,20 @@ impl Machine {
 
     /// What a delay would be at its next activation; nothing if it had none yet, and starts with its initial value.
     pub fn memory(&self, fby: VarId) -> Option<Value> {
-        let memory = self.emitted.memories.iter().find(|memory| memory.fby == fby)?;
+        let mut places = self.emitted.memories.iter().filter(|memory| memory.fby == fby);
+        places.find_map(|memory| self.remembered(memory))
+    }
+
+    fn remembered(&self, memory: &Remembered) -> Option<Value> {
         let name = match &memory.place {
             MemoryPlace::Known(value) => return Some(value.clone()),
+            MemoryPlace::Newest(ring) => {
+                let newest = self.iteration().checked_sub(1).filter(|newest| *newest >= ring.lag)?;
+                return match self.in_ring(ring, newest) {
+                    Cell::Value(value) => Some(value),
+                    _ => None,
+                };
+            }
             MemoryPlace::Field { flag: Some(flag), .. } if !self.flag(flag, 0) => return None,
             MemoryPlace::Field { name, .. } | MemoryPlace::Invariant(name) | MemoryPlace::Start(name) => name,
         };
@@ -150,31 +161,37 @@ impl Machine {
 
     /// The registers of a loop in which streams are late.
     fn registers(&self) -> Vec<(VarId, Cell)> {
-        let registers = self.emitted.memories.iter().filter(|memory| memory.is_written_each_cycle);
+        let registers = self.emitted.memories.iter().filter(|memory| memory.lag.is_some());
         registers.filter_map(|memory| Some((memory.fby, Cell::Value(self.memory(memory.fby)?)))).collect()
     }
 
     /// Makes a delay remember something.
     pub fn remember(&mut self, fby: VarId, value: &Value) {
-        let memory = self.emitted.memories.iter().find(|memory| memory.fby == fby);
-        let (name, flag) = match memory.map(|memory| &memory.place) {
-            Some(MemoryPlace::Field { name, flag }) => (name, flag.as_ref()),
-            Some(MemoryPlace::Start(name)) => (name, None),
-            Some(MemoryPlace::Known(_) | MemoryPlace::Invariant(_)) | None => return,
-        };
-        write(self.instance.state_mut(), field(&self.emitted.state, name), value, self.emitted.precision);
-        if let Some(flag) = flag {
-            let at = field(&self.emitted.state, flag).offset;
-            self.instance.state_mut()[at] = 1;
+        for memory in self.emitted.memories.iter().filter(|memory| memory.fby == fby) {
+            let (name, flag) = match &memory.place {
+                MemoryPlace::Field { name, flag } => (name, flag.as_ref()),
+                MemoryPlace::Start(name) => (name, None),
+                MemoryPlace::Known(_) | MemoryPlace::Invariant(_) | MemoryPlace::Newest(_) => continue,
+            };
+            let state = self.instance.state_mut();
+            write(state, field(&self.emitted.state, name), value, self.emitted.precision);
+            if let Some(flag) = flag {
+                state[field(&self.emitted.state, flag).offset] = 1;
+            }
         }
+    }
+
+    /// How many iterations a loop in which streams are late has run.
+    pub fn iteration(&self) -> usize {
+        let count = field(&self.emitted.state, "t");
+        let raw = &self.instance.state()[count.offset..count.offset + 8];
+        usize::try_from(i64::from_ne_bytes(array(raw))).unwrap_or(0)
     }
 
     /// What a loop in which streams are late remembers.
     pub fn late_state(&self) -> Option<LateState> {
         let Shape::Late(rings) = &self.emitted.shape else { return None };
-        let count = field(&self.emitted.state, "t");
-        let raw = &self.instance.state()[count.offset..count.offset + 8];
-        let iteration = usize::try_from(i64::from_ne_bytes(array(raw))).unwrap_or(0);
+        let iteration = self.iteration();
         let values = |ring: &Ring| {
             let kept = iteration.saturating_sub(ring.slots).max(ring.lag)..iteration;
             let cells = kept.map(|iteration| (iteration, self.in_ring(ring, iteration))).collect();

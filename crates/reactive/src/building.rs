@@ -51,6 +51,7 @@ pub fn build(
         precision: if options.single { Precision::Single } else { Precision::Double },
         max_window: options.max_window.unwrap_or(MAX_WINDOW),
         constants: Constants::InText,
+        opens: true,
         places: places(flow, sources),
     };
     let source = emit::Source { flow, clocks: &prepared.clocks, plan: &plan, seed };
@@ -58,7 +59,7 @@ pub fn build(
         let title = format!("the node `{name}` cannot be written in C");
         let diagnostic = Diagnostic::error(codes::NO_C, span, title).reason(why.to_string());
         vec![match why {
-            NotCompiled::EventDriven | NotCompiled::Windows => {
+            NotCompiled::EventDriven | NotCompiled::Unknown(_) | NotCompiled::Start(_) => {
                 diagnostic.help(format!("`eddy plan FILE --node {name} --stream` shows how it runs"))
             }
             _ => diagnostic,

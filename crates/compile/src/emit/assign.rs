@@ -63,6 +63,13 @@ pub(super) fn write_at_once(mut writes: Vec<Write>, emitter: &Emitter<'_>, lines
             write.view = memory(name, &write.ty);
         }
     }
+    // What an assignment depends on is asked before the first one changes it.
+    for (number, write) in writes.iter_mut().enumerate() {
+        if write.conditions.iter().any(|condition| written.iter().any(|text| condition.contains(text))) {
+            lines.line(format!("const bool happens{number} = {};", write.conditions.join(" && ")));
+            write.conditions = vec![format!("happens{number}")];
+        }
+    }
     for write in &writes {
         let is_there = write.is_there();
         if is_there && write.flag.is_none() {

@@ -8,9 +8,9 @@ use eddy_flow::clocks::{Clock, Root as ClockRoot};
 use eddy_flow::{Kind, Polarity, VarId};
 use eddy_plan::plan::{Condition, Instruction, Lagged, Late, Place, Read, Right as Planned, RootPlan};
 use eddy_tensor::{Op, Scalar, Shape as TensorShape, Type};
-use rustc_hash::FxHashMap;
 
 use super::assign::{Write, copy, write_at_once};
+use super::iteration::{Loop, in_loop, keep_conditions};
 use super::reads::memory;
 use super::{Emitter, Shape};
 use crate::layout::Element;
@@ -18,41 +18,12 @@ use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
 use crate::view::{Root, View};
 
-/// A loop and what its code needs to know.
-pub(super) struct Loop<'p> {
-    lagged: &'p Lagged,
-    /// For each stream its lag.
-    lags: FxHashMap<VarId, usize>,
-}
-
-impl<'p> Loop<'p> {
-    fn new(lagged: &'p Lagged) -> Loop<'p> {
-        Loop { lagged, lags: lagged.body.iter().map(|late| (late.instruction.var, late.lag)).collect() }
-    }
-}
-
 impl<'a> Emitter<'a> {
-    /// The statements of a loop.
-    pub(super) fn loop_statements(&mut self, lagged: &'a Lagged) -> Code {
-        let this = Loop::new(lagged);
-        let mut code = self.loop_code(&this);
-        keep_conditions(&this, &mut code);
+    /// The statements of a loop that runs before windows.
+    pub(super) fn prelude_statements(&mut self, this: &Loop<'a>) -> Code {
+        let mut code = self.loop_code(this);
+        keep_conditions(this, &mut code);
         code
-    }
-
-    /// What the loop remembers until the next cycle.
-    pub(super) fn loop_registers(&mut self, lagged: &'a Lagged, lowered: &Lowered, lines: &mut Lines) {
-        self.write_registers(&Loop::new(lagged), lowered, lines);
-    }
-
-    /// What must hold for a stream of a loop that is not late, or for an input, to be there.
-    pub(super) fn presence_in_loop(
-        &mut self,
-        lagged: &'a Lagged,
-        lowered: &Lowered,
-        var: VarId,
-    ) -> Vec<String> {
-        self.presence(&Loop::new(lagged), lowered, &Read::Here(var, Place::Ring(0)))
     }
 
     /// Writes `step` and `flush` of a program with one root.
@@ -62,7 +33,7 @@ impl<'a> Emitter<'a> {
             self.state.field("t".into(), Element::Count, Vec::new(), "cycles so far".into(), self.precision);
             self.reset_state.line("self->t = 0;");
         }
-        let iteration = self.iteration(lagged);
+        let iteration = self.iteration(&Loop::new(lagged));
         if is_late {
             self.shape = Shape::Late(self.kept(lagged));
         }
@@ -79,6 +50,10 @@ impl<'a> Emitter<'a> {
             z => format!("t >= {z}"),
         };
         self.step(&body, &result);
+        match is_late && self.root.may_be_unknown.is_empty() {
+            true => self.flush_late(lagged),
+            false => self.flush_nothing(),
+        }
     }
 
     /// Writes `step` and `flush` of a program with several roots, whose equations are not late: each runs at the cycles at which it
@@ -90,7 +65,7 @@ impl<'a> Emitter<'a> {
         }
         for (root, lagged) in loops {
             self.root = root;
-            let iteration = self.iteration(lagged);
+            let iteration = self.iteration(&Loop::new(lagged));
             let flow = self.source.flow;
             let owners = flow.inputs.iter().zip(&self.inputs);
             let owners = owners.filter(|(input, _)| self.source.clocks.of(**input) == root.clock);
@@ -102,33 +77,36 @@ impl<'a> Emitter<'a> {
             body.guarded(&activity, |lines| lines.block("", |lines| lines.append(&iteration)));
         }
         self.step(&body, "1");
+        self.flush_nothing();
     }
 
     /// The code of one iteration.
-    fn iteration(&mut self, lagged: &'a Lagged) -> Lines {
-        let this = Loop::new(lagged);
-        let mut code = self.loop_code(&this);
-        self.export_outputs(&this, &mut code);
+    pub(super) fn iteration(&mut self, this: &Loop<'a>) -> Lines {
+        let mut code = self.loop_code(this);
+        self.export_outputs(this, &mut code);
         let names = |var: VarId| self.names.of(var);
         let lowered = lower(&code, &names, self.precision, &mut self.scratch);
         let mut body = Lines::default();
-        self.rings_of_inputs(&this, &mut body);
+        self.rings_of_inputs(this, &mut body);
         body.append(&lowered.lines);
-        self.flags_of_rings(&this, &lowered, &mut body);
-        self.show(&this, &lowered, &mut body);
-        self.write_registers(&this, &lowered, &mut body);
+        self.flags_of_rings(this, &lowered, &mut body);
+        self.show(this, &lowered, &mut body);
+        self.write_registers(this, &lowered, &mut body);
         body
     }
 
     fn step(&mut self, body: &Lines, result: &str) {
         let name = self.name.clone();
         let head = format!("int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out)");
+        let can_prepare_fail = self.can_prepare_fail();
         self.functions.line("");
         self.functions.block(&head, |lines| {
+            if can_prepare_fail {
+                lines.line("if (self->failed) return -self->failed;");
+            }
             lines.function_body(&["self", "in", "out"], body);
             lines.line(format!("return {result};"));
         });
-        self.flush_nothing();
     }
 
     /// `flush`: what is open when the stream ends is not decided.
@@ -145,7 +123,7 @@ impl<'a> Emitter<'a> {
     /// The statements of one iteration, in groups that run under the same conditions.
     fn loop_code(&mut self, this: &Loop<'a>) -> Code {
         let mut code = Code::default();
-        for late in &this.lagged.body {
+        for late in this.body() {
             let conditions = self.conditions(this, late);
             let statement = self.statement(this, late);
             match code.groups.last_mut() {
@@ -155,7 +133,7 @@ impl<'a> Emitter<'a> {
         }
         for register in &this.lagged.registers {
             if let Read::Here(next, Place::Ring(0)) = &register.next
-                && this.lags.contains_key(next)
+                && this.computes(*next)
             {
                 code.live_out.push(*next);
                 let place = self.state_value("s", register.fby);
@@ -163,9 +141,16 @@ impl<'a> Emitter<'a> {
             }
         }
         for ring in &this.lagged.rings {
-            if this.lags.contains_key(&ring.var) {
+            if this.computes(ring.var) {
                 let place = self.ring(this, ring.var, 0);
                 code.exports.entry(ring.var).or_default().push(place);
+            }
+        }
+        for var in self.newest(this) {
+            let place = self.ring(this, var, 0);
+            let places = code.exports.entry(var).or_default();
+            if !places.contains(&place) {
+                places.push(place);
             }
         }
         code
@@ -174,9 +159,7 @@ impl<'a> Emitter<'a> {
     /// When an instruction runs: when its cycle has come, and where it is there.
     fn conditions(&mut self, this: &Loop<'a>, late: &'a Late) -> Vec<(Operand, bool)> {
         let mut conditions = Vec::new();
-        if late.lag > 0 {
-            conditions.push((truth(format!("(t >= {})", late.lag)), true));
-        }
+        conditions.extend(this.has_come(late.lag).map(|text| (truth(format!("({text})")), true)));
         for condition in &late.instruction.clock {
             let operand = self.operand(this, &condition.read);
             conditions.push((operand, condition.polarity == Polarity::On));
@@ -235,9 +218,18 @@ impl<'a> Emitter<'a> {
                 }
             }
             Planned::Previous { init, next, .. } => {
+                self.remember_newest(this, var, next.var());
                 let (init, next) = (self.start_of(this, var, init), self.operand(this, next));
                 let has_before = truth(format!("(t > {})", late.lag));
                 Right::Choice(has_before, next, init)
+            }
+            Planned::Ahead { next: Some(next), init, .. } if this.is_over => {
+                let is_before_end = truth(format!("(t + 1 < end + {})", late.lag));
+                let init = match init {
+                    Some(init) => self.operand(this, init),
+                    None => self.nothing(var),
+                };
+                Right::Choice(is_before_end, self.operand(this, next), init)
             }
             Planned::Ahead { next: Some(next), .. } => Right::Copy(self.operand(this, next)),
             Planned::Ahead { .. } | Planned::Carried { .. } | Planned::Tracked { .. } => {
@@ -260,32 +252,35 @@ impl<'a> Emitter<'a> {
         let (var, place) = in_loop(read);
         match place {
             Place::Immediate(immediate) => Operand::Seen(self.immediate(*var, immediate)),
-            Place::Ring(0) | Place::Local if this.lags.contains_key(var) => Operand::Var(*var),
+            Place::Ring(0) | Place::Local if this.computes(*var) => Operand::Var(*var),
+            Place::Ring(0) | Place::Local if this.is_over => self.nothing(*var),
             Place::Ring(0) | Place::Local => Operand::Seen(self.input(*var)),
             Place::Ring(age) => {
                 let text = self.ring(this, *var, *age);
                 Operand::Seen(memory(text, self.ty(*var)))
             }
             // Nobody reads what is not there.
-            Place::Absent | Place::Nowhere => {
-                let ty = self.ty(*var).clone();
-                Operand::Seen(View::whole(Root::One("0".to_string()), &ty))
-            }
+            Place::Absent | Place::Nowhere => self.nothing(*var),
             Place::Neighbour | Place::Buffer(_) | Place::Scalar(_) => {
                 unreachable!("a forward loop has no windows")
             }
         }
     }
 
+    /// What nobody who counts reads.
+    fn nothing(&self, var: VarId) -> Operand {
+        Operand::Seen(View::whole(Root::One("0".to_string()), self.ty(var)))
+    }
+
     /// An input, in the struct that the caller gave.
-    fn input(&self, var: VarId) -> View {
+    pub(super) fn input(&self, var: VarId) -> View {
         let number = self.source.flow.inputs.iter().position(|input| *input == var);
         let number = number.expect("what is not computed is an input");
         memory(format!("in->{}", self.inputs[number].field), self.ty(var))
     }
 
     /// Where a stream of so many iterations ago is.
-    fn ring(&mut self, this: &Loop<'a>, var: VarId, age: usize) -> String {
+    pub(super) fn ring(&mut self, this: &Loop<'a>, var: VarId, age: usize) -> String {
         let slots = this.lagged.slots(var);
         let name = format!("q_{}", self.names.of(var));
         if self.state.find(&name).is_none() {
@@ -299,14 +294,14 @@ impl<'a> Emitter<'a> {
         }
         match age {
             0 => format!("self->{name}[t % {slots}]"),
-            _ => format!("self->{name}[(t - {age}) % {slots}]"),
+            _ => format!("self->{name}[(t + {}) % {slots}]", slots - age),
         }
     }
 
     /// Inputs that are kept for later iterations.
-    fn rings_of_inputs(&mut self, this: &Loop<'a>, lines: &mut Lines) {
+    pub(super) fn rings_of_inputs(&mut self, this: &Loop<'a>, lines: &mut Lines) {
         for ring in &this.lagged.rings {
-            if self.source.flow.inputs.contains(&ring.var) {
+            if self.source.flow.inputs.contains(&ring.var) && !this.is_over {
                 let to = self.ring(this, ring.var, 0);
                 copy(&self.input(ring.var), &to, self.ty(ring.var), lines);
             }
@@ -317,7 +312,7 @@ impl<'a> Emitter<'a> {
     fn export_outputs(&self, this: &Loop<'a>, code: &mut Code) {
         for (instruction, field) in self.shown(this) {
             if let Planned::Copy(Read::Here(var, Place::Ring(0))) = &instruction.right
-                && this.lags.contains_key(var)
+                && this.computes(*var)
             {
                 code.exports.entry(*var).or_default().push(format!("out->{field}"));
             }
@@ -325,7 +320,7 @@ impl<'a> Emitter<'a> {
         for instruction in &this.lagged.emit.code {
             for condition in &instruction.clock {
                 if let Read::Here(var, Place::Ring(0)) = &condition.read
-                    && this.lags.contains_key(var)
+                    && this.computes(*var)
                 {
                     code.live_out.push(*var);
                 }
@@ -348,7 +343,7 @@ impl<'a> Emitter<'a> {
     fn show(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
         for (instruction, field) in self.shown(this) {
             let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
-            let is_exported = matches!(read, Read::Here(var, Place::Ring(0)) if this.lags.contains_key(var));
+            let is_exported = matches!(read, Read::Here(var, Place::Ring(0)) if this.computes(*var));
             let mut conditions = self.texts(this, lowered, &instruction.clock);
             conditions.extend(self.presence(this, lowered, read));
             if self.outputs.iter().any(|port| port.field == field && port.has_flag) {
@@ -375,7 +370,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// What must hold for a stream on a sampled clock to be there.
-    fn presence(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> Vec<String> {
+    pub(super) fn presence(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> Vec<String> {
         let (var, place) = in_loop(read);
         match place {
             Place::Absent => vec!["false".to_string()],
@@ -407,13 +402,13 @@ impl<'a> Emitter<'a> {
         if self.state.find(&name).is_none() {
             self.state.field(name.clone(), Element::Flag, vec![slots], String::new(), self.precision);
         }
-        format!("self->{name}[(t - {age}) % {slots}]")
+        format!("self->{name}[(t + {}) % {slots}]", slots - age)
     }
 
     /// Keeps in mind whether streams on sampled clocks that are kept for later iterations were there.
-    fn flags_of_rings(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
+    pub(super) fn flags_of_rings(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
         for ring in &this.lagged.rings {
-            if self.is_sampled(ring.var) {
+            if self.is_sampled(ring.var) && (!this.is_over || this.computes(ring.var)) {
                 let conditions = self.presence(this, lowered, &Read::Here(ring.var, Place::Ring(0)));
                 let flag = self.flag_ring(this, ring.var, 0);
                 let is_there =
@@ -424,7 +419,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where an operand is when all statements have run.
-    fn view_after(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> View {
+    pub(super) fn view_after(&mut self, this: &Loop<'a>, lowered: &Lowered, read: &Read) -> View {
         match self.operand(this, read) {
             Operand::Seen(view) => view,
             Operand::Var(var) => lowered.homes.seen(var, self.ty(var)),
@@ -432,42 +427,24 @@ impl<'a> Emitter<'a> {
     }
 
     /// Registers take their new values, all at once: what one of them held before may be what another one takes.
-    fn write_registers(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
+    pub(super) fn write_registers(&mut self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
         let mut writes = Vec::new();
         for register in &this.lagged.registers {
             let to = self.state_value("s", register.fby);
             let view = self.view_after(this, lowered, &register.next);
             let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
             let late = late.expect("a register belongs to an equation of the loop");
-            let mut conditions = Vec::new();
-            if late.lag > 0 {
-                conditions.push(format!("t >= {}", late.lag));
+            if !this.computes(register.fby) {
+                continue;
             }
+            let mut conditions: Vec<String> = this.has_come(late.lag).into_iter().collect();
             conditions.extend(self.texts(this, lowered, &late.instruction.clock));
             let flag = self.written_flag(register.fby);
-            self.remember(register.fby, &to, flag.as_deref(), true);
+            self.remember(register.fby, &to, flag.as_deref(), Some(late.lag));
             let ty = self.ty(register.fby).clone();
             writes.push(Write { to, view, ty, conditions, flag });
         }
         write_at_once(writes, self, lines);
-    }
-}
-
-/// Where a loop whose equations are late reads: the place says how many iterations ago, whichever cycle that was.
-fn in_loop(read: &Read) -> (&VarId, &Place) {
-    match read {
-        Read::Here(var, place) => (var, place),
-        Read::Before { var, inner, .. } | Read::After { var, inner, .. } => (var, inner),
-    }
-}
-
-/// Conditions are still there when all statements have run.
-fn keep_conditions(this: &Loop<'_>, code: &mut Code) {
-    let clocks = this.lagged.body.iter().flat_map(|late| &late.instruction.clock);
-    for condition in clocks {
-        if this.lags.contains_key(&condition.read.var()) {
-            code.live_out.push(condition.read.var());
-        }
     }
 }
 

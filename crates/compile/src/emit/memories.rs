@@ -1,11 +1,11 @@
 //! What delays remember, where it starts, and where hosts find it.
 
 use eddy_flow::VarId;
-use eddy_plan::plan::{Lagged, Place, Read};
+use eddy_plan::plan::{Lagged, Place, Read, Schedule};
 use eddy_tensor::Type;
 
 use super::assign::copy;
-use super::forward::Loop;
+use super::iteration::Loop;
 use super::reads::memory;
 use super::{Emitter, Memory, MemoryPlace, Ring};
 use crate::lines::Lines;
@@ -22,7 +22,7 @@ impl<'a> Emitter<'a> {
         copy(&view, &text, &ty, &mut lines);
         self.reset.append(&lines);
         let place = MemoryPlace::Start(text.trim_start_matches("self->").to_string());
-        self.memories.push(Memory { fby: var, ty: ty.clone(), place, is_written_each_cycle: false });
+        self.push_memory(Memory { fby: var, ty: ty.clone(), place, lag: None });
         Operand::Seen(memory(text, &ty))
     }
 
@@ -47,11 +47,43 @@ impl<'a> Emitter<'a> {
         fby: VarId,
         text: &str,
         flag: Option<&str>,
-        is_written_each_cycle: bool,
+        lag: Option<usize>,
     ) {
         let field = |text: &str| text.trim_start_matches("self->").to_string();
         let place = MemoryPlace::Field { name: field(text), flag: flag.map(field) };
-        self.memories.push(Memory { fby, ty: self.ty(fby).clone(), place, is_written_each_cycle });
+        self.push_memory(Memory { fby, ty: self.ty(fby).clone(), place, lag });
+    }
+
+    /// The code of a loop is written twice if it goes on after the last input.
+    fn push_memory(&mut self, memory: Memory) {
+        let is_same = |known: &Memory| {
+            known.fby == memory.fby
+                && std::mem::discriminant(&known.place) == std::mem::discriminant(&memory.place)
+        };
+        if !self.memories.iter().any(is_same) {
+            self.memories.push(memory);
+        }
+    }
+
+    /// Says of a delay in a loop before windows that it reads the ring of its operand.
+    pub(super) fn remember_newest(&mut self, this: &Loop<'a>, fby: VarId, next: VarId) {
+        if !matches!(self.root.schedule, Schedule::Windows(_)) {
+            return;
+        }
+        let field = self.ring(this, next, 0);
+        let field = field.trim_start_matches("self->").split('[').next().unwrap_or_default().to_string();
+        let (ty, lag, slots) = (self.ty(next).clone(), this.lagged.lag(next), this.lagged.slots(next));
+        let ring = Ring { var: next, ty: ty.clone(), lag, slots, field, flags: None };
+        self.push_memory(Memory { fby, ty, place: MemoryPlace::Newest(ring), lag: Some(lag) });
+    }
+
+    /// Streams that are kept because delays of a loop before windows remember them.
+    pub(super) fn newest(&self, this: &Loop<'a>) -> Vec<VarId> {
+        let newest = self.memories.iter().filter_map(|memory| match &memory.place {
+            MemoryPlace::Newest(ring) => Some(ring.var),
+            _ => None,
+        });
+        newest.filter(|var| this.computes(*var) && this.lagged.slots(*var) == 1).collect()
     }
 
     /// The rings of a loop.

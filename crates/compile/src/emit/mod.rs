@@ -5,13 +5,16 @@
 //! * [`memories`]: what delays remember, and where hosts find it.
 //! * [`transposed`]: matrices that are kept by columns too.
 //! * [`assign`]: assignments, one by one or at once.
-//! * [`forward`]: one forward loop, whose iterations are calls of `step`.
+//! * [`forward`]: one forward loop, whose iterations are calls of `step`; [`iteration`]: what one of them computes.
+//! * [`over`]: what is late when the inputs end.
 //! * [`window`]: windows, and the sweeps over them.
 
 mod assign;
 mod forward;
 mod invariants;
+mod iteration;
 mod memories;
+mod over;
 mod reads;
 mod transposed;
 mod window;
@@ -21,7 +24,7 @@ use std::fmt::{self, Write};
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
 use eddy_plan::Plan;
-use eddy_plan::plan::{RootPlan, Schedule};
+use eddy_plan::plan::{RootPlan, Schedule, SlotId};
 use eddy_tensor::{Type, Value};
 use rustc_hash::FxHashSet;
 
@@ -56,6 +59,8 @@ pub struct Options {
     pub max_window: usize,
     /// Where constants are.
     pub constants: Constants,
+    /// Whether `flush` runs the window that is open when the inputs end. A host has somebody else do that.
+    pub opens: bool,
     /// For each equation where it stands in the source, for comments; empty if nobody will read them.
     pub places: Vec<String>,
 }
@@ -106,6 +111,8 @@ pub struct Emitted {
     pub shape: Shape,
     /// Whether an operation may have no value.
     pub can_fail: bool,
+    /// Whether `flush` gives the outputs of all cycles that are left.
+    pub is_flushed: bool,
 }
 
 /// What is carried over by a delay.
@@ -117,8 +124,8 @@ pub struct Memory {
     pub ty: Type,
     /// Where its value is.
     pub place: MemoryPlace,
-    /// Whether it is written at each cycle, and not only when a window ends.
-    pub is_written_each_cycle: bool,
+    /// If it is written at each cycle, and not only when a window ends: how late.
+    pub lag: Option<usize>,
 }
 
 /// Where the value of a delay is when no window is open.
@@ -133,6 +140,8 @@ pub enum MemoryPlace {
     },
     /// Before the first cycle, in a field of the state; then the delay reads what is kept of its operand.
     Start(String),
+    /// In a loop before windows: the newest value in a ring.
+    Newest(Ring),
     /// It is known.
     Known(Value),
     /// It is a field that does not change.
@@ -146,8 +155,13 @@ pub enum Shape {
     Forward,
     /// Cycle by cycle, and some streams late: the rings that keep streams, `t` counts the cycles.
     Late(Vec<Ring>),
-    /// A window at a time: it ends where this stream has this value.
-    Windows(VarId, bool),
+    /// A window at a time.
+    Windows {
+        /// It ends where this stream has this value; if there is none, where nothing waits for later cycles.
+        end: Option<(VarId, bool)>,
+        /// It is run so many cycles after its last one.
+        lag: usize,
+    },
     /// All cycles are collected, and run at the end.
     Trace,
 }
@@ -189,23 +203,27 @@ pub enum NotCompiled {
     Nothing,
     /// Streams on several roots, some of which wait for later cycles.
     SeveralRoots,
-    /// What does not depend on time may have no value.
-    Constants,
-    /// A kind of plan that is not printed yet.
-    Windows,
+    /// The program is one window, and a stream may be unknown at the end of it.
+    Unknown(String),
+    /// A delay in a loop over a window starts with what is computed there.
+    Start(String),
 }
 
 impl fmt::Display for NotCompiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotCompiled::EventDriven => "it has no static plan; `eddy plan` says why",
-            NotCompiled::Nothing => "it computes nothing",
+        match self {
+            NotCompiled::EventDriven => f.write_str("it has no static plan; `eddy plan` says why"),
+            NotCompiled::Nothing => f.write_str("it computes nothing"),
             NotCompiled::SeveralRoots => {
-                "it has several roots, and some of its streams wait for later cycles"
+                f.write_str("it has several roots, and some of its streams wait for later cycles")
             }
-            NotCompiled::Constants => "an operation on constants may have no value",
-            NotCompiled::Windows => "windows of its kind are not compiled yet",
-        })
+            NotCompiled::Unknown(stream) => {
+                write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
+            }
+            NotCompiled::Start(stream) => {
+                write!(f, "the delay `{stream}`, which streams before and after it depend on, starts with what is computed")
+            }
+        }
     }
 }
 
@@ -215,7 +233,8 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
     if emitter.prepare.text().contains("&error, ") {
-        return Err(NotCompiled::Constants);
+        let comment = "the number of an equation that does not depend on time and has no value".to_string();
+        emitter.state.field("failed".into(), Element::Site, Vec::new(), comment, emitter.precision);
     }
     if source.plan.roots.len() > 1 {
         let prompt = |root: &'a RootPlan| match &root.schedule {
@@ -229,7 +248,6 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     match &root.schedule {
         Schedule::Forward(lagged) => emitter.forward(lagged),
         Schedule::Windows(windows) => {
-            emitter.max_outputs = options.max_window;
             emitter.windows(windows, options.max_window)?;
         }
         Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
@@ -250,6 +268,7 @@ struct Emitter<'a> {
     max_outputs: usize,
     constants: Vec<(String, Value)>,
     constants_are: Constants,
+    opens: bool,
     /// Constants that are in the text.
     tables: Lines,
     places: Vec<String>,
@@ -266,6 +285,15 @@ struct Emitter<'a> {
     parameters: Vec<(VarId, String)>,
     memories: Vec<Memory>,
     shape: Shape,
+    is_flushed: bool,
+    /// What cannot be written after all.
+    refused: Option<NotCompiled>,
+    /// How many units of the window were written.
+    n_units: usize,
+    /// Slots that have a flag which says whether they were written.
+    flagged: FxHashSet<SlotId>,
+    /// The window whose code is being written.
+    frame: window::Frame,
 }
 
 impl<'a> Emitter<'a> {
@@ -291,6 +319,7 @@ impl<'a> Emitter<'a> {
             max_outputs: 1,
             constants: Vec::new(),
             constants_are: options.constants,
+            opens: options.opens,
             tables: Lines::default(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -302,7 +331,17 @@ impl<'a> Emitter<'a> {
             parameters: Vec::new(),
             memories: Vec::new(),
             shape: Shape::Forward,
+            is_flushed: false,
+            refused: None,
+            n_units: 0,
+            flagged: FxHashSet::default(),
+            frame: window::Frame::default(),
         }
+    }
+
+    /// Whether an operation on what does not depend on time may have no value: then each step says so.
+    fn can_prepare_fail(&self) -> bool {
+        self.state.find("failed").is_some()
     }
 
     fn ty(&self, var: VarId) -> &'a Type {
@@ -394,6 +433,7 @@ impl<'a> Emitter<'a> {
             memories: self.memories,
             shape: self.shape,
             can_fail,
+            is_flushed: self.is_flushed,
         }
     }
 
@@ -457,7 +497,12 @@ impl<'a> Emitter<'a> {
         });
         lines.line("");
         lines.block(&format!("void {name}_prepare({name}_state *self)"), |lines| {
-            lines.function_body(&["self"], &self.prepare);
+            if !self.can_prepare_fail() {
+                return lines.function_body(&["self"], &self.prepare);
+            }
+            lines.line("int32_t error = 0;");
+            lines.append(&self.prepare);
+            lines.line("self->failed = error;");
         });
         text.push_str(lines.text());
         text.push_str(self.functions.text());

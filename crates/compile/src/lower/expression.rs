@@ -62,8 +62,8 @@ impl Elements<'_> {
         // Only NaN differs from itself; of others a compiler would say that the question makes no sense.
         if self.operand != Scalar::Num && x.len() == 2 && x[0] == x[1] {
             match op {
-                Op::Eq | Op::Le | Op::Ge => return "true".to_string(),
-                Op::Ne | Op::Lt | Op::Gt => return "false".to_string(),
+                Op::Eq | Op::Le | Op::Ge => return format!("((void){}, true)", x[0]),
+                Op::Ne | Op::Lt | Op::Gt => return format!("((void){}, false)", x[0]),
                 _ => {}
             }
         }

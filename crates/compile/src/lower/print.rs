@@ -48,7 +48,20 @@ pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, preci
         });
         actions = &actions[n..];
     }
+    mention_conditions(scheduled, homes, &mut lines);
     lines
+}
+
+/// Conditions under which nothing happens, since all that would is seen through, are mentioned: compilers warn of what nobody reads.
+fn mention_conditions(scheduled: &Scheduled<'_>, homes: &Homes, lines: &mut Lines) {
+    let has_actions: FxHashSet<usize> = scheduled.actions.iter().map(|action| action.group).collect();
+    let empty = scheduled.conditions.iter().enumerate().filter(|(group, _)| !has_actions.contains(group));
+    let views = empty.flat_map(|(_, conditions)| conditions).map(|(view, _)| view);
+    let mut names: Vec<String> =
+        views.filter(|view| view.var().is_some()).map(|view| condition(homes, view, true)).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.iter().for_each(|name| lines.line(format!("(void){name};")));
 }
 
 /// A scalar that must have this value.

@@ -40,7 +40,7 @@ pub fn report(emitted: &Emitted) -> String {
     let _ = writeln!(text, "{:>12} bytes of inputs each cycle", emitted.input.bytes);
     let _ = writeln!(text, "{:>12} bytes of outputs each cycle", emitted.output.bytes);
     let outputs = match emitted.shape {
-        Shape::Windows(..) | Shape::Trace => {
+        Shape::Windows { .. } | Shape::Trace => {
             format!("at most {} cycles of outputs in one step", emitted.max_outputs)
         }
         Shape::Forward | Shape::Late(_) => "at most 1 cycle of outputs in one step".to_string(),

@@ -10,6 +10,7 @@ use eddy_compile::emit::Shape;
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_tensor::Value;
 
+use super::history::History;
 use super::program::Compilation;
 use super::takeover::{Start, Takeover};
 use super::{Failure, Source};
@@ -31,6 +32,8 @@ pub struct Compiled<'a> {
     rows: Vec<Vec<Cell>>,
     /// For each cycle that is not found yet which inputs on sampled clocks are there.
     unchecked: VecDeque<Vec<bool>>,
+    /// If windows run later than they end: what was remembered some cycles ago.
+    history: History,
     takeover: Option<Takeover<'a>>,
     found: VecDeque<Vec<Cell>>,
 }
@@ -48,6 +51,7 @@ impl<'a> Compiled<'a> {
             start_cycle: 0,
             rows: Vec::new(),
             unchecked: VecDeque::new(),
+            history: History::new(&compilation.emitted),
             takeover: None,
             found: VecDeque::new(),
         };
@@ -98,22 +102,18 @@ impl<'a> Compiled<'a> {
         }
         let is_there = |(input, _): &(usize, _)| inputs[*input].is_some();
         self.unchecked.push_back(self.compilation.sampled.iter().map(is_there).collect());
-        let mut rows = Vec::new();
-        while let Some(values) = self.machine.next_row() {
-            if !self.respects_conditions(self.unchecked.get(rows.len()), &values) {
-                return self.take_over();
-            }
-            rows.push(values);
+        self.history.step(&self.machine);
+        let n_found = self.found.len();
+        if !self.take_rows() {
+            return self.take_over();
         }
-        for values in rows {
-            self.unchecked.pop_front();
-            let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
-            self.found.push_back(cells.take(self.source.shown.len()).collect());
-        }
-        if !matches!(self.compilation.emitted.shape, Shape::Windows(..)) || self.machine.is_between_windows()
-        {
-            self.start_cycle += self.rows.len() as u64;
-            self.rows.clear();
+        let n_done = match self.compilation.emitted.shape {
+            Shape::Windows { .. } => self.found.len() - n_found,
+            Shape::Forward | Shape::Late(_) | Shape::Trace => self.rows.len(),
+        };
+        if n_done > 0 {
+            self.start_cycle += n_done as u64;
+            self.rows.drain(..n_done);
             self.start_rows();
         }
         Ok(())
@@ -121,12 +121,15 @@ impl<'a> Compiled<'a> {
 
     /// There are no more cycles: what is still open is run elsewhere.
     pub fn end(&mut self) -> Result<(), Failure> {
-        let is_trace = matches!(self.compilation.emitted.shape, Shape::Trace);
-        let is_run = self.takeover.is_some() || is_trace && self.machine.flush().is_ok() && self.take_rows();
         // Late streams of the last cycles are still to come, even if all outputs are there.
         let is_late = matches!(self.compilation.emitted.shape, Shape::Late(_));
-        if !is_run && (is_late || !self.machine.is_between_windows()) {
-            self.take_over()?;
+        let is_open = is_late || !self.machine.is_between_windows();
+        if self.takeover.is_none() && is_open {
+            let start = self.start();
+            let is_run = self.compilation.emitted.is_flushed && !is_late && self.flush();
+            if !is_run {
+                self.take_over_from(start)?;
+            }
         }
         match &mut self.takeover {
             Some(takeover) => {
@@ -136,6 +139,11 @@ impl<'a> Compiled<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Runs what is left, if nothing stays open and the inputs respect the clocks there.
+    fn flush(&mut self) -> bool {
+        self.machine.flush().is_ok() && self.machine.is_between_windows() && self.take_rows()
     }
 
     /// Takes the rows that are complete, if the inputs respect the clocks there.
@@ -149,22 +157,33 @@ impl<'a> Compiled<'a> {
         }
         for values in rows {
             self.unchecked.pop_front();
-            let cells = values.into_iter().map(|value| value.map_or(Cell::Absent, Cell::Value));
-            self.found.push_back(cells.take(self.source.shown.len()).collect());
+            let cells = (0..self.source.shown.len()).map(|output| self.cell(output, &values));
+            self.found.push_back(cells.collect());
         }
         true
+    }
+
+    /// The cell of an output.
+    fn cell(&self, output: usize, values: &[Option<Value>]) -> Cell {
+        let companion = self.compilation.companions.get(output).copied().flatten();
+        let is_known = companion.and_then(|companion| values[companion].as_ref()?.as_bool());
+        match &values[output] {
+            None => Cell::Absent,
+            Some(_) if is_known == Some(false) => Cell::Present,
+            Some(value) => Cell::Value(value.clone()),
+        }
     }
 
     /// Puts aside what the next rows will change, if they may have to be run again.
     fn start_rows(&mut self) {
         let Compilation { emitted, sampled, .. } = self.compilation;
         let may_be_run_again = emitted.can_fail || !sampled.is_empty();
-        let is_windows = matches!(emitted.shape, Shape::Windows(..) | Shape::Trace);
-        let memories = emitted.memories.iter();
-        let changed =
-            memories.filter(|memory| may_be_run_again || is_windows && memory.is_written_each_cycle);
+        let is_windows = matches!(emitted.shape, Shape::Windows { .. } | Shape::Trace);
+        let n_vars = self.source.flow.vars.len();
+        let memories = emitted.memories.iter().filter(|memory| memory.fby.index() < n_vars);
+        let changed = memories.filter(|memory| may_be_run_again || is_windows && memory.lag.is_some());
         self.start = Start {
-            memories: changed.map(|memory| (memory.fby, self.machine.memory(memory.fby))).collect(),
+            memories: changed.map(|memory| (memory.fby, self.history.value(&self.machine, memory))).collect(),
             late: if may_be_run_again { self.machine.late_state() } else { None },
         };
     }
@@ -173,7 +192,9 @@ impl<'a> Compiled<'a> {
     fn start(&mut self) -> Start {
         let mut start = std::mem::take(&mut self.start);
         start.late = start.late.or_else(|| self.machine.late_state());
-        for memory in &self.compilation.emitted.memories {
+        let n_vars = self.source.flow.vars.len();
+        let memories = self.compilation.emitted.memories.iter();
+        for memory in memories.filter(|memory| memory.fby.index() < n_vars) {
             if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
                 start.memories.push((memory.fby, self.machine.memory(memory.fby)));
             }
@@ -184,6 +205,10 @@ impl<'a> Compiled<'a> {
     /// Somebody else runs the rows, and those to come.
     fn take_over(&mut self) -> Result<(), Failure> {
         let start = self.start();
+        self.take_over_from(start)
+    }
+
+    fn take_over_from(&mut self, start: Start) -> Result<(), Failure> {
         self.takeover = Some(Takeover::new(self.source, self.compilation, start, self.start_cycle));
         for cells in std::mem::take(&mut self.rows) {
             self.open_elsewhere(&cells)?;

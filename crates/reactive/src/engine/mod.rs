@@ -3,11 +3,17 @@
 //! * [`choose`]: which of the two, and what the user is told about it.
 //! * [`program`]: what is compiled, once.
 //! * [`compiled`]: machine code, cycle by cycle. It knows closed windows only; the rest it hands over:
+//! * [`parts`]: programs with several roots, one by one.
+//! * [`knowing`]: truth values that say what is known at the end of a trace.
+//! * [`history`]: what it remembered some cycles ago, for that.
 //! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
 //! * [`simulated`]: the simulator, which runs all by itself.
 
 pub mod choose;
 mod compiled;
+mod history;
+mod knowing;
+mod parts;
 mod program;
 mod simulated;
 mod takeover;
@@ -19,6 +25,8 @@ use crate::clocks::Clocks;
 use crate::flow::{Flow, VarId};
 use crate::simulate::{self, Contradiction};
 use compiled::Compiled;
+use parts::Parts;
+pub use parts::{Part, split};
 pub use program::{Compilation, NotCompiled, Printed, compile, print};
 use simulated::Simulated;
 
@@ -49,6 +57,7 @@ pub struct Engine<'a> {
 enum Run<'a> {
     Simulated(Box<Simulated<'a>>),
     Compiled(Box<Compiled<'a>>),
+    Parts(Box<Parts<'a>>),
 }
 
 /// Why a run cannot go on.
@@ -64,9 +73,18 @@ impl<'a> Engine<'a> {
     /// A program before its first cycle: compiled, if that was done.
     pub fn new(source: Source<'a>, compilation: Option<&'a Compilation>) -> Engine<'a> {
         let run = match compilation {
-            Some(compilation) => Run::Compiled(Box::new(Compiled::new(source, compilation))),
+            Some(compilation) => match &compilation.split {
+                Some(split) => Run::Parts(Box::new(Parts::new(source, compilation, split))),
+                None => return Engine::compiled(source, compilation),
+            },
             None => Run::Simulated(Box::new(Simulated::new(source, 0))),
         };
+        Engine { run, n_cycles: 0, n_taken: 0, look_ahead: 0 }
+    }
+
+    /// A program that is compiled as a whole.
+    fn compiled(source: Source<'a>, compilation: &'a Compilation) -> Engine<'a> {
+        let run = Run::Compiled(Box::new(Compiled::new(source, compilation)));
         Engine { run, n_cycles: 0, n_taken: 0, look_ahead: 0 }
     }
 
@@ -75,13 +93,16 @@ impl<'a> Engine<'a> {
         match &mut self.run {
             Run::Simulated(run) => run.restore(fby, value),
             Run::Compiled(run) => run.restore(fby, &value),
+            Run::Parts(run) => run.restore(fby, value),
         }
     }
 
     /// Before the first cycle: gives a parameter that nothing learns its value. The equations of the source have it already.
     pub fn give(&mut self, parameter: VarId, value: &Value) {
-        if let Run::Compiled(run) = &mut self.run {
-            run.give(parameter, value);
+        match &mut self.run {
+            Run::Simulated(_) => {}
+            Run::Compiled(run) => run.give(parameter, value),
+            Run::Parts(run) => run.give(parameter, value),
         }
     }
 
@@ -91,6 +112,7 @@ impl<'a> Engine<'a> {
         match &mut self.run {
             Run::Simulated(run) => run.open(cells),
             Run::Compiled(run) => run.open(cells),
+            Run::Parts(run) => run.open(cells),
         }
     }
 
@@ -99,6 +121,7 @@ impl<'a> Engine<'a> {
         match &mut self.run {
             Run::Simulated(run) => run.end(),
             Run::Compiled(run) => run.end(),
+            Run::Parts(run) => run.end(),
         }
     }
 
@@ -107,6 +130,7 @@ impl<'a> Engine<'a> {
         let row = match &mut self.run {
             Run::Simulated(run) => run.next_row(),
             Run::Compiled(run) => run.next_row(),
+            Run::Parts(run) => run.next_row(),
         }?;
         self.look_ahead = self.look_ahead.max(self.n_cycles - 1 - self.n_taken);
         self.n_taken += 1;
@@ -118,6 +142,7 @@ impl<'a> Engine<'a> {
         match &self.run {
             Run::Simulated(run) => run.memory(fby),
             Run::Compiled(run) => run.memory(fby),
+            Run::Parts(run) => run.memory(fby),
         }
     }
 
@@ -125,7 +150,7 @@ impl<'a> Engine<'a> {
     pub fn stats(&self) -> Vec<(&'static str, u64)> {
         match &self.run {
             Run::Simulated(run) => run.stats(),
-            Run::Compiled(_) => vec![
+            Run::Compiled(_) | Run::Parts(_) => vec![
                 ("cycles", self.n_cycles),
                 ("look-ahead used", self.look_ahead),
                 ("widest window", self.look_ahead + u64::from(self.n_cycles > 0)),

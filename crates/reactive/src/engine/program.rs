@@ -1,5 +1,6 @@
 //! From a program to machine code.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use eddy_compile::Precision;
@@ -7,11 +8,13 @@ use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
 use eddy_compile::emit::{self, Emitted, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
-use eddy_plan::plan::Plan;
+use eddy_plan::plan::{Cut, Plan, Schedule};
 use eddy_plan::{Recompute, plan};
 
 use super::Source;
-use crate::clocks::Clock;
+use super::knowing::{Knowing, knowing};
+use super::parts::{Part, Split, split};
+use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, VarId};
 use crate::simulate;
 
@@ -24,6 +27,8 @@ pub struct Printed {
     pub emitted: Emitted,
     /// Inputs on sampled clocks, with the conditions of their clocks: positions among the outputs, and their values.
     sampled: Vec<(usize, Vec<(usize, bool)>)>,
+    /// For each output the position of the one that says whether it is known; nothing if it always is.
+    companions: Vec<Option<usize>>,
 }
 
 /// A program as machine code.
@@ -32,9 +37,12 @@ pub struct Compilation {
     pub(super) plan: Plan,
     pub(super) emitted: Emitted,
     pub(super) sampled: Vec<(usize, Vec<(usize, bool)>)>,
+    pub(super) companions: Vec<Option<usize>>,
     pub(super) library: Library,
     /// How long building took, if it was not done before.
     pub built_in: Option<f64>,
+    /// If roots are compiled one by one: the part that this is the code of, and the others.
+    pub(super) split: Option<Box<Split>>,
     // Where the code is, as long as it runs.
     _built: Option<Built>,
 }
@@ -85,7 +93,13 @@ impl fmt::Display for NotCompiled {
 
 /// Compiles a program.
 pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
-    let printed = print(source, name).map_err(NotCompiled::Program)?;
+    let printed = match print(source, name, false) {
+        Err(why @ emit::NotCompiled::SeveralRoots) => {
+            let parts = split(source).ok_or(NotCompiled::Program(why))?;
+            return compile_parts(source, name, parts);
+        }
+        printed => printed.map_err(NotCompiled::Program)?,
+    };
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
     let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
     let sizes = Machine::sizes(&printed.emitted);
@@ -95,8 +109,22 @@ pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompil
     Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
 }
 
-/// Writes a program in C.
-pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompiled> {
+/// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled.
+fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Compilation, NotCompiled> {
+    let mut compiled = Vec::new();
+    for part in parts {
+        let compilation = match compile(&part.source(source), name) {
+            Ok(compilation) => Some(compilation),
+            Err(NotCompiled::Program(_)) => None,
+            Err(why) => return Err(why),
+        };
+        compiled.push((part, compilation));
+    }
+    Compilation::joined(compiled).ok_or(NotCompiled::Program(emit::NotCompiled::EventDriven))
+}
+
+/// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
+pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, emit::NotCompiled> {
     let mut flow = source.flow.clone();
     flow.outputs = source.shown.to_vec();
     let sampled = sampled(source, &mut flow);
@@ -109,6 +137,7 @@ pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompil
         ..eddy_plan::Options::default()
     };
     let plan = plan(&flow, source.clocks, &options);
+    let Planned { flow, clocks, plan, companions } = all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
     let max_window = room(per_cycle, precision).min(most);
@@ -117,17 +146,55 @@ pub fn print(source: &Source<'_>, name: &str) -> Result<Printed, emit::NotCompil
         precision,
         max_window,
         constants: emit::Constants::FromHost,
+        opens,
         places: Vec::new(),
     };
-    let emitted = emit(&emit::Source { flow: &flow, clocks: source.clocks, plan: &plan, seed }, &options)?;
-    Ok(Printed { flow, plan, emitted, sampled })
+    let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
+    Ok(Printed { flow, plan, emitted, sampled, companions })
+}
+
+/// Equations and how they run.
+struct Planned<'a> {
+    flow: Flow,
+    clocks: Cow<'a, Clocks>,
+    plan: Plan,
+    companions: Vec<Option<usize>>,
+}
+
+/// If a program is one window, at the end of which something is unknown: the same program with truth values that say what is.
+fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan::Options) -> Planned<'a> {
+    let is_trace = |plan: &Plan| match plan.roots.as_slice() {
+        [root] => matches!(&root.schedule, Schedule::Windows(windows) if matches!(windows.cut, Cut::Trace)),
+        _ => false,
+    };
+    let may_be_unknown = plan.roots.iter().any(|root| !root.may_be_unknown.is_empty());
+    if is_trace(&plan)
+        && may_be_unknown
+        && let Some(Knowing { flow, clocks, companions }) = knowing(&flow, clocks)
+    {
+        let plan = eddy_plan::plan(&flow, &clocks, options);
+        if is_trace(&plan) {
+            return Planned { flow, clocks: Cow::Owned(clocks), plan, companions };
+        }
+    }
+    Planned { flow, clocks: Cow::Borrowed(clocks), plan, companions: Vec::new() }
 }
 
 impl Printed {
     /// With the machine code that was made of the text.
     pub fn opened(self, library: Library) -> Compilation {
-        let Printed { flow, plan, emitted, sampled } = self;
-        Compilation { flow, plan, emitted, sampled, library, built_in: None, _built: None }
+        let Printed { flow, plan, emitted, sampled, companions } = self;
+        Compilation { flow, plan, emitted, sampled, companions, library, split: None, built_in: None, _built: None }
+    }
+}
+
+impl Compilation {
+    /// Parts together; none if none of them is compiled.
+    pub fn joined(mut parts: Vec<(Part, Option<Compilation>)>) -> Option<Compilation> {
+        let position = parts.iter().position(|(_, compilation)| compilation.is_some())?;
+        let (first, compilation) = parts.remove(position);
+        let split = Some(Box::new(Split { first, others: parts }));
+        Some(Compilation { split, ..compilation? })
     }
 }
 

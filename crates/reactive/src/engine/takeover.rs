@@ -32,7 +32,7 @@ pub struct Takeover<'a> {
     fbys: Vec<VarId>,
     /// What ends windows.
     guard: Option<bool>,
-    /// Whether it goes on to the end: compiled code cannot start from what is unknown.
+    /// Whether it goes on to the end: compiled code can start only where windows do, and not from what is unknown.
     is_forever: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Takeover<'a> {
         let run = match start.late.filter(|late| late.iteration > 0) {
             None => {
                 let watched = match compilation.emitted.shape {
-                    Shape::Windows(guard, _) => Some(guard),
+                    Shape::Windows { end: Some((guard, _)), .. } => Some(guard),
                     _ => None,
                 };
                 let mut simulated = Simulated::new(source, cycle).watching(watched);
@@ -74,11 +74,13 @@ impl<'a> Takeover<'a> {
                 Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle }))
             }
         };
-        let guard = match compilation.emitted.shape {
-            Shape::Windows(_, truth) => Some(truth),
-            _ => None,
+        let (guard, is_forever) = match compilation.emitted.shape {
+            Shape::Windows { end: Some((_, truth)), lag: 0 } => (Some(truth), false),
+            Shape::Forward | Shape::Late(_) => (None, false),
+            // A trace has one beginning; and more is known of windows that end later than what delays remember.
+            Shape::Windows { .. } | Shape::Trace => (None, true),
         };
-        Takeover { source, run, fbys, guard, is_forever: false }
+        Takeover { source, run, fbys, guard, is_forever }
     }
 
     pub fn memory(&self, fby: VarId) -> Option<Value> {

@@ -9,7 +9,7 @@ use eddy_compile::emit::{Emitted, NotCompiled};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
-use eddy_reactive::engine::{Engine, Failure, Source, print};
+use eddy_reactive::engine::{Compilation, Engine, Failure, Source, print, split};
 use eddy_reactive::simulate;
 
 use crate::generated::case::Ready;
@@ -19,10 +19,10 @@ use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample};
 
 /// A folder that is gone when the test ends.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("eddy-compiled-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("there is a place for temporary files");
         Folder(path)
@@ -84,7 +84,58 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
+/// The program as machine code and as text; or why it is not compiled.
+fn compilation(
+    source: &Source<'_>,
+    folder: &Folder,
+    how: How,
+    number: &RefCell<usize>,
+) -> Result<Result<(Compilation, String), String>, &'static str> {
+    let printed = match print(source, "law", how.opens) {
+        Ok(printed) => printed,
+        Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
+        Err(why) => {
+            return Err(match why {
+                NotCompiled::Nothing => "nothing to compute",
+                NotCompiled::SeveralRoots => "several roots",
+                NotCompiled::EventDriven => "no plan",
+                NotCompiled::Unknown(_) => "unknown at the end",
+                NotCompiled::Start(_) => "a start that is computed",
+            });
+        }
+    };
+    *number.borrow_mut() += 1;
+    let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
+    let library = build(&printed.emitted, &folder.0, *number.borrow(), how.flags);
+    Ok(match library {
+        Ok(library) => Ok((printed.opened(library), text)),
+        Err(error) => Err(format!("{error}\n{text}")),
+    })
+}
+
+/// A program whose roots are compiled one by one.
+fn parts(
+    source: &Source<'_>,
+    folder: &Folder,
+    how: How,
+    number: &RefCell<usize>,
+) -> Result<Result<(Compilation, String), String>, &'static str> {
+    let (mut compiled, mut texts) = (Vec::new(), String::new());
+    for part in split(source).ok_or("roots that are not told apart")? {
+        let compilation = match compilation(&part.source(source), folder, how, number) {
+            Ok(Ok((compilation, text))) => {
+                texts += &text;
+                Some(compilation)
+            }
+            Ok(Err(error)) => return Ok(Err(error)),
+            Err(_) => None,
+        };
+        compiled.push((part, compilation));
+    }
+    Compilation::joined(compiled).map(|compilation| Ok((compilation, texts))).ok_or("no plan")
+}
+
+pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
     let source = Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
@@ -92,23 +143,10 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
         options: simulate::Options { seed: SEED, single: how.single, ..simulate::Options::default() },
         is_checked: true,
     };
-    let printed = match print(&source, "law") {
-        Ok(printed) => printed,
-        Err(why) => {
-            return Ok(Verdict::Skipped(match why {
-                NotCompiled::Nothing => "nothing to compute",
-                NotCompiled::SeveralRoots => "several roots",
-                NotCompiled::EventDriven => "no plan",
-                NotCompiled::Constants => "constants without a value",
-                NotCompiled::Windows => "windows that are not compiled",
-            }));
-        }
+    let (compilation, text) = match compilation(&source, folder, how, number) {
+        Ok(compiled) => compiled?,
+        Err(why) => return Ok(Verdict::Skipped(why)),
     };
-    *number.borrow_mut() += 1;
-    let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
-    let library = build(&printed.emitted, &folder.0, *number.borrow(), how.flags)
-        .map_err(|error| format!("{error}\n{text}"))?;
-    let compilation = printed.opened(library);
     let (simulated, ending) = run(ready, Engine::new(source, None));
     let (compiled, compiled_ending) = run(ready, Engine::new(source, Some(&compilation)));
     if ending != compiled_ending {
@@ -131,9 +169,11 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
 
 /// How programs are compiled.
 #[derive(Clone, Copy)]
-struct How {
-    flags: &'static [&'static str],
-    single: bool,
+pub struct How {
+    pub flags: &'static [&'static str],
+    pub single: bool,
+    /// Whether the window that is open at the end is compiled too.
+    pub opens: bool,
 }
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
@@ -152,15 +192,15 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
 
 #[test]
 fn compiled_programs() {
-    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false });
+    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false, opens: false });
 }
 
 #[test]
 fn compiled_programs_in_single_precision() {
-    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true });
+    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true, opens: true });
 }
 
 #[test]
 fn compiled_training() {
-    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false });
+    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false, opens: true });
 }

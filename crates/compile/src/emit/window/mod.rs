@@ -9,24 +9,39 @@
 //! `t` is the cycle in the window, `n` its length, `alt` which alternative of its last zone holds.
 
 //!
-//! * [`step`]: the prelude, the arrivals, and the window if it closes here.
-//! * [`sweep`]: the loops over a window.
+//! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
+//! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
+//! * [`nested`], [`retimed`]: units.
+//! * [`derived`]: windows that end where nothing waits.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
-//! * [`show`]: outputs, and what is carried into the next window.
+//! * [`frame`]: the cycles that code runs over.
+//! * [`sampled`]: streams that are not there at all cycles.
+//! * [`show`]: outputs.
+//! * [`carry`]: what is carried into the next window.
 
+mod carry;
 mod deferred;
+mod derived;
+mod frame;
+mod nested;
+mod prelude;
 mod read;
+mod retimed;
+mod sampled;
 mod show;
 mod step;
+mod storage;
 mod sweep;
 
-use eddy_flow::{Kind, Polarity, VarId};
-use eddy_plan::plan::{Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use eddy_flow::{Polarity, VarId};
+use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
+use rustc_hash::FxHashSet;
 
-use super::{Emitter, Memory, MemoryPlace, NotCompiled, Shape};
-use crate::layout::Element;
+pub(super) use frame::Frame;
+
+use super::assign::copy;
+use super::{Emitter, NotCompiled, Shape};
 use crate::lines::Lines;
 use crate::lower::{Code, Lowered, lower};
 
@@ -41,96 +56,121 @@ struct Context {
     n_pointers: usize,
 }
 
+impl Context {
+    /// Where nothing is computed.
+    fn nowhere() -> Context {
+        Context {
+            sweep: usize::MAX,
+            computed: FxHashSet::default(),
+            pointers: Lines::default(),
+            n_pointers: 0,
+        }
+    }
+}
+
 impl<'a> Emitter<'a> {
     /// Writes `step`, `flush` and the window.
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
         check(windows, self)?;
-        let guard = match &windows.cut {
-            Cut::Guard(guard, polarity) => Some((*guard, *polarity)),
-            Cut::Trace => None,
-            Cut::Derived(_) => return Err(NotCompiled::Windows),
-        };
-        self.state.field(
-            "n".into(),
-            Element::Count,
-            Vec::new(),
-            "cycles in the window".into(),
-            self.precision,
-        );
-        self.reset_state.line("self->n = 0;");
-        for (number, buffer) in windows.buffers.iter().enumerate() {
-            let ty = self.ty(buffer.vars[0]);
-            let size = buffer
-                .vars
-                .iter()
-                .map(|var| self.ty(*var).shape.iter().product::<usize>())
-                .max()
-                .unwrap_or(1);
-            let mut dimensions = vec![max_window];
-            if buffer.vars.iter().any(|var| !self.ty(*var).shape.is_scalar()) {
-                dimensions.push(size);
+        self.count("n", "cycles in the window");
+        self.memory_of_windows(windows, max_window);
+        let lag = windows.prelude.max_lag;
+        self.max_outputs = max_window + lag;
+        self.shape = match &windows.cut {
+            Cut::Guard(guard, polarity) => {
+                Shape::Windows { end: Some((*guard, *polarity == Polarity::On)), lag }
             }
-            let names: Vec<String> = buffer.vars.iter().map(|var| self.label(*var)).collect();
-            let (element, precision) = (Element::Value(ty.scalar), self.precision);
-            self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
-            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
-                self.state.field(
-                    format!("wf{number}"),
-                    Element::Flag,
-                    vec![max_window],
-                    String::new(),
-                    precision,
-                );
-            }
-        }
-        for (number, Scalar { var, .. }) in windows.scalars.iter().enumerate() {
-            let ty = self.ty(*var);
-            let comment = self.label(*var);
-            self.state.value(format!("u{number}"), ty.scalar, &ty.shape, comment, self.precision);
-            if self.is_sampled(*var) {
-                self.state.field(
-                    format!("uf{number}"),
-                    Element::Flag,
-                    Vec::new(),
-                    String::new(),
-                    self.precision,
-                );
-            }
-        }
-        for (number, carried) in windows.carried.iter().enumerate() {
-            let ty = self.ty(carried.shift);
-            let comment = self.label(carried.shift);
-            self.state.value(format!("p{number}"), ty.scalar, &ty.shape, comment, self.precision);
-        }
-        self.shape = match guard {
-            Some((guard, polarity)) => Shape::Windows(guard, polarity == Polarity::On),
-            None => Shape::Trace,
+            Cut::Derived(_) => Shape::Windows { end: None, lag },
+            Cut::Trace => Shape::Trace,
         };
         self.known_memories(&windows.versions[0].region);
-        let name = self.name.clone();
         for (number, version) in windows.versions.iter().enumerate() {
             let mut body = Lines::default();
             self.version(windows, version, &mut body);
-            self.functions.line("");
-            let head = format!(
-                "static int32_t {name}_window{number}({name}_state *self, int64_t n, int alt, {name}_out *out)"
-            );
-            self.functions.block(&head, |lines| {
-                lines.function_body(&["self", "alt", "out"], &body);
-                lines.line("return (int32_t)n;");
-            });
+            self.function(&format!("window{number}"), "int64_t n, int alt", &body);
         }
-        self.step_of_windows(windows, guard, max_window);
-        match guard {
-            Some(_) => self.flush_nothing(),
-            None => self.flush_trace(),
+        self.step_of_windows(windows, max_window);
+        if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
+            for (number, version) in windows.versions.iter().enumerate() {
+                let mut body = Lines::default();
+                self.open_version(windows, version, &mut body);
+                self.function(&format!("open{number}"), "int64_t n", &body);
+            }
         }
-        Ok(())
+        self.flush_windows(windows, max_window);
+        self.refused.take().map_or(Ok(()), Err)
+    }
+
+    /// A function that runs a window.
+    fn function(&mut self, function: &str, parameters: &str, body: &Lines) {
+        let name = &self.name;
+        let head =
+            format!("static int32_t {name}_{function}({name}_state *self, {parameters}, {name}_out *out)");
+        let has_alt = parameters.contains("alt");
+        let (unused, has_units): (&[&str], _) = match has_alt {
+            true => (&["self", "alt", "out"], self.n_units > 0),
+            false => (&["self", "out"], false),
+        };
+        self.functions.line("");
+        self.functions.block(&head, |lines| {
+            if has_units {
+                // Windows inside have their own.
+                lines.line("(void)alt;");
+            }
+            lines.function_body(unused, body);
+            lines.line("return (int32_t)n;");
+        });
+    }
+
+    /// The window that is open when the trace ends.
+    fn open_version(&mut self, windows: &'a Windows, version: &'a Version, lines: &mut Lines) {
+        let region = &version.region;
+        self.frame = Frame { is_open: true, is_cut_off: true, ..Frame::default() };
+        self.n_units = 0;
+        self.steps(windows, region, 0, lines);
+        self.emissions(region, version, lines);
+        self.frame = Frame::default();
+    }
+
+    /// All steps of a region; `base` is the number of the first.
+    fn steps(&mut self, windows: &'a Windows, region: &'a Region, base: usize, lines: &mut Lines) {
+        if self.frame.is_open {
+            self.open_held(region, lines);
+        }
+        for (number, step) in region.steps.iter().enumerate() {
+            match step {
+                Step::Sweep(sweep) => self.sweep(region, base + number, sweep, lines),
+                Step::Unit(Unit::Retimed(retimed)) => self.retimed(windows, retimed, lines),
+                Step::Unit(Unit::Nested(inner)) => self.nested(windows, (region, inner), lines),
+            }
+        }
+    }
+
+    /// What is held from the last cycle on is what it is at the end of the trace.
+    fn open_held(&mut self, region: &'a Region, lines: &mut Lines) {
+        for held in region.held.iter().filter(|held| held.entry.1 == ZoneEnd::Last) {
+            if let OpenEntry::Init(immediate) = &held.open {
+                let (view, ty) = (self.immediate(held.entry.0, immediate), self.ty(held.entry.0).clone());
+                copy(&view, &format!("self->u{}", held.scalar.0), &ty, lines);
+            }
+            if self.is_sampled(held.entry.0) {
+                lines.line(format!("self->uf{} = true;", held.scalar.0));
+            }
+        }
     }
 
     /// All sweeps of a window, the outputs, and what is carried.
     fn version(&mut self, windows: &'a Windows, version: &'a Version, lines: &mut Lines) {
         let region = &version.region;
+        self.n_units = 0;
+        if region.mode == Mode::Cut {
+            self.frame.is_open = true;
+            self.steps(windows, region, 0, lines);
+            self.emissions(region, version, lines);
+            self.carry(windows, region, None, lines);
+            self.frame.is_open = false;
+            return;
+        }
         let singles: Vec<Lines> = region
             .single
             .iter()
@@ -138,7 +178,7 @@ impl<'a> Emitter<'a> {
             .map(|(alternative, body)| {
                 let mut lines = self.body(usize::MAX, body, None, &[]);
                 self.emission(region, version, Zone::Only(alternative), &mut lines);
-                self.carry(windows, region, Zone::Only(alternative), &mut lines);
+                self.carry(windows, region, Some(Zone::Only(alternative)), &mut lines);
                 lines
             })
             .collect();
@@ -148,43 +188,17 @@ impl<'a> Emitter<'a> {
             alternatives(&singles, lines);
             lines.line(if can_fail(&singles) { "return error ? -error : 1;" } else { "return 1;" });
         });
-        for (number, step) in region.steps.iter().enumerate() {
-            let Step::Sweep(sweep) = step else { unreachable!("units were refused") };
-            self.sweep(region, number, sweep, lines);
-        }
+        self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
         let carried: Vec<Lines> = last_zones(region)
             .into_iter()
             .map(|zone| {
                 let mut lines = Lines::default();
-                self.carry(windows, region, zone, &mut lines);
+                self.carry(windows, region, Some(zone), &mut lines);
                 lines
             })
             .collect();
         alternatives(&carried, lines);
-    }
-
-    /// Delays whose value is known where a window begins.
-    fn known_memories(&mut self, region: &'a Region) {
-        let starts = |zone: ZoneId| matches!(region.zones[zone.0], Zone::First | Zone::Only(_));
-        let mut fbys: FxHashMap<VarId, Vec<&'a Immediate>> = FxHashMap::default();
-        for claim in region.claims.iter().filter(|claim| starts(claim.zone)) {
-            fbys.entry(claim.var).or_default().push(&claim.value);
-        }
-        for equation in &self.source.flow.equations {
-            let values = fbys.get(&equation.out).map_or(&[][..], Vec::as_slice);
-            if let (Kind::Fby { .. }, [value, rest @ ..]) = (&equation.kind, values)
-                && rest.iter().all(|other| other == value)
-            {
-                let place = match value {
-                    Immediate::Value(value) => MemoryPlace::Known(value.clone()),
-                    Immediate::Invariant(var) => MemoryPlace::Invariant(format!("k_{}", self.names.of(*var))),
-                };
-                let fby = equation.out;
-                let ty = self.ty(fby).clone();
-                self.memories.push(Memory { fby, ty, place, is_written_each_cycle: false });
-            }
-        }
     }
 
     pub(super) fn lowered(&mut self, code: &Code) -> Lowered {
@@ -221,31 +235,8 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
 /// What is not printed yet runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // At the end of a trace `post` is unknown; compiled code knows no such values.
-    let is_known = !matches!(windows.cut, Cut::Trace) || emitter.root.may_be_unknown.is_empty();
-    if windows.prelude.max_lag > 0 || !is_known {
-        return Err(NotCompiled::Windows);
+    match emitter.root.may_be_unknown.first() {
+        Some(var) if matches!(windows.cut, Cut::Trace) => Err(NotCompiled::Unknown(emitter.label(*var))),
+        _ => Ok(()),
     }
-    for version in &windows.versions {
-        let region = &version.region;
-        if region.mode == Mode::Cut {
-            return Err(NotCompiled::Windows);
-        }
-        for step in &region.steps {
-            match step {
-                Step::Unit(_) => return Err(NotCompiled::Windows),
-                Step::Sweep(sweep) if !sweep.trackers.is_empty() => return Err(NotCompiled::Windows),
-                Step::Sweep(sweep) => {
-                    let is_sampled = |var: VarId| emitter.source.clocks.of(var) != region.clock;
-                    if sweep.latches.iter().any(|latch| is_sampled(latch.var)) {
-                        return Err(NotCompiled::Windows);
-                    }
-                }
-            }
-        }
-        let is_sampled = |slot: usize| emitter.source.clocks.of(windows.carried[slot].next) != region.clock;
-        if region.slots.iter().any(|(slot, _)| is_sampled(slot.0)) {
-            return Err(NotCompiled::Windows);
-        }
-    }
-    Ok(())
 }

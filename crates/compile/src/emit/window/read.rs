@@ -24,6 +24,8 @@ impl Emitter<'_> {
             }
             Read::After { var, inner, last } => {
                 let mut view = self.place(context, *var, inner, "(t + 1)");
+                // An open window has no last cycle that is different.
+                let last = if self.frame.is_open { &[][..] } else { last };
                 let mut lasts =
                     last.iter().map(|place| self.place(context, *var, place, "(t + 1)")).collect::<Vec<_>>();
                 if let Some(mut chosen) = lasts.pop() {
@@ -45,7 +47,10 @@ impl Emitter<'_> {
                 let text = self.register(context.sweep, var);
                 memory(text, self.ty(var))
             }
-            Place::Buffer(buffer) => memory(format!("self->w{}[{at}]", buffer.0), self.ty(var)),
+            Place::Buffer(buffer) => {
+                let entry = self.frame.entry(at);
+                memory(format!("self->w{}[{entry}]", buffer.0), self.ty(var))
+            }
             Place::Scalar(scalar) => memory(format!("self->u{}", scalar.0), self.ty(var)),
             // Nobody who counts reads what is not there.
             Place::Absent | Place::Nowhere => View::whole(Root::One("0".to_string()), self.ty(var)),

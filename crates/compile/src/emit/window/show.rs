@@ -1,11 +1,10 @@
-//! What is left when all sweeps have run: outputs, and what is carried into the next window.
+//! The outputs of a window, when all sweeps have run.
 
 use eddy_flow::Polarity;
-use eddy_plan::plan::{Condition, Place, Read, Region, Right as Planned, Source, Version, Windows, Zone};
-use rustc_hash::FxHashSet;
+use eddy_plan::plan::{Condition, Place, Read, Region, Right as Planned, Version, Zone};
 
 use super::super::Emitter;
-use super::super::assign::{Write, copy, write_at_once};
+use super::super::assign::copy;
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::Operand;
@@ -20,9 +19,14 @@ impl<'a> Emitter<'a> {
             lines
         };
         let (first, inner) = (zone(self, Zone::First), zone(self, Zone::Inner));
-        let lasts: Vec<Lines> = last_zones(region).into_iter().map(|last| zone(self, last)).collect();
+        let is_open = self.frame.is_open;
+        let lasts = if is_open { Vec::new() } else { last_zones(region) };
+        let lasts: Vec<Lines> = lasts.into_iter().map(|last| zone(self, last)).collect();
         lines.block("for (int64_t t = 0; t < n; t++)", |lines| {
             lines.block("if (t == 0)", |lines| lines.append(&first));
+            if is_open {
+                return lines.block("else", |lines| lines.append(&inner));
+            }
             lines.block("else if (t < n - 1)", |lines| lines.append(&inner));
             lines.block("else", |lines| alternatives(&lasts, lines));
         });
@@ -38,12 +42,7 @@ impl<'a> Emitter<'a> {
     ) {
         let Some(id) = region.zone_id(zone) else { return };
         let body = &version.emit[id.0];
-        let mut context = Context {
-            sweep: usize::MAX,
-            computed: FxHashSet::default(),
-            pointers: Lines::default(),
-            n_pointers: 0,
-        };
+        let mut context = Context::nowhere();
         let mut copies = Lines::default();
         for (output, port) in self.source.flow.outputs.clone().iter().zip(self.outputs.clone()) {
             let Some(instruction) = body.code.iter().find(|instruction| instruction.var == *output) else {
@@ -51,16 +50,10 @@ impl<'a> Emitter<'a> {
             };
             let Planned::Copy(read) = &instruction.right else { unreachable!("outputs are copied") };
             let mut conditions = self.conditions_of(&mut context, &instruction.clock);
-            if let Read::Here(var, place) = read
-                && self.is_sampled(*var)
-            {
-                match place {
-                    Place::Buffer(buffer) => conditions.push(format!("self->wf{}[t]", buffer.0)),
-                    Place::Scalar(scalar) => conditions.push(format!("self->uf{}", scalar.0)),
-                    _ => {}
-                }
-            }
             let is_absent = matches!(read, Read::Here(_, Place::Absent));
+            if let Read::Here(var, place) = read {
+                conditions.extend(self.kept_presence(*var, place, "t"));
+            }
             if port.has_flag {
                 let is_there = if is_absent {
                     "false".to_string()
@@ -84,7 +77,7 @@ impl<'a> Emitter<'a> {
         lines.append(&copies);
     }
 
-    fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {
+    pub(super) fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {
         let mut conditions = Vec::new();
         for condition in clock {
             let Operand::Seen(view) = self.read(context, &condition.read) else {
@@ -98,29 +91,5 @@ impl<'a> Emitter<'a> {
             });
         }
         conditions
-    }
-
-    /// Writes what is carried into the next window, after all else.
-    pub(super) fn carry(&mut self, windows: &'a Windows, region: &'a Region, last: Zone, lines: &mut Lines) {
-        let mut writes = Vec::new();
-        for (slot, Source { places }) in &region.slots {
-            let carried = &windows.carried[slot.0];
-            let found = places.iter().find(|(zone, _)| region.zones[zone.0] == last);
-            let Some((_, place)) = found else { continue };
-            let mut context = Context {
-                sweep: usize::MAX,
-                computed: FxHashSet::default(),
-                pointers: Lines::default(),
-                n_pointers: 0,
-            };
-            let view = self.place(&mut context, carried.next, place, "(n - 1)");
-            let (to, ty) = (format!("self->p{}", slot.0), self.ty(carried.shift).clone());
-            let flag = self.written_flag(carried.shift);
-            if !self.memories.iter().any(|memory| memory.fby == carried.shift) {
-                self.remember(carried.shift, &to, flag.as_deref(), false);
-            }
-            writes.push(Write { to, view, ty, conditions: Vec::new(), flag });
-        }
-        write_at_once(writes, self, lines);
     }
 }

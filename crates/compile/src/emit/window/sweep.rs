@@ -2,7 +2,7 @@
 
 use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{
-    Body, Condition, Direction, Instruction, Region, Right as Planned, Store, Sweep, Zone,
+    Body, Condition, Direction, Instruction, Region, Right as Planned, Store, Sweep, Zone, ZoneId,
 };
 
 use super::super::Emitter;
@@ -10,6 +10,7 @@ use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
 use super::deferred::Sum;
+use super::sampled::tracked;
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right};
@@ -19,19 +20,22 @@ impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
         let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
-        let sums = self.deferred(region, number, sweep);
+        let is_closed = !self.frame.is_open && self.frame.is_outermost();
+        let sums = if is_closed { self.deferred(region, number, sweep) } else { Vec::new() };
         let body = |emitter: &mut Self, zone: Zone| match of(zone) {
             Some(body) => {
                 let sums = if zone == Zone::Inner { sums.as_slice() } else { &[] };
-                emitter.body(number, body, Some((sweep, zone)), sums)
+                emitter.body(number, body, region.zone_id(zone).map(|id| (sweep, zone, id)), sums)
             }
             None => Lines::default(),
         };
         let mut after_inner = Lines::default();
         self.write_sums(number, sweep.direction, &sums, &mut after_inner);
         let first = body(self, Zone::First);
-        let inner = if sweep.is_straight { Lines::default() } else { body(self, Zone::Inner) };
-        let lasts: Vec<Lines> = last_zones(region).into_iter().map(|zone| body(self, zone)).collect();
+        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty();
+        let inner = if is_loop { body(self, Zone::Inner) } else { Lines::default() };
+        let lasts = if self.frame.is_open { Vec::new() } else { last_zones(region) };
+        let lasts: Vec<Lines> = lasts.into_iter().map(|zone| body(self, zone)).collect();
         let at = |index: &str, inner: &dyn Fn(&mut Lines), lines: &mut Lines| {
             lines.block("", |lines| {
                 lines.line(format!("const int64_t t = {index};"));
@@ -43,6 +47,7 @@ impl<'a> Emitter<'a> {
             "/* sweep {number}, {} */",
             if sweep.direction == Direction::Forward { "forwards" } else { "backwards" }
         ));
+        self.start_sampled(number, sweep, lines);
         let write_first = |lines: &mut Lines| {
             if !first.is_empty() {
                 at("0", &|lines| lines.append(&first), lines);
@@ -53,9 +58,11 @@ impl<'a> Emitter<'a> {
                 at("n - 1", &|lines| alternatives(&lasts, lines), lines);
             }
         };
-        let head = match sweep.direction {
-            Direction::Forward => "for (int64_t t = 1; t < n - 1; t++)",
-            Direction::Backward => "for (int64_t t = n - 2; t > 0; t--)",
+        let head = match (sweep.direction, self.frame.is_open) {
+            (Direction::Forward, false) => "for (int64_t t = 1; t < n - 1; t++)",
+            (Direction::Backward, false) => "for (int64_t t = n - 2; t > 0; t--)",
+            (Direction::Forward, true) => "for (int64_t t = 1; t < n; t++)",
+            (Direction::Backward, true) => "for (int64_t t = n - 1; t > 0; t--)",
         };
         let write_inner = |lines: &mut Lines| {
             if !inner.is_empty() {
@@ -82,7 +89,7 @@ impl<'a> Emitter<'a> {
         &mut self,
         sweep: usize,
         body: &'a Body,
-        of: Option<(&'a Sweep, Zone)>,
+        of: Option<(&'a Sweep, Zone, ZoneId)>,
         sums: &[Sum],
     ) -> Lines {
         let is_skipped = |var: &VarId| sums.iter().any(|sum| sum.skipped.contains(var));
@@ -104,7 +111,7 @@ impl<'a> Emitter<'a> {
                 places.push(place);
             }
         }
-        let neighbours: Vec<VarId> = of.map_or(Vec::new(), |(sweep, zone)| {
+        let neighbours: Vec<VarId> = of.map_or(Vec::new(), |(sweep, zone, _)| {
             let is_last_run = match sweep.direction {
                 Direction::Forward => matches!(zone, Zone::Last(_)),
                 Direction::Backward => zone == Zone::First,
@@ -117,20 +124,32 @@ impl<'a> Emitter<'a> {
             code.in_place.insert(*var, register);
         }
         let latches =
-            of.filter(|(_, zone)| *zone == Zone::Inner).map_or(&[][..], |(sweep, _)| &sweep.latches);
+            of.filter(|(_, zone, _)| *zone == Zone::Inner).map_or(&[][..], |(sweep, ..)| &sweep.latches);
         code.live_out.extend(latches.iter().map(|latch| latch.var));
+        let tracked = of.map_or(Vec::new(), |(sweep, _, zone)| tracked(sweep, zone));
+        let computed = tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
+        code.live_out.extend(computed);
+        // It is asked whether these are there.
+        let asked = tracked.iter().map(|(_, read)| read.var()).chain(latches.iter().map(|latch| latch.var));
+        let asked: Vec<VarId> = asked.filter(|var| self.is_sampled(*var)).collect();
+        for instruction in body.code.iter().filter(|instruction| asked.contains(&instruction.var)) {
+            keep_conditions(&context, instruction, &mut code);
+        }
         let lowered = self.lowered(&code);
         let mut lines = Lines::default();
         lines.append(&context.pointers);
         lines.append(&lowered.lines);
         self.flags_of_stores(&mut context, &lowered, body, &mut lines);
-        for latch in latches {
-            let view = lowered.homes.seen(latch.var, self.ty(latch.var));
-            let (to, ty) = (format!("self->u{}", latch.scalar.0), self.ty(latch.var).clone());
-            lines.guarded(&["t == n - 2".to_string()], |lines| copy(&view, &to, &ty, lines));
+        if let Some((sweep, ..)) = of {
+            for latch in latches {
+                self.latch(&mut context, &lowered, body, (sweep.direction, latch), &mut lines);
+            }
         }
         // Registers take their values at once, as those of forward loops do.
         let mut writes = Vec::new();
+        for (shift, read) in tracked {
+            writes.push(self.track(&mut context, &lowered, body, (shift, read)));
+        }
         for var in neighbours.iter().filter(|var| context.computed.contains(var)) {
             let (to, ty) = (self.register(context.sweep, *var), self.ty(*var).clone());
             let view = lowered.homes.seen(*var, &ty);
@@ -152,11 +171,14 @@ impl<'a> Emitter<'a> {
             if !self.is_sampled(instruction.var) {
                 continue;
             }
-            let conditions = self.presence_after(context, lowered, &instruction.clock);
+            let conditions = self.presence_of(context, lowered, instruction);
             let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
+            let entry = self.frame.entry("t");
             for store in &instruction.store {
                 match store {
-                    Store::Buffer(buffer) => lines.line(format!("self->wf{}[t] = {is_there};", buffer.0)),
+                    Store::Buffer(buffer) => {
+                        lines.line(format!("self->wf{}[{entry}] = {is_there};", buffer.0));
+                    }
                     Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
                 }
             }
@@ -164,11 +186,11 @@ impl<'a> Emitter<'a> {
     }
 
     /// Conditions as C expressions, when all statements have run.
-    fn presence_after(
+    pub(super) fn presence_after(
         &mut self,
         context: &mut Context,
         lowered: &Lowered,
-        clock: &'a [Condition],
+        clock: &[Condition],
     ) -> Vec<String> {
         let mut texts = Vec::new();
         for condition in clock {
@@ -200,14 +222,12 @@ impl<'a> Emitter<'a> {
                 Some(group) if group.conditions == conditions => group.statements.push(statement),
                 _ => code.groups.push(Group { conditions, statements: vec![statement] }),
             }
-            for condition in &instruction.clock {
-                if context.computed.contains(&condition.read.var()) {
-                    code.live_out.push(condition.read.var());
-                }
+            if !instruction.store.is_empty() {
+                keep_conditions(context, instruction, &mut code);
             }
             for store in &instruction.store {
                 let place = match store {
-                    Store::Buffer(buffer) => format!("self->w{}[t]", buffer.0),
+                    Store::Buffer(buffer) => format!("self->w{}[{}]", buffer.0, self.frame.entry("t")),
                     Store::Scalar(scalar) => format!("self->u{}", scalar.0),
                 };
                 code.exports.entry(instruction.var).or_default().push(place);
@@ -228,31 +248,25 @@ impl<'a> Emitter<'a> {
                 let [condition, yes, no] = [condition, yes, no].map(|read| self.read(context, read));
                 Right::Choice(condition, yes, no)
             }
+            Planned::Carried { slot, init, is_tracked: true } => {
+                self.tracked_value(context, var, *slot, Some(init))
+            }
+            Planned::Tracked { slot, init } => self.tracked_value(context, var, *slot, init.as_ref()),
             Planned::Carried { slot: Some(slot), init, .. } => {
-                let text = format!("self->p{}", slot.0);
-                let carried = Operand::Seen(memory(text.clone(), self.ty(var)));
-                match self.initial(init) {
-                    Some(view) => {
-                        self.set_once(&text, &view, var);
-                        Right::Copy(carried)
-                    }
-                    None => {
-                        let flag = self.state_flag("f", var);
-                        self.reset_state.line(format!("{flag} = false;"));
-                        let init = self.read(context, init);
-                        Right::Choice(truth(flag), carried, init)
-                    }
+                let carried = Operand::Seen(memory(format!("self->p{}", slot.0), self.ty(var)));
+                match self.slot_flag(var, *slot, init) {
+                    None => Right::Copy(carried),
+                    Some(flag) => Right::Choice(truth(flag), carried, self.read(context, init)),
                 }
             }
             Planned::Carried { slot: None, init, .. } => Right::Copy(self.read(context, init)),
-            Planned::Ahead { next: Some(next), .. } => Right::Copy(self.read(context, next)),
-            Planned::Ahead { init: Some(init), .. } => Right::Copy(self.read(context, init)),
+            Planned::Ahead { slot, next, init } => self.ahead(context, var, *slot, (next.as_ref(), init.as_ref())),
             other => unreachable!("a closed window has no {other:?}"),
         }
     }
 
     /// Sets a slot when the state is reset; what was learnt is kept by `reset_state`.
-    fn set_once(&mut self, text: &str, view: &View, var: VarId) {
+    pub(super) fn set_once(&mut self, text: &str, view: &View, var: VarId) {
         if self.is_set.insert(text.to_string()) {
             let mut lines = Lines::default();
             copy(view, text, self.ty(var), &mut lines);
@@ -261,4 +275,10 @@ impl<'a> Emitter<'a> {
             to.append(&lines);
         }
     }
+}
+
+/// Keeps what says whether the result of an instruction is there.
+fn keep_conditions(context: &Context, instruction: &Instruction, code: &mut Code) {
+    let conditions = instruction.clock.iter().map(|condition| condition.read.var());
+    code.live_out.extend(conditions.filter(|condition| context.computed.contains(condition)));
 }

@@ -1,0 +1,132 @@
+//! The memory of windows: buffers, single variables, slots; and the values of delays that are known where windows begin.
+
+use eddy_flow::{Kind, VarId};
+use eddy_plan::plan::{
+    Immediate, Instruction, Place, Read, Region, Right, Scalar, SlotId, Step, Unit, Windows, Zone, ZoneId,
+};
+use rustc_hash::FxHashMap;
+
+use super::super::{Emitter, Memory, MemoryPlace};
+use crate::layout::Element;
+
+impl<'a> Emitter<'a> {
+    /// Fields of the state for all that the plan keeps.
+    pub(super) fn memory_of_windows(&mut self, windows: &'a Windows, max_window: usize) {
+        self.flag_slots(windows);
+        for (number, buffer) in windows.buffers.iter().enumerate() {
+            let ty = self.ty(buffer.vars[0]);
+            let size = buffer
+                .vars
+                .iter()
+                .map(|var| self.ty(*var).shape.iter().product::<usize>())
+                .max()
+                .unwrap_or(1);
+            let mut dimensions = vec![max_window];
+            if buffer.vars.iter().any(|var| !self.ty(*var).shape.is_scalar()) {
+                dimensions.push(size);
+            }
+            let names: Vec<String> = buffer.vars.iter().map(|var| self.label(*var)).collect();
+            let (element, precision) = (Element::Value(ty.scalar), self.precision);
+            self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
+            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
+                self.state.field(
+                    format!("wf{number}"),
+                    Element::Flag,
+                    vec![max_window],
+                    String::new(),
+                    precision,
+                );
+            }
+        }
+        for (number, Scalar { var, .. }) in windows.scalars.iter().enumerate() {
+            let ty = self.ty(*var);
+            let comment = self.label(*var);
+            self.state.value(format!("u{number}"), ty.scalar, &ty.shape, comment, self.precision);
+            if self.is_sampled(*var) {
+                self.state.field(
+                    format!("uf{number}"),
+                    Element::Flag,
+                    Vec::new(),
+                    String::new(),
+                    self.precision,
+                );
+            }
+        }
+        for (number, carried) in windows.carried.iter().enumerate() {
+            let ty = self.ty(carried.shift);
+            let comment = self.label(carried.shift);
+            self.state.value(format!("p{number}"), ty.scalar, &ty.shape, comment, self.precision);
+        }
+    }
+
+    /// A slot starts with its initial value if that does not depend on time, nor on where the first cycle lies. Others have a flag.
+    fn flag_slots(&mut self, windows: &'a Windows) {
+        let mut inits: FxHashMap<SlotId, Vec<(VarId, &'a Read)>> = FxHashMap::default();
+        for version in &windows.versions {
+            initial_values(&version.region, &mut inits);
+        }
+        let mut inits: Vec<_> = inits.into_iter().collect();
+        inits.sort_unstable_by_key(|(slot, _)| *slot);
+        for (slot, reads) in inits {
+            let (shift, first) = reads[0];
+            let is_same = |(_, read): &(VarId, &Read)| {
+                matches!((read, first), (Read::Here(_, Place::Immediate(one)), Read::Here(_, Place::Immediate(other))) if one == other)
+            };
+            if !reads.iter().all(is_same) {
+                self.flagged.insert(slot);
+                let flag = self.state_flag("f", shift);
+                self.reset_state.line(format!("{flag} = false;"));
+            }
+        }
+    }
+
+    /// Delays whose value is known where a window begins.
+    pub(super) fn known_memories(&mut self, region: &'a Region) {
+        let starts = |zone: ZoneId| matches!(region.zones[zone.0], Zone::First | Zone::Only(_));
+        let mut fbys: FxHashMap<VarId, Vec<&'a Immediate>> = FxHashMap::default();
+        for claim in region.claims.iter().filter(|claim| starts(claim.zone)) {
+            fbys.entry(claim.var).or_default().push(&claim.value);
+        }
+        for equation in &self.source.flow.equations {
+            let values = fbys.get(&equation.out).map_or(&[][..], Vec::as_slice);
+            if let (Kind::Fby { .. }, [value, rest @ ..]) = (&equation.kind, values)
+                && rest.iter().all(|other| other == value)
+            {
+                let place = match value {
+                    Immediate::Value(value) => MemoryPlace::Known(value.clone()),
+                    Immediate::Invariant(var) => MemoryPlace::Invariant(format!("k_{}", self.names.of(*var))),
+                };
+                let fby = equation.out;
+                let ty = self.ty(fby).clone();
+                self.memories.push(Memory { fby, ty, place, lag: None });
+            }
+        }
+    }
+}
+
+/// The initial values of slots, in all zones.
+fn initial_values<'p>(region: &'p Region, found: &mut FxHashMap<SlotId, Vec<(VarId, &'p Read)>>) {
+    let mut add = |instruction: &'p Instruction| {
+        if let Right::Carried { slot: Some(slot), init, .. }
+        | Right::Register { slot: Some(slot), init }
+        | Right::Previous { slot: Some(slot), init, .. } = &instruction.right
+        {
+            found.entry(*slot).or_default().push((instruction.var, init));
+        }
+    };
+    region.single.iter().flat_map(|body| &body.code).for_each(&mut add);
+    for step in &region.steps {
+        match step {
+            Step::Sweep(sweep) => sweep.bodies.iter().flat_map(|body| &body.code).for_each(&mut add),
+            Step::Unit(Unit::Retimed(retimed)) => {
+                retimed.lagged.body.iter().map(|late| &late.instruction).for_each(&mut add);
+            }
+            Step::Unit(Unit::Nested(_)) => {}
+        }
+    }
+    for step in &region.steps {
+        if let Step::Unit(Unit::Nested(inner)) = step {
+            initial_values(inner, found);
+        }
+    }
+}

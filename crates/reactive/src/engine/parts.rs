@@ -1,0 +1,189 @@
+//! Programs with several roots, some of whose streams wait for later cycles: each root is a program of its own.
+//!
+//! Streams on different roots never meet, so that nothing is lost by running them apart: one part may be in the middle of a window, another
+//! one late, a third one simulated. A cycle is shown when all parts have found theirs.
+
+use std::collections::VecDeque;
+
+use eddy_tensor::Value;
+
+use super::program::Compilation;
+use super::{Engine, Failure, Source};
+use crate::cell::Cell;
+use crate::clocks::{Clock, ClockId, Clocks};
+use crate::flow::{Flow, VarId};
+use crate::simulate;
+
+/// The streams of one root.
+pub struct Part {
+    /// The equations, whose numbers in the program are `equations`.
+    flow: Flow,
+    equations: Vec<usize>,
+    /// The positions of its inputs and of its outputs in the program.
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    shown: Vec<VarId>,
+    /// For each stream whether it belongs to the part.
+    is_own: Vec<bool>,
+}
+
+/// The parts of a compiled program.
+pub struct Split {
+    /// The part whose code is with it.
+    pub first: Part,
+    /// The others; those without code are simulated.
+    pub others: Vec<(Part, Option<Compilation>)>,
+}
+
+fn root_of(clocks: &Clocks, var: VarId) -> ClockId {
+    let mut clock = clocks.of(var);
+    while let Clock::On { of, .. } = clocks.clock(clock) {
+        clock = of;
+    }
+    clock
+}
+
+/// The parts of a program, one for each root; none if they cannot be told apart, or something is learnt that outlives a run.
+pub fn split(source: &Source<'_>) -> Option<Vec<Part>> {
+    let Source { flow, clocks, shown, .. } = source;
+    if !flow.parameters.is_empty() || !flow.memory.is_empty() {
+        return None;
+    }
+    let mut roots: Vec<ClockId> = shown.iter().map(|var| root_of(clocks, *var)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    if !flow.inputs.iter().all(|input| roots.contains(&root_of(clocks, *input))) {
+        return None;
+    }
+    let part = |root: &ClockId| {
+        let is_own: Vec<bool> = flow.var_ids().map(|var| root_of(clocks, var) == *root).collect();
+        let own = |vars: &[VarId]| -> Vec<usize> {
+            (0..vars.len()).filter(|position| is_own[vars[*position].index()]).collect()
+        };
+        let (inputs, outputs) = (own(&flow.inputs), own(shown));
+        let shown: Vec<VarId> = outputs.iter().map(|position| shown[*position]).collect();
+        let equations = 0..flow.equations.len();
+        let equations: Vec<usize> =
+            equations.filter(|number| is_own[flow.equations[*number].out.index()]).collect();
+        let flow = Flow {
+            equations: equations.iter().map(|number| flow.equations[*number].clone()).collect(),
+            inputs: inputs.iter().map(|position| flow.inputs[*position]).collect(),
+            outputs: shown.clone(),
+            ..(*flow).clone()
+        };
+        Part { flow, equations, inputs, outputs, shown, is_own }
+    };
+    Some(roots.iter().map(part).collect())
+}
+
+impl Part {
+    /// The part as a program.
+    pub fn source<'a>(&'a self, whole: &Source<'a>) -> Source<'a> {
+        Source { flow: &self.flow, shown: &self.shown, ..*whole }
+    }
+
+    /// A failure of the part, as one of the program.
+    fn failure(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Simulation(simulate::Failure::Operation { equation, cycle, error }) => {
+                let equation = self.equations[equation];
+                Failure::Simulation(simulate::Failure::Operation { equation, cycle, error })
+            }
+            Failure::Simulation(other @ simulate::Failure::Window { .. }) => Failure::Simulation(other),
+            Failure::Synchronisation(cycle, equation, contradiction) => {
+                let contradiction = contradiction.map(|mut contradiction| {
+                    contradiction.equation = self.equations[contradiction.equation];
+                    contradiction
+                });
+                Failure::Synchronisation(cycle, self.equations[equation], contradiction)
+            }
+        }
+    }
+}
+
+/// When and where something failed: the earliest failure is told.
+fn place(failure: &Failure) -> (u64, usize) {
+    match failure {
+        Failure::Simulation(simulate::Failure::Operation { equation, cycle, .. }) => (*cycle, *equation),
+        Failure::Simulation(simulate::Failure::Window { cycle, .. }) => (*cycle, usize::MAX),
+        Failure::Synchronisation(cycle, equation, _) => (*cycle, *equation),
+    }
+}
+
+/// Parts that are being run.
+pub struct Parts<'a> {
+    parts: Vec<(&'a Part, Engine<'a>, VecDeque<Vec<Cell>>)>,
+    n_shown: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// Parts before the first cycle.
+    pub fn new(source: Source<'a>, compilation: &'a Compilation, split: &'a Split) -> Parts<'a> {
+        let first = (&split.first, Engine::compiled(split.first.source(&source), compilation));
+        let others = split.others.iter();
+        let others =
+            others.map(|(part, compilation)| (part, Engine::new(part.source(&source), compilation.as_ref())));
+        let parts = std::iter::once(first).chain(others);
+        let parts = parts.map(|(part, engine)| (part, engine, VecDeque::new())).collect();
+        Parts { parts, n_shown: source.shown.len() }
+    }
+
+    fn owner(&self, var: VarId) -> Option<usize> {
+        self.parts.iter().position(|(part, ..)| part.is_own[var.index()])
+    }
+
+    pub fn restore(&mut self, fby: VarId, value: Value) {
+        if let Some(owner) = self.owner(fby) {
+            self.parts[owner].1.restore(fby, value);
+        }
+    }
+
+    pub fn give(&mut self, parameter: VarId, value: &Value) {
+        if let Some(owner) = self.owner(parameter) {
+            self.parts[owner].1.give(parameter, value);
+        }
+    }
+
+    pub fn memory(&self, fby: VarId) -> Option<Value> {
+        self.parts[self.owner(fby)?].1.memory(fby)
+    }
+
+    pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        self.each(|part, engine| {
+            let own: Vec<Cell> = part.inputs.iter().map(|input| cells[*input].clone()).collect();
+            engine.open(&own)
+        })
+    }
+
+    pub fn end(&mut self) -> Result<(), Failure> {
+        self.each(|_, engine| engine.end())
+    }
+
+    /// Has all parts do something.
+    fn each(
+        &mut self,
+        mut run: impl FnMut(&Part, &mut Engine<'a>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut failures = Vec::new();
+        for (part, engine, found) in &mut self.parts {
+            if let Err(failure) = run(part, engine) {
+                failures.push(part.failure(failure));
+            }
+            found.extend(std::iter::from_fn(|| engine.next_row()));
+        }
+        failures.into_iter().min_by_key(place).map_or(Ok(()), Err)
+    }
+
+    pub fn next_row(&mut self) -> Option<Vec<Cell>> {
+        if self.parts.iter().any(|(.., found)| found.is_empty()) {
+            return None;
+        }
+        let mut row = vec![Cell::Absent; self.n_shown];
+        for (part, _, found) in &mut self.parts {
+            for (position, cell) in part.outputs.iter().zip(found.pop_front()?) {
+                row[*position] = cell;
+            }
+        }
+        Some(row)
+    }
+}

@@ -1,0 +1,140 @@
+//! Compiled code is right for every shape of plan: programs are drawn until there are some of each.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
+
+use crate::compiled::{Folder, How, agrees};
+use crate::generated::case::Ready;
+use crate::generated::generate::{Choices, Generator};
+use crate::generated::harness::{Source, Verdict, show};
+use crate::run::{options, planned};
+use crate::samples::{Family, Sample};
+
+/// The shapes of a plan that are not those of every other program.
+fn shapes(ready: &Ready, plan: &Plan) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for root in &plan.roots {
+        shapes_of_root(ready, root, &mut found);
+    }
+    let waits = |root: &RootPlan| !matches!(&root.schedule, Schedule::Forward(lagged) if lagged.max_lag == 0);
+    if plan.roots.len() > 1 && plan.roots.iter().any(waits) {
+        found.push("several roots");
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn shapes_of_root(ready: &Ready, root: &RootPlan, found: &mut Vec<&'static str>) {
+    let Schedule::Windows(windows) = &root.schedule else { return };
+    if windows.prelude.max_lag > 0 {
+        found.push("late prelude");
+    }
+    if matches!(windows.cut, Cut::Derived(_)) {
+        found.push("derived end");
+    }
+    if matches!(windows.cut, Cut::Trace) && !root.may_be_unknown.is_empty() {
+        found.push("unknown at the end");
+    }
+    for version in &windows.versions {
+        shapes_of_region(ready, windows, &version.region, found);
+    }
+}
+
+fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &mut Vec<&'static str>) {
+    let is_sampled = |var| ready.clocks().of(var) != region.clock;
+    for step in &region.steps {
+        match step {
+            Step::Unit(Unit::Retimed(_)) => found.push("retimed unit"),
+            Step::Unit(Unit::Nested(inner)) => {
+                found.push(match inner.order {
+                    Direction::Forward => "windows in windows",
+                    Direction::Backward => "windows in windows, backwards",
+                });
+                shapes_of_region(ready, windows, inner, found);
+            }
+            Step::Sweep(sweep) => {
+                if !sweep.trackers.is_empty() {
+                    found.push("tracked");
+                }
+                if sweep.latches.iter().any(|latch| is_sampled(latch.var)) {
+                    found.push("sampled latch");
+                }
+            }
+        }
+    }
+    if region.slots.iter().any(|(slot, _)| is_sampled(windows.carried[slot.0].next)) {
+        found.push("sampled slot");
+    }
+}
+
+/// A sample from this many numbers.
+fn sample(family: Family, state: &mut u32) -> Sample {
+    let mut numbers = |n: usize| -> Vec<u16> {
+        let mut next = || {
+            *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            u16::try_from(*state >> 16).expect("16 bits are left")
+        };
+        (0..n).map(|_| next()).collect()
+    };
+    let (program, trace, law) = (numbers(250), numbers(80), numbers(50));
+    let mut source =
+        Source { program: Generator::new(&program), trace: Choices::new(&trace), law: &law };
+    Sample::of(family, &mut source)
+}
+
+/// Draws programs, and tries at most so many of each shape; there must be at least so many.
+fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
+    let how = How { flags: &["-O0"], single: false, opens: true };
+    let folder = Folder::new(&format!("shapes-{family:?}"));
+    let number = RefCell::default();
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
+    let mut state = 12_345;
+    for _ in 0..n * eddy_tests::law::factor() {
+        let sample = sample(family, &mut state);
+        let Ok(ready) = &sample.ready else { continue };
+        let shapes = shapes(ready, &planned(ready, &options()));
+        if !shapes.iter().any(|shape| counts.get(shape).is_none_or(|count| *count < most)) {
+            continue;
+        }
+        match agrees(ready, &folder, how, &number) {
+            Ok(Verdict::Holds) => shapes.iter().for_each(|shape| *counts.entry(*shape).or_default() += 1),
+            Ok(Verdict::Skipped(why)) => {
+                shapes.iter().for_each(|shape| *skipped.entry((*shape, why)).or_default() += 1);
+            }
+            Err(broken) => panic!("{sample:?}\n{broken}"),
+        }
+    }
+    show(&format!("{family:?}: {counts:?}\n  skipped: {skipped:?}"));
+    for (shape, least) in least {
+        assert!(counts.get(shape).is_some_and(|count| count >= least), "{shape}: {counts:?}, {skipped:?}");
+    }
+}
+
+#[test]
+fn shapes_of_plain_programs() {
+    all_shapes(Family::Plain, 1500, 10, &[]);
+}
+
+#[test]
+fn shapes_of_adjoints() {
+    all_shapes(Family::Adjoint, 800, 10, &[]);
+}
+
+#[test]
+fn shapes_of_resets() {
+    all_shapes(Family::Reset, 300, 10, &[]);
+}
+
+#[test]
+fn shapes_of_training() {
+    all_shapes(Family::Training, 400, 10, &[]);
+}
+
+#[test]
+fn shapes_of_derivatives_of_training() {
+    all_shapes(Family::ThroughTraining, 300, 10, &[]);
+}
