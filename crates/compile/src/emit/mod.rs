@@ -221,7 +221,10 @@ impl fmt::Display for NotCompiled {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
             }
             NotCompiled::Start(stream) => {
-                write!(f, "the delay `{stream}`, which streams before and after it depend on, starts with what is computed")
+                write!(
+                    f,
+                    "the delay `{stream}`, which streams before and after it depend on, starts with what is computed"
+                )
             }
         }
     }

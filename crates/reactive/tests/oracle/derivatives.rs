@@ -110,3 +110,19 @@ fn copies_and_zeros_of_derivatives_are_saved() {
         but_for_the_sign,
     );
 }
+
+/// Rows among zeros are added, or put together: with a row that is read twice, and one that is not read.
+#[test]
+fn rows_of_derivatives_are_put_together() {
+    let but_for_the_sign = Tolerance::Within { atol: 0.0, rtol: 0.0 };
+    let [added, together] = rows(
+        "pad(0, 4, [w * x[1]]) + pad(1, 4, [w * x[0]]) + pad(3, 4, [w * twos]) + pad(0, 4, [w * ones([2])])",
+    );
+    same("rows among zeros", &added, &together, but_for_the_sign);
+}
+
+/// A sum of rows among zeros, and the derivative that it should be.
+pub fn rows(sum: &str) -> [String; 2] {
+    let head = "node m(x:num [4, 2]) -> (o) o = sum(x[0] * x[1]) + sum(x[3] * 2.0) + sum(x[0]);\nnode f(x:num [4, 2], w:num) -> (dx)";
+    [format!("{head} twos = [2.0, 2.0]; dx = {sum};"), format!("{head} _, dx = adj_m(x, w);")]
+}

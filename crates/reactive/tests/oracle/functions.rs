@@ -193,6 +193,7 @@ impl Node {
             precision: if self.single { Precision::Single } else { Precision::Double },
             max_window: 8,
             constants: eddy_compile::emit::Constants::FromHost,
+            opens: false,
             places: Vec::new(),
         };
         let mut emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));

@@ -24,6 +24,10 @@
 //! | what nobody reads is not written | `compile::lower::prune` | [`rewrites`] `planning_keeps_tables`, [`runs`] | `dropped_and_added_traps…` |
 //! | views | `compile::lower::schedule`, `view` | [`rewrites`] `the_c_backend…` | `slips…`, `a_wrong_result…` |
 //! | fused loops | `compile::lower::schedule` | [`rewrites`] `the_c_backend…`, `whole_functions…` | `slips…` |
+//! | what is written twice is computed once | `compile::lower::common` | [`runs`] `loops_and_products…` | `slips…` |
+//! | sums in the loops of their terms, sums and maxima side by side | `compile::lower::{schedule, reductions}` | [`runs`] `loops_and_products…` | `slips…` |
+//! | blocks that overlap | `compile::lower::map` | [`runs`] `loops_and_products…` | `slips…` |
+//! | rows of products that nobody reads, operands put by rows | `compile::lower::{extents, products}` | [`runs`] `loops_and_products…` | `slips…` |
 //! | shared memory, updates in place | `compile::lower::memory` | [`runs`] `what_c_keeps…` | `slips…` |
 //! | equal operands | `compile::lower::expression` | [`rewrites`] `the_c_backend…` | `slips…`, `algebra…` |
 //! | sums, products, convolutions as loops | `compile::lower::{reductions, products, structure, convolution}` | [`rewrites`] `the_c_backend…` | `slips…`, `other_orders…` |
@@ -32,6 +36,7 @@
 //! | sums of outer products after a loop | `compile::emit::window::deferred` | [`runs`] `sums_of_outer_products…` | `slips…` |
 //! | numbers in single precision | `plan::known`, `compile::precision` | [`runs`] `single_precision…` | `slips…` |
 //! | equations that nothing needs | `autodiff::prune` | [`derivatives`] `pruning…`, `rules_of_the_user…` | `what_differentiation…` |
+//! | rows among zeros are put together (but for the sign of zero) | `autodiff::rows` | [`derivatives`] `rows_of_derivatives…` | `what_differentiation…` |
 //! | one contribution is the derivative; none is zero | `autodiff::{renaming, activity}` | [`derivatives`] `copies_and_zeros…` | `what_differentiation…` |
 
 mod derivatives;

@@ -3,7 +3,7 @@
 use eddy_reactive::flow::{Flow, Kind};
 use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
-use crate::derivatives::rewritten;
+use crate::derivatives::{rewritten, rows};
 use crate::functions::Node;
 use crate::runs::{N_CYCLES, windowed};
 
@@ -157,6 +157,9 @@ fn what_differentiation_must_not_drop_is_missed() {
     let m = "node m(x:num) -> (o) o = x * x + x;\nnode f(x:num, w:num) -> (dx)";
     let one_of_two = [format!("{m} _, dx = adj_m(x, w);"), format!("{m} dx = w;")];
     caught_over(N_CYCLES, "one contribution of several", one_of_two, loose);
+    let swapped =
+        rows("pad(1, 4, [w * x[1] + w * ones([2])]) + pad(0, 4, [w * x[0]]) + pad(3, 4, [w * twos])");
+    caught_over(N_CYCLES, "rows put together in another order", swapped, loose);
 }
 
 /// The C of a node, with a mistake in it.
@@ -191,6 +194,18 @@ fn slips_of_the_c_backend_are_caught() {
     caught_in_c("a fused loop that is too short", fused, "i0 < 3", "i0 < 2");
     let view = "node f(m:num [2, 3]) -> (o) o = transpose(m) + 1.0;";
     caught_in_c("a view with other strides", view, "3 * i1", "2 * i1");
+    let blocks = "node f(x:num [11]) -> (o) o = tanh(x) + 1.0;";
+    caught_in_c("a last block that begins too early", blocks, ": 3)", ": 2)");
+    let over = "node f(x:num [13]) -> (o) h = zeros([13]) fby g; g = tanh(h + x) - h * 0.5; o = g * 2.0;";
+    caught_in_c("a block over what the next one reads", over, "[b][j] = e", "[b][j] = self->s_h_2[i0] = e");
+    let sums = "node f(x:num [4, 3]) -> (o) y = x * x + 1.0; o = sum(y, 0);";
+    caught_in_c("a sum in a loop that starts with a term too many", sums, "= (-0.0);", "= 1.0;");
+    let rows = "node f(x:num [9, 5]) -> (o) o = sum(x * 2.0, 1);";
+    caught_in_c("sums of rows with a term too few", rows, "eddy_row_sums(9, 5,", "eddy_row_sums(9, 4,");
+    let packed = "node f(x:num [4, 3], y:num [5, 3]) -> (o) o = matmul(x, transpose(y));";
+    caught_in_c("a right operand that is not turned round", packed, ", 1, 3, self", ", 3, 1, self");
+    let some = "node f(m:num [3, 5], x:num [3]) -> (o) o = slice(2, 4, matmul(transpose(m), x)) * 2.0;";
+    caught_in_c("other rows of a product", some, "m[2]", "m[1]");
     let same = "node f(n:int) -> (o) o = n == n;";
     caught_in_c("a comparison of a value with itself", same, "true", "false");
     let shared = "node f(x:num [3]) -> (o) a = softmax(x); b = softmax(a * 2.0); o = a + b;";

@@ -2,7 +2,7 @@
 //!
 //! Each test says which part of the plan or of the C is the trace of the rewrite, so that it is known to have been tried.
 
-use eddy_plan::{Kinds, Options};
+use eddy_plan::{Kinds, Options, Recompute};
 use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
 use crate::functions::Node;
@@ -166,8 +166,9 @@ fn turned_on(pass: &str, off: Options, text: &str, words: &str, tolerance: Toler
 }
 
 const NO_HOLDS: Options = Options { holds: false, ..ALL };
-const NO_RECOMPUTATION: Options = Options { recomputes: false, ..ALL };
-const ALL: Options = Options { seed: 0, single: false, holds: true, recomputes: true, kinds: Kinds::All };
+const NO_RECOMPUTATION: Options = Options { recompute: Recompute::Nothing, ..ALL };
+const ALL: Options =
+    Options { seed: 0, single: false, holds: true, recompute: Recompute::Elementwise, kinds: Kinds::All };
 
 #[test]
 fn held_values_keep_tables() {
@@ -239,6 +240,49 @@ fn what_c_keeps_from_cycle_to_cycle_keeps_tables() {
             "a = exp(-abs(x)); b = softmax(a); c = sum(b * a) * x; d = softmax(c); o = d + (if end then zeros([3]) else post o);",
         ),
         "self->t0",
+    );
+}
+
+#[test]
+fn loops_and_products_that_are_cut_otherwise_keep_tables() {
+    let twice = Node::over(N_CYCLES, "node f(x:num [3]) -> (o) o = exp(-abs(x)) * x + exp(-abs(x)) * x;");
+    let compiled = twice.keeps_its_table("what is written twice", Tolerance::Exact);
+    assert_eq!(compiled.source().matches("eddy_exp(").count(), 1, "{}", compiled.source());
+    writes(
+        "sums in the loop that computes their terms",
+        "node f(x:num [4, 3]) -> (o, p) y = x * x + 1.0; o = sum(y, 0); p = y;",
+        "+= y_",
+    );
+    writes(
+        "sums that a loop takes, stored where the loop reads",
+        "node f(x:num [4, 3]) -> (o) h = zeros([3]) fby o; y = x * x + h; o = sum(y, 0);",
+        "+= ",
+    );
+    writes(
+        "sums of rows, side by side",
+        "node f(x:num [9, 5]) -> (o) o = sum(x * 2.0, 1);",
+        "eddy_row_sums(",
+    );
+    writes("maxima side by side", "node f(x:num [4, 3]) -> (o) o = max(x * 2.0, 0);", "eddy_maximum(");
+    writes(
+        "a right operand by columns",
+        "node f(x:num [4, 3], y:num [5, 3]) -> (o) o = matmul(x, transpose(y));",
+        "eddy_pack(",
+    );
+    writes(
+        "rows of a product that nobody reads",
+        "node f(m:num [3, 5], x:num [3]) -> (o) o = slice(2, 4, matmul(transpose(m), x)) * 2.0;",
+        "eddy_matmul(1, 3, 2,",
+    );
+    writes(
+        "blocks that overlap",
+        "node f(x:num [11], y:num [11]) -> (o, p) o = tanh(x * y) + 1.0; p = exp(-abs(y)) / (2.0 + o * o);",
+        "b < 2",
+    );
+    writes(
+        "blocks that overlap, over what they read",
+        "node f(x:num [13]) -> (o) h = zeros([13]) fby g; g = tanh(h + x) - h * 0.5; o = g * 2.0;",
+        "[b][j]",
     );
 }
 

@@ -197,7 +197,12 @@ fn compiled_programs() {
 
 #[test]
 fn compiled_programs_in_single_precision() {
-    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true, opens: true });
+    compiled(
+        "compiled single",
+        30,
+        Family::Plain,
+        How { flags: &["-O3", "-march=native"], single: true, opens: true },
+    );
 }
 
 #[test]

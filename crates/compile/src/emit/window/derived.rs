@@ -204,9 +204,8 @@ impl<'a> Emitter<'a> {
             let of_condition = self.knowledge_of(scan, read);
             let value = self.read_truth(scan, read);
             let is_not = if *polarity == Polarity::On { "!" } else { "" };
-            text = format!(
-                "({of_condition} == 0 ? 0 : {of_condition} != 3 ? 1 : {is_not}{value} ? 0 : {text})"
-            );
+            text =
+                format!("({of_condition} == 0 ? 0 : {of_condition} != 3 ? 1 : {is_not}{value} ? 0 : {text})");
         }
         text
     }
@@ -317,7 +316,8 @@ impl<'a> Emitter<'a> {
         }
         for register in &scan.closing.scan.registers {
             let own = self.scan_number("yc", register.fby);
-            let (number, value) = (self.scan_number("ysc", register.fby), self.state_value("ys", register.fby));
+            let (number, value) =
+                (self.scan_number("ysc", register.fby), self.state_value("ys", register.fby));
             let next = self.knowledge_of(scan, &register.next);
             let Operand::Seen(view) = self.scanned_operand(scan, &register.next) else {
                 unreachable!("it has a place")

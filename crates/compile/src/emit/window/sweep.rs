@@ -127,7 +127,8 @@ impl<'a> Emitter<'a> {
             of.filter(|(_, zone, _)| *zone == Zone::Inner).map_or(&[][..], |(sweep, ..)| &sweep.latches);
         code.live_out.extend(latches.iter().map(|latch| latch.var));
         let tracked = of.map_or(Vec::new(), |(sweep, _, zone)| tracked(sweep, zone));
-        let computed = tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
+        let computed =
+            tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
         code.live_out.extend(computed);
         // It is asked whether these are there.
         let asked = tracked.iter().map(|(_, read)| read.var()).chain(latches.iter().map(|latch| latch.var));
@@ -260,7 +261,9 @@ impl<'a> Emitter<'a> {
                 }
             }
             Planned::Carried { slot: None, init, .. } => Right::Copy(self.read(context, init)),
-            Planned::Ahead { slot, next, init } => self.ahead(context, var, *slot, (next.as_ref(), init.as_ref())),
+            Planned::Ahead { slot, next, init } => {
+                self.ahead(context, var, *slot, (next.as_ref(), init.as_ref()))
+            }
             other => unreachable!("a closed window has no {other:?}"),
         }
     }
