@@ -36,6 +36,7 @@ pub fn build(args: &BuildArgs) -> Result<Status, Stop> {
         shapes: args.shapes.clone(),
         seed: args.seed,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+        checkpoints: args.checkpoint.is_some(),
         single: args.f32,
         ..Options::default()
     };

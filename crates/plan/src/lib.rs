@@ -63,6 +63,8 @@ pub struct Options {
     pub holds: bool,
     /// Whether what is cheap is computed again rather than kept.
     pub recomputes: bool,
+    /// Whether loops put aside their registers now and then and run again, to keep less (section 7).
+    pub checkpoints: bool,
     /// Which kinds of plan are tried.
     pub kinds: Kinds,
 }
@@ -80,7 +82,14 @@ pub enum Kinds {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0, single: false, holds: true, recomputes: true, kinds: Kinds::All }
+        Options {
+            seed: 0,
+            single: false,
+            holds: true,
+            recomputes: true,
+            checkpoints: false,
+            kinds: Kinds::All,
+        }
     }
 }
 

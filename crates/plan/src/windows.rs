@@ -251,7 +251,8 @@ impl Search<'_> {
         shown.sort_unstable();
         shown.dedup();
         let prelude = self.prelude_loop(&prelude.lags, &shown);
-        windows(system, cut, prelude, &versions, self.outputs, Wishes { recomputes: self.options.recomputes })
+        let Options { recomputes, checkpoints, .. } = *self.options;
+        windows(system, cut, prelude, &versions, self.outputs, Wishes { recomputes, checkpoints })
     }
 
     fn prelude_loop(&self, lags: &Lags, shown: &[VarId]) -> Lagged {

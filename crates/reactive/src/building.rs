@@ -40,6 +40,7 @@ pub fn build(
     let planning = eddy_plan::Options {
         seed,
         single: options.single,
+        checkpoints: options.checkpoints,
         kinds: Kinds::Bounded,
         ..eddy_plan::Options::default()
     };

@@ -23,6 +23,7 @@ pub fn plan(
 ) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
     let wishes = eddy_plan::Options {
         seed: options.seed.unwrap_or(0),
+        checkpoints: options.checkpoints,
         kinds: if options.stream { Kinds::Bounded } else { Kinds::All },
         ..eddy_plan::Options::default()
     };

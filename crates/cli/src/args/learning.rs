@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use super::checkpoint::Checkpointing;
 use super::{Program, Reporting, named_constant, named_shape};
 
 #[derive(Args)]
@@ -107,6 +108,9 @@ pub struct TrainArgs {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     pub max_window: Option<usize>,
+    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
+    #[arg(long, value_name = "HOW")]
+    pub checkpoint: Option<Checkpointing>,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -6,6 +6,7 @@
 
 mod asking;
 mod building;
+mod checkpoint;
 mod learning;
 mod planning;
 
@@ -21,6 +22,7 @@ use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
 pub use asking::{AskArgs, EnumArgs, IntypeArgs, OptArgs, ValueArgs};
 pub use building::{BuildArgs, Target};
+use checkpoint::Checkpointing;
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 pub use planning::PlanArgs;
 
@@ -313,6 +315,9 @@ pub struct Evaluation {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     max_window: Option<u64>,
+    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
+    #[arg(long, value_name = "HOW", requires = "node")]
+    checkpoint: Option<Checkpointing>,
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
     pub params: Option<PathBuf>,
@@ -358,6 +363,7 @@ impl Evaluation {
             chrono: self.chrono,
             unchecked: self.unchecked,
             max_window: self.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+            checkpoints: self.checkpoint.is_some(),
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,
@@ -414,6 +420,7 @@ impl Evaluation {
             (self.chrono, OptionName::Chrono),
             (self.unchecked, OptionName::Unchecked),
             (self.max_window.is_some(), OptionName::MaxWindow),
+            (self.checkpoint.is_some(), OptionName::Checkpoint),
             (self.svg.is_some(), OptionName::Svg),
             (self.arrows, OptionName::Arrows),
             (self.params.is_some(), OptionName::Params),

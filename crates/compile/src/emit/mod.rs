@@ -248,6 +248,8 @@ struct Emitter<'a> {
     outputs: Vec<Port>,
     state: Struct,
     max_outputs: usize,
+    /// The buffers that are kept for one chunk of the window at a time.
+    chunked: FxHashSet<usize>,
     constants: Vec<(String, Value)>,
     constants_are: Constants,
     /// Constants that are in the text.
@@ -289,6 +291,7 @@ impl<'a> Emitter<'a> {
             outputs: ports(&flow.outputs),
             state: Struct::default(),
             max_outputs: 1,
+            chunked: FxHashSet::default(),
             constants: Vec::new(),
             constants_are: options.constants,
             tables: Lines::default(),

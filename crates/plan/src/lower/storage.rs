@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::recompute::{Repeats, repeats};
 use crate::cells::{Cell, Cells};
 use crate::graph::NodeNo;
+use crate::known::Abstract;
 use crate::plan::{Buffer, BufferId, BufferRole, Carried, Scalar, ScalarId, SlotId, Zone, ZoneEnd};
 use crate::region::Draft;
 use crate::system::{Def, System};
@@ -58,7 +59,7 @@ pub struct Memory {
 
 impl Memory {
     pub fn buffer(&mut self, var: VarId, role: BufferRole) -> BufferId {
-        self.buffers.push(Buffer { vars: vec![var], role, is_between_steps: false });
+        self.buffers.push(Buffer { vars: vec![var], role, is_between_steps: false, is_chunked: false });
         BufferId(self.buffers.len() - 1)
     }
 
@@ -99,6 +100,8 @@ pub struct Homes {
 pub struct After<'a> {
     /// Streams all of whose cells are read.
     pub outputs: &'a [VarId],
+    /// Whether they are read in order to be shown, when all steps have run.
+    pub are_shown: bool,
     /// Single cells that are read.
     pub cells: &'a [Cell],
     /// Whether buffers may be taken away.
@@ -119,7 +122,9 @@ pub fn assign(
     let in_units: FxHashSet<VarId> = draft.units.iter().flat_map(|unit| unit.vars.iter().copied()).collect();
     let unit_reads: FxHashSet<VarId> =
         draft.units.iter().flat_map(|unit| unit.reads.iter().copied()).collect();
-    let read_after: FxHashSet<Cell> = after.cells.iter().copied().collect();
+    let shown_once = shown_once(cells, draft, after, &unit_reads, &in_units);
+    let single_cells: Vec<Cell> = after.cells.iter().chain(&shown_once.cells).copied().collect();
+    let read_after: FxHashSet<Cell> = single_cells.iter().copied().collect();
     let latched = latched(cells, draft);
     // Streams that need a buffer.
     let mut wanted: Vec<(VarId, BufferRole, bool)> = Vec::new();
@@ -128,7 +133,8 @@ pub fn assign(
         let is_between = unit_reads.contains(&var)
             || nodes()
                 .any(|node| is_crossing(node) && (graph.nodes[node].1 == INNER || in_units.contains(&var)));
-        let is_shown = after.outputs.contains(&var) && is_computed(draft, var);
+        let is_shown =
+            after.outputs.contains(&var) && !shown_once.vars.contains(&var) && is_computed(draft, var);
         let is_kept = read_after.contains(&(var, INNER)) && graph.number(var, INNER).is_some()
             || (in_units.contains(&var) && nodes().any(|node| read_after.contains(&graph.nodes[node])));
         if is_shown {
@@ -154,13 +160,8 @@ pub fn assign(
             single.push((*var, Spot::of(draft.zones.list[*zone])));
         }
     }
-    single.extend(
-        after
-            .cells
-            .iter()
-            .filter(|(_, zone)| draft.zones.only().contains(zone))
-            .map(|(var, _)| (*var, Spot::Only)),
-    );
+    let only = single_cells.iter().filter(|(_, zone)| draft.zones.only().contains(zone));
+    single.extend(only.map(|(var, _)| (*var, Spot::Only)));
     single.extend(latched.iter().map(|var| (*var, Spot::Inner)));
     single.retain(|(var, _)| cells.is_inside[var.index()] && !homes.buffers.contains_key(var));
     single.extend(
@@ -169,19 +170,56 @@ pub fn assign(
             .values()
             .map(|entry| (entry.var, if entry.end == ZoneEnd::First { Spot::First } else { Spot::Last })),
     );
-    for key in single {
-        homes.scalars.entry(key).or_insert_with(|| memory.scalar(key.0, key.1));
+    // A window has one cycle or more: the only one has the place of the first or of the last one.
+    single.sort_by_key(|(_, spot)| *spot == Spot::Only);
+    for (var, spot) in single {
+        let twin = |other: Spot| homes.scalars.get(&(var, other)).filter(|_| spot == Spot::Only).copied();
+        let twin = twin(Spot::First).or_else(|| twin(Spot::Last));
+        let id = || twin.unwrap_or_else(|| memory.scalar(var, spot));
+        homes.scalars.entry((var, spot)).or_insert_with(id);
     }
     // The units inside.
     for unit in &draft.units {
         if let UnitRun::Nested(inner) = &unit.run {
             let inner_cells = inner.cells(cells.system);
             let read_after = carried_reads(&inner_cells, inner);
-            let after = After { outputs: &unit.wanted, cells: &read_after, recomputes: false };
+            let after =
+                After { outputs: &unit.wanted, are_shown: false, cells: &read_after, recomputes: false };
             homes = assign(&inner_cells, inner, &after, memory, homes);
         }
     }
     homes
+}
+
+/// Outputs that are not computed at inner cycles, such as `d when first`, and the cells of them that are.
+#[derive(Default)]
+struct ShownOnce {
+    vars: FxHashSet<VarId>,
+    cells: Vec<Cell>,
+}
+
+fn shown_once(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    after: &After<'_>,
+    unit_reads: &FxHashSet<VarId>,
+    in_units: &FxHashSet<VarId>,
+) -> ShownOnce {
+    let mut found = ShownOnce::default();
+    if !after.are_shown {
+        return found;
+    }
+    for var in after.outputs.iter().filter(|var| cells.is_inside[var.index()]) {
+        let is_absent = |zone: usize| *cells.evaluation.get(*var, zone) == Abstract::Absent;
+        let is_inner = draft.graph.number(*var, INNER).is_some() && !is_absent(INNER);
+        if is_inner || unit_reads.contains(var) || in_units.contains(var) {
+            continue;
+        }
+        found.vars.insert(*var);
+        let ends = (0..draft.zones.len()).filter(|zone| *zone != INNER && !is_absent(*zone));
+        found.cells.extend(ends.map(|zone| (*var, zone)));
+    }
+    found
 }
 
 /// Whether a stream has cells that are computed here.
@@ -218,11 +256,12 @@ fn latched(cells: &Cells<'_>, draft: &Draft) -> Vec<VarId> {
 }
 
 /// Lets streams have the same buffer if one is written after the last step that reads the other: each buffer has the streams whose
-/// intervals do not meet (interval colouring, which is optimal from left to right).
+/// intervals do not meet (interval colouring, which is optimal from left to right). Streams in `kept` have buffers of their own.
 pub fn share(
     draft: &Draft,
     system: &System<'_>,
     read_after: &[Cell],
+    kept: &FxHashSet<VarId>,
     homes: &mut Homes,
     memory: &mut Memory,
 ) {
@@ -237,6 +276,7 @@ pub fn share(
     for (var, id) in &homes.buffers {
         if memory.buffers[id.0].role == BufferRole::Sweeps
             && !carried.contains(var)
+            && !kept.contains(var)
             && let Some((first, last)) = interval(draft, homes, *var)
         {
             intervals.push((first, last, *var));

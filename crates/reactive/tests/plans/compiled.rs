@@ -9,9 +9,10 @@ use eddy_compile::emit::{Emitted, NotCompiled};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
-use eddy_reactive::engine::{Engine, Failure, Source, print};
+use eddy_reactive::engine::{Compilation, Engine, Failure, Source, print};
 use eddy_reactive::simulate;
 
+use crate::checkpoints::{LENGTHS, NODES, windows_of};
 use crate::generated::case::Ready;
 use crate::generated::compare::show;
 use crate::generated::engines::SEED;
@@ -84,14 +85,19 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
-    let source = Source {
+fn source(ready: &Ready, how: How) -> Source<'_> {
+    Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
         shown: &ready.flow().outputs,
         options: simulate::Options { seed: SEED, single: how.single, ..simulate::Options::default() },
         is_checked: true,
-    };
+        checkpoints: how.checkpoints,
+    }
+}
+
+fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
+    let source = source(ready, how);
     let printed = match print(&source, "law") {
         Ok(printed) => printed,
         Err(why) => {
@@ -108,9 +114,12 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
     let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
     let library = build(&printed.emitted, &folder.0, *number.borrow(), how.flags)
         .map_err(|error| format!("{error}\n{text}"))?;
-    let compilation = printed.opened(library);
+    same_rows(ready, source, &printed.opened(library), &text)
+}
+
+fn same_rows(ready: &Ready, source: Source<'_>, compilation: &Compilation, text: &str) -> Trial {
     let (simulated, ending) = run(ready, Engine::new(source, None));
-    let (compiled, compiled_ending) = run(ready, Engine::new(source, Some(&compilation)));
+    let (compiled, compiled_ending) = run(ready, Engine::new(source, Some(compilation)));
     if ending != compiled_ending {
         return Err(format!("simulated: {ending:?}\n  compiled: {compiled_ending:?}\n{text}"));
     }
@@ -134,7 +143,11 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
 struct How {
     flags: &'static [&'static str],
     single: bool,
+    checkpoints: bool,
 }
+
+/// Without vectors, in double precision, everything kept.
+const PLAIN: How = How { flags: &["-O0"], single: false, checkpoints: false };
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
@@ -152,15 +165,44 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
 
 #[test]
 fn compiled_programs() {
-    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false });
+    compiled("compiled programs", 50, Family::Plain, PLAIN);
 }
 
 #[test]
 fn compiled_programs_in_single_precision() {
-    compiled("compiled single", 30, Family::Plain, How { flags: &["-O3", "-march=native"], single: true });
+    let how = How { flags: &["-O3", "-march=native"], single: true, ..PLAIN };
+    compiled("compiled single", 30, Family::Plain, how);
 }
 
 #[test]
 fn compiled_training() {
-    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false });
+    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], ..PLAIN });
+}
+
+#[test]
+fn compiled_checkpoints() {
+    let how = How { flags: &["-O1"], checkpoints: true, ..PLAIN };
+    compiled("compiled checkpoints", 40, Family::Training, how);
+}
+
+#[test]
+fn compiled_checkpoints_in_windows_of_all_lengths() {
+    let how = How { flags: &["-O1"], checkpoints: true, ..PLAIN };
+    let folder = Folder::new("checkpoints");
+    for (number, node) in NODES.into_iter().enumerate() {
+        let ready = windows_of(node, 1);
+        // Some of the programs are not compiled at all.
+        let Ok(printed) = print(&source(&ready, how), "law") else { continue };
+        let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
+        assert!(text.contains("chunk"), "{node} has no checkpoints\n{text}");
+        let library = build(&printed.emitted, &folder.0, number, how.flags)
+            .unwrap_or_else(|error| panic!("{node}: {error}\n{text}"));
+        let compilation = printed.opened(library);
+        for length in LENGTHS {
+            let ready = windows_of(node, length);
+            if let Err(difference) = same_rows(&ready, source(&ready, how), &compilation, "") {
+                panic!("{node}, windows of {length}: {difference}\n{text}");
+            }
+        }
+    }
 }

@@ -39,19 +39,44 @@ struct Side {
     stride: usize,
     /// Whether the loop must put it there.
     is_put: bool,
+    /// Whether it is kept for one chunk of the window at a time.
+    is_chunked: bool,
+}
+
+impl Side {
+    /// The place of the vector of a cycle.
+    fn at(&self, cycle: &str) -> String {
+        let Side { array, is_chunked, .. } = self;
+        if *is_chunked { format!("{array}[{cycle} - before]") } else { format!("{array}[{cycle}]") }
+    }
+}
+
+/// Over which cycles a loop went when a sum is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All inner cycles of a window.
+    Window,
+    /// Those of a chunk, backwards; the sum goes on from chunk to chunk.
+    Chunk,
 }
 
 impl Sum {
     /// What the loop must keep, and where.
     pub fn kept(&self) -> impl Iterator<Item = (VarId, String)> {
         let put = self.sides.iter().filter(|side| side.is_put);
-        put.map(|side| (side.var, format!("{}[t]", side.array)))
+        put.map(|side| (side.var, side.at("t")))
     }
 }
 
 impl<'a> Emitter<'a> {
     /// The sums of a sweep that can be taken after its loop.
-    pub(super) fn deferred(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep) -> Vec<Sum> {
+    pub(super) fn deferred(
+        &mut self,
+        region: &'a Region,
+        number: usize,
+        sweep: &'a Sweep,
+        is_chunked: bool,
+    ) -> Vec<Sum> {
         if sweep.is_straight {
             return Vec::new();
         }
@@ -60,8 +85,9 @@ impl<'a> Emitter<'a> {
         let chains = sweep.neighbours.iter().filter_map(|register| self.chain(body, sweep, *register));
         let chains: Vec<Chain<'a>> = chains.collect();
         let sum = |chain: Chain<'a>| {
+            let [one, other] = chain.vectors;
             let sides =
-                [self.side(number, body, chain.vectors[0])?, self.side(number, body, chain.vectors[1])?];
+                [self.side(number, body, one, is_chunked)?, self.side(number, body, other, is_chunked)?];
             let start = match chain.start {
                 None => None,
                 Some(immediate) => Some(self.immediate(chain.register, immediate)),
@@ -135,14 +161,16 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a vector is at each cycle.
-    fn side(&mut self, number: usize, body: &Body, read: &Read) -> Option<Side> {
+    fn side(&mut self, number: usize, body: &Body, read: &Read, is_chunked: bool) -> Option<Side> {
         match read {
             Read::Here(var, Place::Local) if body.code.iter().any(|instruction| instruction.var == *var) => {
-                let name = format!("d{number}_{}", self.names.of(*var));
+                let letter = if is_chunked { "cd" } else { "d" };
+                let name = format!("{letter}{number}_{}", self.names.of(*var));
                 let ty = self.ty(*var);
                 let size: usize = ty.shape.iter().product();
                 if self.state.find(&name).is_none() {
-                    let (dimensions, comment) = (vec![self.max_outputs, size], self.label(*var));
+                    let entries = if is_chunked { self.chunk_entries() } else { self.max_outputs };
+                    let (dimensions, comment) = (vec![entries, size], self.label(*var));
                     self.state.field(
                         name.clone(),
                         Element::Value(ty.scalar),
@@ -151,12 +179,14 @@ impl<'a> Emitter<'a> {
                         self.precision,
                     );
                 }
-                Some(Side { var: *var, array: format!("self->{name}"), stride: size, is_put: true })
+                let array = format!("self->{name}");
+                Some(Side { var: *var, array, stride: size, is_put: true, is_chunked })
             }
             Read::Here(var, Place::Buffer(buffer)) => {
-                let name = format!("w{}", buffer.0);
+                let name = self.buffer_name(*buffer);
                 let stride = *self.state.find(&name)?.dimensions.get(1)?;
-                Some(Side { var: *var, array: format!("self->{name}"), stride, is_put: false })
+                let (array, is_chunked) = (format!("self->{name}"), self.chunked.contains(&buffer.0));
+                Some(Side { var: *var, array, stride, is_put: false, is_chunked })
             }
             _ => None,
         }
@@ -168,24 +198,33 @@ impl<'a> Emitter<'a> {
         number: usize,
         direction: Direction,
         sums: &[Sum],
+        part: Part,
         lines: &mut Lines,
     ) {
-        let (first, sign) = match direction {
-            Direction::Forward => ("1", ""),
-            Direction::Backward => ("n - 2", "-"),
+        let (first, sign) = match (part, direction) {
+            (Part::Window, Direction::Forward) => ("1", ""),
+            (Part::Window, Direction::Backward) => ("n - 2", "-"),
+            (Part::Chunk, _) => ("high - 1", "-"),
+        };
+        let (condition, terms) = match part {
+            Part::Window => ("n > 2", "n - 2"),
+            Part::Chunk => ("high > low", "high - low"),
         };
         for sum in sums {
             let (register, ty) = (self.register(number, sum.register), self.ty(sum.register).clone());
             let function = self.precision.function("outer_sums");
             let [x, y] = &sum.sides;
-            let at = |side: &Side| format!("&{}[{first}][0], {sign}{}", side.array, side.stride);
-            lines.block("if (n > 2)", |lines| {
+            let at = |side: &Side| format!("&{}[0], {sign}{}", side.at(first), side.stride);
+            lines.block(&format!("if ({condition})"), |lines| {
                 if let Some(start) = &sum.start {
-                    copy(start, &register, &ty, lines);
+                    // The first chunk that has inner cycles.
+                    let is_start = (part == Part::Chunk).then(|| "high == n - 1".to_string());
+                    lines.guarded(is_start.as_slice(), |lines| copy(start, &register, &ty, lines));
                 }
                 let (rows, columns) = (ty.shape[0], ty.shape[1]);
                 let (x, y) = (at(x), at(y));
-                lines.line(format!("{function}({rows}, {columns}, (size_t)(n - 2), {x}, {y}, {register});"));
+                lines
+                    .line(format!("{function}({rows}, {columns}, (size_t)({terms}), {x}, {y}, {register});"));
             });
         }
     }

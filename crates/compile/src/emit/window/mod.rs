@@ -11,10 +11,12 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here.
 //! * [`sweep`]: the loops over a window.
+//! * [`checkpoint`]: loops that run again, chunk by chunk.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
 //! * [`show`]: outputs, and what is carried into the next window.
 
+mod checkpoint;
 mod deferred;
 mod read;
 mod show;
@@ -22,7 +24,7 @@ mod step;
 mod sweep;
 
 use eddy_flow::{Kind, Polarity, VarId};
-use eddy_plan::plan::{Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
+use eddy_plan::plan::{BufferId, Cut, Immediate, Mode, Region, Scalar, Step, Version, Windows, Zone, ZoneId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Emitter, Memory, MemoryPlace, NotCompiled, Shape};
@@ -66,14 +68,24 @@ impl<'a> Emitter<'a> {
                 .map(|var| self.ty(*var).shape.iter().product::<usize>())
                 .max()
                 .unwrap_or(1);
-            let mut dimensions = vec![max_window];
+            if buffer.is_chunked {
+                self.chunked.insert(number);
+            }
+            let entries = if buffer.is_chunked { self.chunk_entries() } else { max_window };
+            let mut dimensions = vec![entries];
             if buffer.vars.iter().any(|var| !self.ty(*var).shape.is_scalar()) {
                 dimensions.push(size);
             }
             let names: Vec<String> = buffer.vars.iter().map(|var| self.label(*var)).collect();
             let (element, precision) = (Element::Value(ty.scalar), self.precision);
-            self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
-            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
+            self.state.field(
+                self.buffer_name(BufferId(number)),
+                element,
+                dimensions,
+                names.join("; "),
+                precision,
+            );
+            if !buffer.is_chunked && buffer.vars.iter().any(|var| self.is_sampled(*var)) {
                 self.state.field(
                     format!("wf{number}"),
                     Element::Flag,
@@ -148,9 +160,10 @@ impl<'a> Emitter<'a> {
             alternatives(&singles, lines);
             lines.line(if can_fail(&singles) { "return error ? -error : 1;" } else { "return 1;" });
         });
+        Self::chunk_of_window(region, lines);
         for (number, step) in region.steps.iter().enumerate() {
             let Step::Sweep(sweep) = step else { unreachable!("units were refused") };
-            self.sweep(region, number, sweep, lines);
+            self.sweep_or_chunks(region, number, sweep, lines);
         }
         self.emissions(region, version, lines);
         let carried: Vec<Lines> = last_zones(region)
@@ -228,6 +241,9 @@ fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     for version in &windows.versions {
         let region = &version.region;
         if region.mode == Mode::Cut {
+            return Err(NotCompiled::Windows);
+        }
+        if region.checkpoints.iter().any(|checkpoint| !checkpoint.again.trackers.is_empty()) {
             return Err(NotCompiled::Windows);
         }
         for step in &region.steps {

@@ -9,29 +9,26 @@ use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
-use super::deferred::Sum;
+use super::deferred::{Part, Sum};
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right};
 use crate::view::View;
 
+/// The code of a sweep at the first cycle, at inner ones, and at the last one in each alternative.
+pub(super) struct Bodies {
+    pub first: Lines,
+    pub inner: Lines,
+    pub lasts: Vec<Lines>,
+}
+
 impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
-        let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
-        let sums = self.deferred(region, number, sweep);
-        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
-            Some(body) => {
-                let sums = if zone == Zone::Inner { sums.as_slice() } else { &[] };
-                emitter.body(number, body, Some((sweep, zone)), sums)
-            }
-            None => Lines::default(),
-        };
+        let sums = self.deferred(region, number, sweep, false);
         let mut after_inner = Lines::default();
-        self.write_sums(number, sweep.direction, &sums, &mut after_inner);
-        let first = body(self, Zone::First);
-        let inner = if sweep.is_straight { Lines::default() } else { body(self, Zone::Inner) };
-        let lasts: Vec<Lines> = last_zones(region).into_iter().map(|zone| body(self, zone)).collect();
+        self.write_sums(number, sweep.direction, &sums, Part::Window, &mut after_inner);
+        let Bodies { first, inner, lasts } = self.bodies(region, number, sweep, &sums);
         let at = |index: &str, inner: &dyn Fn(&mut Lines), lines: &mut Lines| {
             lines.block("", |lines| {
                 lines.line(format!("const int64_t t = {index};"));
@@ -75,6 +72,28 @@ impl<'a> Emitter<'a> {
                 write_first(lines);
             }
         }
+    }
+
+    /// The code of all zones.
+    pub(super) fn bodies(
+        &mut self,
+        region: &'a Region,
+        number: usize,
+        sweep: &'a Sweep,
+        sums: &[Sum],
+    ) -> Bodies {
+        let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
+        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
+            Some(body) => {
+                let sums = if zone == Zone::Inner { sums } else { &[] };
+                emitter.body(number, body, Some((sweep, zone)), sums)
+            }
+            None => Lines::default(),
+        };
+        let first = body(self, Zone::First);
+        let inner = if sweep.is_straight { Lines::default() } else { body(self, Zone::Inner) };
+        let lasts = last_zones(region).into_iter().map(|zone| body(self, zone)).collect();
+        Bodies { first, inner, lasts }
     }
 
     /// The code of one cycle in one zone.
@@ -156,6 +175,8 @@ impl<'a> Emitter<'a> {
             let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
             for store in &instruction.store {
                 match store {
+                    // Only who shows outputs asks for these flags.
+                    Store::Buffer(buffer) if self.chunked.contains(&buffer.0) => {}
                     Store::Buffer(buffer) => lines.line(format!("self->wf{}[t] = {is_there};", buffer.0)),
                     Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
                 }
@@ -207,7 +228,7 @@ impl<'a> Emitter<'a> {
             }
             for store in &instruction.store {
                 let place = match store {
-                    Store::Buffer(buffer) => format!("self->w{}[t]", buffer.0),
+                    Store::Buffer(buffer) => self.entry(*buffer, "t"),
                     Store::Scalar(scalar) => format!("self->u{}", scalar.0),
                 };
                 code.exports.entry(instruction.var).or_default().push(place);
