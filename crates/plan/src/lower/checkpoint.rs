@@ -11,6 +11,7 @@ use crate::plan::{
     Body, Buffer, BufferId, BufferRole, Checkpoint, Direction, NoCheckpoint, Place, Read, Region, Step,
     Store, Sweep,
 };
+use crate::zones::{FIRST, INNER};
 
 /// A loop forwards, the loop backwards that reads what it keeps, and that.
 pub struct Pair {
@@ -135,27 +136,41 @@ fn retain_stores(sweep: &mut Sweep, is_kept: impl Fn(&Store) -> bool) {
 
 /// Takes away what nobody needs any more: neither what is stored, nor these registers, nor what either of them is computed from.
 fn keep_needed(sweep: &mut Sweep, registers: &[VarId]) {
-    let code = || sweep.bodies.iter().flat_map(|body| &body.code);
-    let mut todo: Vec<VarId> = registers.to_vec();
-    todo.extend(
-        code().filter(|instruction| !instruction.store.is_empty()).map(|instruction| instruction.var),
-    );
-    todo.extend(sweep.latches.iter().map(|latch| latch.var));
-    todo.extend(sweep.trackers.iter().flat_map(|tracker| tracker.next.iter().map(Read::var)));
-    let mut needed: FxHashSet<VarId> = FxHashSet::default();
-    while let Some(var) = todo.pop() {
-        if needed.insert(var) {
-            let own = code().filter(|instruction| instruction.var == var);
-            todo.extend(own.flat_map(Region::reads).map(Read::var));
+    let mut todo: Vec<(VarId, usize)> = Vec::new();
+    for (zone, body) in sweep.bodies.iter().enumerate() {
+        let stored = body.code.iter().filter(|instruction| !instruction.store.is_empty());
+        todo.extend(stored.map(|instruction| (instruction.var, zone)));
+        todo.extend(registers.iter().map(|var| (*var, zone)));
+        todo.extend(sweep.trackers.iter().flat_map(|tracker| in_registers(&tracker.next[zone], zone)));
+    }
+    todo.extend(sweep.latches.iter().map(|latch| (latch.var, INNER)));
+    let mut needed: FxHashSet<(VarId, usize)> = FxHashSet::default();
+    while let Some((var, zone)) = todo.pop() {
+        if needed.insert((var, zone)) {
+            let own = sweep.bodies[zone].code.iter().filter(|instruction| instruction.var == var);
+            todo.extend(own.flat_map(Region::reads).flat_map(|read| in_registers(read, zone)));
         }
     }
-    for body in &mut sweep.bodies {
-        body.code.retain(|instruction| needed.contains(&instruction.var));
+    for (zone, body) in sweep.bodies.iter_mut().enumerate() {
+        body.code.retain(|instruction| needed.contains(&(instruction.var, zone)));
     }
     sweep.neighbours = neighbours(&sweep.bodies);
     sweep.neighbours.extend(registers);
     sweep.neighbours.sort_unstable();
     sweep.neighbours.dedup();
+}
+
+/// The cells in registers that someone in a zone reads, in a loop forwards.
+fn in_registers(read: &Read, zone: usize) -> Vec<(VarId, usize)> {
+    match read {
+        Read::Here(var, Place::Local) => vec![(*var, zone)],
+        Read::Before { var, first, inner } => {
+            let places = [(first, FIRST), (inner, INNER)].into_iter();
+            let neighbours = places.filter(|(place, _)| **place == Place::Neighbour);
+            neighbours.map(|(_, zone)| (*var, zone)).collect()
+        }
+        Read::Here(..) | Read::After { .. } => Vec::new(),
+    }
 }
 
 /// Which of these buffers a loop reads at the cycle before, and at the cycle after.

@@ -1,11 +1,12 @@
 //! From steps to code: where each cell is kept, and instructions that know where their operands are.
 //!
-//! * [`storage`]: registers, buffers, scalars, slots; [`recompute`]: buffers that are not worth it.
+//! * [`storage`]: registers, buffers, scalars, slots; [`recompute`]: buffers that are not worth it, by a minimum [`cut`].
 //! * [`region`]: the steps of a region as instructions.
 //! * [`checkpoint`]: loops that run again, to keep less.
 //! * [`late`]: loops in which equations are late.
 
 mod checkpoint;
+mod cut;
 mod late;
 mod recompute;
 mod region;

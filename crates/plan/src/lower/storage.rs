@@ -148,6 +148,10 @@ pub fn assign(
         let mut buffered: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
         homes.repeats = repeats(cells, draft, &wanted, &read_after, &mut buffered);
         wanted.retain(|(var, ..)| buffered.contains(var));
+        let known: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
+        let mut others: Vec<VarId> = buffered.difference(&known).copied().collect();
+        others.sort_unstable();
+        wanted.extend(others.into_iter().map(|var| (var, BufferRole::Sweeps, true)));
     }
     for (var, role, is_between) in wanted {
         let id = *homes.buffers.entry(var).or_insert_with(|| memory.buffer(var, role));

@@ -3,7 +3,7 @@
 //! The table of the specification gives kinds, numbers kept per cycle of a window, and slots that are carried. Where ours
 //! differ, they are better, and the reason stands beside the row:
 //!
-//! * Recomputation goes along several cheap operations, so fewer numbers are kept: 14 instead of 18 for the LSTM.
+//! * Recomputation goes along several operations, by a minimum cut, so fewer numbers are kept: 12 instead of 18 for the LSTM.
 //! * Sequences of sweeps are searched, so some adjoints take one loop less.
 
 use eddy_plan::plan::{Buffer, BufferRole, Plan, Schedule};

@@ -14,7 +14,6 @@ use eddy_plan::plan::{Checkpoint, Direction, Region, Sweep, chunk_length};
 use super::super::Emitter;
 use super::super::assign::copy;
 use super::super::reads::memory;
-use super::deferred::Part;
 use super::sweep::Bodies;
 use super::{alternatives, last_zones};
 use crate::layout::Element;
@@ -93,10 +92,10 @@ impl<'a> Emitter<'a> {
         checkpoints: &[(usize, &'a Checkpoint)],
         lines: &mut Lines,
     ) {
-        let sums = self.deferred(region, number, sweep, true);
+        let sums = self.deferred(region, number, sweep, self.chunk_entries());
         let bodies = self.bodies(region, number, sweep, &sums);
         let mut after_inner = Lines::default();
-        self.write_sums(number, Direction::Backward, &sums, Part::Chunk, &mut after_inner);
+        self.write_sums(number, Direction::Backward, &sums, &mut after_inner);
         let again: Vec<[Lines; 2]> =
             checkpoints.iter().map(|(which, checkpoint)| self.again(region, *which, checkpoint)).collect();
         lines.line(format!("/* sweep {number}, backwards, chunk by chunk */"));

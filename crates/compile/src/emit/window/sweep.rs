@@ -9,7 +9,7 @@ use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
-use super::deferred::{Part, Sum};
+use super::deferred::{MAX_BLOCK, Sum};
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right};
@@ -25,9 +25,10 @@ pub(super) struct Bodies {
 impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
-        let sums = self.deferred(region, number, sweep, false);
+        let block = MAX_BLOCK.min(self.max_outputs);
+        let sums = self.deferred(region, number, sweep, block + 1);
         let mut after_inner = Lines::default();
-        self.write_sums(number, sweep.direction, &sums, Part::Window, &mut after_inner);
+        self.write_sums(number, sweep.direction, &sums, &mut after_inner);
         let Bodies { first, inner, lasts } = self.bodies(region, number, sweep, &sums);
         let at = |index: &str, inner: &dyn Fn(&mut Lines), lines: &mut Lines| {
             lines.block("", |lines| {
@@ -55,10 +56,11 @@ impl<'a> Emitter<'a> {
             Direction::Backward => "for (int64_t t = n - 2; t > 0; t--)",
         };
         let write_inner = |lines: &mut Lines| {
-            if !inner.is_empty() {
+            if !after_inner.is_empty() {
+                blocks(sweep.direction, block, &inner, &after_inner, lines);
+            } else if !inner.is_empty() {
                 lines.block(head, |lines| lines.append(&inner));
             }
-            lines.append(&after_inner);
         };
         match sweep.direction {
             Direction::Forward => {
@@ -282,4 +284,28 @@ impl<'a> Emitter<'a> {
             to.append(&lines);
         }
     }
+}
+
+/// A loop over the inner cycles, in blocks: something is done after each.
+fn blocks(direction: Direction, block: usize, inner: &Lines, after: &Lines, lines: &mut Lines) {
+    let (outer, bound, head) = match direction {
+        Direction::Forward => (
+            format!("for (int64_t low = 1; low < n - 1; low += {block})"),
+            format!("const int64_t high = low + {block} < n - 1 ? low + {block} : n - 1, before = low - 1;"),
+            "for (int64_t t = low; t < high; t++)",
+        ),
+        Direction::Backward => (
+            format!("for (int64_t high = n - 1; high > 1; high -= {block})"),
+            format!("const int64_t low = high > {block} ? high - {block} : 1, before = low - 1;"),
+            "for (int64_t t = high - 1; t >= low; t--)",
+        ),
+    };
+    lines.block(&outer, |lines| {
+        lines.line(bound);
+        lines.line("(void)before;");
+        if !inner.is_empty() {
+            lines.block(head, |lines| lines.append(inner));
+        }
+        lines.append(after);
+    });
 }
