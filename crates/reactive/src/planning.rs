@@ -6,6 +6,7 @@ use eddy_plan::show::{json, kind, reason, report, svg};
 use eddy_plan::{Kinds, plan as planned};
 use eddy_syntax::{Diagnostic, Sources};
 
+use crate::checkpoints;
 use crate::codes;
 use crate::command_line::{Told, shape_hints};
 use crate::draft::Draft;
@@ -50,6 +51,7 @@ pub fn plan(
         }
         warnings.append(&mut prepared.warnings);
         warnings.extend(no_plan(program, node, &prepared, &plan, options.stream));
+        warnings.extend(checkpoints::warning(&prepared.flow, &plan, &name, program.span_of(node)));
     }
     if diagnostics.is_empty() { Ok((text, warnings)) } else { Err(diagnostics) }
 }

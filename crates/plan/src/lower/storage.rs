@@ -292,9 +292,12 @@ pub fn share(
     let mut gone: FxHashSet<BufferId> = FxHashSet::default();
     for (first, last, var) in intervals {
         let own = homes.buffers[&var];
-        let ty = &system.flow.var(var).ty;
+        let form = |var: VarId| {
+            let ty = &system.flow.var(var).ty;
+            (ty.scalar, ty.shape.is_scalar(), ty.shape.iter().product::<usize>())
+        };
         let fits = |(until, id): &&mut (usize, BufferId)| {
-            *until < first && system.flow.var(memory.buffers[id.0].vars[0]).ty == *ty
+            *until < first && form(memory.buffers[id.0].vars[0]) == form(var)
         };
         match free.iter_mut().find(fits) {
             Some((until, id)) => {

@@ -1,9 +1,9 @@
 //! Checkpoints in words.
 
-use eddy_flow::VarId;
+use eddy_flow::{Flow, VarId};
 
 use super::names::Names;
-use crate::plan::{Checkpoint, NoCheckpoint, Region};
+use crate::plan::{Checkpoint, NoCheckpoint, Plan, Region, Schedule};
 
 /// What a step does about checkpoints, after its name: it puts registers aside, or has a loop run again.
 pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
@@ -39,4 +39,17 @@ pub fn refusal(names: &Names<'_>, why: NoCheckpoint) -> String {
             format!("`{}` of step {} is not for one loop backwards alone", names.name(var), step + 1)
         }
     }
+}
+
+/// Why a plan has no checkpoints although they were asked for, and loops hand something to each other at each cycle.
+pub fn no_checkpoints(flow: &Flow, plan: &Plan) -> Option<String> {
+    let names = Names::new(flow);
+    plan.roots.iter().find_map(|root| match &root.schedule {
+        Schedule::Windows(windows) if root.memory.buffers > 0 => {
+            let has_some = windows.versions.iter().any(|version| !version.region.checkpoints.is_empty());
+            let why = windows.no_checkpoints.first().filter(|_| !has_some)?;
+            Some(refusal(&names, *why))
+        }
+        _ => None,
+    })
 }

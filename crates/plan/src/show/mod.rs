@@ -12,6 +12,7 @@ mod names;
 mod svg;
 mod text;
 
+pub use checkpoint::no_checkpoints;
 pub use json::json;
 pub use kind::{kind, reason};
 pub use svg::svg;
