@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint, value_parser};
 
-use super::checkpoint::Checkpointing;
 use super::{Program, Reporting, named_constant, named_shape};
 
 #[derive(Args)]
@@ -44,9 +43,9 @@ pub struct BuildArgs {
     /// There is room for windows of at most N cycles [default: 64]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub max_window: Option<u64>,
-    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
-    #[arg(long, value_name = "HOW")]
-    pub checkpoint: Option<Checkpointing>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::checkpoint::Checkpointing;
 use super::{Program, Reporting, named_constant, named_shape};
 
 #[derive(Args)]
@@ -108,9 +107,9 @@ pub struct TrainArgs {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     pub max_window: Option<usize>,
-    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
-    #[arg(long, value_name = "HOW")]
-    pub checkpoint: Option<Checkpointing>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -6,7 +6,6 @@
 
 mod asking;
 mod building;
-mod checkpoint;
 mod learning;
 mod planning;
 
@@ -22,7 +21,6 @@ use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
 pub use asking::{AskArgs, EnumArgs, IntypeArgs, OptArgs, ValueArgs};
 pub use building::{BuildArgs, Target};
-use checkpoint::Checkpointing;
 pub use learning::{DiffArgs, GradcheckArgs, TrainArgs};
 pub use planning::PlanArgs;
 
@@ -315,9 +313,9 @@ pub struct Evaluation {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     max_window: Option<u64>,
-    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
-    #[arg(long, value_name = "HOW", requires = "node")]
-    checkpoint: Option<Checkpointing>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"], requires = "node")]
+    checkpoint: Option<String>,
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
     pub params: Option<PathBuf>,

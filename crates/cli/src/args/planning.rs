@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint, value_parser};
 
-use super::checkpoint::Checkpointing;
 use super::{Program, Reporting, named_constant, named_shape};
 
 #[derive(Args)]
@@ -26,9 +25,9 @@ pub struct PlanArgs {
     /// Say how much memory windows of at most N cycles take
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..), requires = "node")]
     pub max_window: Option<u64>,
-    /// Keep less: loops forwards run again, from registers that were put aside, before the loops backwards that read what they compute
-    #[arg(long, value_name = "HOW")]
-    pub checkpoint: Option<Checkpointing>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     /// Plan for data without an end, so that memory must not grow with them
     #[arg(long)]
     pub stream: bool,
