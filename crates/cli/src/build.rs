@@ -37,6 +37,7 @@ pub fn build(args: &BuildArgs) -> Result<Status, Stop> {
         seed: args.seed,
         keep: args.keep,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+        checkpoints: args.checkpoint.is_some(),
         single: args.f32,
         ..Options::default()
     };

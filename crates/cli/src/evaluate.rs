@@ -103,6 +103,7 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Stop> {
         shapes: args.shapes.clone(),
         seed: args.seed,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+        checkpoints: args.checkpoint.is_some(),
         stream: args.stream,
         keep: args.keep,
         json: is_json,

@@ -165,6 +165,8 @@ pub enum OptionName {
     Unchecked,
     /// `--max-window N`.
     MaxWindow,
+    /// `--checkpoint HOW`.
+    Checkpoint,
     /// `--memory` of `check`.
     MemoryReport,
     /// `--svg FILE`.
@@ -242,6 +244,7 @@ impl OptionName {
             OptionName::Chrono => "--chrono",
             OptionName::Unchecked => "--unchecked",
             OptionName::MaxWindow => "--max-window",
+            OptionName::Checkpoint => "--checkpoint",
             OptionName::Svg => "--svg",
             OptionName::Arrows => "--arrows",
             OptionName::Params => "--params",
@@ -321,6 +324,8 @@ pub struct Options {
     pub unchecked: bool,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
+    /// Loops run again rather than keep what they compute.
+    pub checkpoints: bool,
     /// Say how much memory the program needs.
     pub memory_report: bool,
     /// Draw pictures instead of writing lines.

@@ -23,6 +23,8 @@ pub struct TrainOptions {
     pub cut: Option<usize>,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
+    /// Loops run again rather than keep what they compute.
+    pub checkpoints: bool,
     /// Which evaluator; one of the language's.
     pub engine: Option<String>,
 }

@@ -63,6 +63,8 @@ pub struct Options {
     pub holds: bool,
     /// What is computed again rather than kept.
     pub recompute: Recompute,
+    /// Whether loops put aside their registers now and then and run again, to keep less (section 7).
+    pub checkpoints: bool,
     /// Which kinds of plan are tried.
     pub kinds: Kinds,
 }
@@ -91,7 +93,14 @@ pub enum Kinds {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { seed: 0, single: false, holds: true, recompute: Recompute::Elementwise, kinds: Kinds::All }
+        Options {
+            seed: 0,
+            single: false,
+            holds: true,
+            recompute: Recompute::Elementwise,
+            checkpoints: false,
+            kinds: Kinds::All,
+        }
     }
 }
 

@@ -251,7 +251,8 @@ impl Search<'_> {
         shown.sort_unstable();
         shown.dedup();
         let prelude = self.prelude_loop(&prelude.lags, &shown);
-        windows(system, cut, prelude, &versions, self.outputs, Wishes { recompute: self.options.recompute })
+        let Options { recompute, checkpoints, .. } = *self.options;
+        windows(system, cut, prelude, &versions, self.outputs, Wishes { recompute, checkpoints })
     }
 
     fn prelude_loop(&self, lags: &Lags, shown: &[VarId]) -> Lagged {

@@ -7,6 +7,7 @@ use eddy_language::{Built, Options};
 use eddy_plan::{Kinds, plan};
 use eddy_syntax::{Diagnostic, Sources, Span};
 
+use crate::checkpoints;
 use crate::codes;
 use crate::command_line::{Told, shape_hints};
 use crate::draft::Draft;
@@ -41,6 +42,7 @@ pub fn build(
     let planning = eddy_plan::Options {
         seed,
         single: options.single,
+        checkpoints: options.checkpoints,
         kinds: Kinds::Bounded,
         recompute: recompute(options),
         ..eddy_plan::Options::default()
@@ -65,6 +67,7 @@ pub fn build(
             _ => diagnostic,
         }]
     })?;
+    let warning = checkpoints::warning(flow, &plan, &name, span);
     let about = format!("the node `{name}` of {}", base_name(sources.main().name()));
     let (files, report) = package(&emitted, &about);
     let files = files.into_iter().map(|file| eddy_language::File {
@@ -72,6 +75,7 @@ pub fn build(
         text: file.text,
         is_edited: file.is_edited,
     });
+    prepared.warnings.extend(warning);
     Ok(Built { node: emitted.name, files: files.collect(), report, warnings: prepared.warnings })
 }
 

@@ -88,6 +88,9 @@ pub const NOT_COMPILED: Code = "E0902";
 /// A node cannot be written in C.
 pub const NO_C: Code = "E0903";
 
+/// Loops keep what they compute, although they were asked to run again.
+pub const NO_CHECKPOINTS: Code = "E0904";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -136,4 +139,5 @@ pub const PAGES: &[Page] = &[
     page!("E0901"),
     page!("E0902"),
     page!("E0903"),
+    page!("E0904"),
 ];

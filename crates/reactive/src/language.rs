@@ -54,17 +54,17 @@ impl Language for Reactive {
                 &[Node, Const, Shape, Dense, Finite]
             }
             Command::Plan => {
-                use OptionName::{Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
-                &[Node, Const, Shape, Seed, MaxWindow, Stream, Svg]
+                use OptionName::{Checkpoint, Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
+                &[Node, Const, Shape, Seed, MaxWindow, Checkpoint, Stream, Svg]
             }
             Command::Run => {
                 use OptionName::{
-                    Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed, Show,
-                    Unchecked,
+                    Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed,
+                    Show, Unchecked,
                 };
                 &[
-                    Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Params,
-                    Precision,
+                    Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Checkpoint,
+                    Params, Precision,
                 ]
             }
         })

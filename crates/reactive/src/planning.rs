@@ -6,6 +6,7 @@ use eddy_plan::show::{json, kind, reason, report, svg};
 use eddy_plan::{Kinds, Recompute, plan as planned};
 use eddy_syntax::{Diagnostic, Sources};
 
+use crate::checkpoints;
 use crate::codes;
 use crate::command_line::{Told, shape_hints};
 use crate::draft::Draft;
@@ -23,6 +24,7 @@ pub fn plan(
 ) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
     let wishes = eddy_plan::Options {
         seed: options.seed.unwrap_or(0),
+        checkpoints: options.checkpoints,
         kinds: if options.stream { Kinds::Bounded } else { Kinds::All },
         recompute: recompute(options),
         ..eddy_plan::Options::default()
@@ -50,6 +52,7 @@ pub fn plan(
         }
         warnings.append(&mut prepared.warnings);
         warnings.extend(no_plan(program, node, &prepared, &plan, options.stream));
+        warnings.extend(checkpoints::warning(&prepared.flow, &plan, &name, program.span_of(node)));
     }
     if diagnostics.is_empty() { Ok((text, warnings)) } else { Err(diagnostics) }
 }

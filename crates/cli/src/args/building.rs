@@ -46,6 +46,9 @@ pub struct BuildArgs {
     /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory
     #[arg(long)]
     pub keep: bool,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -107,6 +107,9 @@ pub struct TrainArgs {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     pub max_window: Option<usize>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -25,6 +25,9 @@ pub struct PlanArgs {
     /// Say how much memory windows of at most N cycles take
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..), requires = "node")]
     pub max_window: Option<u64>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
+    pub checkpoint: Option<String>,
     /// Plan for data without an end, so that memory must not grow with them
     #[arg(long)]
     pub stream: bool,

@@ -100,6 +100,9 @@ pub struct Evaluation {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     max_window: Option<u64>,
+    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
+    #[arg(long, value_name = "HOW", value_parser = ["sqrt"], requires = "node")]
+    checkpoint: Option<String>,
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "node")]
     pub params: Option<PathBuf>,
@@ -145,6 +148,7 @@ impl Evaluation {
             chrono: self.chrono,
             unchecked: self.unchecked,
             max_window: self.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
+            checkpoints: self.checkpoint.is_some(),
             memory_report: false,
             svg: self.svg.is_some(),
             arrows: self.arrows,
@@ -202,6 +206,7 @@ impl Evaluation {
             (self.chrono, OptionName::Chrono),
             (self.unchecked, OptionName::Unchecked),
             (self.max_window.is_some(), OptionName::MaxWindow),
+            (self.checkpoint.is_some(), OptionName::Checkpoint),
             (self.svg.is_some(), OptionName::Svg),
             (self.arrows, OptionName::Arrows),
             (self.params.is_some(), OptionName::Params),

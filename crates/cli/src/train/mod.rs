@@ -86,6 +86,7 @@ fn make(
         sequence: args.sequence,
         cut: args.cut,
         max_window: args.max_window,
+        checkpoints: args.checkpoint.is_some(),
         engine: args.engine.clone(),
     };
     match language.trainer(sources, &options, data, validation) {

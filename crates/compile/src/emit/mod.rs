@@ -207,6 +207,8 @@ pub enum NotCompiled {
     Unknown(String),
     /// A delay in a loop over a window starts with what is computed there.
     Start(String),
+    /// A loop that would run again from checkpoints has streams that are not there at all cycles, or windows whose end is derived.
+    Checkpoints,
 }
 
 impl fmt::Display for NotCompiled {
@@ -220,6 +222,9 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Unknown(stream) => {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
             }
+            NotCompiled::Checkpoints => f.write_str(
+                "a loop that runs again from checkpoints remembers streams that are not there at all cycles; leave `--checkpoint` out",
+            ),
             NotCompiled::Start(stream) => {
                 write!(
                     f,
@@ -269,6 +274,8 @@ struct Emitter<'a> {
     outputs: Vec<Port>,
     state: Struct,
     max_outputs: usize,
+    /// The buffers that are kept for one chunk of the window at a time.
+    chunked: FxHashSet<usize>,
     constants: Vec<(String, Value)>,
     constants_are: Constants,
     opens: bool,
@@ -320,6 +327,7 @@ impl<'a> Emitter<'a> {
             outputs: ports(&flow.outputs),
             state: Struct::default(),
             max_outputs: 1,
+            chunked: FxHashSet::default(),
             constants: Vec::new(),
             constants_are: options.constants,
             opens: options.opens,

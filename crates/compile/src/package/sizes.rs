@@ -13,6 +13,8 @@ const ROLES: &[(&str, &str)] = &[
     ("s_", "carried from cycle to cycle"),
     ("q", "kept for some cycles"),
     ("w", "kept for each cycle of a window"),
+    ("d", "kept for some cycles"),
+    ("c", "kept for √W cycles of a window"),
     ("u", "single values of a window"),
     ("r", "registers of sweeps"),
     ("t", "scratch"),

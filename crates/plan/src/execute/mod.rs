@@ -11,6 +11,7 @@ mod cell;
 mod late;
 mod memory;
 mod scan;
+mod sweep;
 mod units;
 mod window;
 

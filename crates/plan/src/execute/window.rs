@@ -8,10 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::cell::{Cell, Env, Stop, compute};
 use super::memory::{Memory, wrong};
+use super::sweep::{Aside, run_sweep};
 use super::units::{run_nested, run_retimed};
 use crate::plan::{
-    Body, BufferId, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, Right, ScalarId, SlotId,
-    Source, Step, Store, Sweep, Unit, Version, Windows, Zone, ZoneEnd,
+    Body, BufferId, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, ScalarId, SlotId, Source,
+    Step, Unit, Version, Windows, Zone, ZoneEnd,
 };
 
 /// A window, or a window inside one.
@@ -27,11 +28,11 @@ pub struct Frame<'a> {
 }
 
 /// What a sweep remembers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Sweeping {
-    locals: FxHashMap<VarId, Cell>,
-    neighbours: FxHashMap<VarId, Cell>,
-    trackers: FxHashMap<VarId, Cell>,
+    pub locals: FxHashMap<VarId, Cell>,
+    pub neighbours: FxHashMap<VarId, Cell>,
+    pub trackers: FxHashMap<VarId, Cell>,
 }
 
 /// One iteration of a sweep.
@@ -153,9 +154,10 @@ pub fn run_region(
             });
         }
     }
-    for step in &region.steps {
+    let mut aside = Aside::default();
+    for (number, step) in region.steps.iter().enumerate() {
         match step {
-            Step::Sweep(sweep) => run_sweep(memory, frame, sweep)?,
+            Step::Sweep(sweep) => run_sweep(memory, frame, (number, sweep), &mut aside)?,
             Step::Unit(Unit::Retimed(retimed)) => run_retimed(memory, frame, retimed, is_closed)?,
             Step::Unit(Unit::Nested(inner)) => run_nested(memory, frame, inner, is_closed)?,
         }
@@ -163,59 +165,7 @@ pub fn run_region(
     Ok(())
 }
 
-fn run_sweep(memory: &mut Memory<'_>, frame: Frame<'_>, sweep: &Sweep) -> Result<(), Stop> {
-    let n = frame.cycles.len();
-    let mut sweeping = Sweeping::default();
-    let mut latched: FxHashMap<ScalarId, Cell> = FxHashMap::default();
-    for step in 0..n {
-        let at = if sweep.direction == Direction::Forward { step } else { n - 1 - step };
-        let zone = frame.zones[at];
-        let body = &sweep.bodies[zone];
-        let is_inner = frame.region.zones[zone] == Zone::Inner;
-        if sweep.is_straight
-            && is_inner
-            && body.code.iter().any(|instruction| !is_written_down(&instruction.right))
-        {
-            return Err(Stop::Violation(
-                "straight-line code has something to do at an inner cycle".to_string(),
-            ));
-        }
-        run_body(memory, frame, at, body, &mut sweeping)?;
-        let mut tracked = Vec::new();
-        for tracker in &sweep.trackers {
-            let env = SweepEnv { memory, frame, at, sweeping: &sweeping };
-            match env.read(&tracker.next[zone])? {
-                Cell::Absent => {}
-                cell => tracked.push((tracker.shift, cell)),
-            }
-        }
-        sweeping.trackers.extend(tracked);
-        if is_inner {
-            for latch in &sweep.latches {
-                let cell = sweeping.locals[&latch.var].clone();
-                if cell != Cell::Absent
-                    && (sweep.direction == Direction::Forward || !latched.contains_key(&latch.scalar))
-                {
-                    latched.insert(latch.scalar, cell);
-                }
-            }
-        }
-        sweeping.neighbours = std::mem::take(&mut sweeping.locals);
-        sweeping.neighbours.retain(|var, _| sweep.neighbours.contains(var));
-    }
-    for latch in &sweep.latches {
-        let cell = latched.remove(&latch.scalar).unwrap_or(Cell::Absent);
-        memory.store(Store::Scalar(latch.scalar), latch.var, 0, &cell)?;
-    }
-    Ok(())
-}
-
-/// Whether an instruction only copies what does not change inside the window.
-fn is_written_down(right: &Right) -> bool {
-    matches!(right, Right::Copy(Read::Here(_, Place::Immediate(_) | Place::Scalar(_) | Place::Absent)))
-}
-
-fn run_body(
+pub fn run_body(
     memory: &mut Memory<'_>,
     frame: Frame<'_>,
     at: usize,

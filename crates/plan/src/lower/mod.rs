@@ -1,16 +1,19 @@
 //! From steps to code: where each cell is kept, and instructions that know where their operands are.
 //!
-//! * [`storage`]: registers, buffers, scalars, slots; [`recompute`]: buffers that are not worth it.
+//! * [`storage`]: registers, buffers, scalars, slots; [`recompute`]: buffers that are not worth it, by a minimum [`cut`].
 //! * [`region`]: the steps of a region as instructions.
+//! * [`checkpoint`]: loops that run again, to keep less.
 //! * [`late`]: loops in which equations are late.
 
+mod checkpoint;
+mod cut;
 mod late;
 mod recompute;
 mod region;
 mod storage;
 
 use eddy_flow::VarId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Recompute;
 use crate::cells::Cell;
@@ -27,6 +30,8 @@ use storage::{After, Homes, Memory, Spot, assign, carried_reads, share};
 pub struct Wishes {
     /// Which buffers are taken away, since they are cheap to compute again.
     pub recompute: Recompute,
+    /// Whether loops run again rather than keep what they compute.
+    pub checkpoints: bool,
 }
 
 /// Code for windows: one version, or one for each value that a condition is assumed to have.
@@ -43,20 +48,35 @@ pub fn windows(
     let places: FxHashMap<VarId, Arrival> =
         arrivals.iter().map(|arrival| (arrival.var, arrival.clone())).collect();
     let mut code = Vec::new();
-    let mut before = Vec::new();
+    let (mut before, mut no_checkpoints) = (Vec::new(), Vec::new());
     for (assumes, draft) in versions {
         let cells = draft.cells(system);
         let read_after: Vec<Cell> =
             carried_reads(&cells, draft).into_iter().chain(emission_reads(&cells, draft, outputs)).collect();
-        let after = After { outputs, cells: &read_after, recompute: wishes.recompute };
+        let after = After { outputs, are_shown: true, cells: &read_after, recompute: wishes.recompute };
         let mut homes = assign(&cells, draft, &after, &mut memory, Homes::default());
-        share(draft, system, &read_after, &mut homes, &mut memory);
         for shift in carried_shifts(draft) {
             memory.slot(system, shift);
         }
         before.push(std::mem::take(&mut homes.before));
-        let coder = Coder::new(system, draft, &homes, &memory, &places, None);
-        let (region, emit) = (coder.region(), coder.emit(outputs));
+        let coded = |homes: &Homes, memory: &Memory| {
+            let coder = Coder::new(system, draft, homes, memory, &places, None);
+            (coder.region(), coder.emit(outputs))
+        };
+        // What is kept for one chunk at a time shares its buffer with nothing.
+        let mut chunked: FxHashSet<VarId> = FxHashSet::default();
+        if wishes.checkpoints {
+            let (region, emit) = coded(&homes, &memory);
+            let (pairs, _) = checkpoint::pairs(&region, &emit, &memory.buffers);
+            chunked = pairs.iter().flat_map(checkpoint::Pair::streams).collect();
+        }
+        share(draft, system, &read_after, &chunked, &mut homes, &mut memory);
+        let (mut region, emit) = coded(&homes, &memory);
+        if wishes.checkpoints {
+            let (pairs, refused) = checkpoint::pairs(&region, &emit, &memory.buffers);
+            checkpoint::split(&mut region, pairs, &mut memory.buffers);
+            no_checkpoints.extend(refused);
+        }
         code.push(Version { assumes: *assumes, region, emit });
     }
     let Memory { buffers, scalars, slots, .. } = memory;
@@ -71,6 +91,7 @@ pub fn windows(
         buffers,
         scalars,
         n_between_before,
+        no_checkpoints,
     };
     let bytes = bytes(system, &windows);
     (windows, bytes)
@@ -134,10 +155,16 @@ fn arrivals(
 fn bytes(system: &System<'_>, windows: &Windows) -> Bytes {
     let of = |var: VarId| width(system, var);
     let role = |asked: BufferRole| -> u64 {
-        let buffers = windows.buffers.iter().filter(|buffer| buffer.role == asked);
+        let buffers = windows.buffers.iter().filter(|buffer| buffer.role == asked && !buffer.is_chunked);
         buffers.map(|buffer| of(buffer.vars[0])).sum()
     };
     let rings: u64 = late::bytes(system, &windows.prelude);
+    let chunked = windows.buffers.iter().filter(|buffer| buffer.is_chunked);
+    let checkpoints = windows.versions.iter().flat_map(|version| &version.region.checkpoints);
+    let put_aside = checkpoints.flat_map(|checkpoint| {
+        let trackers = checkpoint.again.trackers.iter().map(|tracker| tracker.shift);
+        trackers.chain(checkpoint.registers.iter().copied())
+    });
     Bytes {
         carried: windows.carried.iter().map(|slot| of(slot.next)).sum(),
         scalars: windows.scalars.iter().map(|scalar| of(scalar.var)).sum(),
@@ -145,6 +172,7 @@ fn bytes(system: &System<'_>, windows: &Windows) -> Bytes {
         buffers: role(BufferRole::Sweeps),
         inputs: role(BufferRole::Arrival),
         outputs: role(BufferRole::Output),
+        chunks: chunked.map(|buffer| of(buffer.vars[0])).chain(put_aside.map(of)).sum(),
     }
 }
 

@@ -1,12 +1,17 @@
 //! Recomputation (section 7): a buffer whose values are cheap to compute again from what is kept anyway is not needed.
 //!
-//! Buffers are looked at from the last to the first. One is dropped if cheap operations lead to its value from other buffers, inputs,
-//! constants and held values; the steps that read it then compute it again, with all that is between.
+//! There are two ways to find such buffers. The greedy one looks at them from the last to the first: one is dropped if few and cheap
+//! operations lead to its value from other buffers, inputs, constants and held values. The other is a minimum [`cut`](super::cut) between
+//! what computes a value and what reads it; it may keep streams that no other step reads, and goes along all operations but reductions,
+//! products of matrices and convolutions. It is taken if it keeps fewer bytes. Either way, the steps that read what is not kept
+//! compute it again, with all that is between.
 
 use eddy_flow::VarId;
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cut::{Origin, cut};
+use super::late::width;
 use crate::Recompute;
 use crate::cells::{Cell, Cells, Pull};
 use crate::plan::BufferRole;
@@ -31,7 +36,7 @@ impl Repeats {
     }
 }
 
-/// Decides what is computed again; takes it out of `buffered`.
+/// Decides what is computed again; takes it out of `buffered`, which may get others in return.
 pub fn repeats(
     cells: &Cells<'_>,
     draft: &Draft,
@@ -45,19 +50,15 @@ pub fn repeats(
         wanted.iter().filter(|(_, role, _)| *role == BufferRole::Sweeps).map(|(var, ..)| *var).collect();
     candidates.retain(|var| !read_after.contains(&(*var, INNER)) && is_read_simply(draft, *var));
     candidates.sort_unstable_by_key(|var| std::cmp::Reverse(rank.get(var).copied().unwrap_or(0)));
-    let mut dropped: Vec<VarId> = Vec::new();
-    for var in candidates {
-        buffered.remove(&var);
-        if way_back(cells, draft, buffered, var, recompute, MAX_OPERATIONS).is_some() {
-            dropped.push(var);
-        } else {
-            buffered.insert(var);
-        }
-    }
+    let greedy = kept_greedily(cells, draft, &candidates, buffered, recompute);
+    let bytes = |kept: &FxHashSet<VarId>| kept.iter().map(|var| width(cells.system, *var)).sum::<u64>();
+    // A cut goes along operations that take time.
+    let cut = (recompute == Recompute::Elementwise).then(|| kept_by_cut(cells, draft, &candidates, buffered));
+    *buffered = cut.filter(|cut| bytes(cut) < bytes(&greedy)).unwrap_or(greedy);
     let mut repeats = Repeats::default();
     let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
-    for var in dropped {
-        let again = way_back(cells, draft, buffered, var, recompute, usize::MAX)
+    for var in candidates.into_iter().filter(|var| !buffered.contains(var)) {
+        let again = way_back(cells, draft, buffered, var, is_repeatable, usize::MAX)
             .expect("what is dropped stays computable");
         for step in readers(draft, var) {
             of_step.entry(step).or_default().extend(&again);
@@ -77,6 +78,55 @@ pub fn repeats(
         repeats.of_step.insert(step, vars);
     }
     repeats
+}
+
+/// What is kept if candidates are dropped one after the other.
+fn kept_greedily(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    candidates: &[VarId],
+    buffered: &FxHashSet<VarId>,
+    recompute: Recompute,
+) -> FxHashSet<VarId> {
+    let mut kept = buffered.clone();
+    for var in candidates {
+        kept.remove(var);
+        let is_allowed = |def: &Def| is_cheap(def, recompute);
+        if way_back(cells, draft, &kept, *var, is_allowed, MAX_OPERATIONS).is_none() {
+            kept.insert(*var);
+        }
+    }
+    kept
+}
+
+/// What is kept if that is as little as possible.
+fn kept_by_cut(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    candidates: &[VarId],
+    buffered: &FxHashSet<VarId>,
+) -> FxHashSet<VarId> {
+    let mut kept = buffered.clone();
+    for var in candidates {
+        kept.remove(var);
+    }
+    let origin = |var: VarId| {
+        if is_free(cells, draft, &kept, var) {
+            Origin::Free
+        } else if can_repeat(cells, draft, var, is_repeatable) {
+            Origin::From(cells.deps(var, INNER).cells.into_iter().map(|((operand, _), _)| operand).collect())
+        } else {
+            Origin::Source
+        }
+    };
+    let bytes = |var: VarId| {
+        let node = draft.graph.number(var, INNER)?;
+        let step = draft.schedule.steps[draft.schedule.step_of[node]];
+        matches!(step, StepKind::Sweep(_)).then(|| width(cells.system, var))
+    };
+    let cut = cut(candidates, origin, bytes);
+    kept.extend(cut);
+    kept
 }
 
 /// The steps that read the inner cells of a stream besides its own.
@@ -102,13 +152,13 @@ fn is_read_simply(draft: &Draft, var: VarId) -> bool {
     is_sweep(node) && crossing.all(|(user, pull)| *pull == Pull::Here && is_sweep(*user))
 }
 
-/// What has to be computed to get a value from what is kept, if cheap operations are enough.
+/// What has to be computed to get a value from what is kept, if operations that are allowed are enough.
 fn way_back(
     cells: &Cells<'_>,
     draft: &Draft,
     buffered: &FxHashSet<VarId>,
     var: VarId,
-    recompute: Recompute,
+    is_allowed: impl Fn(&Def) -> bool,
     max_operations: usize,
 ) -> Option<FxHashSet<VarId>> {
     let mut again: FxHashSet<VarId> = FxHashSet::default();
@@ -118,23 +168,25 @@ fn way_back(
             continue;
         }
         // Long ways are not cheap.
-        if again.len() > max_operations
-            || !is_cheap(cells.system.def(var), recompute)
-            || !cells.evaluation.is_open(var, INNER)
-            || draft.graph.number(var, INNER).is_none()
-        {
+        if again.len() > max_operations || !can_repeat(cells, draft, var, &is_allowed) {
             return None;
         }
-        for ((operand, _), _) in cells.deps(var, INNER).cells {
-            let is_kept = !cells.is_inside[operand.index()]
-                || buffered.contains(&operand)
-                || draft.held.contains_key(&operand);
-            if !is_kept {
-                todo.push(operand);
-            }
-        }
+        let operands = cells.deps(var, INNER).cells.into_iter().map(|((operand, _), _)| operand);
+        todo.extend(operands.filter(|operand| !is_free(cells, draft, buffered, *operand)));
     }
     Some(again)
+}
+
+/// Whether the value of a stream can be read as it is.
+fn is_free(cells: &Cells<'_>, draft: &Draft, buffered: &FxHashSet<VarId>, var: VarId) -> bool {
+    !cells.is_inside[var.index()] || buffered.contains(&var) || draft.held.contains_key(&var)
+}
+
+/// Whether an operation that is allowed computes the inner cells of a stream.
+fn can_repeat(cells: &Cells<'_>, draft: &Draft, var: VarId, is_allowed: impl Fn(&Def) -> bool) -> bool {
+    is_allowed(cells.system.def(var))
+        && cells.evaluation.is_open(var, INNER)
+        && draft.graph.number(var, INNER).is_some()
 }
 
 /// A value is worth at most so many operations, from what is kept when it is dropped.
@@ -152,6 +204,24 @@ fn ranks(draft: &Draft) -> FxHashMap<VarId, usize> {
     // Streams of a unit may need each other; they are no candidates.
     let order = order.unwrap_or(inner);
     order.into_iter().enumerate().map(|(rank, node)| (graph.nodes[node].0, rank)).collect()
+}
+
+/// Whether a cell may be computed again at all: reductions, products of matrices and convolutions are done once.
+fn is_repeatable(def: &Def) -> bool {
+    let Def::Apply(op, _) = def else { return matches!(def, Def::Copy(_) | Def::Choice { .. }) };
+    let is_reduction = matches!(
+        op,
+        Op::Sum(_)
+            | Op::Mean(_)
+            | Op::Max(_)
+            | Op::MaxMask(_)
+            | Op::Softmax
+            | Op::Argmax
+            | Op::SumTo
+            | Op::Reduce(_)
+            | Op::Fold(..)
+    );
+    !is_reduction && !matches!(op, Op::Matmul | Op::Conv2d | Op::Conv2dDx | Op::Conv2dDk)
 }
 
 /// Whether an operation counts as cheap: one pass over its elements.

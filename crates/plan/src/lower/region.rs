@@ -80,6 +80,7 @@ impl<'a> Coder<'a> {
             zones: zones.list.clone(),
             alternatives: zones.alternatives.clone(),
             steps: steps.collect(),
+            checkpoints: Vec::new(),
             single: single.collect(),
             claims: self.claims(),
             held: self.held(),
@@ -459,7 +460,7 @@ impl<'a> Coder<'a> {
 }
 
 /// Streams that are read at the iteration before.
-fn neighbours(bodies: &[Body]) -> Vec<VarId> {
+pub fn neighbours(bodies: &[Body]) -> Vec<VarId> {
     let mut found = Vec::new();
     for read in bodies.iter().flat_map(|body| &body.code).flat_map(Region::reads) {
         let is_neighbour = match read {

@@ -13,6 +13,7 @@ use super::recompute::{Repeats, repeats};
 use crate::Recompute;
 use crate::cells::{Cell, Cells};
 use crate::graph::NodeNo;
+use crate::known::Abstract;
 use crate::plan::{Buffer, BufferId, BufferRole, Carried, Scalar, ScalarId, SlotId, Zone, ZoneEnd};
 use crate::region::Draft;
 use crate::system::{Def, System};
@@ -59,7 +60,7 @@ pub struct Memory {
 
 impl Memory {
     pub fn buffer(&mut self, var: VarId, role: BufferRole) -> BufferId {
-        self.buffers.push(Buffer { vars: vec![var], role, is_between_steps: false });
+        self.buffers.push(Buffer { vars: vec![var], role, is_between_steps: false, is_chunked: false });
         BufferId(self.buffers.len() - 1)
     }
 
@@ -100,6 +101,8 @@ pub struct Homes {
 pub struct After<'a> {
     /// Streams all of whose cells are read.
     pub outputs: &'a [VarId],
+    /// Whether they are read in order to be shown, when all steps have run.
+    pub are_shown: bool,
     /// Single cells that are read.
     pub cells: &'a [Cell],
     /// Which buffers may be taken away.
@@ -120,7 +123,9 @@ pub fn assign(
     let in_units: FxHashSet<VarId> = draft.units.iter().flat_map(|unit| unit.vars.iter().copied()).collect();
     let unit_reads: FxHashSet<VarId> =
         draft.units.iter().flat_map(|unit| unit.reads.iter().copied()).collect();
-    let read_after: FxHashSet<Cell> = after.cells.iter().copied().collect();
+    let shown_once = shown_once(cells, draft, after, &unit_reads, &in_units);
+    let single_cells: Vec<Cell> = after.cells.iter().chain(&shown_once.cells).copied().collect();
+    let read_after: FxHashSet<Cell> = single_cells.iter().copied().collect();
     let latched = latched(cells, draft);
     // Streams that need a buffer.
     let mut wanted: Vec<(VarId, BufferRole, bool)> = Vec::new();
@@ -129,7 +134,8 @@ pub fn assign(
         let is_between = unit_reads.contains(&var)
             || nodes()
                 .any(|node| is_crossing(node) && (graph.nodes[node].1 == INNER || in_units.contains(&var)));
-        let is_shown = after.outputs.contains(&var) && is_computed(draft, var);
+        let is_shown =
+            after.outputs.contains(&var) && !shown_once.vars.contains(&var) && is_computed(draft, var);
         let is_kept = read_after.contains(&(var, INNER)) && graph.number(var, INNER).is_some()
             || (in_units.contains(&var) && nodes().any(|node| read_after.contains(&graph.nodes[node])));
         if is_shown {
@@ -143,6 +149,10 @@ pub fn assign(
         let mut buffered: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
         homes.repeats = repeats(cells, draft, &wanted, &read_after, &mut buffered, after.recompute);
         wanted.retain(|(var, ..)| buffered.contains(var));
+        let known: FxHashSet<VarId> = wanted.iter().map(|(var, ..)| *var).collect();
+        let mut others: Vec<VarId> = buffered.difference(&known).copied().collect();
+        others.sort_unstable();
+        wanted.extend(others.into_iter().map(|var| (var, BufferRole::Sweeps, true)));
     }
     for (var, role, is_between) in wanted {
         let id = *homes.buffers.entry(var).or_insert_with(|| memory.buffer(var, role));
@@ -155,13 +165,8 @@ pub fn assign(
             single.push((*var, Spot::of(draft.zones.list[*zone])));
         }
     }
-    single.extend(
-        after
-            .cells
-            .iter()
-            .filter(|(_, zone)| draft.zones.only().contains(zone))
-            .map(|(var, _)| (*var, Spot::Only)),
-    );
+    let only = single_cells.iter().filter(|(_, zone)| draft.zones.only().contains(zone));
+    single.extend(only.map(|(var, _)| (*var, Spot::Only)));
     single.extend(latched.iter().map(|var| (*var, Spot::Inner)));
     single.retain(|(var, _)| cells.is_inside[var.index()] && !homes.buffers.contains_key(var));
     single.extend(
@@ -170,19 +175,56 @@ pub fn assign(
             .values()
             .map(|entry| (entry.var, if entry.end == ZoneEnd::First { Spot::First } else { Spot::Last })),
     );
-    for key in single {
-        homes.scalars.entry(key).or_insert_with(|| memory.scalar(key.0, key.1));
+    // A window has one cycle or more: the only one has the place of the first or of the last one.
+    single.sort_by_key(|(_, spot)| *spot == Spot::Only);
+    for (var, spot) in single {
+        let twin = |other: Spot| homes.scalars.get(&(var, other)).filter(|_| spot == Spot::Only).copied();
+        let twin = twin(Spot::First).or_else(|| twin(Spot::Last));
+        let id = || twin.unwrap_or_else(|| memory.scalar(var, spot));
+        homes.scalars.entry((var, spot)).or_insert_with(id);
     }
     // The units inside.
     for unit in &draft.units {
         if let UnitRun::Nested(inner) = &unit.run {
             let inner_cells = inner.cells(cells.system);
             let read_after = carried_reads(&inner_cells, inner);
-            let after = After { outputs: &unit.wanted, cells: &read_after, recompute: Recompute::Nothing };
+            let recompute = Recompute::Nothing;
+            let after = After { outputs: &unit.wanted, are_shown: false, cells: &read_after, recompute };
             homes = assign(&inner_cells, inner, &after, memory, homes);
         }
     }
     homes
+}
+
+/// Outputs that are not computed at inner cycles, such as `d when first`, and the cells of them that are.
+#[derive(Default)]
+struct ShownOnce {
+    vars: FxHashSet<VarId>,
+    cells: Vec<Cell>,
+}
+
+fn shown_once(
+    cells: &Cells<'_>,
+    draft: &Draft,
+    after: &After<'_>,
+    unit_reads: &FxHashSet<VarId>,
+    in_units: &FxHashSet<VarId>,
+) -> ShownOnce {
+    let mut found = ShownOnce::default();
+    if !after.are_shown {
+        return found;
+    }
+    for var in after.outputs.iter().filter(|var| cells.is_inside[var.index()]) {
+        let is_absent = |zone: usize| *cells.evaluation.get(*var, zone) == Abstract::Absent;
+        let is_inner = draft.graph.number(*var, INNER).is_some() && !is_absent(INNER);
+        if is_inner || unit_reads.contains(var) || in_units.contains(var) {
+            continue;
+        }
+        found.vars.insert(*var);
+        let ends = (0..draft.zones.len()).filter(|zone| *zone != INNER && !is_absent(*zone));
+        found.cells.extend(ends.map(|zone| (*var, zone)));
+    }
+    found
 }
 
 /// Whether a stream has cells that are computed here.
@@ -219,11 +261,12 @@ fn latched(cells: &Cells<'_>, draft: &Draft) -> Vec<VarId> {
 }
 
 /// Lets streams have the same buffer if one is written after the last step that reads the other: each buffer has the streams whose
-/// intervals do not meet (interval colouring, which is optimal from left to right).
+/// intervals do not meet (interval colouring, which is optimal from left to right). Streams in `kept` have buffers of their own.
 pub fn share(
     draft: &Draft,
     system: &System<'_>,
     read_after: &[Cell],
+    kept: &FxHashSet<VarId>,
     homes: &mut Homes,
     memory: &mut Memory,
 ) {
@@ -238,6 +281,7 @@ pub fn share(
     for (var, id) in &homes.buffers {
         if memory.buffers[id.0].role == BufferRole::Sweeps
             && !carried.contains(var)
+            && !kept.contains(var)
             && let Some((first, last)) = interval(draft, homes, *var)
         {
             intervals.push((first, last, *var));
@@ -249,9 +293,12 @@ pub fn share(
     let mut gone: FxHashSet<BufferId> = FxHashSet::default();
     for (first, last, var) in intervals {
         let own = homes.buffers[&var];
-        let ty = &system.flow.var(var).ty;
+        let form = |var: VarId| {
+            let ty = &system.flow.var(var).ty;
+            (ty.scalar, ty.shape.is_scalar(), ty.shape.iter().product::<usize>())
+        };
         let fits = |(until, id): &&mut (usize, BufferId)| {
-            *until < first && system.flow.var(memory.buffers[id.0].vars[0]).ty == *ty
+            *until < first && form(memory.buffers[id.0].vars[0]) == form(var)
         };
         match free.iter_mut().find(fits) {
             Some((until, id)) => {

@@ -8,8 +8,10 @@
 //!
 //! * [`code`]: instructions, and where they read and write.
 //! * [`window`]: windows, zones, sweeps, units.
+//! * [`checkpoint`]: loops that run once more, to keep less.
 //! * [`closing`]: the predicate that ends a window where no single condition does.
 
+pub mod checkpoint;
 pub mod closing;
 pub mod code;
 pub mod window;
@@ -18,6 +20,7 @@ pub use eddy_flow::Polarity;
 use eddy_flow::VarId;
 use eddy_flow::clocks::ClockId;
 
+pub use checkpoint::{Checkpoint, NoCheckpoint, chunk_length};
 pub use closing::{Bit, Closing, Needing, Pending, Required};
 pub use code::{
     Body, BufferId, Condition, Immediate, Instruction, Place, Read, Right, ScalarId, SlotId, Store,
@@ -172,7 +175,8 @@ pub enum Reason {
     Worse,
 }
 
-/// The memory of a plan, in bytes: `carried + scalars + rings + W * (buffers + inputs)` for windows of at most `W` cycles.
+/// The memory of a plan, in bytes: `carried + scalars + rings + W * (buffers + inputs + outputs) + √W * chunks` for windows of at most
+/// `W` cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// State that is carried from window to window, or from cycle to cycle.
@@ -187,6 +191,9 @@ pub struct Memory {
     pub inputs: u64,
     /// Per cycle of a window: outputs that wait for their turn.
     pub outputs: u64,
+    /// Per cycle of a chunk, of which there are about as many in a window as cycles in a chunk: what loops hand to each other, and the
+    /// registers that are put aside.
+    pub chunks: u64,
 }
 
 impl Memory {
@@ -202,6 +209,7 @@ impl Memory {
 
     /// The bytes if windows have at most so many cycles.
     pub fn bound(&self, window: u64) -> u64 {
-        self.fixed().saturating_add(window.saturating_mul(self.per_cycle()))
+        let chunks = chunk_length(window).saturating_mul(self.chunks);
+        self.fixed().saturating_add(window.saturating_mul(self.per_cycle())).saturating_add(chunks)
     }
 }

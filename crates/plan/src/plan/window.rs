@@ -11,7 +11,7 @@ use eddy_flow::clocks::ClockId;
 use eddy_flow::{Polarity, VarId};
 
 use super::code::{Body, BufferId, Condition, Immediate, Instruction, Place, Read, ScalarId, SlotId};
-use super::{Closing, Lagged};
+use super::{Checkpoint, Closing, Lagged, NoCheckpoint};
 
 /// A plan by windows.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Windows {
     pub scalars: Vec<Scalar>,
     /// How many numbers per cycle steps would hand to each other if nothing were computed again.
     pub n_between_before: usize,
+    /// Why there are no checkpoints that were asked for.
+    pub no_checkpoints: Vec<NoCheckpoint>,
 }
 
 /// One version of the code of a window.
@@ -97,6 +99,8 @@ pub struct Region {
     pub alternatives: Vec<Alternative>,
     /// What runs over a window of two or more cycles, and over an open one; in mode [`Mode::Cut`] over every window.
     pub steps: Vec<Step>,
+    /// Loops forwards that are run again; only in the outermost region.
+    pub checkpoints: Vec<Checkpoint>,
     /// What runs for a window of one cycle: a body for each zone O.
     pub single: Vec<Body>,
     /// Cells that are known without computing them.
@@ -222,6 +226,8 @@ pub struct Buffer {
     pub role: BufferRole,
     /// Whether a step reads what another one wrote.
     pub is_between_steps: bool,
+    /// Whether it has entries for the cycles of one chunk only; see [`Checkpoint`].
+    pub is_chunked: bool,
 }
 
 /// What a buffer is for.

@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use eddy_flow::{Flow, VarId};
 
+use super::checkpoint::{refusal, registers};
 use super::closing::closes;
 use super::kind::{condition, kind, of_root};
 use super::names::Names;
 use super::text::zone;
 use crate::plan::{
-    Body, BufferRole, Cut, Lagged, Plan, Region, RootPlan, Schedule, Step, Unit, Version, Windows, ZoneEnd,
+    Body, BufferRole, Checkpoint, Cut, Instruction, Lagged, Plan, Region, RootPlan, Schedule, Step, Unit,
+    Version, Windows, ZoneEnd,
 };
 
 /// The plan of a node as a line of JSON.
@@ -77,6 +79,7 @@ impl Writer<'_> {
         let memory = [
             ("fixed", memory.fixed().to_string()),
             ("per_cycle", memory.per_cycle().to_string()),
+            ("per_cycle_of_a_chunk", memory.chunks.to_string()),
             ("at_most", bound),
         ];
         fields.push(("memory", object(&memory)));
@@ -107,7 +110,8 @@ impl Writer<'_> {
 
     fn windows(&self, windows: &Windows) -> Vec<(&'static str, String)> {
         let of_role = |role: BufferRole| {
-            let buffers = windows.buffers.iter().filter(move |buffer| buffer.role == role);
+            let buffers =
+                windows.buffers.iter().filter(move |buffer| buffer.role == role && !buffer.is_chunked);
             list(buffers.map(|buffer| list(buffer.vars.iter().map(|var| self.name(*var)))))
         };
         let scalars = windows.scalars.iter().map(|scalar| {
@@ -125,6 +129,10 @@ impl Writer<'_> {
             ("buffers", of_role(BufferRole::Sweeps)),
             ("inputs", of_role(BufferRole::Arrival)),
             ("outputs", of_role(BufferRole::Output)),
+            (
+                "no_checkpoints",
+                list(windows.no_checkpoints.iter().map(|why| text(&refusal(&self.names, *why)))),
+            ),
             ("numbers_between_steps_without_recomputation", windows.n_between_before.to_string()),
             ("scalars", list(scalars)),
             ("carried", list(windows.carried.iter().map(|carried| self.name(carried.shift)))),
@@ -138,8 +146,26 @@ impl Writer<'_> {
         object(&[
             ("assumes", assumes),
             ("steps", self.steps(&version.region)),
+            ("checkpoints", self.checkpoints(&version.region)),
             ("held", self.held(&version.region)),
         ])
+    }
+
+    fn checkpoints(&self, region: &Region) -> String {
+        let checkpoint = |checkpoint: &Checkpoint| {
+            let code = checkpoint.again.bodies.iter().flat_map(|body| &body.code);
+            let is_kept = |instruction: &&Instruction| !instruction.store.is_empty();
+            let mut kept: Vec<VarId> = code.filter(is_kept).map(|instruction| instruction.var).collect();
+            kept.sort_unstable();
+            kept.dedup();
+            object(&[
+                ("step", checkpoint.forward.to_string()),
+                ("runs_again_in", checkpoint.backward.to_string()),
+                ("put_aside", list(registers(checkpoint).map(|var| self.name(var)))),
+                ("kept", list(kept.into_iter().map(|var| self.name(var)))),
+            ])
+        };
+        list(region.checkpoints.iter().map(checkpoint))
     }
 
     fn held(&self, region: &Region) -> String {

@@ -4,6 +4,7 @@
 //! * [`text`](mod@text): all of it; [`json`](mod@json): the same for scripts; [`svg`](mod@svg): a picture of the sweeps and of what they hand to
 //!   each other.
 
+mod checkpoint;
 mod closing;
 mod json;
 mod kind;
@@ -11,6 +12,7 @@ mod names;
 mod svg;
 mod text;
 
+pub use checkpoint::no_checkpoints;
 pub use json::json;
 pub use kind::{kind, reason};
 pub use svg::svg;

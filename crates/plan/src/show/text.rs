@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::checkpoint::{of_step, refusal};
 use super::closing::closes;
 use super::kind::{condition, kind};
 use super::names::Names;
@@ -52,7 +53,10 @@ impl Writer<'_> {
     /// The bound of section 7: what is there whatever happens, and so much for each cycle of a window.
     fn memory(&self, root: &RootPlan) -> String {
         let (fixed, each) = (root.memory.fixed(), root.memory.per_cycle());
-        let bound = format!("memory: {fixed} B + {each} B for each cycle of the window");
+        let mut bound = format!("memory: {fixed} B + {each} B for each cycle of the window");
+        if root.memory.chunks > 0 {
+            bound += &format!(" + {} B for each of √W cycles", root.memory.chunks);
+        }
         match self.max_window {
             None => bound,
             Some(cycles) => {
@@ -98,6 +102,9 @@ impl Writer<'_> {
             };
             self.region(&version.region, depth, text);
         }
+        for why in &windows.no_checkpoints {
+            line(text, 1, &format!("no checkpoints: {}", refusal(&self.names, *why)));
+        }
         self.buffers(windows, text);
         if !windows.scalars.is_empty() {
             let scalar = |scalar: &crate::plan::Scalar| {
@@ -121,7 +128,13 @@ impl Writer<'_> {
             };
             buffers.map(names).collect::<Vec<_>>().join(", ")
         };
-        let is_between = |buffer: &Buffer| buffer.is_between_steps && buffer.role != BufferRole::Arrival;
+        let chunked = list(&|buffer: &Buffer| buffer.is_chunked);
+        if !chunked.is_empty() {
+            line(text, 1, &format!("kept for √W cycles: {chunked}"));
+        }
+        let is_between = |buffer: &Buffer| {
+            buffer.is_between_steps && buffer.role != BufferRole::Arrival && !buffer.is_chunked
+        };
         let between = windows.buffers.iter().filter(|buffer| is_between(buffer));
         let n: usize = between.map(|buffer| self.names.n_numbers(buffer.vars[0])).sum();
         if n > 0 {
@@ -149,7 +162,8 @@ impl Writer<'_> {
                 Step::Sweep(sweep) => {
                     let direction = format!("{:?}", sweep.direction).to_lowercase();
                     let what = if sweep.is_straight { "straight line" } else { "loop" };
-                    line(text, depth, &format!("{number}. {direction} {what}"));
+                    let again = of_step(&self.names, region, number - 1);
+                    line(text, depth, &format!("{number}. {direction} {what}{again}"));
                     self.bodies(region, &sweep.bodies, depth + 1, text);
                 }
                 Step::Unit(Unit::Retimed(retimed)) => {

@@ -5,6 +5,7 @@ use eddy_syntax::{Diagnostic, Span};
 
 use super::program::{Compilation, compile};
 use super::{NotCompiled, Source};
+use crate::checkpoints;
 use crate::codes;
 
 /// What the command line says about engines.
@@ -34,7 +35,9 @@ pub fn choose(
                 let name = &choice.name;
                 out.progress(&format!("compiled `{name}` in {seconds:.1} s; it is kept for the next time"));
             }
-            (Some(compilation), None)
+            let Choice { name, span, .. } = choice;
+            let warning = checkpoints::warning(source.flow, &compilation.plan, name, *span);
+            (Some(compilation), warning)
         }
         Err(why) if is_asked_for || why.is_unexpected() => (None, Some(warning(&why, choice))),
         Err(_) => (None, None),

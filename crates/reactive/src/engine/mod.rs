@@ -43,6 +43,8 @@ pub struct Source<'a> {
     pub options: simulate::Options,
     /// Whether contradictions end the run.
     pub is_checked: bool,
+    /// Whether compiled loops run again rather than keep what they compute.
+    pub checkpoints: bool,
 }
 
 /// A program that is being run.

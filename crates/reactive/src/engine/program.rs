@@ -134,13 +134,14 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
         seed,
         single,
         recompute: Recompute::Arithmetic,
+        checkpoints: source.checkpoints,
         ..eddy_plan::Options::default()
     };
     let plan = plan(&flow, source.clocks, &options);
     let Planned { flow, clocks, plan, companions } = all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
-    let max_window = room(per_cycle, precision).min(most);
+    let max_window = room(per_cycle, row_bytes(&flow), precision).min(most);
     let options = emit::Options {
         name: name.to_string(),
         precision,
@@ -208,11 +209,21 @@ impl Compilation {
     }
 }
 
-/// How many cycles a window may have: as many as fit into memory that is only taken when they come.
-fn room(bytes_per_cycle: u64, precision: Precision) -> usize {
+/// How many cycles a window may have: as many as fit into memory that is only taken when they come. Much of a row of outputs is never
+/// touched, if something large is there at one cycle only.
+fn room(bytes_per_cycle: u64, bytes_per_row: u64, precision: Precision) -> usize {
     const ROOM: u64 = 1 << 29;
-    let bytes = if precision == Precision::Single { bytes_per_cycle / 2 } else { bytes_per_cycle };
-    usize::try_from((ROOM / bytes.max(1)).clamp(256, 1 << 20)).unwrap_or(256)
+    const ROOM_OF_ROWS: u64 = 1 << 31;
+    let shrink = if precision == Precision::Single { 2 } else { 1 };
+    let cycles = ROOM / (bytes_per_cycle / shrink).max(1);
+    let rows = ROOM_OF_ROWS / (bytes_per_row / shrink).max(1);
+    usize::try_from(cycles.min(rows).clamp(256, 1 << 20)).unwrap_or(256)
+}
+
+/// The bytes of the outputs of a cycle.
+fn row_bytes(flow: &Flow) -> u64 {
+    let sizes = flow.outputs.iter().map(|output| &flow.var(*output).ty.shape);
+    sizes.map(|shape| 8 * shape.iter().map(|size| *size as u64).product::<u64>() + 1).sum()
 }
 
 /// Asks for the conditions that inputs are sampled by, so that it is found out if an input is there where it should not be.

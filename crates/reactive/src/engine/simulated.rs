@@ -26,7 +26,7 @@ pub struct Simulated<'a> {
 impl<'a> Simulated<'a> {
     /// A program before a cycle.
     pub fn new(source: Source<'a>, start: u64) -> Simulated<'a> {
-        let Source { flow, clocks, shown, options, is_checked } = source;
+        let Source { flow, clocks, shown, options, is_checked, .. } = source;
         // What nobody will see is computed while its cycle is open, and keeps none open.
         let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().collect();
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);

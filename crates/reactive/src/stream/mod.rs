@@ -70,6 +70,7 @@ pub fn run(
             single: options.single,
         },
         is_checked: !options.unchecked,
+        checkpoints: options.checkpoints,
     };
     let choice = Choice {
         engine: options.engine.clone(),

@@ -35,6 +35,7 @@ pub struct NodeTrainer {
     unit: Unit,
     is_shuffled: bool,
     options: simulate::Options,
+    checkpoints: bool,
     /// The state of optimisers, by its name; empty before the first epoch.
     memory: FxHashMap<String, Value>,
     validation: Option<Validation>,
@@ -102,6 +103,7 @@ impl NodeTrainer {
                 max_window: options.max_window,
                 single: false,
             },
+            checkpoints: options.checkpoints,
             memory: FxHashMap::default(),
             validation,
             prepared,
@@ -180,7 +182,7 @@ impl NodeTrainer {
     }
 
     fn source(&self) -> Source<'_> {
-        source(&self.prepared, &self.loss, self.options)
+        Source { checkpoints: self.checkpoints, ..source(&self.prepared, &self.loss, self.options) }
     }
 
     /// An epoch before its first row.
@@ -350,7 +352,8 @@ impl Trainer for NodeTrainer {
 /// A node whose loss is asked for.
 fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Options) -> Source<'a> {
     let shown = std::slice::from_ref(loss);
-    Source { flow: &prepared.flow, clocks: &prepared.clocks, shown, options, is_checked: true }
+    let Prepared { flow, clocks, .. } = prepared;
+    Source { flow, clocks, shown, options, is_checked: true, checkpoints: false }
 }
 
 /// Parameters whose values are given.

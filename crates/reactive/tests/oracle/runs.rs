@@ -167,8 +167,14 @@ fn turned_on(pass: &str, off: Options, text: &str, words: &str, tolerance: Toler
 
 const NO_HOLDS: Options = Options { holds: false, ..ALL };
 const NO_RECOMPUTATION: Options = Options { recompute: Recompute::Nothing, ..ALL };
-const ALL: Options =
-    Options { seed: 0, single: false, holds: true, recompute: Recompute::Elementwise, kinds: Kinds::All };
+const ALL: Options = Options {
+    seed: 0,
+    single: false,
+    holds: true,
+    recompute: Recompute::Elementwise,
+    checkpoints: false,
+    kinds: Kinds::All,
+};
 
 #[test]
 fn held_values_keep_tables() {

@@ -12,6 +12,7 @@ use eddy_reactive::cell::Cell;
 use eddy_reactive::engine::{Compilation, Engine, Failure, Source, print, split};
 use eddy_reactive::simulate;
 
+use crate::checkpoints::{LENGTHS, NODES, windows_of};
 use crate::generated::case::Ready;
 use crate::generated::compare::show;
 use crate::generated::engines::SEED;
@@ -101,6 +102,7 @@ fn compilation(
                 NotCompiled::EventDriven => "no plan",
                 NotCompiled::Unknown(_) => "unknown at the end",
                 NotCompiled::Start(_) => "a start that is computed",
+                NotCompiled::Checkpoints => "checkpoints of sampled streams",
             });
         }
     };
@@ -135,20 +137,29 @@ fn parts(
     Compilation::joined(compiled).map(|compilation| Ok((compilation, texts))).ok_or("no plan")
 }
 
-pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
-    let source = Source {
+fn source(ready: &Ready, how: How) -> Source<'_> {
+    Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
         shown: &ready.flow().outputs,
         options: simulate::Options { seed: SEED, single: how.single, ..simulate::Options::default() },
         is_checked: true,
-    };
+        checkpoints: how.checkpoints,
+    }
+}
+
+pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
+    let source = source(ready, how);
     let (compilation, text) = match compilation(&source, folder, how, number) {
         Ok(compiled) => compiled?,
         Err(why) => return Ok(Verdict::Skipped(why)),
     };
+    same_rows(ready, source, &compilation, &text)
+}
+
+fn same_rows(ready: &Ready, source: Source<'_>, compilation: &Compilation, text: &str) -> Trial {
     let (simulated, ending) = run(ready, Engine::new(source, None));
-    let (compiled, compiled_ending) = run(ready, Engine::new(source, Some(&compilation)));
+    let (compiled, compiled_ending) = run(ready, Engine::new(source, Some(compilation)));
     if ending != compiled_ending {
         return Err(format!("simulated: {ending:?}\n  compiled: {compiled_ending:?}\n{text}"));
     }
@@ -174,7 +185,11 @@ pub struct How {
     pub single: bool,
     /// Whether the window that is open at the end is compiled too.
     pub opens: bool,
+    pub checkpoints: bool,
 }
+
+/// Without vectors, in double precision, everything kept.
+pub const PLAIN: How = How { flags: &["-O0"], single: false, opens: false, checkpoints: false };
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
@@ -192,20 +207,44 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
 
 #[test]
 fn compiled_programs() {
-    compiled("compiled programs", 50, Family::Plain, How { flags: &["-O0"], single: false, opens: false });
+    compiled("compiled programs", 50, Family::Plain, PLAIN);
 }
 
 #[test]
 fn compiled_programs_in_single_precision() {
-    compiled(
-        "compiled single",
-        30,
-        Family::Plain,
-        How { flags: &["-O3", "-march=native"], single: true, opens: true },
-    );
+    let how = How { flags: &["-O3", "-march=native"], single: true, opens: true, ..PLAIN };
+    compiled("compiled single", 30, Family::Plain, how);
 }
 
 #[test]
 fn compiled_training() {
-    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], single: false, opens: true });
+    compiled("compiled training", 40, Family::Training, How { flags: &["-O1"], opens: true, ..PLAIN });
+}
+
+#[test]
+fn compiled_checkpoints() {
+    let how = How { flags: &["-O1"], checkpoints: true, ..PLAIN };
+    compiled("compiled checkpoints", 40, Family::Training, how);
+}
+
+#[test]
+fn compiled_checkpoints_in_windows_of_all_lengths() {
+    let how = How { flags: &["-O1"], checkpoints: true, ..PLAIN };
+    let folder = Folder::new("checkpoints");
+    for (number, node) in NODES.into_iter().enumerate() {
+        let ready = windows_of(node, 1);
+        // Some of the programs are not compiled at all.
+        let Ok(printed) = print(&source(&ready, how), "law", how.opens) else { continue };
+        let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
+        assert!(text.contains("chunk"), "{node} has no checkpoints\n{text}");
+        let library = build(&printed.emitted, &folder.0, number, how.flags)
+            .unwrap_or_else(|error| panic!("{node}: {error}\n{text}"));
+        let compilation = printed.opened(library);
+        for length in LENGTHS {
+            let ready = windows_of(node, length);
+            if let Err(difference) = same_rows(&ready, source(&ready, how), &compilation, "") {
+                panic!("{node}, windows of {length}: {difference}\n{text}");
+            }
+        }
+    }
 }

@@ -15,7 +15,12 @@ use crate::generated::harness::{Trial, Verdict, law};
 use crate::run::{execute, execute_joining, has_unknown_inputs, options, planned};
 use crate::samples::{Family, Sample};
 
-fn law_of_samples(name: &'static str, cases: u32, family: Family, holds: impl Fn(&Sample, &Ready) -> Trial) {
+pub fn law_of_samples(
+    name: &'static str,
+    cases: u32,
+    family: Family,
+    holds: impl Fn(&Sample, &Ready) -> Trial,
+) {
     law(
         name,
         cases,
@@ -51,7 +56,7 @@ fn same(ready: &Ready, ways: [Result<Rows, Stop>; 2]) -> Trial {
     Ok(Verdict::Holds)
 }
 
-fn agree(ready: &Ready, left: &Options, right: &Options) -> Trial {
+pub fn agree(ready: &Ready, left: &Options, right: &Options) -> Trial {
     let [left, right] = [left, right].map(|options| execute(ready, &planned(ready, options)));
     same(ready, [left, right])
 }

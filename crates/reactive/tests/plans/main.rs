@@ -2,8 +2,8 @@
 //!
 //! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples): which of them are tried, and what
 //!   differentiation makes of them; [`run`](run): plans that are executed.
-//! * the laws: [`agreement`](agreement) and [`benches`](benches) (L1, L2), [`mutants`](mutants) (L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7,
-//!   L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
+//! * the laws: [`agreement`](agreement) and [`benches`](benches) (L1, L2), [`mutants`](mutants) (L3), [`sharing`](sharing) (L2, L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7,
+//!   L8) and [`checkpoints`](checkpoints) (L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
 
 #[path = "../generated/mod.rs"]
 mod generated;
@@ -14,8 +14,10 @@ mod samples;
 mod agreement;
 mod benches;
 mod bounds;
+mod checkpoints;
 mod compiled;
 mod golden;
 mod invariance;
 mod knowledge;
 mod mutants;
+mod sharing;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
 
-use crate::compiled::{Folder, How, agrees};
+use crate::compiled::{agrees, Folder, How, PLAIN};
 use crate::generated::case::Ready;
 use crate::generated::generate::{Choices, Generator};
 use crate::generated::harness::{Source, Verdict, show};
@@ -87,7 +87,7 @@ fn sample(family: Family, state: &mut u32) -> Sample {
 
 /// Draws programs, and tries at most so many of each shape; there must be at least so many.
 fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
-    let how = How { flags: &["-O0"], single: false, opens: true };
+    let how = How { opens: true, ..PLAIN };
     let folder = Folder::new(&format!("shapes-{family:?}"));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();

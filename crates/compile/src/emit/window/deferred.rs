@@ -1,8 +1,8 @@
-//! Sums of outer products over a sweep, taken when its loop has run.
+//! Sums of outer products over a sweep, taken when its loop has run for some cycles.
 //!
 //! The gradient of a matrix that multiplies vectors is such a sum: each cycle adds `outer(x, y)` to the sum of its neighbour. To read and
-//! write the whole matrix in each cycle takes longer than all else in it. So the loop keeps the vectors, and afterwards each element of
-//! the matrix adds up its terms in a register, in the order of the loop: the bits are the same.
+//! write the whole matrix in each cycle takes longer than all else in it. So the loop keeps the vectors of a block of cycles, and
+//! then each element of the matrix adds up its terms in a register, in the order of the loop: the bits are the same.
 
 use eddy_flow::VarId;
 use eddy_plan::plan::{
@@ -39,19 +39,39 @@ struct Side {
     stride: usize,
     /// Whether the loop must put it there.
     is_put: bool,
+    /// Whether it is kept for the cycles of one block only.
+    is_of_block: bool,
 }
+
+impl Side {
+    /// The place of the vector of a cycle.
+    fn at(&self, cycle: &str) -> String {
+        let Side { array, is_of_block, .. } = self;
+        if *is_of_block { format!("{array}[{cycle} - before]") } else { format!("{array}[{cycle}]") }
+    }
+}
+
+/// So many cycles of a loop are run before the sums are taken: memory for their vectors does not grow with the window, and
+/// reading and writing the matrix takes little of the time.
+pub(super) const MAX_BLOCK: usize = 256;
 
 impl Sum {
     /// What the loop must keep, and where.
     pub fn kept(&self) -> impl Iterator<Item = (VarId, String)> {
         let put = self.sides.iter().filter(|side| side.is_put);
-        put.map(|side| (side.var, format!("{}[t]", side.array)))
+        put.map(|side| (side.var, side.at("t")))
     }
 }
 
 impl<'a> Emitter<'a> {
-    /// The sums of a sweep that can be taken after its loop.
-    pub(super) fn deferred(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep) -> Vec<Sum> {
+    /// The sums of a sweep that can be taken after its loop; of their vectors so many are kept.
+    pub(super) fn deferred(
+        &mut self,
+        region: &'a Region,
+        number: usize,
+        sweep: &'a Sweep,
+        entries: usize,
+    ) -> Vec<Sum> {
         if sweep.is_straight {
             return Vec::new();
         }
@@ -60,8 +80,8 @@ impl<'a> Emitter<'a> {
         let chains = sweep.neighbours.iter().filter_map(|register| self.chain(body, sweep, *register));
         let chains: Vec<Chain<'a>> = chains.collect();
         let sum = |chain: Chain<'a>| {
-            let sides =
-                [self.side(number, body, chain.vectors[0])?, self.side(number, body, chain.vectors[1])?];
+            let [one, other] = chain.vectors;
+            let sides = [self.side(number, body, one, entries)?, self.side(number, body, other, entries)?];
             let start = match chain.start {
                 None => None,
                 Some(immediate) => Some(self.immediate(chain.register, immediate)),
@@ -135,14 +155,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a vector is at each cycle.
-    fn side(&mut self, number: usize, body: &Body, read: &Read) -> Option<Side> {
+    fn side(&mut self, number: usize, body: &Body, read: &Read, entries: usize) -> Option<Side> {
         match read {
             Read::Here(var, Place::Local) if body.code.iter().any(|instruction| instruction.var == *var) => {
                 let name = format!("d{number}_{}", self.names.of(*var));
                 let ty = self.ty(*var);
                 let size: usize = ty.shape.iter().product();
                 if self.state.find(&name).is_none() {
-                    let (dimensions, comment) = (vec![self.max_outputs, size], self.label(*var));
+                    let (dimensions, comment) = (vec![entries, size], self.label(*var));
                     self.state.field(
                         name.clone(),
                         Element::Value(ty.scalar),
@@ -151,18 +171,20 @@ impl<'a> Emitter<'a> {
                         self.precision,
                     );
                 }
-                Some(Side { var: *var, array: format!("self->{name}"), stride: size, is_put: true })
+                let array = format!("self->{name}");
+                Some(Side { var: *var, array, stride: size, is_put: true, is_of_block: true })
             }
             Read::Here(var, Place::Buffer(buffer)) => {
-                let name = format!("w{}", buffer.0);
+                let name = self.buffer_name(*buffer);
                 let stride = *self.state.find(&name)?.dimensions.get(1)?;
-                Some(Side { var: *var, array: format!("self->{name}"), stride, is_put: false })
+                let (array, is_of_block) = (format!("self->{name}"), self.chunked.contains(&buffer.0));
+                Some(Side { var: *var, array, stride, is_put: false, is_of_block })
             }
             _ => None,
         }
     }
 
-    /// The sums, when the loop has run.
+    /// The sums, when the loop has run from `low` to `high`; they go on from one such block to the next.
     pub(super) fn write_sums(
         &mut self,
         number: usize,
@@ -170,22 +192,24 @@ impl<'a> Emitter<'a> {
         sums: &[Sum],
         lines: &mut Lines,
     ) {
-        let (first, sign) = match direction {
-            Direction::Forward => ("1", ""),
-            Direction::Backward => ("n - 2", "-"),
+        let (first, sign, is_first) = match direction {
+            Direction::Forward => ("low", "", "low == 1"),
+            Direction::Backward => ("high - 1", "-", "high == n - 1"),
         };
         for sum in sums {
             let (register, ty) = (self.register(number, sum.register), self.ty(sum.register).clone());
             let function = self.precision.function("outer_sums");
             let [x, y] = &sum.sides;
-            let at = |side: &Side| format!("&{}[{first}][0], {sign}{}", side.array, side.stride);
-            lines.block("if (n > 2)", |lines| {
+            let at = |side: &Side| format!("&{}[0], {sign}{}", side.at(first), side.stride);
+            lines.block("if (high > low)", |lines| {
                 if let Some(start) = &sum.start {
-                    copy(start, &register, &ty, lines);
+                    lines.guarded(&[is_first.to_string()], |lines| copy(start, &register, &ty, lines));
                 }
                 let (rows, columns) = (ty.shape[0], ty.shape[1]);
                 let (x, y) = (at(x), at(y));
-                lines.line(format!("{function}({rows}, {columns}, (size_t)(n - 2), {x}, {y}, {register});"));
+                lines.line(format!(
+                    "{function}({rows}, {columns}, (size_t)(high - low), {x}, {y}, {register});"
+                ));
             });
         }
     }

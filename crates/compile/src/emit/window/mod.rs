@@ -11,6 +11,7 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
+//! * [`checkpoint`]: loops that run again, chunk by chunk.
 //! * [`nested`], [`retimed`]: units.
 //! * [`derived`]: windows that end where nothing waits.
 //! * [`deferred`]: sums of outer products, taken after a loop.
@@ -21,6 +22,7 @@
 //! * [`carry`]: what is carried into the next window.
 
 mod carry;
+mod checkpoint;
 mod deferred;
 mod derived;
 mod frame;
@@ -73,9 +75,9 @@ impl<'a> Emitter<'a> {
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
         check(windows, self)?;
         self.count("n", "cycles in the window");
-        self.memory_of_windows(windows, max_window);
         let lag = windows.prelude.max_lag;
         self.max_outputs = max_window + lag;
+        self.memory_of_windows(windows, max_window);
         self.shape = match &windows.cut {
             Cut::Guard(guard, polarity) => {
                 Shape::Windows { end: Some((*guard, *polarity == Polarity::On)), lag }
@@ -90,7 +92,10 @@ impl<'a> Emitter<'a> {
             self.function(&format!("window{number}"), "int64_t n, int alt", &body);
         }
         self.step_of_windows(windows, max_window);
-        if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
+        // What is kept for a chunk is too short for a window that is open.
+        let is_short = windows.buffers.iter().any(|buffer| buffer.is_chunked);
+        let can_be_open = !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty();
+        if self.opens && can_be_open && !is_short {
             for (number, version) in windows.versions.iter().enumerate() {
                 let mut body = Lines::default();
                 self.open_version(windows, version, &mut body);
@@ -139,6 +144,7 @@ impl<'a> Emitter<'a> {
         }
         for (number, step) in region.steps.iter().enumerate() {
             match step {
+                Step::Sweep(sweep) if base == 0 => self.sweep_or_chunks(region, number, sweep, lines),
                 Step::Sweep(sweep) => self.sweep(region, base + number, sweep, lines),
                 Step::Unit(Unit::Retimed(retimed)) => self.retimed(windows, retimed, lines),
                 Step::Unit(Unit::Nested(inner)) => self.nested(windows, (region, inner), lines),
@@ -188,6 +194,7 @@ impl<'a> Emitter<'a> {
             alternatives(&singles, lines);
             lines.line(if can_fail(&singles) { "return error ? -error : 1;" } else { "return 1;" });
         });
+        Self::chunk_of_window(region, lines);
         self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
         let carried: Vec<Lines> = last_zones(region)
@@ -235,8 +242,19 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
 /// What is not printed yet runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // At the end of a trace `post` is unknown; compiled code knows no such values.
-    match emitter.root.may_be_unknown.first() {
-        Some(var) if matches!(windows.cut, Cut::Trace) => Err(NotCompiled::Unknown(emitter.label(*var))),
-        _ => Ok(()),
+    if let (Some(var), Cut::Trace) = (emitter.root.may_be_unknown.first(), &windows.cut) {
+        return Err(NotCompiled::Unknown(emitter.label(*var)));
     }
+    let is_sampled = |region: &Region, var: VarId| emitter.source.clocks.of(var) != region.clock;
+    let is_refused = |region: &Region| {
+        let mut sweeps = region.checkpoints.iter().map(|checkpoint| &checkpoint.again);
+        region.mode == Mode::Cut && !region.checkpoints.is_empty()
+            || sweeps.any(|sweep| {
+                !sweep.trackers.is_empty() || sweep.latches.iter().any(|latch| is_sampled(region, latch.var))
+            })
+    };
+    if windows.versions.iter().any(|version| is_refused(&version.region)) {
+        return Err(NotCompiled::Checkpoints);
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where cells of a window are.
 
 use eddy_flow::VarId;
-use eddy_plan::plan::{Place, Read};
+use eddy_plan::plan::{BufferId, Place, Read};
 
 use super::super::Emitter;
 use super::super::assign::copy;
@@ -47,15 +47,26 @@ impl Emitter<'_> {
                 let text = self.register(context.sweep, var);
                 memory(text, self.ty(var))
             }
-            Place::Buffer(buffer) => {
-                let entry = self.frame.entry(at);
-                memory(format!("self->w{}[{entry}]", buffer.0), self.ty(var))
-            }
+            Place::Buffer(buffer) => memory(self.entry(*buffer, at), self.ty(var)),
             Place::Scalar(scalar) => memory(format!("self->u{}", scalar.0), self.ty(var)),
             // Nobody who counts reads what is not there.
             Place::Absent | Place::Nowhere => View::whole(Root::One("0".to_string()), self.ty(var)),
             Place::Local | Place::Ring(_) => unreachable!("it is read where it was not computed: {var:?}"),
         }
+    }
+
+    /// The entry of a buffer for a cycle. Buffers that are kept for one chunk begin a cycle before it.
+    pub(super) fn entry(&self, buffer: BufferId, at: &str) -> String {
+        let name = self.buffer_name(buffer);
+        let is_chunked = self.chunked.contains(&buffer.0);
+        let entry = if is_chunked { format!("{at} - before") } else { self.frame.entry(at) };
+        format!("self->{name}[{entry}]")
+    }
+
+    /// The field of a buffer.
+    pub(super) fn buffer_name(&self, buffer: BufferId) -> String {
+        let letter = if self.chunked.contains(&buffer.0) { "c" } else { "w" };
+        format!("{letter}{}", buffer.0)
     }
 
     /// One of two views, by a condition of C. Arrays are chosen by a pointer.

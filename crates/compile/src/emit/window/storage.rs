@@ -2,7 +2,8 @@
 
 use eddy_flow::{Kind, VarId};
 use eddy_plan::plan::{
-    Immediate, Instruction, Place, Read, Region, Right, Scalar, SlotId, Step, Unit, Windows, Zone, ZoneId,
+    BufferId, Immediate, Instruction, Place, Read, Region, Right, Scalar, SlotId, Step, Unit, Windows, Zone,
+    ZoneId,
 };
 use rustc_hash::FxHashMap;
 
@@ -21,14 +22,19 @@ impl<'a> Emitter<'a> {
                 .map(|var| self.ty(*var).shape.iter().product::<usize>())
                 .max()
                 .unwrap_or(1);
-            let mut dimensions = vec![max_window];
+            if buffer.is_chunked {
+                self.chunked.insert(number);
+            }
+            let entries = if buffer.is_chunked { self.chunk_entries() } else { max_window };
+            let mut dimensions = vec![entries];
             if buffer.vars.iter().any(|var| !self.ty(*var).shape.is_scalar()) {
                 dimensions.push(size);
             }
             let names: Vec<String> = buffer.vars.iter().map(|var| self.label(*var)).collect();
             let (element, precision) = (Element::Value(ty.scalar), self.precision);
-            self.state.field(format!("w{number}"), element, dimensions, names.join("; "), precision);
-            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
+            let name = self.buffer_name(BufferId(number));
+            self.state.field(name, element, dimensions, names.join("; "), precision);
+            if !buffer.is_chunked && buffer.vars.iter().any(|var| self.is_sampled(*var)) {
                 self.state.field(
                     format!("wf{number}"),
                     Element::Flag,

@@ -9,33 +9,29 @@ use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
-use super::deferred::Sum;
+use super::deferred::{MAX_BLOCK, Sum};
 use super::sampled::tracked;
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right};
 use crate::view::View;
 
+/// The code of a sweep at the first cycle, at inner ones, and at the last one in each alternative.
+pub(super) struct Bodies {
+    pub first: Lines,
+    pub inner: Lines,
+    pub lasts: Vec<Lines>,
+}
+
 impl<'a> Emitter<'a> {
     /// One sweep: the first and the last cycle are peeled off the loop.
     pub(super) fn sweep(&mut self, region: &'a Region, number: usize, sweep: &'a Sweep, lines: &mut Lines) {
-        let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
+        let block = MAX_BLOCK.min(self.max_outputs);
         let is_closed = !self.frame.is_open && self.frame.is_outermost();
-        let sums = if is_closed { self.deferred(region, number, sweep) } else { Vec::new() };
-        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
-            Some(body) => {
-                let sums = if zone == Zone::Inner { sums.as_slice() } else { &[] };
-                emitter.body(number, body, region.zone_id(zone).map(|id| (sweep, zone, id)), sums)
-            }
-            None => Lines::default(),
-        };
+        let sums = if is_closed { self.deferred(region, number, sweep, block + 1) } else { Vec::new() };
         let mut after_inner = Lines::default();
         self.write_sums(number, sweep.direction, &sums, &mut after_inner);
-        let first = body(self, Zone::First);
-        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty();
-        let inner = if is_loop { body(self, Zone::Inner) } else { Lines::default() };
-        let lasts = if self.frame.is_open { Vec::new() } else { last_zones(region) };
-        let lasts: Vec<Lines> = lasts.into_iter().map(|zone| body(self, zone)).collect();
+        let Bodies { first, inner, lasts } = self.bodies(region, number, sweep, &sums);
         let at = |index: &str, inner: &dyn Fn(&mut Lines), lines: &mut Lines| {
             lines.block("", |lines| {
                 lines.line(format!("const int64_t t = {index};"));
@@ -65,10 +61,11 @@ impl<'a> Emitter<'a> {
             (Direction::Backward, true) => "for (int64_t t = n - 1; t > 0; t--)",
         };
         let write_inner = |lines: &mut Lines| {
-            if !inner.is_empty() {
+            if !after_inner.is_empty() {
+                blocks(sweep.direction, block, &inner, &after_inner, lines);
+            } else if !inner.is_empty() {
                 lines.block(head, |lines| lines.append(&inner));
             }
-            lines.append(&after_inner);
         };
         match sweep.direction {
             Direction::Forward => {
@@ -82,6 +79,30 @@ impl<'a> Emitter<'a> {
                 write_first(lines);
             }
         }
+    }
+
+    /// The code of all zones.
+    pub(super) fn bodies(
+        &mut self,
+        region: &'a Region,
+        number: usize,
+        sweep: &'a Sweep,
+        sums: &[Sum],
+    ) -> Bodies {
+        let of = |zone: Zone| region.zone_id(zone).map(|id| &sweep.bodies[id.0]);
+        let body = |emitter: &mut Self, zone: Zone| match of(zone) {
+            Some(body) => {
+                let sums = if zone == Zone::Inner { sums } else { &[] };
+                emitter.body(number, body, region.zone_id(zone).map(|id| (sweep, zone, id)), sums)
+            }
+            None => Lines::default(),
+        };
+        let first = body(self, Zone::First);
+        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty();
+        let inner = if is_loop { body(self, Zone::Inner) } else { Lines::default() };
+        let lasts = if self.frame.is_open { Vec::new() } else { last_zones(region) };
+        let lasts = lasts.into_iter().map(|zone| body(self, zone)).collect();
+        Bodies { first, inner, lasts }
     }
 
     /// The code of one cycle in one zone.
@@ -177,6 +198,8 @@ impl<'a> Emitter<'a> {
             let entry = self.frame.entry("t");
             for store in &instruction.store {
                 match store {
+                    // Only who shows outputs asks for these flags.
+                    Store::Buffer(buffer) if self.chunked.contains(&buffer.0) => {}
                     Store::Buffer(buffer) => {
                         lines.line(format!("self->wf{}[{entry}] = {is_there};", buffer.0));
                     }
@@ -228,7 +251,7 @@ impl<'a> Emitter<'a> {
             }
             for store in &instruction.store {
                 let place = match store {
-                    Store::Buffer(buffer) => format!("self->w{}[{}]", buffer.0, self.frame.entry("t")),
+                    Store::Buffer(buffer) => self.entry(*buffer, "t"),
                     Store::Scalar(scalar) => format!("self->u{}", scalar.0),
                 };
                 code.exports.entry(instruction.var).or_default().push(place);
@@ -284,4 +307,28 @@ impl<'a> Emitter<'a> {
 fn keep_conditions(context: &Context, instruction: &Instruction, code: &mut Code) {
     let conditions = instruction.clock.iter().map(|condition| condition.read.var());
     code.live_out.extend(conditions.filter(|condition| context.computed.contains(condition)));
+}
+
+/// A loop over the inner cycles, in blocks: something is done after each.
+fn blocks(direction: Direction, block: usize, inner: &Lines, after: &Lines, lines: &mut Lines) {
+    let (outer, bound, head) = match direction {
+        Direction::Forward => (
+            format!("for (int64_t low = 1; low < n - 1; low += {block})"),
+            format!("const int64_t high = low + {block} < n - 1 ? low + {block} : n - 1, before = low - 1;"),
+            "for (int64_t t = low; t < high; t++)",
+        ),
+        Direction::Backward => (
+            format!("for (int64_t high = n - 1; high > 1; high -= {block})"),
+            format!("const int64_t low = high > {block} ? high - {block} : 1, before = low - 1;"),
+            "for (int64_t t = high - 1; t >= low; t--)",
+        ),
+    };
+    lines.block(&outer, |lines| {
+        lines.line(bound);
+        lines.line("(void)before;");
+        if !inner.is_empty() {
+            lines.block(head, |lines| lines.append(inner));
+        }
+        lines.append(after);
+    });
 }

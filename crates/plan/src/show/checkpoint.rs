@@ -1,0 +1,55 @@
+//! Checkpoints in words.
+
+use eddy_flow::{Flow, VarId};
+
+use super::names::Names;
+use crate::plan::{Checkpoint, NoCheckpoint, Plan, Region, Schedule};
+
+/// What a step does about checkpoints, after its name: it puts registers aside, or has a loop run again.
+pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
+    let mut text = String::new();
+    for checkpoint in &region.checkpoints {
+        if checkpoint.forward == step {
+            let registers = names.list(registers(checkpoint));
+            text += &format!(", which puts aside {registers} every √W cycles");
+        }
+        if checkpoint.backward == step {
+            let forward = checkpoint.forward + 1;
+            text += &format!(", before each √W cycles of which step {forward} runs again");
+        }
+    }
+    text
+}
+
+/// The streams that a loop starts from when it runs again.
+pub fn registers(checkpoint: &Checkpoint) -> impl Iterator<Item = VarId> {
+    let trackers = checkpoint.again.trackers.iter().map(|tracker| tracker.shift);
+    trackers.chain(checkpoint.registers.iter().copied())
+}
+
+/// Why there are no checkpoints.
+pub fn refusal(names: &Names<'_>, why: NoCheckpoint) -> String {
+    match why {
+        NoCheckpoint::NoLoops => "no loop forwards keeps anything for a loop backwards".to_string(),
+        NoCheckpoint::Units => "there are loops inside the window that go both ways".to_string(),
+        NoCheckpoint::Reads(step, var) => {
+            format!("step {} reads `{}`, which another step keeps", step + 1, names.name(var))
+        }
+        NoCheckpoint::Shared(step, var) => {
+            format!("`{}` of step {} is not for one loop backwards alone", names.name(var), step + 1)
+        }
+    }
+}
+
+/// Why a plan has no checkpoints although they were asked for, and loops hand something to each other at each cycle.
+pub fn no_checkpoints(flow: &Flow, plan: &Plan) -> Option<String> {
+    let names = Names::new(flow);
+    plan.roots.iter().find_map(|root| match &root.schedule {
+        Schedule::Windows(windows) if root.memory.buffers > 0 => {
+            let has_some = windows.versions.iter().any(|version| !version.region.checkpoints.is_empty());
+            let why = windows.no_checkpoints.first().filter(|_| !has_some)?;
+            Some(refusal(&names, *why))
+        }
+        _ => None,
+    })
+}

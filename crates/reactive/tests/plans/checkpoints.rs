@@ -1,0 +1,164 @@
+//! L8 for checkpoints: loops that run again, chunk by chunk, compute the same bits, in windows of all lengths.
+
+use std::cell::RefCell;
+
+use eddy_plan::plan::{Checkpoint, Plan, Schedule};
+use eddy_plan::show::report;
+use eddy_plan::{Kinds, Options};
+use eddy_reactive::cell::Cell;
+use eddy_tensor::{Data, Value};
+use expect_test::expect;
+
+use crate::generated::case::Ready;
+use crate::generated::harness::{Trial, Verdict, show};
+use crate::golden::{PROGRAMS, prepared};
+use crate::invariance::{agree, law_of_samples};
+use crate::run::{execute, options, planned};
+use crate::samples::Family;
+
+/// Lengths of windows: the smallest, squares and their neighbours, a long one.
+pub const LENGTHS: [usize; 14] = [1, 2, 3, 4, 5, 8, 9, 10, 15, 16, 17, 24, 26, 100];
+
+/// Programs with a loop forwards and one backwards that reads what it keeps.
+pub const NODES: [&str; 8] =
+    ["adj_l_end", "adj_rnn_reset", "t_lstm", "t_sgd", "t_adam", "t_both", "adj_moe", "adj_l"];
+
+pub fn with_checkpoints() -> Options {
+    Options { checkpoints: true, ..options() }
+}
+
+pub fn checkpoints(plan: &Plan) -> Vec<&Checkpoint> {
+    let windows = plan.roots.iter().filter_map(|root| match &root.schedule {
+        Schedule::Windows(windows) => Some(windows),
+        _ => None,
+    });
+    windows.flat_map(|windows| &windows.versions).flat_map(|version| &version.region.checkpoints).collect()
+}
+
+/// Two windows of a length, and one that is still open.
+pub fn windows_of(node: &str, length: usize) -> Ready {
+    let prepared = prepared(PROGRAMS, node);
+    let n_cycles = 2 * length + length.div_ceil(2);
+    let row = |input: &eddy_reactive::flow::VarId| {
+        let var = prepared.flow.var(*input);
+        let cell = |cycle: usize| {
+            let x = |index: usize| ((7 * cycle + 3 * index + 1) % 11) as f64 / 8.0 - 0.5;
+            match var.name.as_deref() {
+                Some("end" | "batch_end" | "cut") => Cell::Value(Value::Bool(cycle % length == length - 1)),
+                Some("bp") => Cell::Value(Value::Bool(true)),
+                _ => {
+                    let shape = var.ty.shape.clone();
+                    let n = shape.n_elements().expect("shapes are small");
+                    Cell::Value(Value::new(shape, Data::Num((0..n).map(x).collect())).expect("it fits"))
+                }
+            }
+        };
+        (0..n_cycles).map(cell).collect()
+    };
+    let inputs = prepared.flow.inputs.iter().map(row).collect();
+    Ready { prepared, inputs, n_cycles }
+}
+
+#[test]
+fn l8_checkpoints_change_no_bit_in_windows_of_all_lengths() {
+    for node in NODES {
+        for length in LENGTHS {
+            let ready = windows_of(node, length);
+            let (plain, again) = (planned(&ready, &options()), planned(&ready, &with_checkpoints()));
+            assert!(!checkpoints(&again).is_empty(), "{}", report(node, ready.flow(), &again, None));
+            let [plain, found] = [&plain, &again].map(|plan| execute(&ready, plan));
+            let plain = plain.unwrap_or_else(|stop| panic!("{node}: {stop:?}"));
+            assert!(
+                found.as_ref() == Ok(&plain),
+                "{node}, windows of {length}: {found:?}\n{plain:?}\n{}",
+                report(node, ready.flow(), &again, None)
+            );
+        }
+    }
+}
+
+fn changes_no_bit(ready: &Ready, kinds: Kinds, n: &RefCell<usize>) -> Trial {
+    let (plain, again) = (Options { kinds, ..options() }, Options { kinds, ..with_checkpoints() });
+    if checkpoints(&planned(ready, &again)).is_empty() {
+        return Ok(Verdict::Holds);
+    }
+    *n.borrow_mut() += 1;
+    agree(ready, &plain, &again)
+}
+
+#[test]
+fn l8_checkpoints_change_no_bit() {
+    for family in [Family::Plain, Family::Adjoint, Family::Reset, Family::Training] {
+        let n = RefCell::new(0);
+        law_of_samples("L8 checkpoints", 300, family, |_, ready| changes_no_bit(ready, Kinds::All, &n));
+        law_of_samples("L8 checkpoints of traces", 150, family, |_, ready| {
+            changes_no_bit(ready, Kinds::Trace, &n)
+        });
+        show(&format!("L8 checkpoints, {family:?}: {} programs have them", n.borrow()));
+        assert!(*n.borrow() >= 10, "{family:?}: {} programs have checkpoints", n.borrow());
+    }
+}
+
+/// L3 for checkpoints: what is forgotten is found out.
+#[test]
+fn l3_a_register_that_is_not_put_aside_is_missed() {
+    for node in NODES {
+        let ready = windows_of(node, 26);
+        let plan = planned(&ready, &with_checkpoints());
+        let expected = execute(&ready, &plan).expect("it runs");
+        let n = checkpoints(&plan).into_iter().map(|checkpoint| checkpoint.registers.len()).sum();
+        for number in 0..n {
+            let mut mutant = plan.clone();
+            let mut at = number;
+            for root in &mut mutant.roots {
+                let Schedule::Windows(windows) = &mut root.schedule else { continue };
+                let regions = windows.versions.iter_mut().map(|version| &mut version.region);
+                for checkpoint in regions.flat_map(|region| &mut region.checkpoints) {
+                    if at < checkpoint.registers.len() {
+                        checkpoint.registers.remove(at);
+                        at = usize::MAX;
+                    } else {
+                        at = at.saturating_sub(checkpoint.registers.len());
+                    }
+                }
+            }
+            let found = execute(&ready, &mutant).ok();
+            let report = report(node, ready.flow(), &plan, None);
+            assert!(found != Some(expected.clone()), "{node}: register {number}\n{report}");
+        }
+    }
+}
+
+#[test]
+fn memory_grows_with_the_square_root() {
+    let ready = windows_of("adj_l_end", 2);
+    let bound = |options: &Options, cycles: u64| planned(&ready, options).roots[0].memory.bound(cycles);
+    // Inputs and outputs are kept for all cycles in both.
+    let rest = |cycles: u64| {
+        let memory = planned(&ready, &options()).roots[0].memory;
+        memory.fixed() + cycles * (memory.inputs + memory.outputs)
+    };
+    for cycles in [100, 10_000, 1_000_000] {
+        let all = bound(&options(), cycles) - rest(cycles);
+        let some = bound(&with_checkpoints(), cycles) - rest(cycles);
+        assert!(some * cycles.isqrt() <= 2 * all, "{cycles} cycles: {some} B instead of {all} B");
+    }
+}
+
+#[test]
+fn the_plan_says_why_there_are_no_checkpoints() {
+    let refusals = |node: &str| {
+        let ready = windows_of(node, 2);
+        let report = report(node, ready.flow(), &planned(&ready, &with_checkpoints()), None);
+        let lines = report.lines().filter(|line| line.starts_with("  no checkpoints"));
+        lines.map(|line| format!("{node}:{line}\n")).collect::<String>()
+    };
+    let refusals: String = ["bn", "adj_lb", "adj_bn", "adj_t_sgd"].map(refusals).concat();
+    expect![[r"
+        bn:  no checkpoints: no loop forwards keeps anything for a loop backwards
+        adj_lb:  no checkpoints: step 2 reads `_41`, which another step keeps
+        adj_bn:  no checkpoints: `batch_norm#1/mean_var#1/cnt` of step 1 is not for one loop backwards alone
+        adj_t_sgd:  no checkpoints: there are loops inside the window that go both ways
+    "]]
+    .assert_eq(&refusals);
+}
