@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum, ValueHint, value_parser};
 use super::{Program, Reporting, named_constant, named_shape};
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line are independent")]
 pub struct BuildArgs {
     #[command(flatten)]
     pub program: Program,

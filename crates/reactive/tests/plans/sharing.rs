@@ -7,7 +7,7 @@ use eddy_plan::plan::{
     Body, BufferId, BufferRole, Direction, Place, Plan, Read, Region, Right, Schedule, Step, Store, Windows,
 };
 use eddy_plan::show::report;
-use eddy_plan::{Options, plan};
+use eddy_plan::{Options, Recompute, plan};
 use eddy_reactive::flow::VarId;
 use expect_test::expect;
 
