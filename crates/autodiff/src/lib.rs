@@ -44,4 +44,4 @@ pub mod codes;
 pub mod section;
 
 pub use body::{Body, Placed};
-pub use expand::{Expanded, Host, expand};
+pub use expand::{Expanded, Gradients, Host, expand};

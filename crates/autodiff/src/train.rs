@@ -38,8 +38,9 @@ pub(crate) fn train(
     let of_parameters = parameters.iter().zip(&wish.parameters);
     let pinned: Vec<Pair> = of_parameters
         .clone()
-        .map(|(primal, trained)| Pair { primal: *primal, derivative: trained.gradient })
+        .map(|(primal, trained)| Pair { primal: *primal, derivative: writer.computed(trained.gradient) })
         .collect();
+    let computed: Vec<VarId> = pinned.iter().map(|pair| pair.derivative).collect();
     let task = Task {
         body: &body,
         sources: parameters.clone(),
@@ -53,7 +54,7 @@ pub(crate) fn train(
     supports(&steps, &active, wish.loss, &wanted, writer);
     drop(steps);
     let mut unreached = Vec::new();
-    for (number, trained) in body.parameters().into_iter().zip(&wish.parameters) {
+    for ((number, trained), computed) in body.parameters().into_iter().zip(&wish.parameters).zip(computed) {
         let equation = &mut body.equations[number];
         let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
         writer.at_equation(equation);
@@ -61,6 +62,8 @@ pub(crate) fn train(
         if !cotangents.contains_key(&equation.out) {
             unreached.push(equation.out);
             writer.define_zero(trained.gradient, equation.out);
+        } else {
+            writer.hand_over(trained.gradient, computed);
         }
         equation.kind = Kind::Apply(Op::Copy, Box::new([trained.value]));
     }

@@ -155,6 +155,8 @@ pub enum OptionName {
     Const,
     /// `--cycles N`.
     Cycles,
+    /// `--batch N`.
+    Batch,
     /// `--seed N`.
     Seed,
     /// `--show NAME,..`.
@@ -237,6 +239,7 @@ impl OptionName {
             OptionName::In => "--in",
             OptionName::Const => "--const",
             OptionName::Cycles => "--cycles",
+            OptionName::Batch => "--batch",
             OptionName::Seed => "--seed",
             OptionName::Show => "--show",
             OptionName::Chrono => "--chrono",
@@ -311,6 +314,8 @@ pub struct Options {
     pub constants: Vec<(String, String)>,
     /// At most so many cycles.
     pub cycles: Option<u64>,
+    /// How many streams to run at once.
+    pub batch: Option<usize>,
     /// The seed of random numbers.
     pub seed: Option<u64>,
     /// The streams to print, instead of the outputs.

@@ -21,6 +21,8 @@ pub struct TrainOptions {
     pub sequence: Option<usize>,
     /// Every so many rows the gradient is cut, if the data do not say where.
     pub cut: Option<usize>,
+    /// How many samples or sequences are learnt from at once.
+    pub batch: Option<usize>,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
     /// Which evaluator; one of the language's.

@@ -54,16 +54,16 @@ impl Language for Reactive {
                 &[Node, Const, Shape, Dense, Finite]
             }
             Command::Plan => {
-                use OptionName::{Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
-                &[Node, Const, Shape, Seed, MaxWindow, Stream, Svg]
+                use OptionName::{Batch, Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
+                &[Node, Const, Shape, Batch, Seed, MaxWindow, Stream, Svg]
             }
             Command::Run => {
                 use OptionName::{
-                    Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed, Show,
+                    Batch, Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed, Show,
                     Unchecked,
                 };
                 &[
-                    Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Params,
+                    Engine, Node, In, Const, Cycles, Batch, Seed, Show, Chrono, Unchecked, MaxWindow, Params,
                     Precision,
                 ]
             }

@@ -298,6 +298,9 @@ pub struct Evaluation {
     /// Run this many cycles
     #[arg(long, value_name = "N", requires = "node")]
     cycles: Option<u64>,
+    /// Run N independent streams in lock-step; `--in` then names N files, one for each
+    #[arg(long, value_name = "N", value_parser = streams, requires = "node")]
+    batch: Option<usize>,
     /// The seed of random numbers
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -353,6 +356,7 @@ impl Evaluation {
             node: self.node.clone(),
             constants: self.constants.clone(),
             cycles: self.cycles,
+            batch: self.batch,
             seed: self.seed,
             show: self.show.clone(),
             chrono: self.chrono,
@@ -409,6 +413,7 @@ impl Evaluation {
             (!self.data.is_empty(), OptionName::In),
             (!self.constants.is_empty(), OptionName::Const),
             (self.cycles.is_some(), OptionName::Cycles),
+            (self.batch.is_some(), OptionName::Batch),
             (self.seed.is_some(), OptionName::Seed),
             (!self.show.is_empty(), OptionName::Show),
             (self.chrono, OptionName::Chrono),
@@ -430,6 +435,15 @@ fn terminal_width() -> Option<usize> {
         return None;
     }
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+/// How many streams run at once.
+fn streams(text: &str) -> Result<usize, String> {
+    const MAX_STREAMS: usize = 1 << 20;
+    match text.parse() {
+        Ok(n @ 1..=MAX_STREAMS) => Ok(n),
+        _ => Err(format!("it is a whole number from 1 to {MAX_STREAMS}")),
+    }
 }
 
 fn named_constant(text: &str) -> Result<(String, String), String> {

@@ -85,6 +85,7 @@ fn make(
         shuffle: !args.no_shuffle,
         sequence: args.sequence,
         cut: args.cut,
+        batch: args.batch,
         max_window: args.max_window,
         engine: args.engine.clone(),
     };

@@ -19,10 +19,10 @@ use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample};
 
 /// A folder that is gone when the test ends.
-struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("eddy-compiled-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("there is a place for temporary files");
         Folder(path)
@@ -84,7 +84,8 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
+/// Runs a program both ways.
+pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
     let source = Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
@@ -131,9 +132,9 @@ fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> 
 
 /// How programs are compiled.
 #[derive(Clone, Copy)]
-struct How {
-    flags: &'static [&'static str],
-    single: bool,
+pub struct How {
+    pub flags: &'static [&'static str],
+    pub single: bool,
 }
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
