@@ -21,7 +21,6 @@ use crate::writer::Writer;
 
 /// Writes the equations of these streams, copies of wide ones, as sums over the batch. Gives the streams that nobody needs any more.
 pub(crate) fn translate(writer: &mut Writer, gradients: &[VarId]) -> FxHashSet<VarId> {
-    let read_before = read(&writer.old);
     let mut sums = Sums { writer, sums: FxHashMap::default(), todo: Vec::new() };
     for gradient in gradients {
         sums.gradient(*gradient);
@@ -29,7 +28,7 @@ pub(crate) fn translate(writer: &mut Writer, gradients: &[VarId]) -> FxHashSet<V
     while let Some((var, sum)) = sums.todo.pop() {
         sums.define(var, sum);
     }
-    left_out(writer, &read_before)
+    left_out(writer)
 }
 
 struct Sums<'a> {
@@ -80,8 +79,14 @@ impl Sums<'_> {
     }
 
     fn is_zero(&self, var: VarId) -> bool {
-        let kind = self.writer.definition(var).map(|equation| &equation.kind);
-        matches!(kind, Some(Kind::Const(Constant::Zero)))
+        let Some(Kind::Const(constant)) = self.writer.definition(var).map(|equation| &equation.kind) else {
+            return false;
+        };
+        match constant {
+            Constant::Zero | Constant::Int(0) => true,
+            Constant::Num(x) => *x == 0.0,
+            _ => false,
+        }
     }
 
     fn define(&mut self, var: VarId, sum: VarId) {
@@ -141,7 +146,10 @@ impl Sums<'_> {
             }
             Op::Outer if is_wide(self, 0) && is_wide(self, 1) => {
                 let transposed = self.writer.apply(Op::Transpose, &[operands[1]]);
-                Some((Op::Matmul, vec![operands[0], transposed]))
+                // Reshaping puts elements into row-major order: the product runs along the rows of its right factor.
+                let shape = self.writer.shape(transposed).clone();
+                let rows = self.writer.apply(Op::Reshape(shape), &[transposed]);
+                Some((Op::Matmul, vec![operands[0], rows]))
             }
             Op::Outer | Op::Mul | Op::Matmul => match (is_wide(self, 0), is_wide(self, 1)) {
                 (true, true) => None,
@@ -153,39 +161,31 @@ impl Sums<'_> {
     }
 }
 
-/// The streams that equations read.
-fn read(equations: &[Equation]) -> FxHashSet<VarId> {
-    equations.iter().flat_map(|equation| equation.kind.operands()).collect()
+/// The streams that were needed, and are needed no more, since sums took their place. What nobody needed before stays: it may be there for
+/// its clock.
+fn left_out(writer: &Writer) -> FxHashSet<VarId> {
+    let read_before: FxHashSet<VarId> =
+        writer.old.iter().flat_map(|equation| equation.kind.operands()).collect();
+    let own = || writer.old.iter().map(|equation| equation.out);
+    let mut roots: FxHashSet<VarId> = writer.known_outside();
+    roots.extend(own().filter(|var| !read_before.contains(var)));
+    let needed_before = needed(&writer.old, roots.iter().copied());
+    roots.extend(own().filter(|var| !needed_before.contains(var)));
+    let needed_now = needed(&writer.equations, roots);
+    let defined = writer.equations.iter().map(|equation| equation.out);
+    defined.filter(|var| !needed_now.contains(var)).collect()
 }
 
-/// The streams that were read by others, and no longer are.
-fn left_out(writer: &Writer, read_before: &FxHashSet<VarId>) -> FxHashSet<VarId> {
-    let mut n_readers: FxHashMap<VarId, usize> = FxHashMap::default();
-    for operand in writer.equations.iter().flat_map(|equation| equation.kind.operands()) {
-        *n_readers.entry(operand).or_default() += 1;
-    }
-    let kept = writer.known_outside();
-    let is_over = |var: VarId, n_readers: &FxHashMap<VarId, usize>| {
-        n_readers.get(&var).is_none_or(|n| *n == 0) && !kept.contains(&var)
-    };
-    let numbers: FxHashMap<VarId, usize> =
-        writer.equations.iter().enumerate().map(|(number, equation)| (equation.out, number)).collect();
-    let mut todo: Vec<VarId> = read_before
-        .iter()
-        .copied()
-        .filter(|var| is_over(*var, &n_readers) && numbers.contains_key(var))
-        .collect();
-    let mut gone: FxHashSet<VarId> = FxHashSet::default();
+/// All that some streams depend on, and they themselves.
+fn needed(equations: &[Equation], by: impl IntoIterator<Item = VarId>) -> FxHashSet<VarId> {
+    let definitions: FxHashMap<VarId, &Kind> =
+        equations.iter().map(|equation| (equation.out, &equation.kind)).collect();
+    let mut todo: Vec<VarId> = by.into_iter().collect();
+    let mut found: FxHashSet<VarId> = FxHashSet::default();
     while let Some(var) = todo.pop() {
-        if !gone.insert(var) {
-            continue;
-        }
-        for operand in writer.equations[numbers[&var]].kind.operands() {
-            *n_readers.get_mut(&operand).expect("it was counted") -= 1;
-            if is_over(operand, &n_readers) && numbers.contains_key(&operand) {
-                todo.push(operand);
-            }
+        if found.insert(var) {
+            todo.extend(definitions.get(&var).into_iter().flat_map(|kind| kind.operands()));
         }
     }
-    gone
+    found
 }

@@ -8,13 +8,16 @@ use eddy_batch::values::{apart, together};
 use eddy_reactive::cell::Cell;
 use eddy_reactive::codes;
 use eddy_reactive::elaborate::Given;
-use eddy_reactive::flow::Kind;
-use eddy_tensor::{Data, Op, Value};
+use eddy_reactive::flow::{Kind, VarId};
+use eddy_reactive::lock_step::joined;
+use eddy_reactive::prepare::Prepared;
+use eddy_reactive::simulate::{self, Simulation};
+use eddy_tensor::{Data, Op, Scalar, Type, Value};
 
 use crate::compiled::{Folder, How, agrees};
 use crate::generated::case::Ready;
 use crate::generated::compare::{is_below, show};
-use crate::generated::engines::{Rows, cells, simulate};
+use crate::generated::engines::{Rows, SEED, cells, simulate};
 use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample, prepared_given};
 
@@ -240,4 +243,84 @@ fn compiled_batches() {
 #[test]
 fn compiled_batches_that_learn() {
     compiled("compiled batches that learn", 40, Family::Training);
+}
+
+/// Nodes that learn, with products of all kinds: recurrent, with attention, convolutions, choices by data, pieces on slower clocks.
+const LEARNERS: [&str; 6] = [
+    "import lstm from \"eddy:recurrent\";
+     node n(x:num[3]) -> (y:num[]) y = sum(lstm(2, 3, x));",
+    "import attention from \"eddy:attention\";
+     node n(x:num[2]) -> (y:num[]) y = sum(attention(3, 2, 2, x));",
+    "import convolution2d from \"eddy:layers\";
+     node n(x:num[5,4,1]) -> (y:num[]) y = sum(softmax(transpose(max(relu(convolution2d(2, 2, 2, 1, x)), 2))));",
+    "node n(x:num[2,3]) -> (y:num[])
+       a = matmul(x, param(glorot_uniform([3,4])));
+       b = matmul(param(glorot_uniform([4,2])), x);
+       y = matmul(matmul(x[0], b[0]) * param(ones([3])), a[1][0] * onehot(3, argmax(x[1])));",
+    "node n(x:num[2]) -> (y:num[])
+       p = param(0.5);
+       s = if x[0] > x[1] then p * (0.0 fby s) + x[0] else x[1] - p;
+       y = where(x > 0.0, x * p, param(ones([2])))[1] + s * sum(outer(x, x)[0]);",
+    "node n(x:num[2]) -> (y:num[])
+       c = true fby not c;
+       h = matmul(param(glorot_uniform([2,2])), x);
+       y = merge c (sum(h when c)) (sum((param([1.0,2.0]) * x) when not c));",
+];
+
+/// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.
+fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
+    let text = format!("{program}\ntrain n as t loss mse optim sgd({rate:?}) segment;");
+    let given = Given { batch: (streams.len() > 1).then_some(streams.len()), ..Given::default() };
+    let prepared = prepared_given(&text, "t", &given).unwrap_or_else(|found| panic!("{text}\n{found:?}"));
+    let options = simulate::Options { seed: SEED, ..simulate::Options::default() };
+    let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, options);
+    for cycle in 0..4 {
+        let rows: Vec<Vec<Cell>> = streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
+        let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
+        let cells = match &prepared.batch {
+            Some(batch) => joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together")),
+            None => rows[0].to_vec(),
+        };
+        simulation.open(&cells).expect("it has a value");
+    }
+    // A step shows at the next cycle.
+    let vars = prepared.flow.memory.iter();
+    vars.map(|named| (named.name.clone(), simulation.memory(named.var).cloned().expect("it was learnt"))).collect()
+}
+
+/// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at the last cycle.
+#[allow(clippy::cast_precision_loss)] // the numbers are small
+fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
+    let inputs = prepared.flow.inputs.iter().zip(prepared.input_types());
+    let cell = |(input, ty): (&VarId, &Type)| match (prepared.flow.var(*input).name.as_deref(), ty.scalar) {
+        (Some("end"), _) => Value::Bool(cycle == 3),
+        (_, Scalar::Bool) => Value::Bool(true),
+        _ => {
+            let n: usize = ty.shape.iter().product();
+            let number = |at: usize| ((at * 7 + cycle * 5 + stream * 3 + input.index()) as f64 * 1.7).sin();
+            Value::new(ty.shape.clone(), Data::Num((0..n).map(number).collect())).expect("there are n")
+        }
+    };
+    inputs.map(cell).map(Cell::Value).collect()
+}
+
+#[test]
+fn a_step_of_a_batch_is_the_sum_of_all_steps() {
+    for program in LEARNERS {
+        let before = learnt(program, 0.0, &[0]);
+        let alone = [0, 1, 2].map(|stream| learnt(program, 0.5, &[stream]));
+        let together = learnt(program, 0.5, &[0, 1, 2]);
+        let mut has_moved = false;
+        for (number, (name, after)) in together.iter().enumerate() {
+            let numbers = |value: &Value| value.elements().map(|x| if let Value::Num(x) = x { x } else { 0.0 }).collect::<Vec<_>>();
+            let (before, after) = (numbers(&before[number].1), numbers(after));
+            for (at, (before, after)) in before.iter().zip(after).enumerate() {
+                let steps = alone.iter().map(|learnt| numbers(&learnt[number].1)[at] - before);
+                let sum: f64 = steps.sum();
+                has_moved |= sum != 0.0;
+                assert!((after - before - sum).abs() <= 1e-13 * (1.0 + after.abs()), "{name}[{at}]: {before} moved by {} and not by {sum}\n{program}", after - before);
+            }
+        }
+        assert!(has_moved, "nothing was learnt\n{program}");
+    }
 }
