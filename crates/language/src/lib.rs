@@ -157,6 +157,8 @@ pub enum OptionName {
     Cycles,
     /// `--batch N`.
     Batch,
+    /// `--threads N`.
+    Threads,
     /// `--seed N`.
     Seed,
     /// `--show NAME,..`.
@@ -240,6 +242,7 @@ impl OptionName {
             OptionName::Const => "--const",
             OptionName::Cycles => "--cycles",
             OptionName::Batch => "--batch",
+            OptionName::Threads => "--threads",
             OptionName::Seed => "--seed",
             OptionName::Show => "--show",
             OptionName::Chrono => "--chrono",
@@ -316,6 +319,8 @@ pub struct Options {
     pub cycles: Option<u64>,
     /// How many streams to run at once.
     pub batch: Option<usize>,
+    /// How many threads compute; without it, as many as the machine has.
+    pub threads: Option<usize>,
     /// The seed of random numbers.
     pub seed: Option<u64>,
     /// The streams to print, instead of the outputs.

@@ -23,6 +23,8 @@ pub struct TrainOptions {
     pub cut: Option<usize>,
     /// How many samples or sequences are learnt from at once.
     pub batch: Option<usize>,
+    /// How many threads compute; without it, as many as the machine has.
+    pub threads: Option<usize>,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
     /// Which evaluator; one of the language's.

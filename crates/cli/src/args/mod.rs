@@ -301,6 +301,9 @@ pub struct Evaluation {
     /// Run N independent streams in lock-step; `--in` then names N files, one for each
     #[arg(long, value_name = "N", value_parser = streams, requires = "node")]
     batch: Option<usize>,
+    /// Let N threads compute large products; otherwise as many as the machine has
+    #[arg(long, value_name = "N", value_parser = threads, requires = "node")]
+    threads: Option<usize>,
     /// The seed of random numbers
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -357,6 +360,7 @@ impl Evaluation {
             constants: self.constants.clone(),
             cycles: self.cycles,
             batch: self.batch,
+            threads: self.threads,
             seed: self.seed,
             show: self.show.clone(),
             chrono: self.chrono,
@@ -414,6 +418,7 @@ impl Evaluation {
             (!self.constants.is_empty(), OptionName::Const),
             (self.cycles.is_some(), OptionName::Cycles),
             (self.batch.is_some(), OptionName::Batch),
+            (self.threads.is_some(), OptionName::Threads),
             (self.seed.is_some(), OptionName::Seed),
             (!self.show.is_empty(), OptionName::Show),
             (self.chrono, OptionName::Chrono),
@@ -439,10 +444,18 @@ fn terminal_width() -> Option<usize> {
 
 /// How many streams run at once.
 fn streams(text: &str) -> Result<usize, String> {
-    const MAX_STREAMS: usize = 1 << 20;
+    count(text, 1 << 20)
+}
+
+/// How many threads compute.
+fn threads(text: &str) -> Result<usize, String> {
+    count(text, 1 << 10)
+}
+
+fn count(text: &str, most: usize) -> Result<usize, String> {
     match text.parse() {
-        Ok(n @ 1..=MAX_STREAMS) => Ok(n),
-        _ => Err(format!("it is a whole number from 1 to {MAX_STREAMS}")),
+        Ok(n) if (1..=most).contains(&n) => Ok(n),
+        _ => Err(format!("it is a whole number from 1 to {most}")),
     }
 }
 

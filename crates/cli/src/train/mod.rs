@@ -86,6 +86,7 @@ fn make(
         sequence: args.sequence,
         cut: args.cut,
         batch: args.batch,
+        threads: args.threads,
         max_window: args.max_window,
         engine: args.engine.clone(),
     };

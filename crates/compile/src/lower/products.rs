@@ -6,6 +6,10 @@ use crate::lines::Lines;
 use crate::nest::{index, loops, place};
 use crate::view::{Root, View};
 
+/// Products of so many terms are worth the while of several threads, if there are any: to wake them takes about ten microseconds, in which one of
+/// them adds up a hundred thousand terms.
+const LARGE: usize = 1 << 19;
+
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {
     left: &'a View,
@@ -62,7 +66,9 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
         return false;
     }
     let (Some(a), Some(b)) = (pointer(printer, left), pointer(printer, right)) else { return false };
-    let (function, c) = (printer.precision.function("matmul"), printer.array(item));
+    let is_large = rows * inner * columns >= LARGE;
+    let function = printer.precision.function(if is_large { "large_matmul" } else { "matmul" });
+    let c = printer.array(item);
     let [a_row, a_term, b_term, b_column] = strides;
     if columns > 1 && b_column == 1 {
         lines.line(format!(

@@ -275,17 +275,21 @@ fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
     let options = simulate::Options { seed: SEED, ..simulate::Options::default() };
     let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, options);
     for cycle in 0..4 {
-        let rows: Vec<Vec<Cell>> = streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
+        let rows: Vec<Vec<Cell>> =
+            streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
         let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
         let cells = match &prepared.batch {
-            Some(batch) => joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together")),
+            Some(batch) => {
+                joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together"))
+            }
             None => rows[0].to_vec(),
         };
         simulation.open(&cells).expect("it has a value");
     }
     // A step shows at the next cycle.
     let vars = prepared.flow.memory.iter();
-    vars.map(|named| (named.name.clone(), simulation.memory(named.var).cloned().expect("it was learnt"))).collect()
+    vars.map(|named| (named.name.clone(), simulation.memory(named.var).cloned().expect("it was learnt")))
+        .collect()
 }
 
 /// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at the last cycle.
@@ -312,13 +316,19 @@ fn a_step_of_a_batch_is_the_sum_of_all_steps() {
         let together = learnt(program, 0.5, &[0, 1, 2]);
         let mut has_moved = false;
         for (number, (name, after)) in together.iter().enumerate() {
-            let numbers = |value: &Value| value.elements().map(|x| if let Value::Num(x) = x { x } else { 0.0 }).collect::<Vec<_>>();
+            let numbers = |value: &Value| {
+                value.elements().map(|x| if let Value::Num(x) = x { x } else { 0.0 }).collect::<Vec<_>>()
+            };
             let (before, after) = (numbers(&before[number].1), numbers(after));
             for (at, (before, after)) in before.iter().zip(after).enumerate() {
                 let steps = alone.iter().map(|learnt| numbers(&learnt[number].1)[at] - before);
                 let sum: f64 = steps.sum();
                 has_moved |= sum != 0.0;
-                assert!((after - before - sum).abs() <= 1e-13 * (1.0 + after.abs()), "{name}[{at}]: {before} moved by {} and not by {sum}\n{program}", after - before);
+                assert!(
+                    (after - before - sum).abs() <= 1e-13 * (1.0 + after.abs()),
+                    "{name}[{at}]: {before} moved by {} and not by {sum}\n{program}",
+                    after - before
+                );
             }
         }
         assert!(has_moved, "nothing was learnt\n{program}");
