@@ -220,7 +220,9 @@ fn compact(expanded: Expanded) -> Expanded {
     for (_, var) in &mut aliases {
         *var = rename(*var);
     }
-    gradients.iter_mut().for_each(|var| *var = rename(*var));
+    for var in &mut gradients {
+        *var = rename(*var);
+    }
     let flow = Flow {
         vars: kept,
         equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),

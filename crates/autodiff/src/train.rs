@@ -59,11 +59,11 @@ pub(crate) fn train(
         let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
         writer.at_equation(equation);
         writer.define_copy(trained.init, init);
-        if !cotangents.contains_key(&equation.out) {
+        if cotangents.contains_key(&equation.out) {
+            writer.hand_over(trained.gradient, computed);
+        } else {
             unreached.push(equation.out);
             writer.define_zero(trained.gradient, equation.out);
-        } else {
-            writer.hand_over(trained.gradient, computed);
         }
         equation.kind = Kind::Apply(Op::Copy, Box::new([trained.value]));
     }

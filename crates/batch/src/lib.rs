@@ -71,7 +71,7 @@ pub fn batch(flow: Flow, n: usize, gradients: &[VarId]) -> Result<(Flow, Batch),
     let inputs = flow.inputs.iter().map(|input| flow.var(*input).ty.clone()).collect();
     let shares = Shares::of(&flow, gradients);
     learnt_together(&flow, &shares)?;
-    let mut writer = Writer::new(flow, n, shares).map_err(|too_large| vec![too_large])?;
+    let mut writer = Writer::new(flow, n, shares).map_err(|too_large| vec![*too_large])?;
     equations::translate(&mut writer);
     let gone = sums::translate(&mut writer, gradients);
     if writer.is_too_large() {

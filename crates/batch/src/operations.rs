@@ -67,7 +67,7 @@ pub(crate) fn wide(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) 
         Op::Broadcast(shape) => writer.define_apply(out, Op::Broadcast(writer.wide(&shape)), operands),
         Op::Reduce(shape) => writer.define_apply(out, Op::Reduce(writer.wide(&shape)), operands),
         Op::Sum(None) | Op::Mean(None) | Op::Max(None) | Op::MaxMask(None) => {
-            whole(writer, out, &op, operands[0])
+            whole(writer, out, &op, operands[0]);
         }
         Op::Softmax => softmax(writer, out, operands[0]),
         Op::Matmul => products::matmul(writer, out, operands[0], operands[1]),

@@ -32,14 +32,15 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Gives the wide streams their axis, unless one becomes too large.
-    pub fn new(mut flow: Flow, n: usize, shares: Shares) -> Result<Writer, Diagnostic> {
+    pub fn new(mut flow: Flow, n: usize, shares: Shares) -> Result<Writer, Box<Diagnostic>> {
         let definitions = flow.definitions();
         let (mut vars, old) = (take(&mut flow.vars), take(&mut flow.equations));
         let is_wide = shares.into_inner();
         for (var, _) in vars.iter_mut().zip(&is_wide).filter(|(_, is_wide)| **is_wide) {
             var.ty.shape = with_last(&var.ty.shape, n);
             if let Err(error) = var.ty.shape.n_elements() {
-                return Err(Diagnostic::error(BATCH, var.span, format!("with {n} streams, {error}")));
+                let title = format!("with {n} streams, {error}");
+                return Err(Box::new(Diagnostic::error(BATCH, var.span, title)));
             }
         }
         Ok(Writer {

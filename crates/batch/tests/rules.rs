@@ -32,7 +32,7 @@ fn a_shared_matrix_multiplies_all_streams_at_once() {
          y : num [2] = call matmul ( k x )
          z : num [2] = y + b
          output z",
-        expect![[r#"
+        expect![[r"
             input x : num [3,2]
             k : num [2,3] = const 0.5
             b : num [2] = const 1
@@ -40,7 +40,7 @@ fn a_shared_matrix_multiplies_all_streams_at_once() {
             _1 : num [2,1] = call reshape [2,1] ( b )
             z : num [2,2] = y + _1
             output z
-        "#]],
+        "]],
     );
 }
 
@@ -53,14 +53,14 @@ fn what_conditions_depend_on_is_shared() {
          c : bool [] = t > h
          y : num [] = x when c
          output y",
-        expect![[r#"
+        expect![[r"
             input x : num [2]
             input t : num []
             h : num [] = const 0
             c : bool [] = t > h
             y : num [2] = x when c
             output y
-        "#]],
+        "]],
     );
 }
 
@@ -72,13 +72,13 @@ fn each_stream_chooses_for_itself() {
          c : bool [] = x > h
          y : num [] = if c then x else h
          output y",
-        expect![[r#"
+        expect![[r"
             input x : num [2]
             h : num [] = const 0
             c : bool [2] = x > h
             y : num [2] = call where ( c x h )
             output y
-        "#]],
+        "]],
     );
 }
 
@@ -90,7 +90,7 @@ fn all_elements_are_those_of_one_stream() {
          m : num [2,3] = call softmax ( x )
          output s
          output m",
-        expect![[r#"
+        expect![[r"
             input x : num [2,3,2]
             _1 : num [6,2] = call reshape [6,2] ( x )
             s : num [2] = call sum 0 ( _1 )
@@ -103,7 +103,7 @@ fn all_elements_are_those_of_one_stream() {
             m : num [2,3,2] = call reshape [2,3,2] ( _7 )
             output s
             output m
-        "#]],
+        "]],
     );
 }
 
@@ -113,7 +113,7 @@ fn an_operation_without_a_further_axis_is_applied_to_each_stream() {
         "input x : num [2]
          i : int [] = call argmax ( x )
          output i",
-        expect![[r#"
+        expect![[r"
             input x : num [2,2]
             _1 : num [2,2] = call transpose ( x )
             _2 : num [2] = _1 [0]
@@ -123,7 +123,7 @@ fn an_operation_without_a_further_axis_is_applied_to_each_stream() {
             _6 : int [2] = [ _3 _5 ]
             i : int [2] = _6
             output i
-        "#]],
+        "]],
     );
 }
 
@@ -139,7 +139,7 @@ fn a_sum_of_outer_products_is_a_product() {
          g : num [2,3] = d
          output g",
         &["g"],
-        expect![[r#"
+        expect![[r"
             input e : num [2,2]
             input x : num [3,2]
             z : num [2,3] = const 0
@@ -150,6 +150,6 @@ fn a_sum_of_outer_products_is_a_product() {
             _5 : num [2,3] = call reshape [2,3] ( _4 )
             _2 : num [2,3] = call matmul ( e _5 )
             output g
-        "#]],
+        "]],
     );
 }

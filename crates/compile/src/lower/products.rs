@@ -6,9 +6,9 @@ use crate::lines::Lines;
 use crate::nest::{index, loops, place};
 use crate::view::{Root, View};
 
-/// Products of so many terms are worth the while of several threads, if there are any: to wake them takes about ten microseconds, in which one of
-/// them adds up a hundred thousand terms.
-const LARGE: usize = 1 << 19;
+/// Products of so many terms are worth the while of several threads, if there are any. One thread adds up about twenty terms in a nanosecond, so
+/// it has fifty microseconds to do; to wake another takes about twenty.
+const LARGE: usize = 1 << 20;
 
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {

@@ -15,11 +15,11 @@ use crate::samples::prepared_given;
 
 /// Products of several shapes, all of them large, and how many streams run at once: matrices, sizes that no tile divides, few rows, a vector.
 const PROGRAMS: [(&str, Option<usize>); 5] = [
-    ("node n(x:num[96,64]) -> (y) y = matmul(param(glorot_uniform([128,96])), x);", None),
-    ("node n(x:num[83,67]) -> (y) y = matmul(param(glorot_uniform([131,83])), x);", None),
-    ("node n(x:num[3,401]) -> (y) y = matmul(x, param(glorot_uniform([401,601])));", None),
-    ("node n(x:num[901]) -> (y) y = matmul(param(glorot_uniform([777,901])), x);", None),
-    ("node n(x:num[151]) -> (y) y = tanh(matmul(param(glorot_uniform([203,151])), x));", Some(19)),
+    ("node n(x:num[128,64]) -> (y) y = matmul(param(glorot_uniform([128,128])), x);", None),
+    ("node n(x:num[127,67]) -> (y) y = matmul(param(glorot_uniform([131,127])), x);", None),
+    ("node n(x:num[3,601]) -> (y) y = matmul(x, param(glorot_uniform([601,603])));", None),
+    ("node n(x:num[1001]) -> (y) y = matmul(param(glorot_uniform([1077,1001])), x);", None),
+    ("node n(x:num[251]) -> (y) y = tanh(matmul(param(glorot_uniform([233,251])), x));", Some(19)),
 ];
 
 /// A value that looks like any.
