@@ -12,3 +12,5 @@ pub const SAMPLED: Code = "E0802";
 pub const UNREACHED: Code = "E0806";
 /// A derivative that the user wrote and that does not go with its node.
 pub const CUSTOM: Code = "E0803";
+/// A derivative of code in which several streams learn together.
+pub const COUPLED: Code = "E0905";

@@ -12,7 +12,7 @@ use eddy_tensor::{Scalar, Shape, Type};
 use rustc_hash::FxHashMap;
 
 use crate::body::{Body, Placed};
-use crate::expand::{Expanded, Host};
+use crate::expand::{Expanded, Gradients, Host};
 use crate::prune::prune;
 use crate::reverse::{Task, reverse};
 use crate::section::{Argument, Instance, Mode, Pair};
@@ -56,7 +56,7 @@ pub(crate) fn transposed(
     let n_streams = instance.streams().count();
     let linear: Vec<VarId> = flow.inputs[n_streams..].to_vec();
     let results = flow.outputs[instance.outputs.len()..].to_vec();
-    let mut writer = Writer::new(flow.vars);
+    let mut writer = Writer::new(flow.vars, Gradients::AsTheyAre);
     writer.at(instance.span);
     let seeds: Vec<Pair> = results
         .iter()
@@ -90,7 +90,7 @@ pub(crate) fn transposed(
         outputs,
         ..Flow::default()
     };
-    Ok(Expanded { flow, instances: whole.instances, warnings: Vec::new() })
+    Ok(Expanded { flow, instances: whole.instances, gradients: Vec::new(), warnings: Vec::new() })
 }
 
 /// Writes the equations of a rule for these arguments, as far as some of its outputs need them; gives those.

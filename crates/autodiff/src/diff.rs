@@ -55,7 +55,10 @@ fn update(body: &mut Body, number: usize, cotangents: &crate::reverse::Cotangent
     let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
     writer.at_equation(equation);
     let next = match cotangents.get(&equation.out) {
-        Some(cotangent) => writer.apply(Op::Add, &[equation.out, *cotangent]),
+        Some(cotangent) => {
+            let gradient = writer.handed_over(*cotangent);
+            writer.apply(Op::Add, &[equation.out, gradient])
+        }
         None => equation.out,
     };
     equation.kind = Kind::Fby { init, next };

@@ -32,6 +32,16 @@ pub trait Host {
 /// A program may have at most this many equations once derivatives are written out.
 pub const MAX_EQUATIONS: usize = 1 << 21;
 
+/// How training code hands the gradients of parameters over to what moves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gradients {
+    /// As they are computed.
+    AsTheyAre,
+    /// Through copies, so that there is one equation per parameter at which something can be done to its gradient, such as to add
+    /// those of several streams.
+    Apart,
+}
+
 /// A flow without sections.
 #[derive(Clone, Debug)]
 pub struct Expanded {
@@ -39,14 +49,28 @@ pub struct Expanded {
     pub flow: Flow,
     /// The instances among them that have derivatives of their own.
     pub instances: Vec<Placed>,
+    /// Copies through which gradients reach what moves parameters, if there are any.
+    pub gradients: Vec<VarId>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Expanded {
+    /// A flow that has nothing to expand.
+    fn plain(flow: Flow) -> Expanded {
+        Expanded { flow, instances: Vec::new(), gradients: Vec::new(), warnings: Vec::new() }
+    }
+}
+
 /// Expands all sections of a flow.
-pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expanded, Vec<Diagnostic>> {
+pub fn expand(
+    flow: Flow,
+    marks: Vec<Mark>,
+    gradients: Gradients,
+    host: &mut dyn Host,
+) -> Result<Expanded, Vec<Diagnostic>> {
     if marks.is_empty() {
-        return Ok(Expanded { flow, instances: Vec::new(), warnings: Vec::new() });
+        return Ok(Expanded::plain(flow));
     }
     let Flow {
         vars,
@@ -60,7 +84,7 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
         calls,
         aliases,
     } = flow;
-    let mut writer = Writer::new(vars);
+    let mut writer = Writer::new(vars, gradients);
     let mut marks = marks.into_iter().peekable();
     // The sections that are open, from the outermost to the innermost; the first is the program.
     let mut open = vec![Body::default()];
@@ -73,6 +97,9 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
                 Edge::End(section) => {
                     let body = open.pop().expect("a section begins before it ends");
                     let span = section.span;
+                    if section.wish.is_derivative() && writer.has_handed_over(&body) {
+                        return Err(vec![coupled(span)]);
+                    }
                     let body = end(body, *section, &mut writer, host)?;
                     if body.equations.len() > MAX_EQUATIONS {
                         return Err(vec![too_large(span)]);
@@ -86,6 +113,7 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
         }
     }
     let body = open.pop().expect("the program is open");
+    let gradients = std::mem::take(&mut writer.handed);
     // Weaving may have put another stream in the place of a parameter.
     let left = body.parameter_streams();
     for (parameter, var) in parameters.iter_mut().zip(left) {
@@ -107,7 +135,15 @@ pub fn expand(flow: Flow, marks: Vec<Mark>, host: &mut dyn Host) -> Result<Expan
         calls,
         aliases,
     };
-    Ok(compact(Expanded { flow, instances: body.instances, warnings: writer.warnings }))
+    Ok(compact(Expanded { flow, instances: body.instances, gradients, warnings: writer.warnings }))
+}
+
+/// Streams that learn together are not independent of each other, so their derivatives are not either.
+fn coupled(span: Span) -> Diagnostic {
+    let title = "a derivative of training code cannot be computed for several streams at once";
+    Diagnostic::error(codes::COUPLED, span, title)
+        .reason("all streams of a batch move the same parameters, so each depends on all others")
+        .help("leave out `--batch`")
 }
 
 fn too_large(span: Span) -> Diagnostic {
@@ -140,7 +176,7 @@ fn end(
 
 /// Leaves out streams that renaming and pruning left without a place.
 fn compact(expanded: Expanded) -> Expanded {
-    let Expanded { flow, mut instances, warnings } = expanded;
+    let Expanded { flow, mut instances, mut gradients, warnings } = expanded;
     let Flow {
         vars,
         equations,
@@ -160,6 +196,7 @@ fn compact(expanded: Expanded) -> Expanded {
     memory.retain(|memory| used.contains(&memory.var));
     aliases.retain(|(_, var)| used.contains(var));
     tape.retain(|var| used.contains(var));
+    gradients.retain(|var| used.contains(var));
     let mut numbers = vec![VarId::new(0); vars.len()];
     let mut kept: Vec<Var> = Vec::with_capacity(used.len());
     for (number, var) in vars.into_iter().enumerate() {
@@ -183,6 +220,9 @@ fn compact(expanded: Expanded) -> Expanded {
     for (_, var) in &mut aliases {
         *var = rename(*var);
     }
+    for var in &mut gradients {
+        *var = rename(*var);
+    }
     let flow = Flow {
         vars: kept,
         equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
@@ -195,7 +235,7 @@ fn compact(expanded: Expanded) -> Expanded {
         calls,
         aliases,
     };
-    Expanded { flow, instances, warnings }
+    Expanded { flow, instances, gradients, warnings }
 }
 
 /// The equations of a body as a program of its own: what it does not define are its inputs.
@@ -204,5 +244,5 @@ pub(crate) fn flow_of(body: &Body, vars: &[Var]) -> Flow {
     let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
     inputs.sort_unstable();
     let flow = Flow { vars: vars.to_vec(), equations: body.equations.clone(), inputs, ..Flow::default() };
-    compact(Expanded { flow, instances: Vec::new(), warnings: Vec::new() }).flow
+    compact(Expanded::plain(flow)).flow
 }

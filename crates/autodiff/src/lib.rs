@@ -45,5 +45,5 @@ pub mod codes;
 pub mod section;
 
 pub use body::{Body, Placed};
-pub use expand::{Expanded, Host, expand};
+pub use expand::{Expanded, Gradients, Host, expand};
 pub use prune::prune;

@@ -57,6 +57,13 @@ pub enum Wish {
     Train(Train),
 }
 
+impl Wish {
+    /// Whether it is about derivatives of the equations.
+    pub(crate) fn is_derivative(&self) -> bool {
+        !matches!(self, Wish::Instance(_) | Wish::Weave(_))
+    }
+}
+
 /// Resets by `end`, cuts of the gradient by `cut`.
 #[derive(Clone, Debug)]
 pub struct Weave {

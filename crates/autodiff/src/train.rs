@@ -38,8 +38,9 @@ pub(crate) fn train(
     let of_parameters = parameters.iter().zip(&wish.parameters);
     let pinned: Vec<Pair> = of_parameters
         .clone()
-        .map(|(primal, trained)| Pair { primal: *primal, derivative: trained.gradient })
+        .map(|(primal, trained)| Pair { primal: *primal, derivative: writer.computed(trained.gradient) })
         .collect();
+    let computed: Vec<VarId> = pinned.iter().map(|pair| pair.derivative).collect();
     let task = Task {
         body: &body,
         sources: parameters.clone(),
@@ -53,12 +54,14 @@ pub(crate) fn train(
     supports(&steps, &active, wish.loss, &wanted, writer);
     drop(steps);
     let mut unreached = Vec::new();
-    for (number, trained) in body.parameters().into_iter().zip(&wish.parameters) {
+    for ((number, trained), computed) in body.parameters().into_iter().zip(&wish.parameters).zip(computed) {
         let equation = &mut body.equations[number];
         let Kind::Param(init) = equation.kind else { unreachable!("it is a parameter") };
         writer.at_equation(equation);
         writer.define_copy(trained.init, init);
-        if !cotangents.contains_key(&equation.out) {
+        if cotangents.contains_key(&equation.out) {
+            writer.hand_over(trained.gradient, computed);
+        } else {
             unreached.push(equation.out);
             writer.define_zero(trained.gradient, equation.out);
         }

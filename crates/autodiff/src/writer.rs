@@ -8,6 +8,7 @@ use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
 
 use crate::body::Body;
+use crate::expand::Gradients;
 use crate::section::Pair;
 
 /// The streams of a program, and the equations that a section is given.
@@ -27,11 +28,14 @@ pub(crate) struct Writer {
     pub tape: BTreeSet<VarId>,
     /// Parameters that are held over a sequence: one value, however long it is.
     pub held: FxHashSet<VarId>,
+    /// How the gradients of parameters are handed over, and those that have streams of their own.
+    gradients: Gradients,
+    pub handed: Vec<VarId>,
     names: FxHashSet<Box<str>>,
 }
 
 impl Writer {
-    pub fn new(vars: Vec<Var>) -> Self {
+    pub fn new(vars: Vec<Var>, gradients: Gradients) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
         Writer {
             vars,
@@ -42,6 +46,8 @@ impl Writer {
             warnings: Vec::new(),
             tape: BTreeSet::new(),
             held: FxHashSet::default(),
+            gradients,
+            handed: Vec::new(),
             names,
         }
     }
@@ -150,6 +156,38 @@ impl Writer {
     /// Defines a stream as another one.
     pub fn define_copy(&mut self, out: VarId, value: VarId) {
         self.define(out, Kind::Apply(Op::Copy, Box::new([value])));
+    }
+
+    /// The stream whose equation is the gradient of a parameter, where an optimiser reads `wanted`: that stream itself, or one of
+    /// which it is a copy.
+    pub fn computed(&mut self, wanted: VarId) -> VarId {
+        match self.gradients {
+            Gradients::AsTheyAre => wanted,
+            Gradients::Apart => {
+                let ty = self.ty(wanted).clone();
+                self.fresh(ty)
+            }
+        }
+    }
+
+    /// Hands a gradient over to what moves a parameter.
+    pub fn hand_over(&mut self, wanted: VarId, computed: VarId) {
+        if wanted != computed {
+            self.define_copy(wanted, computed);
+            self.handed.push(wanted);
+        }
+    }
+
+    /// Whether some of these equations hand gradients over.
+    pub fn has_handed_over(&self, body: &Body) -> bool {
+        !self.handed.is_empty() && body.equations.iter().any(|equation| self.handed.contains(&equation.out))
+    }
+
+    /// The same for a gradient that has no stream yet which the parameter reads.
+    pub fn handed_over(&mut self, computed: VarId) -> VarId {
+        let wanted = self.computed(computed);
+        self.hand_over(wanted, computed);
+        wanted
     }
 
     pub fn truth(&mut self, truth: bool) -> VarId {

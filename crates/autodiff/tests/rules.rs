@@ -1,7 +1,7 @@
 //! Each rule by what it writes: flow in, flow out.
 
 use eddy_autodiff::section::{Adjoint, Edge, Instance, Mark, Mode, Pair, Section, Tangent, Weave, Wish};
-use eddy_autodiff::{Expanded, Host, expand};
+use eddy_autodiff::{Expanded, Gradients, Host, expand};
 use eddy_flow::text::{parse, print};
 use eddy_flow::{Equation, Flow, Var, VarId, verify};
 use eddy_syntax::{Diagnostic, Span};
@@ -37,7 +37,7 @@ fn expanded(flow: Flow, wish: Wish) -> Flow {
     let end = flow.equations.len();
     let section = Box::new(Section { span: Span::default(), wish });
     let marks = vec![Mark { at: 0, what: Edge::Begin }, Mark { at: end, what: Edge::End(section) }];
-    let flow = expand(flow, marks, &mut Nobody).expect("nothing is wrong").flow;
+    let flow = expand(flow, marks, Gradients::AsTheyAre, &mut Nobody).expect("nothing is wrong").flow;
     verify(&flow).expect("a pass leaves a flow");
     flow
 }

@@ -34,6 +34,7 @@ pub fn build(args: &BuildArgs) -> Result<Status, Stop> {
         node: Some(args.node.clone()),
         constants: args.constants.clone(),
         shapes: args.shapes.clone(),
+        batch: args.batch,
         seed: args.seed,
         keep: args.keep,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),

@@ -101,6 +101,7 @@ pub fn plan(args: &PlanArgs) -> Result<Status, Stop> {
         node: args.node.clone(),
         constants: args.constants.clone(),
         shapes: args.shapes.clone(),
+        batch: args.batch,
         seed: args.seed,
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
         checkpoints: args.checkpoint.is_some(),

@@ -155,6 +155,10 @@ pub enum OptionName {
     Const,
     /// `--cycles N`.
     Cycles,
+    /// `--batch N`.
+    Batch,
+    /// `--threads N`.
+    Threads,
     /// `--seed N`.
     Seed,
     /// `--show NAME,..`.
@@ -239,6 +243,8 @@ impl OptionName {
             OptionName::In => "--in",
             OptionName::Const => "--const",
             OptionName::Cycles => "--cycles",
+            OptionName::Batch => "--batch",
+            OptionName::Threads => "--threads",
             OptionName::Seed => "--seed",
             OptionName::Show => "--show",
             OptionName::Chrono => "--chrono",
@@ -314,6 +320,10 @@ pub struct Options {
     pub constants: Vec<(String, String)>,
     /// At most so many cycles.
     pub cycles: Option<u64>,
+    /// How many streams to run at once.
+    pub batch: Option<usize>,
+    /// How many threads compute; without it, as many as the machine has.
+    pub threads: Option<usize>,
     /// The seed of random numbers.
     pub seed: Option<u64>,
     /// The streams to print, instead of the outputs.

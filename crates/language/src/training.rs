@@ -21,6 +21,10 @@ pub struct TrainOptions {
     pub sequence: Option<usize>,
     /// Every so many rows the gradient is cut, if the data do not say where.
     pub cut: Option<usize>,
+    /// How many samples or sequences are learnt from at once.
+    pub batch: Option<usize>,
+    /// How many threads compute; without it, as many as the machine has.
+    pub threads: Option<usize>,
     /// At most so many cycles may be open at once.
     pub max_window: Option<usize>,
     /// Loops run again rather than keep what they compute.

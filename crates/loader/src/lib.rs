@@ -7,11 +7,13 @@
 //! void    NAME_reset_state(NAME_state *self);
 //! int32_t NAME_step(NAME_state *self, const NAME_in *in, NAME_out *out);   // how many outputs it wrote, or below 0: an error
 //! int32_t NAME_flush(NAME_state *self, NAME_out *out);
+//! void    NAME_parallel(EddyParallel run);                                 // only where there is something for several threads
 //! ```
 //!
 //! * [`memory`]: bytes that are aligned as the structs of C want it.
 //! * [`library`]: an object, checked and opened.
 //! * [`instance`]: a state and the functions on it.
+//! * [`threads`]: runs pieces of large products at the same time.
 //!
 //! # What is checked, and what is trusted
 //!
@@ -26,7 +28,8 @@
 //! Trusted, because `eddy-compile` wrote the code:
 //!
 //! * the functions have the types above and keep to the sizes that [`Sizes`] tells: the C text asserts them when it is compiled;
-//! * they keep nothing from one call to the next but the state, so a state may go from thread to thread;
+//! * they keep nothing from one call to the next but the state, and what `NAME_parallel` was given, so a state may go from thread to thread;
+//! * pieces of a product, which they hand to threads, write to different places and read nothing that another one writes;
 //! * given a state that came from `reset`, they do not leave their arrays. So whoever writes into a state or into inputs
 //!   ([`Instance::state_mut`]) writes whole values into the fields of the layout: a flag is 0 or 1, and what counts cycles is left
 //!   alone.
@@ -34,7 +37,9 @@
 pub mod instance;
 pub mod library;
 pub mod memory;
+pub mod threads;
 
 pub use instance::Instance;
 pub use library::{Function, Library, LoadError, Sizes};
 pub use memory::Memory;
+pub use threads::set_threads;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::{error, fmt, fs, io};
 
 use crate::memory::Memory;
+use crate::threads::{RunPieces, run_pieces};
 
 // On Unix, so that what is missing is missed when the object is opened: the default looks for a function when it is first called, and
 // ends the process if there is none.
@@ -20,6 +21,9 @@ pub(crate) type OnState = unsafe extern "C" fn(*mut c_void);
 pub(crate) type Step = unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> i32;
 /// `int32_t flush(state *, out *)`.
 pub(crate) type Flush = unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32;
+
+/// `void parallel(void (*run)(size_t, void *, void (*)(void *, size_t)))`.
+type Parallel = unsafe extern "C" fn(RunPieces);
 
 /// How many bytes the structs take, and how many outputs there may be at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +93,11 @@ impl Library {
         let step = unsafe { symbol::<Step>(&object, name, "step")? };
         // SAFETY: as above.
         let flush = unsafe { symbol::<Flush>(&object, name, "flush")? };
+        // SAFETY: as above.
+        if let Ok(parallel) = unsafe { symbol::<Parallel>(&object, name, "parallel") } {
+            // SAFETY: it stores a pointer. No other thread reads it yet; or, if the object is open already, this very pointer is there.
+            unsafe { parallel(run_pieces) }
+        }
         let (name, sizes) = (name.to_owned(), sizes.as_in_c());
         Ok(Library { opened: Arc::new(Opened { name, sizes, reset, reset_state, step, flush, object }) })
     }

@@ -240,3 +240,50 @@ fn inputs_anywhere_are_not_read() {
     let mut outputs = sums.library().outputs();
     sums.step(&Memory::zeroed(20)[4..], &mut outputs);
 }
+
+/// Sums of rows, in pieces that the host runs.
+const PIECES: &str = r"
+#include <stddef.h>
+#include <stdint.h>
+typedef struct { double x; } sums_in;
+typedef struct { double sum; } sums_out;
+typedef struct { double rows[100]; } sums_state;
+typedef void (*Piece)(void *context, size_t piece);
+typedef void (*Run)(size_t pieces, void *context, Piece piece);
+static Run run = 0;
+
+void sums_parallel(Run given) { run = given; }
+void sums_reset_state(sums_state *self) { (void)self; }
+void sums_reset(sums_state *self) { (void)self; }
+static void row(void *context, size_t piece) {
+  double sum = 0;
+  for (size_t i = 0; i < 1000; i++) sum += (double)(piece * i) / 7.0;
+  ((sums_state *)context)->rows[piece] += sum;
+}
+int32_t sums_step(sums_state *self, const sums_in *in, sums_out *out) {
+  (void)in;
+  run(100, self, row);
+  out[0].sum = 0;
+  for (size_t i = 0; i < 100; i++) out[0].sum += self->rows[i];
+  return 1;
+}
+int32_t sums_flush(sums_state *self, sums_out *out) { (void)self; (void)out; return 0; }
+";
+
+#[test]
+fn each_piece_is_run_once_whatever_the_number_of_threads() {
+    let object = Object::of(PIECES);
+    let sizes = Sizes { state: 800, input: 8, output: 8, max_outputs: 1 };
+    let library = Library::open(&object.path, &hash(&object.path), "sums", sizes).expect("it is right");
+    let mut states = Vec::new();
+    for n_threads in [1, 2, 3, 8, 2] {
+        eddy_loader::set_threads(Some(n_threads));
+        let mut instance = Instance::new(&library);
+        let (input, mut output) = (library.input(), library.outputs());
+        for _ in 0..200 {
+            assert_eq!(instance.step(&input, &mut output), 1);
+        }
+        states.push(instance.state().to_vec());
+    }
+    assert!(states.iter().all(|state| *state == states[0] && state.iter().any(|byte| *byte != 0)));
+}

@@ -30,7 +30,7 @@ pub fn build(
 ) -> Result<Built, Vec<Diagnostic>> {
     let Told { constants, shapes, .. } =
         Told::read(program, node, sources, &options.constants, &options.shapes)?;
-    let given = Given { constants, ..Given::default() };
+    let given = Given { constants, batch: options.batch, ..Given::default() };
     let mut prepared =
         prepare(program, node, &given, |draft: &Draft| shape_hints(draft, &shapes), Checks::On)?;
     let (name, span) = (program.name_of(node), program.span_of(node));

@@ -10,7 +10,7 @@ use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::memory::report;
-use crate::prepare::typed;
+use crate::prepare::{Typed, typed};
 use crate::program::{Callable, Program};
 
 /// Checks a node of the main file, or one that a `train` declares, and says what it is: its line, and with `memory` what it keeps.
@@ -30,7 +30,8 @@ pub fn check_node(
         return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let (flow, warnings) = match typed(program, callable, &Given::default(), |_| Hints::default()) {
+    let Typed { flow, warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
+    {
         Ok(typed) => typed,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
         Err(failure) => {

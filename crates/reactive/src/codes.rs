@@ -2,6 +2,7 @@
 //! shapes, 4 clocks, 5 causality, 6 execution, 7 data, 8 differentiation, 9 planning.
 
 pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE, UNREACHED};
+pub use eddy_batch::BATCH;
 use eddy_syntax::Code;
 use eddy_syntax::explain::Page;
 
@@ -140,4 +141,5 @@ pub const PAGES: &[Page] = &[
     page!("E0902"),
     page!("E0903"),
     page!("E0904"),
+    page!("E0905"),
 ];

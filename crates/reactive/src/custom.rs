@@ -1,7 +1,7 @@
 //! What differentiation asks the language for: derivatives that the user wrote (section 9.12), and clocks.
 
 use eddy_autodiff::section::{Argument, Instance, Mode};
-use eddy_autodiff::{Expanded, Host, expand};
+use eddy_autodiff::{Expanded, Gradients, Host, expand};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
 use rustc_hash::FxHashMap;
@@ -136,7 +136,7 @@ impl Host for Customs<'_> {
             self.check_types(instance, node, &flow, types).map_err(|diagnostic| vec![*diagnostic])?;
         }
         self.open.push(node);
-        let expanded = expand(flow, marks, self);
+        let expanded = expand(flow, marks, Gradients::AsTheyAre, self);
         self.open.pop();
         expanded
     }

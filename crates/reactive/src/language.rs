@@ -54,17 +54,17 @@ impl Language for Reactive {
                 &[Node, Const, Shape, Dense, Finite]
             }
             Command::Plan => {
-                use OptionName::{Checkpoint, Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
-                &[Node, Const, Shape, Seed, MaxWindow, Checkpoint, Stream, Svg]
+                use OptionName::{Batch, Checkpoint, Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
+                &[Node, Const, Shape, Batch, Seed, MaxWindow, Checkpoint, Stream, Svg]
             }
             Command::Run => {
                 use OptionName::{
-                    Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision, Seed,
-                    Show, Unchecked,
+                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision,
+                    Seed, Show, Threads, Unchecked,
                 };
                 &[
-                    Engine, Node, In, Const, Cycles, Seed, Show, Chrono, Unchecked, MaxWindow, Checkpoint,
-                    Params, Precision,
+                    Engine, Node, In, Const, Cycles, Batch, Threads, Seed, Show, Chrono, Unchecked,
+                    MaxWindow, Checkpoint, Params, Precision,
                 ]
             }
         })
@@ -95,6 +95,7 @@ impl Language for Reactive {
             return Ok(Verdict::refused(without_repetitions(too_large)));
         }
         if command == Command::Run && options.node.is_some() {
+            eddy_loader::set_threads(options.threads);
             return stream::run(&program, sources, options, data, out);
         }
         let mut found = Vec::new();
@@ -129,6 +130,7 @@ impl Language for Reactive {
         data: Vec<Data>,
         validation: Vec<Data>,
     ) -> Option<Result<Box<dyn Trainer>, Vec<Diagnostic>>> {
+        eddy_loader::set_threads(options.threads);
         let made = resolve::resolve(sources)
             .map_err(without_repetitions)
             .and_then(|program| training::trainer(program, sources, options, data, validation));

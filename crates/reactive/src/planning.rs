@@ -69,11 +69,12 @@ fn ready(
     options: &Options,
 ) -> Result<Prepared, Vec<Diagnostic>> {
     if options.node.is_none() {
-        return prepare(program, node, &Given::default(), |_| Hints::default(), Checks::On);
+        let given = Given { batch: options.batch, ..Given::default() };
+        return prepare(program, node, &given, |_| Hints::default(), Checks::On);
     }
     let Told { constants, shapes, .. } =
         Told::read(program, node, sources, &options.constants, &options.shapes)?;
-    let given = Given { constants, ..Given::default() };
+    let given = Given { constants, batch: options.batch, ..Given::default() };
     prepare(program, node, &given, |draft: &Draft| shape_hints(draft, &shapes), Checks::On)
 }
 

@@ -1,7 +1,9 @@
-//! A node made ready to run: elaborated, typed, differentiated, clocked, and checked for causality, in this order.
+//! A node made ready to run: elaborated, typed, differentiated, batched, clocked, and checked for causality, in this order.
 
-use eddy_autodiff::expand;
+use eddy_autodiff::{Gradients, expand};
+use eddy_batch::{Batch, batch};
 use eddy_syntax::Diagnostic;
+use eddy_tensor::Type;
 
 use crate::causality::{Verdict, causality};
 use crate::clocks::{self, Clocks};
@@ -30,6 +32,28 @@ pub struct Prepared {
     pub clocks: Clocks,
     /// How far they look ahead; unchecked programs have no verdict.
     pub verdict: Option<Verdict>,
+    /// The streams that it runs at once, if that was asked for.
+    pub batch: Option<Batch>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Prepared {
+    /// The types of the inputs, in one stream.
+    pub fn input_types(&self) -> Vec<&Type> {
+        match &self.batch {
+            Some(batch) => batch.inputs.iter().collect(),
+            None => self.flow.inputs.iter().map(|input| &self.flow.var(*input).ty).collect(),
+        }
+    }
+}
+
+/// The equations of a node with their types.
+pub struct Typed {
+    /// The equations.
+    pub flow: Flow,
+    /// The streams that they run at once, if that was asked for.
+    pub batch: Option<Batch>,
     /// What the user should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -42,27 +66,37 @@ pub fn prepare(
     hints: impl FnOnce(&Draft) -> Hints,
     checks: Checks,
 ) -> Result<Prepared, Vec<Diagnostic>> {
-    let (flow, warnings) = typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
+    let Typed { flow, batch, warnings } =
+        typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
     if checks == Checks::Off {
         let clocks = clocks::guess(&flow);
-        return Ok(Prepared { flow, clocks, verdict: None, warnings });
+        return Ok(Prepared { flow, clocks, verdict: None, batch, warnings });
     }
     let clocks = clocks::infer(&flow)?;
-    let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
-    Ok(Prepared { flow, clocks, verdict: Some(verdict), warnings })
+    let verdict = causality(&flow, &clocks).map_err(|diagnostic| match &batch {
+        None => vec![*diagnostic],
+        Some(_) => vec![diagnostic.reason(
+            "in a batch, an `if` whose condition differs from stream to stream waits for both of its branches",
+        )],
+    })?;
+    Ok(Prepared { flow, clocks, verdict: Some(verdict), batch, warnings })
 }
 
-/// The equations of a node with their types, and with the derivatives that it asks for; and what the user should know.
+/// The equations of a node with their types, and with the derivatives that it asks for, for as many streams as are given.
 pub fn typed(
     program: &Program,
     callable: &Callable,
     given: &Given,
     hints: impl FnOnce(&Draft) -> Hints,
-) -> Result<(Flow, Vec<Diagnostic>), Failure> {
+) -> Result<Typed, Failure> {
     let mut draft = elaborate(program, callable, given)?;
     let marks = std::mem::take(&mut draft.marks);
     let hints = hints(&draft);
     let flow = infer(draft, &hints)?;
-    let expanded = expand(flow, marks, &mut Customs::new(program))?;
-    Ok((expanded.flow, expanded.warnings))
+    let gradients = if given.batch.is_some() { Gradients::Apart } else { Gradients::AsTheyAre };
+    let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
+    let warnings = expanded.warnings;
+    let Some(n) = given.batch else { return Ok(Typed { flow: expanded.flow, batch: None, warnings }) };
+    let (flow, batch) = batch(expanded.flow, n, &expanded.gradients)?;
+    Ok(Typed { flow, batch: Some(batch), warnings })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint, value_parser};
 
-use super::{Program, Reporting, named_constant, named_shape};
+use super::{Program, Reporting, named_constant, named_shape, streams};
 
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line are independent")]
@@ -38,6 +38,9 @@ pub struct BuildArgs {
     /// Parameters have these values
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub params: Option<PathBuf>,
+    /// Run N independent streams in lock-step: what differs from stream to stream has a last axis of size N
+    #[arg(long, value_name = "N", value_parser = streams)]
+    pub batch: Option<usize>,
     /// The seed of random initial values
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

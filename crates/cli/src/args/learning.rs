@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{Program, Reporting, named_constant, named_shape};
+use super::{Program, Reporting, named_constant, named_shape, streams, threads};
 
 #[derive(Args)]
 pub struct DiffArgs {
@@ -80,6 +80,12 @@ pub struct TrainArgs {
     /// The seed of initial values and of the order of samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Learn from N samples or sequences at once, from the sum of their gradients
+    #[arg(long, value_name = "N", value_parser = streams)]
+    pub batch: Option<usize>,
+    /// Let N threads compute large products; otherwise as many as the machine has
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
     /// Keep the order of the data
     #[arg(long)]
     pub no_shuffle: bool,

@@ -225,6 +225,23 @@ pub struct Reporting {
     pub color: clap::ColorChoice,
 }
 
+/// How many streams run at once.
+fn streams(text: &str) -> Result<usize, String> {
+    count(text, 1 << 20)
+}
+
+/// How many threads compute.
+fn threads(text: &str) -> Result<usize, String> {
+    count(text, 1 << 10)
+}
+
+fn count(text: &str, most: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if (1..=most).contains(&n) => Ok(n),
+        _ => Err(format!("it is a whole number from 1 to {most}")),
+    }
+}
+
 fn named_constant(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as `units=3`")?;
     Ok((name.trim().to_string(), value.trim().to_string()))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint, value_parser};
 
-use super::{Program, Reporting, named_constant, named_shape};
+use super::{Program, Reporting, named_constant, named_shape, streams};
 
 #[derive(Args)]
 pub struct PlanArgs {
@@ -19,6 +19,9 @@ pub struct PlanArgs {
     /// Give an input whose shape is not written a shape
     #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape, requires = "node")]
     pub shapes: Vec<(String, String)>,
+    /// Plan for N independent streams in lock-step
+    #[arg(long, value_name = "N", value_parser = streams)]
+    pub batch: Option<usize>,
     /// The seed of random initial values
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint, value_parser};
 use eddy_language::{Command as Evaluates, Language, OptionName, Options};
 use eddy_syntax::suggest::nearest;
 
-use super::{Program, Reporting, bytes, known_options, named_constant};
+use super::{Program, Reporting, bytes, known_options, named_constant, streams, threads};
 use crate::languages::{self, LANGUAGES};
 use crate::stop::{Stop, misuse};
 
@@ -85,6 +85,12 @@ pub struct Evaluation {
     /// Run this many cycles
     #[arg(long, value_name = "N", requires = "node")]
     cycles: Option<u64>,
+    /// Run N independent streams in lock-step; `--in` then names N files, one for each
+    #[arg(long, value_name = "N", value_parser = streams, requires = "node")]
+    batch: Option<usize>,
+    /// Let N threads compute large products; otherwise as many as the machine has
+    #[arg(long, value_name = "N", value_parser = threads, requires = "node")]
+    threads: Option<usize>,
     /// The seed of random numbers
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -143,6 +149,8 @@ impl Evaluation {
             node: self.node.clone(),
             constants: self.constants.clone(),
             cycles: self.cycles,
+            batch: self.batch,
+            threads: self.threads,
             seed: self.seed,
             show: self.show.clone(),
             chrono: self.chrono,
@@ -201,6 +209,8 @@ impl Evaluation {
             (!self.data.is_empty(), OptionName::In),
             (!self.constants.is_empty(), OptionName::Const),
             (self.cycles.is_some(), OptionName::Cycles),
+            (self.batch.is_some(), OptionName::Batch),
+            (self.threads.is_some(), OptionName::Threads),
             (self.seed.is_some(), OptionName::Seed),
             (!self.show.is_empty(), OptionName::Show),
             (self.chrono, OptionName::Chrono),

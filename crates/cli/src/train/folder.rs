@@ -154,6 +154,7 @@ impl Folder {
             ("source_hash", json!(blake3::hash(source.as_bytes()).to_hex().to_string()), "the program"),
             ("seed", json!(args.seed), "the seed"),
             ("data", json!(args.data), "the data"),
+            ("batch", json!(args.batch), "the batch"),
         ];
         let is_changed = |key: &str, now: &serde_json::Value| before.get(key).is_some_and(|then| then != now);
         now.iter().filter(|(key, now, _)| is_changed(key, now)).map(|(_, _, what)| *what).collect()
@@ -173,6 +174,7 @@ impl Folder {
             "data": args.data,
             "validation": args.validate,
             "epochs": args.epochs,
+            "batch": args.batch,
             "seed": args.seed,
             "shuffled": plan.is_shuffled,
             "constants": args.constants.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>(),

@@ -85,6 +85,8 @@ fn make(
         shuffle: !args.no_shuffle,
         sequence: args.sequence,
         cut: args.cut,
+        batch: args.batch,
+        threads: args.threads,
         max_window: args.max_window,
         checkpoints: args.checkpoint.is_some(),
         engine: args.engine.clone(),

@@ -424,7 +424,7 @@ impl<'a> Emitter<'a> {
             _ => None,
         };
         let header = self.header(&input, &output);
-        let source = self.source_text(&input, &output);
+        let source = self.with_threads(self.source_text(&input, &output));
         let can_fail = source.contains("&error, ");
         Emitted {
             name: self.name,
@@ -482,6 +482,18 @@ impl<'a> Emitter<'a> {
              int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
         );
         text
+    }
+
+    /// Lets a host compute large products in pieces; C that others compile calls nobody.
+    fn with_threads(&self, text: String) -> String {
+        if self.constants_are == Constants::InText || !text.contains("eddy_large_") {
+            return text;
+        }
+        let name = &self.name;
+        format!(
+            "#define EDDY_PARALLEL\n{text}\nvoid {name}_parallel(EddyParallel parallel);\n\
+             void {name}_parallel(EddyParallel parallel) {{\n  eddy_parallel = parallel;\n}}\n"
+        )
     }
 
     fn source_text(&self, input: &Struct, output: &Struct) -> String {

@@ -8,6 +8,10 @@ use crate::lines::Lines;
 use crate::nest::{index, loops, place};
 use crate::view::{Root, View};
 
+/// Products of so many terms are worth the while of several threads, if there are any. One thread adds up about twenty terms in a nanosecond, so
+/// it has fifty microseconds to do; to wake another takes about twenty.
+const LARGE: usize = 1 << 20;
+
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {
     left: &'a View,
@@ -86,7 +90,9 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
     let [a_row, a_term, b_term, b_column] = strides;
     let (a, b) = (pointer(printer, left, first * a_row), pointer(printer, right, 0));
     let (Some(a), Some(b)) = (a, b) else { return false };
-    let (function, c) = (printer.precision.function("matmul"), printer.array(item));
+    let is_large = rows * inner * columns >= LARGE;
+    let function = printer.precision.function(if is_large { "large_matmul" } else { "matmul" });
+    let c = printer.array(item);
     let c = if first == 0 { c } else { format!("&{c}[{}]", first * columns) };
     if columns > 1 && b_column == 1 {
         lines.line(format!(

@@ -62,6 +62,8 @@ pub struct Given {
     pub falses: FxHashSet<String>,
     /// What names begin with in seed paths; the node that is run has no path.
     pub seed_path: String,
+    /// How many streams are run at once, if that is asked for.
+    pub batch: Option<usize>,
     /// Whether derivatives will be taken of the node, so that those which the user wrote must be marked.
     pub is_differentiated: bool,
 }

@@ -74,7 +74,7 @@ pub fn check(
 
 /// Reads all rows of some data, turned into rows of cells for each input.
 fn read(prepared: &Prepared, sources: &mut Sources, data: Vec<Data>) -> Result<Trace, Vec<Diagnostic>> {
-    let flow = &prepared.flow;
+    let (flow, types) = (&prepared.flow, prepared.input_types());
     let names =
         flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
     let mut columns =
@@ -86,7 +86,7 @@ fn read(prepared: &Prepared, sources: &mut Sources, data: Vec<Data>) -> Result<T
             Ok(None) => return Ok(trace),
             Err(stopped) => return Err(stopped.diagnostics(sources)),
         };
-        let cells = crate::stream::cells_of(&columns, flow, &row, trace.n_cycles as u64);
+        let cells = crate::stream::cells_of(&columns, flow, &types, &row, trace.n_cycles as u64);
         let cells = cells.map_err(|stopped| stopped.diagnostics(sources))?;
         for (row, cell) in trace.rows.iter_mut().zip(cells) {
             row.push(cell);

@@ -2,8 +2,9 @@
 //!
 //! Each cycle is printed as soon as it and all before it are decided, and forgotten when everything in it is known; so an
 //! endless pipe runs in the memory of its window. Types may depend on the first values of the inputs, which are therefore read
-//! before the program is prepared ([`peek`]).
+//! before the program is prepared ([`peek`]). With `--batch`, several such streams run at once ([`mod@batch`]).
 
+mod batch;
 mod columns;
 mod peek;
 
@@ -13,6 +14,7 @@ use std::fmt;
 use eddy_language::{Data, Options, Out, Verdict};
 use eddy_runtime::{BadData, Raw, Row};
 use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::Type;
 use rustc_hash::FxHashSet;
 
 use crate::cell::Cell;
@@ -55,6 +57,10 @@ pub fn run(
     };
     let is_whole = options.chrono
         || options.engine.as_deref().is_some_and(|engine| ["denote", "kahn"].contains(&engine));
+    if is_whole && let Some(batch) = &prepared.batch {
+        let diagnostic = batch::only_one(batch, program.span_of(&stream.callable));
+        return Ok(Verdict::refused(vec![diagnostic]));
+    }
     if is_whole {
         return stream.run_whole(prepared, sources, out);
     }
@@ -78,11 +84,8 @@ pub fn run(
         span: program.span_of(&stream.callable),
     };
     let (compilation, note) = choose(&source, &choice, out);
-    let mut player = Player {
-        flow: &prepared.flow,
-        engine: Engine::new(source, compilation.as_ref()),
-        names: shown.iter().map(|(name, _)| name.as_str()).collect(),
-    };
+    let mut player =
+        Player { prepared: &prepared, engine: Engine::new(source, compilation.as_ref()), shown: &shown };
     let stopped = stream.play(&mut player, out)?;
     let warnings = note.into_iter().chain(stream.warnings()).collect();
     let stats = player.engine.stats();
@@ -121,9 +124,24 @@ struct Stream<'a> {
     callable: Callable,
     interface: Interface,
     given: Given,
+    /// The data of each stream; without a batch there is one.
+    feeds: Vec<Feed>,
+}
+
+/// The data of one stream.
+struct Feed {
     columns: Columns,
     /// Rows that were read in search of types.
     peeked: Peeked,
+}
+
+impl Feed {
+    fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
+        match self.peeked.pop_front() {
+            Some(row) => row.map(Some),
+            None => self.columns.next_row(is_bounded),
+        }
+    }
 }
 
 /// Rows that were read in search of types.
@@ -159,22 +177,25 @@ impl<'a> Stream<'a> {
             let diagnostic = Diagnostic::error(codes::DATA, program.span_of(&callable), title).help(help);
             return Err(Stopped::Program(vec![diagnostic]));
         }
-        let columns = Columns::new(data, inputs)?;
+        let span = program.span_of(&callable);
+        let data = batch::dealt(data, options.batch.unwrap_or(1), span)?;
+        let feed = |data| Ok(Feed { columns: Columns::new(data, inputs.clone())?, peeked: VecDeque::new() });
+        let feeds: Vec<Feed> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
         let shown: FxHashSet<String> = options.show.iter().cloned().collect();
         Ok(Stream {
             program,
             options,
             callable,
             interface,
-            given: Given { constants, shown, ..Given::default() },
-            columns,
-            peeked: VecDeque::new(),
+            given: Given { constants, shown, batch: options.batch, ..Given::default() },
+            feeds,
         })
     }
 
     fn prepare(&mut self, out: Out<'_>) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
-        let (columns, peeked) = (&mut self.columns, &mut self.peeked);
+        // All streams have the types of the first.
+        let Feed { columns, peeked } = &mut self.feeds[0];
         let hints = |draft: &Draft| Peek { draft, columns, peeked, out, is_explained: false }.hints();
         let mut prepared = prepare(self.program, &self.callable, &self.given, hints, checks)?;
         if let Some((file, values)) = &self.options.parameters {
@@ -199,34 +220,43 @@ impl<'a> Stream<'a> {
         self.options.show.iter().map(find).collect()
     }
 
+    /// The cells of all inputs at the next cycle; none when the data end.
+    fn next_cells(&mut self, prepared: &Prepared, cycle: u64) -> Result<Option<Vec<Cell>>, Stopped> {
+        let is_bounded = self.options.cycles.is_some();
+        let rows: Vec<Option<Row>> =
+            self.feeds.iter_mut().map(|feed| feed.next_row(is_bounded)).collect::<Result<_, _>>()?;
+        if cycle == 0
+            && let Some(stopped) = rows.iter().flatten().next().and_then(|row| self.constant_in_data(row))
+        {
+            return Err(stopped);
+        }
+        let types = prepared.input_types();
+        let cells = self.feeds.iter().zip(&rows).filter_map(|(feed, row)| {
+            Some(cells_of(&feed.columns, &prepared.flow, &types, row.as_ref()?, cycle))
+        });
+        let mut cells: Vec<Vec<Cell>> = cells.collect::<Result<_, _>>()?;
+        match &prepared.batch {
+            _ if cells.is_empty() => Ok(None),
+            None => Ok(cells.pop()),
+            Some(batch) => batch::in_lock_step(self, prepared, batch, &rows, &cells, cycle).map(Some),
+        }
+    }
+
     /// Feeds all rows to the player.
     fn play(&mut self, player: &mut Player<'_>, out: Out<'_>) -> Result<Option<Stopped>, fmt::Error> {
         let mut n_cycles = 0;
         while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
-            if self.columns.is_waiting() && self.peeked.is_empty() {
+            if self.feeds.iter().any(|feed| feed.columns.is_waiting() && feed.peeked.is_empty()) {
                 out.flush();
             }
-            let row = match self.peeked.pop_front() {
-                Some(row) => row.map(Some),
-                None => self.columns.next_row(self.options.cycles.is_some()),
-            };
-            let row = match row {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                Err(stopped) => return Ok(Some(stopped)),
-            };
-            if n_cycles == 0
-                && let Some(stopped) = self.constant_in_data(&row)
-            {
-                return Ok(Some(stopped));
-            }
-            match cells_of(&self.columns, player.flow, &row, n_cycles) {
-                Ok(cells) => {
+            match self.next_cells(player.prepared, n_cycles) {
+                Ok(Some(cells)) => {
                     if let Err(diagnostic) = player.open(&cells) {
                         player.print(out)?;
                         return Ok(Some(Stopped::Program(vec![*diagnostic])));
                     }
                 }
+                Ok(None) => break,
                 Err(stopped) => return Ok(Some(stopped)),
             }
             player.print(out)?;
@@ -250,13 +280,7 @@ impl<'a> Stream<'a> {
         let mut inputs: Vec<Vec<Cell>> = vec![Vec::new(); prepared.flow.inputs.len()];
         let mut n_cycles = 0;
         while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
-            let row = match self.peeked.pop_front() {
-                Some(row) => row.map(Some),
-                None => self.columns.next_row(self.options.cycles.is_some()),
-            };
-            let cells = row.and_then(|row| {
-                row.map(|row| cells_of(&self.columns, &prepared.flow, &row, n_cycles)).transpose()
-            });
+            let cells = self.next_cells(&prepared, n_cycles);
             match cells {
                 Ok(Some(cells)) => inputs.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell)),
                 Ok(None) => break,
@@ -288,22 +312,23 @@ impl<'a> Stream<'a> {
     /// What is said about data for an input that is a constant of this run.
     fn constant_in_data(&self, row: &Row) -> Option<Stopped> {
         let mut names = self.options.constants.iter().map(|(name, _)| name);
-        let name = names.find(|name| self.columns.has_unused(name))?;
+        let name = names.find(|name| self.feeds[0].columns.has_unused(name))?;
         let message = format!("`{name}` is given by the data and by `--const`");
-        Some(self.columns.bad(row, name, message))
+        Some(self.feeds[0].columns.bad(row, name, message))
     }
 
     /// Names in the data that are no inputs, and inputs that are not in the data.
     fn warnings(&self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
-        let unused = self.columns.unused();
+        let Feed { columns, .. } = &self.feeds[0];
+        let unused = columns.unused();
         let warn = |name: &String| {
             let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
             Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
         };
         let mut warnings: Vec<Diagnostic> = unused.iter().map(warn).collect();
-        if self.columns.has_data() {
-            warnings.extend(self.columns.missing().into_iter().map(|name| {
+        if columns.has_data() {
+            warnings.extend(columns.missing().into_iter().map(|name| {
                 let title = format!("the data have nothing for the input `{name}` of `{node}`");
                 Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
             }));
@@ -313,18 +338,23 @@ impl<'a> Stream<'a> {
 }
 
 /// A row as cells of the inputs' types.
-pub(crate) fn cells_of(columns: &Columns, flow: &Flow, row: &Row, cycle: u64) -> Result<Vec<Cell>, Stopped> {
+pub(crate) fn cells_of(
+    columns: &Columns,
+    flow: &Flow,
+    types: &[&Type],
+    row: &Row,
+    cycle: u64,
+) -> Result<Vec<Cell>, Stopped> {
     let mut cells = Vec::with_capacity(flow.inputs.len());
-    for (input, raw) in flow.inputs.iter().zip(&row.cells) {
+    for ((input, ty), raw) in flow.inputs.iter().zip(types).zip(&row.cells) {
         cells.push(match raw {
             Raw::Absent => Cell::Absent,
             Raw::Unknown => Cell::Unknown,
-            _ => match raw.to_value(&flow.var(*input).ty) {
+            _ => match raw.to_value(ty) {
                 Ok(value) => Cell::Value(value),
                 Err(mismatch) => {
-                    let var = flow.var(*input);
-                    let name = var.name.as_deref().expect("inputs have names");
-                    let message = format!("`{name}` {mismatch}, at cycle {cycle}: its type is {}", var.ty);
+                    let name = flow.var(*input).name.as_deref().expect("inputs have names");
+                    let message = format!("`{name}` {mismatch}, at cycle {cycle}: its type is {ty}");
                     return Err(columns.bad(row, name, message));
                 }
             },
@@ -345,24 +375,30 @@ fn twice(names: &[String]) -> Option<&String> {
 
 /// A run, and how its rows are printed.
 struct Player<'a> {
-    flow: &'a Flow,
+    prepared: &'a Prepared,
     engine: Engine<'a>,
-    names: Vec<&'a str>,
+    shown: &'a [(String, VarId)],
 }
 
 impl Player<'_> {
     fn open(&mut self, cells: &[Cell]) -> Result<(), Box<Diagnostic>> {
-        self.engine.open(cells).map_err(|failure| Box::new(errors::run(self.flow, &failure)))
+        self.engine.open(cells).map_err(|failure| Box::new(errors::run(&self.prepared.flow, &failure)))
     }
 
     fn end(&mut self) -> Result<(), Box<Diagnostic>> {
-        self.engine.end().map_err(|failure| Box::new(errors::run(self.flow, &failure)))
+        self.engine.end().map_err(|failure| Box::new(errors::run(&self.prepared.flow, &failure)))
     }
 
     /// Prints the cycles that are decided.
     fn print(&mut self, out: Out<'_>) -> fmt::Result {
         while let Some(row) = self.engine.next_row() {
-            out.write_str(&json_line(self.names.iter().copied().zip(&row)))?;
+            match &self.prepared.batch {
+                None => {
+                    let names = self.shown.iter().map(|(name, _)| name.as_str());
+                    out.write_str(&json_line(names.zip(&row)))?;
+                }
+                Some(batch) => out.write_str(&batch::lines(batch, self.shown, &row))?,
+            }
         }
         Ok(())
     }

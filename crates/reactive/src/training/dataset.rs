@@ -11,6 +11,7 @@ use super::signals::{Signals, name};
 use crate::cell::Cell;
 use crate::codes;
 use crate::flow::Flow;
+use crate::prepare::Prepared;
 use crate::stream::{Columns, Peeked, cells_of};
 
 /// So many cells of data are kept in memory at most; about a gibibyte.
@@ -41,11 +42,11 @@ impl Dataset {
     pub fn read(
         columns: &mut Columns,
         mut peeked: Peeked,
-        flow: &Flow,
+        prepared: &Prepared,
         span: Span,
         sources: &mut Sources,
     ) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
-        let mut rows = Vec::new();
+        let (mut rows, types) = (Vec::new(), prepared.input_types());
         loop {
             let row = match peeked.pop_front() {
                 Some(row) => row.map(Some),
@@ -56,9 +57,9 @@ impl Dataset {
                 Ok(None) => return Ok(rows),
                 Err(stopped) => return Err(stopped.diagnostics(sources)),
             };
-            let cells = cells_of(columns, flow, &row, rows.len() as u64);
+            let cells = cells_of(columns, &prepared.flow, &types, &row, rows.len() as u64);
             rows.push(cells.map_err(|stopped| stopped.diagnostics(sources))?);
-            if rows.len() * flow.inputs.len() > MAX_CELLS {
+            if rows.len() * types.len() > MAX_CELLS {
                 let title = format!("the data have more than {MAX_CELLS} cells; they are kept in memory");
                 return Err(vec![Diagnostic::error(codes::TOO_MANY_CELLS, span, title)]);
             }
@@ -126,9 +127,14 @@ impl Dataset {
         self.units.len()
     }
 
+    /// The rows of a unit.
+    pub fn unit(&self, unit: usize) -> &[Vec<Cell>] {
+        &self.rows[self.units[unit].clone()]
+    }
+
     /// The rows in the order of an epoch.
     pub fn rows(&self, order: &[usize]) -> impl Iterator<Item = &[Cell]> {
-        order.iter().flat_map(|unit| self.rows[self.units[*unit].clone()].iter().map(Vec::as_slice))
+        order.iter().flat_map(|unit| self.unit(*unit).iter().map(Vec::as_slice))
     }
 
     /// The order of the units in an epoch: a function of the seed and the epoch, so that a run that is resumed goes on as

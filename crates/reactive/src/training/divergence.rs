@@ -1,5 +1,7 @@
 //! Where the first number that is infinite, or none, came from.
 
+use std::borrow::Cow;
+
 use eddy_syntax::Diagnostic;
 
 use crate::cell::Cell;
@@ -11,11 +13,11 @@ use crate::simulate::Simulation;
 pub(super) fn locate<'a>(
     flow: &Flow,
     mut simulation: Simulation<'_>,
-    rows: impl Iterator<Item = &'a [Cell]>,
+    rows: impl Iterator<Item = Cow<'a, [Cell]>>,
     loss: VarId,
 ) -> Diagnostic {
     for row in rows {
-        if simulation.open(row).is_err() {
+        if simulation.open(&row).is_err() {
             break;
         }
         while simulation.first_cycle() < simulation.n_cycles()

@@ -4,9 +4,11 @@
 //! epoch; everything else, such as the state of a recurrent network, starts anew.
 //!
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
+//! * [`batches`]: which of them are learnt from at once.
 //! * [`mod@trainer`]: epochs and validation.
 //! * [`divergence`]: where the first number that is none came from.
 
+mod batches;
 mod dataset;
 mod divergence;
 mod signals;

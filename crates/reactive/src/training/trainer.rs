@@ -5,6 +5,7 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
+use super::batches;
 use super::dataset::{Dataset, Unit};
 use super::divergence;
 use super::signals::Signals;
@@ -66,14 +67,17 @@ impl NodeTrainer {
         let (name, span) = (program.name_of(&callable), program.span_of(&callable));
         let Told { constants, interface, .. } =
             Told::read(&program, &callable, sources, &options.constants, &[])?;
-        let given = Given { constants, ..Given::default() };
+        let given = Given { constants, batch: options.batch, ..Given::default() };
         let signals = Signals::of(&program, &callable, &given);
         let unit = unit(&program, &callable, signals, &given)?;
         let (prepared, rows) = read(&program, &callable, &given, &interface, sources, data)?;
         let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
         signals.check_options(options, span)?;
         signals.check(&rows, "the data", &prepared.flow, span)?;
-        let data = Dataset::new(rows, signals, unit, options, &prepared.flow);
+        let mut data = Dataset::new(rows, signals, unit, options, &prepared.flow);
+        batches::check(&mut data, &prepared, unit, options, span)?;
+        // The loss of the data for validation is measured stream by stream.
+        let given = Given { batch: None, ..given };
         let validation = match (callable.base, validation.is_empty()) {
             (_, true) => None,
             (Base::Train(train), false) if callable.modes.is_empty() => {
@@ -206,7 +210,7 @@ impl NodeTrainer {
         for (var, value) in self.remembered() {
             simulation.restore(var, value);
         }
-        divergence::locate(flow, simulation, self.data.rows(order), self.loss)
+        divergence::locate(flow, simulation, batches::rows(&self.data, order, &self.prepared), self.loss)
     }
 
     fn without_loss(&self, data: &str) -> Diagnostic {
@@ -251,13 +255,16 @@ impl Trainer for NodeTrainer {
 
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>> {
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
-        let mut pass = Pass::new(self.start(), &self.prepared.flow);
-        for (number, row) in self.data.rows(&order).enumerate() {
-            pass.row(row)?;
+        let batch = self.prepared.batch.as_ref();
+        let n_streams = batch.map_or(1, |batch| batch.n);
+        let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
+        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses);
+        for (number, row) in batches::rows(&self.data, &order, &self.prepared).enumerate() {
+            pass.row(&row)?;
             if pass.is_diverged {
                 break;
             }
-            watch(Progress { n_rows: number + 1, loss: pass.mean() });
+            watch(Progress { n_rows: (number + 1) * n_streams, loss: pass.mean() });
         }
         if !pass.is_diverged {
             pass.end()?;
@@ -285,7 +292,7 @@ impl Trainer for NodeTrainer {
         for (parameter, value) in given(&flow) {
             engine.give(parameter, value);
         }
-        let mut pass = Pass::new(engine, &flow);
+        let mut pass = Pass::new(engine, &flow, 1);
         for row in validation.data.rows(&[0]) {
             pass.row(row)?;
         }
@@ -371,14 +378,16 @@ fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
 struct Pass<'a> {
     engine: Engine<'a>,
     flow: &'a Flow,
+    /// How many streams a loss is of.
+    n_streams: usize,
     sum: f64,
-    n_losses: u64,
+    n_losses: usize,
     is_diverged: bool,
 }
 
 impl<'a> Pass<'a> {
-    fn new(engine: Engine<'a>, flow: &'a Flow) -> Self {
-        Pass { engine, flow, sum: 0.0, n_losses: 0, is_diverged: false }
+    fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize) -> Self {
+        Pass { engine, flow, n_streams, sum: 0.0, n_losses: 0, is_diverged: false }
     }
 
     fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
@@ -406,7 +415,7 @@ impl<'a> Pass<'a> {
         let loss: f64 = entries.sum();
         self.is_diverged |= !loss.is_finite();
         self.sum += loss;
-        self.n_losses += 1;
+        self.n_losses += self.n_streams;
     }
 
     #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
@@ -440,7 +449,7 @@ fn read(
     let prepared =
         prepare(program, callable, given, |draft| hints(draft, &mut columns, &mut peeked), Checks::On)?;
     let span = program.span_of(callable);
-    let rows = Dataset::read(&mut columns, peeked, &prepared.flow, span, sources)?;
+    let rows = Dataset::read(&mut columns, peeked, &prepared, span, sources)?;
     Ok((prepared, rows))
 }
 

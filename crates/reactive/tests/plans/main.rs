@@ -3,7 +3,8 @@
 //! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples): which of them are tried, and what
 //!   differentiation makes of them; [`run`](run): plans that are executed.
 //! * the laws: [`agreement`](agreement) and [`benches`](benches) (L1, L2), [`mutants`](mutants) (L3), [`sharing`](sharing) (L2, L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7,
-//!   L8) and [`checkpoints`](checkpoints) (L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
+//!   L8) and [`checkpoints`](checkpoints) (L8), [`batch`](batch) (L9), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans, [`shapes`](shapes) of all kinds, [`threads`](threads) on any number of
+//!   threads; [`golden`](golden): plans of programs that are known by name.
 
 #[path = "../generated/mod.rs"]
 mod generated;
@@ -12,6 +13,7 @@ mod run;
 mod samples;
 
 mod agreement;
+mod batch;
 mod benches;
 mod bounds;
 mod checkpoints;
@@ -20,4 +22,6 @@ mod golden;
 mod invariance;
 mod knowledge;
 mod mutants;
+mod shapes;
 mod sharing;
+mod threads;

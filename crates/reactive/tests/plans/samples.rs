@@ -6,7 +6,7 @@ use eddy_reactive::elaborate::Given;
 use eddy_reactive::infer::Hints;
 use eddy_reactive::prepare::{Checks, Prepared, prepare};
 use eddy_reactive::resolve::resolve;
-use eddy_syntax::{SourceFile, Sources};
+use eddy_syntax::{Diagnostic, SourceFile, Sources};
 
 use crate::generated::case::Ready;
 use crate::generated::engines::NoValue;
@@ -84,12 +84,16 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
 
 /// Prepares a node, if it can be.
 pub fn prepared(text: &str, node: &str) -> Result<Prepared, &'static str> {
+    prepared_given(text, node, &Given::default()).map_err(|_| "refused")
+}
+
+/// Prepares a node that is given something.
+pub fn prepared_given(text: &str, node: &str, given: &Given) -> Result<Prepared, Vec<Diagnostic>> {
     let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
-    let prepared = resolve(&mut sources).and_then(|program| {
+    resolve(&mut sources).and_then(|program| {
         let callable = program.find(node, sources.main().end())?;
-        prepare(&program, &callable, &Given::default(), |_| Hints::default(), Checks::On)
-    });
-    prepared.map_err(|_| "refused")
+        prepare(&program, &callable, given, |_| Hints::default(), Checks::On)
+    })
 }
 
 /// A trace of any length: none, a few cycles, or many.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
 
-use crate::compiled::{agrees, Folder, How, PLAIN};
+use crate::compiled::{Folder, How, PLAIN, agrees};
 use crate::generated::case::Ready;
 use crate::generated::generate::{Choices, Generator};
 use crate::generated::harness::{Source, Verdict, show};
@@ -80,8 +80,7 @@ fn sample(family: Family, state: &mut u32) -> Sample {
         (0..n).map(|_| next()).collect()
     };
     let (program, trace, law) = (numbers(250), numbers(80), numbers(50));
-    let mut source =
-        Source { program: Generator::new(&program), trace: Choices::new(&trace), law: &law };
+    let mut source = Source { program: Generator::new(&program), trace: Choices::new(&trace), law: &law };
     Sample::of(family, &mut source)
 }
 

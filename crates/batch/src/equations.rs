@@ -1,0 +1,36 @@
+//! What becomes of each equation.
+
+use eddy_flow::{Equation, Kind};
+
+use crate::operations;
+use crate::writer::Writer;
+
+/// Writes all equations, except for the sums over the batch.
+pub(crate) fn translate(writer: &mut Writer) {
+    for number in 0..writer.old.len() {
+        let equation = writer.old[number].clone();
+        writer.at(&equation);
+        if writer.is_wide(equation.out) {
+            wide(writer, equation);
+        } else if !equation.kind.operands().any(|operand| writer.is_wide(operand)) {
+            writer.define(equation.out, equation.kind);
+        }
+    }
+}
+
+/// An equation whose result differs from stream to stream. What is merged or delayed must have one type.
+fn wide(writer: &mut Writer, Equation { out, kind, .. }: Equation) {
+    let kind = match kind {
+        Kind::Apply(op, operands) => return operations::wide(writer, out, op, &operands),
+        Kind::When { .. } | Kind::Post(_) => kind,
+        Kind::Merge { condition, yes, no } => {
+            Kind::Merge { condition, yes: writer.widened(yes), no: writer.widened(no) }
+        }
+        Kind::Fby { init, next } => Kind::Fby { init: writer.widened(init), next: writer.widened(next) },
+        Kind::FbyBack { init, next } => {
+            Kind::FbyBack { init: writer.widened(init), next: writer.widened(next) }
+        }
+        Kind::Const(_) | Kind::Param(_) => unreachable!("these are the same for all streams"),
+    };
+    writer.define(out, kind);
+}

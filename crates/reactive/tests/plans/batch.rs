@@ -1,0 +1,336 @@
+//! L9: a batch of streams is as many runs of one stream each.
+//!
+//! Where nothing is learnt, results are the same bit for bit. What is learnt from a batch is learnt from the sum of all gradients.
+
+use std::cell::RefCell;
+
+use eddy_batch::values::{apart, together};
+use eddy_reactive::cell::Cell;
+use eddy_reactive::codes;
+use eddy_reactive::elaborate::Given;
+use eddy_reactive::flow::{Kind, VarId};
+use eddy_reactive::lock_step::joined;
+use eddy_reactive::prepare::Prepared;
+use eddy_reactive::simulate::{self, Simulation};
+use eddy_tensor::{Data, Op, Scalar, Type, Value};
+
+use crate::compiled::{Folder, How, PLAIN, agrees};
+use crate::generated::case::Ready;
+use crate::generated::compare::{is_below, show};
+use crate::generated::engines::{Rows, SEED, cells, simulate};
+use crate::generated::harness::{Trial, Verdict, law};
+use crate::samples::{Family, Sample, prepared_given};
+
+/// Why a program is no batch.
+enum Refusal {
+    /// An `if` would have to choose for each stream by itself what it waits for.
+    WaitsForBoth,
+    Wrong(String),
+}
+
+impl From<Refusal> for Trial {
+    fn from(refusal: Refusal) -> Trial {
+        match refusal {
+            Refusal::WaitsForBoth => Ok(Verdict::Skipped("waits for both branches")),
+            Refusal::Wrong(message) => Err(message),
+        }
+    }
+}
+
+/// The batch; where there is none, the law says nothing.
+macro_rules! batched {
+    ($batched:expr) => {
+        match $batched {
+            Ok(batched) => batched,
+            Err(refusal) => return Trial::from(refusal),
+        }
+    };
+}
+
+fn has_choices(ready: &Ready) -> bool {
+    ready.flow().equations.iter().any(|equation| matches!(equation.kind, Kind::Apply(Op::If, _)))
+}
+
+/// The program of a sample for some streams, what it is given, and what each stream is given.
+struct Batched {
+    ready: Ready,
+    streams: Vec<Ready>,
+}
+
+impl Batched {
+    fn new(sample: &Sample, ready: &Ready, n: usize) -> Result<Batched, Refusal> {
+        let given = Given { batch: Some(n), ..Given::default() };
+        let prepared =
+            prepared_given(&sample.text, &sample.node, &given).map_err(|found| match found[0].code {
+                codes::CAUSALITY if has_choices(ready) => Refusal::WaitsForBoth,
+                code => Refusal::Wrong(format!("not accepted: {code} {}", found[0].title)),
+            })?;
+        let batch = prepared.batch.as_ref().expect("it was asked for");
+        let is_wide: Vec<bool> = prepared.flow.inputs.iter().map(|input| batch.is_wide(*input)).collect();
+        let streams: Vec<Rows> = (0..n)
+            .map(|stream| {
+                let rows = ready.inputs.iter().zip(&is_wide);
+                rows.map(|(row, is_wide)| {
+                    row.iter().map(|cell| varied(cell, if *is_wide { stream } else { 0 })).collect()
+                })
+                .collect()
+            })
+            .collect();
+        let inputs = is_wide.iter().enumerate().map(|(input, is_wide)| {
+            let cells = (0..ready.n_cycles).map(|cycle| match (&ready.inputs[input][cycle], is_wide) {
+                (Cell::Value(_), true) => {
+                    let values: Vec<&Value> =
+                        streams.iter().filter_map(|rows| rows[input][cycle].value()).collect();
+                    Cell::Value(together(&values))
+                }
+                (cell, _) => cell.clone(),
+            });
+            cells.collect()
+        });
+        let inputs = inputs.collect();
+        let streams = streams.into_iter().map(|rows| ready.with_inputs(rows, ready.n_cycles)).collect();
+        Ok(Batched { ready: Ready { prepared, inputs, n_cycles: ready.n_cycles }, streams })
+    }
+
+    /// The cells of an output in one stream.
+    fn cells(&self, rows: &Rows, output: usize, stream: usize) -> Vec<Cell> {
+        let flow = self.ready.flow();
+        let batch = self.ready.prepared.batch.as_ref().expect("it was asked for");
+        let var = flow.outputs[output];
+        let own = |cell: &Cell| match cell {
+            Cell::Value(value) if batch.is_wide(var) => Cell::Value(apart(value)[stream].clone()),
+            other => other.clone(),
+        };
+        rows[var.index()].iter().map(own).collect()
+    }
+}
+
+/// A cell of another stream.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // there are few streams
+fn varied(cell: &Cell, stream: usize) -> Cell {
+    let Cell::Value(value) = cell else { return cell.clone() };
+    let element = |value: Value| match value {
+        Value::Num(x) => Value::Num(x * (1.0 - 0.25 * stream as f64) + 0.125 * stream as f64),
+        Value::Int(i) => Value::Int(i + stream as i64),
+        Value::Bool(truth) => Value::Bool(truth ^ (stream % 2 == 1)),
+        other => other,
+    };
+    let elements: Vec<Value> = value.elements().map(element).collect();
+    let number = |value: &Value| if let Value::Num(x) = value { *x } else { 0.0 };
+    let integer = |value: &Value| if let Value::Int(i) = value { *i } else { 0 };
+    let data = match elements.first() {
+        None => return cell.clone(),
+        Some(Value::Bool(_)) => {
+            Data::Bool(elements.iter().map(|value| *value == Value::Bool(true)).collect())
+        }
+        Some(Value::Int(_)) => Data::Int(elements.iter().map(integer).collect()),
+        Some(_) => Data::Num(elements.iter().map(number).collect()),
+    };
+    Cell::Value(Value::new(value.shape().clone(), data).expect("it has as many elements"))
+}
+
+/// Whether cells are the same. An `if` that chooses for each stream by itself waits for both branches, so it may know less.
+fn is_same(ready: &Ready, alone: &[Cell], together: &[Cell]) -> bool {
+    let looks_ahead = |kind: &Kind| matches!(kind, Kind::Post(_) | Kind::FbyBack { .. });
+    if has_choices(ready) && ready.flow().equations.iter().any(|equation| looks_ahead(&equation.kind)) {
+        return together.iter().zip(alone).all(|(together, alone)| is_below(together, alone));
+    }
+    alone == together
+}
+
+/// Each stream has the cells that it has alone.
+fn is_separate_runs(sample: &Sample, ready: &Ready) -> Trial {
+    if !ready.flow().memory.is_empty() {
+        return Ok(Verdict::Skipped("it learns"));
+    }
+    let n = 1 + sample.decisions().below(4);
+    let batched = batched!(Batched::new(sample, ready, n));
+    let alone: Result<Vec<Rows>, _> = batched.streams.iter().map(simulate).collect();
+    let alone = cells!(alone);
+    let together = simulate(&batched.ready).map_err(|_| "only the batch has no value")?;
+    for (output, var) in ready.flow().outputs.iter().enumerate() {
+        for (stream, rows) in alone.iter().enumerate() {
+            let (alone, together) = (&rows[var.index()], batched.cells(&together, output, stream));
+            if !is_same(ready, alone, &together) {
+                return Err(format!(
+                    "output {output}, stream {stream} of {n}\n  alone:    {}\n  together: {}",
+                    show(alone),
+                    show(&together)
+                ));
+            }
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+fn separate(name: &'static str, n: u32, family: Family) {
+    law(
+        name,
+        n,
+        |source| Sample::of(family, source),
+        |sample| match &sample.ready {
+            Ok(ready) => is_separate_runs(sample, ready),
+            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+        },
+    );
+}
+
+#[test]
+fn a_batch_is_separate_runs() {
+    separate("batches of programs", 200, Family::Plain);
+}
+
+#[test]
+fn a_batch_of_derivatives_is_separate_runs() {
+    separate("batches of derivatives", 150, Family::Adjoint);
+}
+
+#[test]
+fn a_batch_with_resets_is_separate_runs() {
+    separate("batches with resets", 100, Family::Reset);
+}
+
+/// A batch of one stream learns what one stream does, bit for bit; of two that are alike, it learns twice as much.
+fn learns_from_the_sum(sample: &Sample, ready: &Ready) -> Trial {
+    let alone = cells!(simulate(ready));
+    let batched = batched!(Batched::new(sample, ready, 1));
+    let together = simulate(&batched.ready).map_err(|_| "only the batch has no value")?;
+    for (output, var) in ready.flow().outputs.iter().enumerate() {
+        let (alone, together) = (&alone[var.index()], batched.cells(&together, output, 0));
+        if !is_same(ready, alone, &together) {
+            return Err(format!("output {output}\n  alone: {}\n  batch: {}", show(alone), show(&together)));
+        }
+    }
+    Ok(Verdict::Holds)
+}
+
+#[test]
+fn a_batch_of_one_learns_as_one() {
+    law(
+        "batches that learn",
+        100,
+        |source| Sample::of(Family::Training, source),
+        |sample| match &sample.ready {
+            Ok(ready) => learns_from_the_sum(sample, ready),
+            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+        },
+    );
+}
+
+fn compiled(name: &'static str, n: u32, family: Family) {
+    let number = RefCell::default();
+    let folder = Folder::new(&name.replace(' ', "-"));
+    let how = How { flags: &["-O1"], ..PLAIN };
+    law(
+        name,
+        n,
+        |source| Sample::of(family, source),
+        |sample| match &sample.ready {
+            Ok(ready) => {
+                let batched = batched!(Batched::new(sample, ready, 1 + sample.decisions().below(4)));
+                agrees(&batched.ready, &folder, how, &number)
+            }
+            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+        },
+    );
+}
+
+#[test]
+fn compiled_batches() {
+    compiled("compiled batches", 40, Family::Plain);
+}
+
+#[test]
+fn compiled_batches_that_learn() {
+    compiled("compiled batches that learn", 40, Family::Training);
+}
+
+/// Nodes that learn, with products of all kinds: recurrent, with attention, convolutions, choices by data, pieces on slower clocks.
+const LEARNERS: [&str; 6] = [
+    "import lstm from \"eddy:recurrent\";
+     node n(x:num[3]) -> (y:num[]) y = sum(lstm(2, 3, x));",
+    "import attention from \"eddy:attention\";
+     node n(x:num[2]) -> (y:num[]) y = sum(attention(3, 2, 2, x));",
+    "import convolution2d from \"eddy:layers\";
+     node n(x:num[5,4,1]) -> (y:num[]) y = sum(softmax(transpose(max(relu(convolution2d(2, 2, 2, 1, x)), 2))));",
+    "node n(x:num[2,3]) -> (y:num[])
+       a = matmul(x, param(glorot_uniform([3,4])));
+       b = matmul(param(glorot_uniform([4,2])), x);
+       y = matmul(matmul(x[0], b[0]) * param(ones([3])), a[1][0] * onehot(3, argmax(x[1])));",
+    "node n(x:num[2]) -> (y:num[])
+       p = param(0.5);
+       s = if x[0] > x[1] then p * (0.0 fby s) + x[0] else x[1] - p;
+       y = where(x > 0.0, x * p, param(ones([2])))[1] + s * sum(outer(x, x)[0]);",
+    "node n(x:num[2]) -> (y:num[])
+       c = true fby not c;
+       h = matmul(param(glorot_uniform([2,2])), x);
+       y = merge c (sum(h when c)) (sum((param([1.0,2.0]) * x) when not c));",
+];
+
+/// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.
+fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
+    let text = format!("{program}\ntrain n as t loss mse optim sgd({rate:?}) segment;");
+    let given = Given { batch: (streams.len() > 1).then_some(streams.len()), ..Given::default() };
+    let prepared = prepared_given(&text, "t", &given).unwrap_or_else(|found| panic!("{text}\n{found:?}"));
+    let options = simulate::Options { seed: SEED, ..simulate::Options::default() };
+    let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, options);
+    for cycle in 0..4 {
+        let rows: Vec<Vec<Cell>> =
+            streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
+        let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
+        let cells = match &prepared.batch {
+            Some(batch) => {
+                joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together"))
+            }
+            None => rows[0].to_vec(),
+        };
+        simulation.open(&cells).expect("it has a value");
+    }
+    // A step shows at the next cycle.
+    let vars = prepared.flow.memory.iter();
+    vars.map(|named| (named.name.clone(), simulation.memory(named.var).cloned().expect("it was learnt")))
+        .collect()
+}
+
+/// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at the last cycle.
+#[allow(clippy::cast_precision_loss)] // the numbers are small
+fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
+    let inputs = prepared.flow.inputs.iter().zip(prepared.input_types());
+    let cell = |(input, ty): (&VarId, &Type)| match (prepared.flow.var(*input).name.as_deref(), ty.scalar) {
+        (Some("end"), _) => Value::Bool(cycle == 3),
+        (_, Scalar::Bool) => Value::Bool(true),
+        _ => {
+            let n: usize = ty.shape.iter().product();
+            let number = |at: usize| ((at * 7 + cycle * 5 + stream * 3 + input.index()) as f64 * 1.7).sin();
+            Value::new(ty.shape.clone(), Data::Num((0..n).map(number).collect())).expect("there are n")
+        }
+    };
+    inputs.map(cell).map(Cell::Value).collect()
+}
+
+#[test]
+fn a_step_of_a_batch_is_the_sum_of_all_steps() {
+    for program in LEARNERS {
+        let before = learnt(program, 0.0, &[0]);
+        let alone = [0, 1, 2].map(|stream| learnt(program, 0.5, &[stream]));
+        let together = learnt(program, 0.5, &[0, 1, 2]);
+        let mut has_moved = false;
+        for (number, (name, after)) in together.iter().enumerate() {
+            let numbers = |value: &Value| {
+                value.elements().map(|x| if let Value::Num(x) = x { x } else { 0.0 }).collect::<Vec<_>>()
+            };
+            let (before, after) = (numbers(&before[number].1), numbers(after));
+            for (at, (before, after)) in before.iter().zip(after).enumerate() {
+                let steps = alone.iter().map(|learnt| numbers(&learnt[number].1)[at] - before);
+                let sum: f64 = steps.sum();
+                has_moved |= sum != 0.0;
+                assert!(
+                    (after - before - sum).abs() <= 1e-13 * (1.0 + after.abs()),
+                    "{name}[{at}]: {before} moved by {} and not by {sum}\n{program}",
+                    after - before
+                );
+            }
+        }
+        assert!(has_moved, "nothing was learnt\n{program}");
+    }
+}
