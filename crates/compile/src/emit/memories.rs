@@ -42,13 +42,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Says where the value of a delay is.
-    pub(super) fn remember(
-        &mut self,
-        fby: VarId,
-        text: &str,
-        flag: Option<&str>,
-        lag: Option<usize>,
-    ) {
+    pub(super) fn remember(&mut self, fby: VarId, text: &str, flag: Option<&str>, lag: Option<usize>) {
         let field = |text: &str| text.trim_start_matches("self->").to_string();
         let place = MemoryPlace::Field { name: field(text), flag: flag.map(field) };
         self.push_memory(Memory { fby, ty: self.ty(fby).clone(), place, lag });

@@ -207,6 +207,8 @@ pub enum NotCompiled {
     Unknown(String),
     /// A delay in a loop over a window starts with what is computed there.
     Start(String),
+    /// Where a window with a derived end ends, an operation that may have no value may be applied to what is not known yet.
+    Fails(String),
 }
 
 impl fmt::Display for NotCompiled {
@@ -220,8 +222,17 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Unknown(stream) => {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
             }
+            NotCompiled::Fails(stream) => {
+                write!(
+                    f,
+                    "windows end where nothing waits, and `{stream}`, which may have no value, is computed there from what is not known yet"
+                )
+            }
             NotCompiled::Start(stream) => {
-                write!(f, "the delay `{stream}`, which streams before and after it depend on, starts with what is computed")
+                write!(
+                    f,
+                    "the delay `{stream}`, which streams before and after it depend on, starts with what is computed"
+                )
             }
         }
     }
@@ -442,7 +453,7 @@ impl<'a> Emitter<'a> {
         text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
         let _ = writeln!(
             text,
-            "/* The bytes of the state, and how many outputs a step can give. */\n\
+            "/* The bytes of the state, and how many outputs a step, or flush, can give. */\n\
              #define {upper}_STATE_BYTES {}\n#define {upper}_MAX_OUTPUTS {}\n",
             self.state.bytes.max(1),
             self.max_outputs
@@ -464,10 +475,22 @@ impl<'a> Emitter<'a> {
              /* A cycle. Gives how many cycles of outputs are complete now; they are in out, oldest first. Below 0 something went wrong:\n\
              \x20  -n: equation n has no value, INT32_MIN: the window is too long, INT32_MIN + 1: it is of a kind that is not compiled. */\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
-             /* There are no more cycles: the outputs that are still decided. */\n\
-             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
+             /* There are no more cycles{}. */\n\
+             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif",
+            self.about_flush()
         );
         text
+    }
+
+    /// What `flush` gives.
+    fn about_flush(&self) -> &'static str {
+        match (self.is_flushed, &self.shape) {
+            (true, _) => ": gives the outputs of the cycles that are left, as a step does",
+            (false, Shape::Forward) => ", and no outputs are left: gives 0",
+            (false, _) => {
+                ". Gives 0: outputs of the cycles that are left are made of what would come then (post)"
+            }
+        }
     }
 
     fn source_text(&self, input: &Struct, output: &Struct) -> String {

@@ -20,8 +20,7 @@ impl<'a> Emitter<'a> {
         let (name, z) = (self.name.clone(), lagged.look_ahead);
         self.max_outputs = self.max_outputs.max(z);
         self.functions.line("");
-        let head =
-            format!("static int32_t {name}_over({name}_state *self, int64_t end, {name}_out *out)");
+        let head = format!("static int32_t {name}_over({name}_state *self, int64_t end, {name}_out *out)");
         self.functions.block(&head, |lines| {
             lines.function_body(&["end", "out"], &body);
             lines.line(format!("return t >= {z} && t < end + {z};"));

@@ -15,6 +15,10 @@ const ROLES: &[(&str, &str)] = &[
     ("w", "kept for each cycle of a window"),
     ("u", "single values of a window"),
     ("r", "registers of sweeps"),
+    ("x", "registers of sweeps"),
+    ("sf_", "registers of sweeps"),
+    ("y", "where windows end"),
+    ("cy", "cycles of windows inside windows"),
     ("t", "scratch"),
 ];
 

@@ -33,7 +33,8 @@ impl History {
 
     /// The program made a step.
     pub fn step(&mut self, machine: &Machine) {
-        if self.delays.is_empty() || self.values.back().is_some_and(|(last, _)| *last == machine.iteration()) {
+        if self.delays.is_empty() || self.values.back().is_some_and(|(last, _)| *last == machine.iteration())
+        {
             return;
         }
         let values = self.delays.iter().map(|fby| machine.memory(*fby)).collect();

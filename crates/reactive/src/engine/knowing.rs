@@ -12,7 +12,7 @@
 //!
 //! That is how semantics goes on with what is unknown, as long as it is known when streams are there.
 
-use eddy_tensor::{Op, Shape, Scalar, Type, Value};
+use eddy_tensor::{Op, Scalar, Shape, Type, Value};
 
 use crate::causality::needed;
 use crate::clocks::{Clock, ClockId, Clocks};
@@ -39,7 +39,8 @@ pub fn knowing(flow: &Flow, clocks: &Clocks) -> Option<Knowing> {
         return None;
     }
     let mut companion = vec![None; flow.vars.len()];
-    let mut writer = Writer { flow: flow.clone(), of_var: flow.var_ids().map(|var| clocks.of(var)).collect() };
+    let mut writer =
+        Writer { flow: flow.clone(), of_var: flow.var_ids().map(|var| clocks.of(var)).collect() };
     for var in unknown {
         companion[var.index()] = Some(writer.var(clocks.of(*var), truth()));
     }
@@ -68,7 +69,9 @@ fn may_be_unknown(flow: &Flow, clocks: &Clocks) -> Vec<VarId> {
     let mut is_changed = true;
     while is_changed {
         is_changed = false;
-        for Equation { out, kind, .. } in flow.equations.iter().filter(|equation| is_needed[equation.out.index()]) {
+        for Equation { out, kind, .. } in
+            flow.equations.iter().filter(|equation| is_needed[equation.out.index()])
+        {
             let is_made_of = kind.operands().any(|operand| is_unknown[operand.index()]);
             if !is_unknown[out.index()] && (is_made_of || matches!(kind, Kind::Post(_))) {
                 is_unknown[out.index()] = true;

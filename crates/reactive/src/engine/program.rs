@@ -179,7 +179,17 @@ impl Printed {
     /// With the machine code that was made of the text.
     pub fn opened(self, library: Library) -> Compilation {
         let Printed { flow, plan, emitted, sampled, companions } = self;
-        Compilation { flow, plan, emitted, sampled, companions, library, split: None, built_in: None, _built: None }
+        Compilation {
+            flow,
+            plan,
+            emitted,
+            sampled,
+            companions,
+            library,
+            split: None,
+            built_in: None,
+            _built: None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples): which of them are tried, and what
 //!   differentiation makes of them; [`run`](run): plans that are executed.
 //! * the laws: [`agreement`](agreement) and [`benches`](benches) (L1, L2), [`mutants`](mutants) (L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7,
-//!   L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
+//!   L8), [`knowledge`](knowledge) (L10); [`compiled`](compiled) and [`shapes`](shapes): code that is printed from plans; [`golden`](golden): plans of programs that are known by name.
 
 #[path = "../generated/mod.rs"]
 mod generated;
@@ -19,3 +19,4 @@ mod golden;
 mod invariance;
 mod knowledge;
 mod mutants;
+mod shapes;

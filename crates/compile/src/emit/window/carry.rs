@@ -115,17 +115,15 @@ impl<'a> Emitter<'a> {
 /// The places of a window with these zones, in the order in which they are looked at.
 fn looks<'p>(region: &Region, source: &'p Source, last: Option<Zone>, is_sampled: bool) -> Vec<Look<'p>> {
     let is_open = last.is_none();
-    let look = |(zone, place): &'p (ZoneId, Place)| {
-        match region.zones[zone.0] {
-            zone @ (Zone::Last(_) | Zone::Only(_)) => {
-                (Some(zone) == last).then_some(Look { place, exists: None, at: Some("(n - 1)") })
-            }
-            _ if matches!(last, Some(Zone::Only(_))) => None,
-            Zone::First => Some(Look { place, exists: None, at: Some("0") }),
-            Zone::Inner => {
-                let exists = Some(if is_open { "n > 1" } else { "n > 2" });
-                Some(Look { place, exists, at: None })
-            }
+    let look = |(zone, place): &'p (ZoneId, Place)| match region.zones[zone.0] {
+        zone @ (Zone::Last(_) | Zone::Only(_)) => {
+            (Some(zone) == last).then_some(Look { place, exists: None, at: Some("(n - 1)") })
+        }
+        _ if matches!(last, Some(Zone::Only(_))) => None,
+        Zone::First => Some(Look { place, exists: None, at: Some("0") }),
+        Zone::Inner => {
+            let exists = Some(if is_open { "n > 1" } else { "n > 2" });
+            Some(Look { place, exists, at: None })
         }
     };
     let mut looks: Vec<Look<'p>> = source.places.iter().filter_map(look).collect();

@@ -10,7 +10,10 @@
 //! and the bit of a stream is 0 if it is not there, 1 if it needs nothing, 2 if it needs a later cycle.
 
 use eddy_flow::{Polarity, VarId};
-use eddy_plan::plan::{Bit, Closing, Condition, Instruction, Needing, Place, Read, Right as Planned};
+use eddy_plan::plan::{
+    Bit, Closing, Condition, Instruction, Mode, Needing, Place, Read, Region, Right as Planned, Step, Windows,
+};
+use rustc_hash::FxHashSet;
 
 use super::super::Emitter;
 use super::super::assign::copy;
@@ -19,7 +22,7 @@ use super::super::iteration::Loop;
 use super::super::reads::memory;
 use crate::layout::Element;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right};
+use crate::lower::{Code, Group, Lowered, Operand, Right, can_fail};
 
 /// What a scan sees: its own streams, and what arrived.
 struct Scan<'p, 'l> {
@@ -68,6 +71,38 @@ impl<'a> Emitter<'a> {
         lines.line("bool closes = false;");
         lines.line("const int alt = 0;");
         lines.guarded(has_come, |lines| lines.block("", |lines| lines.append(&body)));
+    }
+
+    /// A stream of windows with a derived end that may have no value, and is made of what lies beyond the end.
+    pub(super) fn fails_on_unknown(&self, windows: &Windows) -> Option<VarId> {
+        let region = &windows.versions.iter().find(|version| version.region.mode == Mode::Cut)?.region;
+        let sweeps = region.steps.iter().filter_map(|step| match step {
+            Step::Sweep(sweep) => Some(sweep),
+            // Windows inside are closed.
+            Step::Unit(_) => None,
+        });
+        let code: Vec<&Instruction> =
+            sweeps.flat_map(|sweep| &sweep.bodies).flat_map(|body| &body.code).collect();
+        let mut unknown: FxHashSet<VarId> = FxHashSet::default();
+        loop {
+            let n = unknown.len();
+            for instruction in &code {
+                let is_ahead = matches!(instruction.right, Planned::Ahead { .. } | Planned::Tracked { .. });
+                if is_ahead || Region::reads(instruction).any(|read| unknown.contains(&read.var())) {
+                    unknown.insert(instruction.var);
+                }
+            }
+            if unknown.len() == n {
+                break;
+            }
+        }
+        let can_fail = |instruction: &&&Instruction| {
+            matches!(instruction.right, Planned::Apply(_)) && {
+                let right = Right::Apply(self.operation(instruction.var), Vec::new());
+                unknown.contains(&instruction.var) && can_fail(&self.statement_of(instruction.var, right))
+            }
+        };
+        code.iter().find(can_fail).map(|instruction| instruction.var)
     }
 
     /// A number of the state that belongs to a stream.
@@ -204,9 +239,8 @@ impl<'a> Emitter<'a> {
             let of_condition = self.knowledge_of(scan, read);
             let value = self.read_truth(scan, read);
             let is_not = if *polarity == Polarity::On { "!" } else { "" };
-            text = format!(
-                "({of_condition} == 0 ? 0 : {of_condition} != 3 ? 1 : {is_not}{value} ? 0 : {text})"
-            );
+            text =
+                format!("({of_condition} == 0 ? 0 : {of_condition} != 3 ? 1 : {is_not}{value} ? 0 : {text})");
         }
         text
     }
@@ -317,7 +351,8 @@ impl<'a> Emitter<'a> {
         }
         for register in &scan.closing.scan.registers {
             let own = self.scan_number("yc", register.fby);
-            let (number, value) = (self.scan_number("ysc", register.fby), self.state_value("ys", register.fby));
+            let (number, value) =
+                (self.scan_number("ysc", register.fby), self.state_value("ys", register.fby));
             let next = self.knowledge_of(scan, &register.next);
             let Operand::Seen(view) = self.scanned_operand(scan, &register.next) else {
                 unreachable!("it has a place")

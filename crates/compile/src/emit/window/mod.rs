@@ -41,7 +41,7 @@ use rustc_hash::FxHashSet;
 pub(super) use frame::Frame;
 
 use super::assign::copy;
-use super::{Emitter, NotCompiled, Shape};
+use super::{Constants, Emitter, NotCompiled, Shape};
 use crate::lines::Lines;
 use crate::lower::{Code, Lowered, lower};
 
@@ -232,11 +232,17 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
     }
 }
 
-/// What is not printed yet runs in the simulator.
+/// What is not printed runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // At the end of a trace `post` is unknown; compiled code knows no such values.
-    match emitter.root.may_be_unknown.first() {
-        Some(var) if matches!(windows.cut, Cut::Trace) => Err(NotCompiled::Unknown(emitter.label(*var))),
+    if let (Some(var), Cut::Trace) = (emitter.root.may_be_unknown.first(), &windows.cut) {
+        return Err(NotCompiled::Unknown(emitter.label(*var)));
+    }
+    // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
+    match emitter.fails_on_unknown(windows) {
+        Some(var) if emitter.constants_are == Constants::InText => {
+            Err(NotCompiled::Fails(emitter.label(var)))
+        }
         _ => Ok(()),
     }
 }

@@ -5,11 +5,11 @@
 use eddy_flow::VarId;
 use eddy_plan::plan::{Carried, Late, Place, Read, Retimed, Right as Planned, SlotId, Windows};
 
-use super::super::{Emitter, NotCompiled};
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::iteration::Loop;
 use super::super::reads::memory;
+use super::super::{Emitter, NotCompiled};
 use super::Context;
 use super::frame::Entries;
 use super::nested::shifted;
@@ -161,7 +161,9 @@ impl<'a> Emitter<'a> {
         let carried = memory(format!("self->p{}", slot.0), self.ty(var));
         let Some(flag) = self.slot_flag(var, slot, init) else { return Operand::Seen(carried) };
         let init = self.retimed_read(site, lag, init);
-        if let (Root::One(carried), Operand::Seen(View { root: Root::One(init), .. })) = (&carried.root, &init) {
+        if let (Root::One(carried), Operand::Seen(View { root: Root::One(init), .. })) =
+            (&carried.root, &init)
+        {
             let text = format!("({flag} ? {carried} : {init})");
             return Operand::Seen(View::whole(Root::One(text), self.ty(var)));
         }
@@ -178,9 +180,10 @@ impl<'a> Emitter<'a> {
                 let text = self.ring(&site.this, var, *age);
                 Operand::Seen(memory(text, self.ty(var)))
             }
-            Place::Buffer(buffer) => {
-                Operand::Seen(memory(format!("self->w{}[{}]", buffer.0, site.entry(lag, shift)), self.ty(var)))
-            }
+            Place::Buffer(buffer) => Operand::Seen(memory(
+                format!("self->w{}[{}]", buffer.0, site.entry(lag, shift)),
+                self.ty(var),
+            )),
             place => Operand::Seen(self.place(&mut Context::nowhere(), var, place, "t")),
         }
     }

@@ -36,13 +36,14 @@ impl<'a> Emitter<'a> {
             let (register, flag) = self.tracker(number, tracker.shift);
             let ty = self.ty(tracker.shift).clone();
             let instructions = sweep.bodies.iter().flat_map(|body| &body.code);
-            let slot = instructions.filter(|instruction| instruction.var == tracker.shift).find_map(
-                |instruction| match &instruction.right {
-                    Planned::Carried { slot: Some(slot), init, .. } => Some((*slot, Some(init))),
-                    Planned::Tracked { slot: Some(slot), .. } => Some((*slot, None)),
-                    _ => None,
-                },
-            );
+            let slot =
+                instructions.filter(|instruction| instruction.var == tracker.shift).find_map(|instruction| {
+                    match &instruction.right {
+                        Planned::Carried { slot: Some(slot), init, .. } => Some((*slot, Some(init))),
+                        Planned::Tracked { slot: Some(slot), .. } => Some((*slot, None)),
+                        _ => None,
+                    }
+                });
             let Some((slot, init)) = slot else {
                 lines.line(format!("{flag} = false;"));
                 continue;
@@ -199,8 +200,7 @@ impl<'a> Emitter<'a> {
             return lines.guarded(&[last.to_string()], |lines| copy(&view, &to, &ty, lines));
         }
         let flag = format!("self->uf{}", latch.scalar.0);
-        let mut conditions =
-            self.there(context, lowered, body, &Read::Here(latch.var, Place::Local));
+        let mut conditions = self.there(context, lowered, body, &Read::Here(latch.var, Place::Local));
         if direction == Direction::Backward {
             conditions.push(format!("!{flag}"));
         }

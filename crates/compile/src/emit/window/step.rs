@@ -75,7 +75,8 @@ impl<'a> Emitter<'a> {
             return self.flush_nothing();
         }
         if lag > 0 {
-            let head = format!("static int32_t {name}_over({name}_state *self, int64_t end, {name}_out *out)");
+            let head =
+                format!("static int32_t {name}_over({name}_state *self, int64_t end, {name}_out *out)");
             self.arrival(windows, &Loop::over(&windows.prelude), &head, max_window);
         }
         if runs_last {

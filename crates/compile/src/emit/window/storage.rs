@@ -69,9 +69,7 @@ impl<'a> Emitter<'a> {
         inits.sort_unstable_by_key(|(slot, _)| *slot);
         for (slot, reads) in inits {
             let (shift, first) = reads[0];
-            let is_same = |(_, read): &(VarId, &Read)| {
-                matches!((read, first), (Read::Here(_, Place::Immediate(one)), Read::Here(_, Place::Immediate(other))) if one == other)
-            };
+            let is_same = |(_, read): &(VarId, &Read)| matches!((read, first), (Read::Here(_, Place::Immediate(one)), Read::Here(_, Place::Immediate(other))) if one == other);
             if !reads.iter().all(is_same) {
                 self.flagged.insert(slot);
                 let flag = self.state_flag("f", shift);

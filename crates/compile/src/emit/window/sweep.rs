@@ -32,7 +32,9 @@ impl<'a> Emitter<'a> {
         let mut after_inner = Lines::default();
         self.write_sums(number, sweep.direction, &sums, &mut after_inner);
         let first = body(self, Zone::First);
-        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty();
+        // What is the same at all inner cycles may have to be written down.
+        let writes = |body: &Body| body.code.iter().any(|instruction| !instruction.store.is_empty());
+        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty() || of(Zone::Inner).is_some_and(writes);
         let inner = if is_loop { body(self, Zone::Inner) } else { Lines::default() };
         let lasts = if self.frame.is_open { Vec::new() } else { last_zones(region) };
         let lasts: Vec<Lines> = lasts.into_iter().map(|zone| body(self, zone)).collect();
@@ -127,7 +129,8 @@ impl<'a> Emitter<'a> {
             of.filter(|(_, zone, _)| *zone == Zone::Inner).map_or(&[][..], |(sweep, ..)| &sweep.latches);
         code.live_out.extend(latches.iter().map(|latch| latch.var));
         let tracked = of.map_or(Vec::new(), |(sweep, _, zone)| tracked(sweep, zone));
-        let computed = tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
+        let computed =
+            tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
         code.live_out.extend(computed);
         // It is asked whether these are there.
         let asked = tracked.iter().map(|(_, read)| read.var()).chain(latches.iter().map(|latch| latch.var));
@@ -260,7 +263,9 @@ impl<'a> Emitter<'a> {
                 }
             }
             Planned::Carried { slot: None, init, .. } => Right::Copy(self.read(context, init)),
-            Planned::Ahead { slot, next, init } => self.ahead(context, var, *slot, (next.as_ref(), init.as_ref())),
+            Planned::Ahead { slot, next, init } => {
+                self.ahead(context, var, *slot, (next.as_ref(), init.as_ref()))
+            }
             other => unreachable!("a closed window has no {other:?}"),
         }
     }
