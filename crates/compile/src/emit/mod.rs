@@ -6,6 +6,7 @@
 //! * [`transposed`]: matrices that are kept by columns too.
 //! * [`assign`]: assignments, one by one or at once.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`; [`iteration`]: what one of them computes.
+//! * [`refusal`]: what is not written.
 //! * [`over`]: what is late when the inputs end.
 //! * [`window`]: windows, and the sweeps over them.
 
@@ -16,10 +17,11 @@ mod iteration;
 mod memories;
 mod over;
 mod reads;
+mod refusal;
 mod transposed;
 mod window;
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
@@ -34,6 +36,7 @@ use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
 use crate::precision::Precision;
 use crate::runtime;
+pub use refusal::NotCompiled;
 
 /// What to compile.
 #[derive(Clone, Copy)]
@@ -192,50 +195,6 @@ pub struct Port {
     pub ty: Type,
     /// Whether it has a flag: it is not there at all cycles.
     pub has_flag: bool,
-}
-
-/// Why something is not compiled: it runs in the simulator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotCompiled {
-    /// There is no static plan.
-    EventDriven,
-    /// There is nothing to compute.
-    Nothing,
-    /// Streams on several roots, some of which wait for later cycles.
-    SeveralRoots,
-    /// The program is one window, and a stream may be unknown at the end of it.
-    Unknown(String),
-    /// A delay in a loop over a window starts with what is computed there.
-    Start(String),
-    /// Where a window with a derived end ends, an operation that may have no value may be applied to what is not known yet.
-    Fails(String),
-}
-
-impl fmt::Display for NotCompiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotCompiled::EventDriven => f.write_str("it has no static plan; `eddy plan` says why"),
-            NotCompiled::Nothing => f.write_str("it computes nothing"),
-            NotCompiled::SeveralRoots => {
-                f.write_str("it has several roots, and some of its streams wait for later cycles")
-            }
-            NotCompiled::Unknown(stream) => {
-                write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
-            }
-            NotCompiled::Fails(stream) => {
-                write!(
-                    f,
-                    "windows end where nothing waits, and `{stream}`, which may have no value, is computed there from what is not known yet"
-                )
-            }
-            NotCompiled::Start(stream) => {
-                write!(
-                    f,
-                    "the delay `{stream}`, which streams before and after it depend on, starts with what is computed"
-                )
-            }
-        }
-    }
 }
 
 /// Writes a program in C.

@@ -95,6 +95,7 @@ impl Node {
             precision: Precision::Double,
             max_window: 4,
             constants: eddy_compile::emit::Constants::FromHost,
+            opens: false,
             places: Vec::new(),
         };
         let emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));

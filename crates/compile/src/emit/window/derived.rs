@@ -20,6 +20,7 @@ use super::super::assign::copy;
 use super::super::forward::truth;
 use super::super::iteration::Loop;
 use super::super::reads::memory;
+use super::prelude::shown_by;
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Code, Group, Lowered, Operand, Right, can_fail};
@@ -130,12 +131,12 @@ impl<'a> Emitter<'a> {
         if !scan.arrives(var) {
             return None;
         }
-        let read = self.shown_by(scan.this, var);
+        let read = shown_by(scan.this, var);
         let conditions = self.presence(scan.this, scan.arrived, &read);
-        Some(match conditions.is_empty() {
-            true => "3".to_string(),
-            false => format!("(({}) ? 3 : 0)", conditions.join(" && ")),
-        })
+        if conditions.is_empty() {
+            return Some("3".to_string());
+        }
+        Some(format!("(({}) ? 3 : 0)", conditions.join(" && ")))
     }
 
     /// What is known of an operand.
@@ -157,7 +158,7 @@ impl<'a> Emitter<'a> {
                 Operand::Seen(memory(text, self.ty(var)))
             }
             _ if scan.arrives(var) => {
-                let read = self.shown_by(scan.this, var);
+                let read = shown_by(scan.this, var);
                 Operand::Seen(self.view_after(scan.this, scan.arrived, &read))
             }
             _ => truth("0".to_string()),
@@ -267,10 +268,11 @@ impl<'a> Emitter<'a> {
         also.push(own);
         let number = self.scan_number("yb", needing.var);
         let set = format!("({}) ? 2 : 1", also.join(" || "));
-        lines.line(match absent.is_empty() {
-            true => format!("{number} = {set};"),
-            false => format!("{number} = ({}) ? 0 : {set};", absent.join(" || ")),
-        });
+        if absent.is_empty() {
+            lines.line(format!("{number} = {set};"));
+        } else {
+            lines.line(format!("{number} = ({}) ? 0 : {set};", absent.join(" || ")));
+        }
     }
 
     fn own_bit(&mut self, scan: &Scan<'a, '_>, needing: &'a Needing) -> String {
@@ -298,10 +300,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn is_set(&mut self, scan: &Scan<'a, '_>, var: VarId) -> String {
-        match scan.has_bit(var) {
-            true => format!("{} == 2", self.scan_number("yb", var)),
-            false => "false".to_string(),
-        }
+        if scan.has_bit(var) { format!("{} == 2", self.scan_number("yb", var)) } else { "false".to_string() }
     }
 
     /// What keeps the window open, as C expressions.

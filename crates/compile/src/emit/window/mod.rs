@@ -7,7 +7,6 @@
 //! ```
 //!
 //! `t` is the cycle in the window, `n` its length, `alt` which alternative of its last zone holds.
-
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
@@ -17,7 +16,7 @@
 //! * [`read`]: where cells of a window are.
 //! * [`frame`]: the cycles that code runs over.
 //! * [`sampled`]: streams that are not there at all cycles.
-//! * [`show`]: outputs.
+//! * [`show`]: the outputs of a window.
 //! * [`carry`]: what is carried into the next window.
 
 mod carry;
@@ -107,10 +106,8 @@ impl<'a> Emitter<'a> {
         let head =
             format!("static int32_t {name}_{function}({name}_state *self, {parameters}, {name}_out *out)");
         let has_alt = parameters.contains("alt");
-        let (unused, has_units): (&[&str], _) = match has_alt {
-            true => (&["self", "alt", "out"], self.n_units > 0),
-            false => (&["self", "out"], false),
-        };
+        let unused: &[&str] = if has_alt { &["self", "alt", "out"] } else { &["self", "out"] };
+        let has_units = has_alt && self.n_units > 0;
         self.functions.line("");
         self.functions.block(&head, |lines| {
             if has_units {
