@@ -143,6 +143,7 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
         precision: Precision::Double,
         max_window: 1,
         constants: Constants::FromHost,
+        opens: false,
         places: Vec::new(),
     };
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;

@@ -57,6 +57,7 @@ impl Compiled {
             precision,
             max_window: case.cycles.len(),
             constants: Constants::FromHost,
+            opens: false,
             places: Vec::new(),
         };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;

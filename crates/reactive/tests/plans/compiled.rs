@@ -84,13 +84,16 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
+/// Machine code with a host, the same without one if it can be flushed, and the text.
+type Code = (Compilation, Option<Machine>, String);
+
 /// The program as machine code and as text; or why it is not compiled.
 fn compilation(
     source: &Source<'_>,
     folder: &Folder,
     how: How,
     number: &RefCell<usize>,
-) -> Result<Result<(Compilation, Option<Machine>, String), String>, &'static str> {
+) -> Result<Result<Code, String>, &'static str> {
     let printed = match print(source, "law", how.opens) {
         Ok(printed) => printed,
         Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
@@ -124,7 +127,7 @@ fn parts(
     folder: &Folder,
     how: How,
     number: &RefCell<usize>,
-) -> Result<Result<(Compilation, Option<Machine>, String), String>, &'static str> {
+) -> Result<Result<Code, String>, &'static str> {
     let (mut compiled, mut texts) = (Vec::new(), String::new());
     for part in split(source).ok_or("roots that are not told apart")? {
         let compilation = match compilation(&part.source(source), folder, how, number) {
@@ -163,7 +166,9 @@ fn flushes(ready: &Ready, mut machine: Machine, simulated: &[Vec<Cell>]) -> Resu
     let n_shown = ready.flow().outputs.len();
     let value = |cell: &Cell| cell.value().cloned();
     let expected: Vec<Vec<_>> = simulated.iter().map(|row| row.iter().map(value).collect()).collect();
-    rows.iter_mut().for_each(|row| row.truncate(n_shown));
+    for row in &mut rows {
+        row.truncate(n_shown);
+    }
     if rows == expected { Ok(()) } else { Err(format!("flushed: {rows:?}\nsimulated: {expected:?}")) }
 }
 

@@ -101,9 +101,15 @@ fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize
             continue;
         }
         match agrees(ready, &folder, how, &number) {
-            Ok(Verdict::Holds) => shapes.iter().for_each(|shape| *counts.entry(*shape).or_default() += 1),
+            Ok(Verdict::Holds) => {
+                for shape in shapes {
+                    *counts.entry(shape).or_default() += 1;
+                }
+            }
             Ok(Verdict::Skipped(why)) => {
-                shapes.iter().for_each(|shape| *skipped.entry((*shape, why)).or_default() += 1);
+                for shape in shapes {
+                    *skipped.entry((shape, why)).or_default() += 1;
+                }
             }
             Err(broken) => panic!("{sample:?}\n{broken}"),
         }
