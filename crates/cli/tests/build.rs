@@ -105,6 +105,31 @@ fn what_is_written_is_clean() {
     }
 }
 
+/// Nodes that wait, and what of ten cycles comes out: windows end after five, and what is known of the rest is flushed.
+const WAITING: &str = "
+node ahead(x)->(y) y = x - (0.0 fby back x);
+node unknown(x)->(y) y = x - post x;
+node open(x,e)->(s) s = x + (if true fby e then 0.0 else 0.0 fby back s);
+node late(x,e)->(o) d = x - (0.0 fby back x); o = d + (if e then 0.0 else 0.0 fby back o);
+node two(x,y,e,g)->(s) s = backfill(x,e) + backfill(y,g);
+node sampled(x,c,e)->(o) k = 0.0 fby (k + 1.0); o = backfill(merge c ((k when c) + (0.0 fby (x when c))) (x when not c),e);
+";
+
+#[test]
+fn what_is_left_is_flushed() {
+    if !has("cc") {
+        return;
+    }
+    let nodes = [("ahead", 10), ("unknown", 9), ("open", 10), ("late", 10), ("two", 10), ("sampled", 10)];
+    for (node, n) in nodes {
+        let folder = Folder::new(&format!("flush-{node}")).with("waiting.eddy", WAITING);
+        written(&folder.eddy(&["build", "waiting.eddy", "--node", node, "--out", "c", "--max-window", "8"]));
+        let printed = compile_and_run("cc", &folder.0.join("c"), node);
+        let printed = printed.unwrap_or_else(|error| panic!("{node}: {error}"));
+        assert_eq!(printed.lines().count(), n, "{node}: {printed}");
+    }
+}
+
 #[test]
 fn nothing_is_allocated() {
     if !has("cc") || !has("nm") {

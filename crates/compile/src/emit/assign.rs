@@ -51,7 +51,12 @@ pub(super) fn write_at_once(mut writes: Vec<Write>, emitter: &Emitter<'_>, lines
     let written: Vec<String> = writes.iter().map(|write| write.to.clone()).collect();
     for (number, write) in writes.iter_mut().enumerate() {
         let is_overwritten = match &write.view.root {
-            Root::One(text) | Root::Memory(text) => *text != write.to && written.contains(text),
+            // A pointer may point to anything.
+            Root::Memory(text) if !text.contains("->") => true,
+            Root::One(text) | Root::Memory(text) => {
+                let is_read = |other: &String| *other != write.to && text.contains(other.as_str());
+                *text != write.to && written.iter().any(is_read)
+            }
             Root::Var(_) => false,
         };
         if is_overwritten {

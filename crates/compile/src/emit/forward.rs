@@ -50,9 +50,10 @@ impl<'a> Emitter<'a> {
             z => format!("t >= {z}"),
         };
         self.step(&body, &result);
-        match is_late && self.root.may_be_unknown.is_empty() {
-            true => self.flush_late(lagged),
-            false => self.flush_nothing(),
+        if is_late && self.root.may_be_unknown.is_empty() {
+            self.flush_late(lagged);
+        } else {
+            self.flush_nothing();
         }
     }
 

@@ -6,6 +6,7 @@
 //! * [`transposed`]: matrices that are kept by columns too.
 //! * [`assign`]: assignments, one by one or at once.
 //! * [`forward`]: one forward loop, whose iterations are calls of `step`; [`iteration`]: what one of them computes.
+//! * [`refusal`]: what is not written.
 //! * [`over`]: what is late when the inputs end.
 //! * [`window`]: windows, and the sweeps over them.
 
@@ -16,10 +17,11 @@ mod iteration;
 mod memories;
 mod over;
 mod reads;
+mod refusal;
 mod transposed;
 mod window;
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use eddy_flow::clocks::{Clock, Clocks, Root};
 use eddy_flow::{Flow, VarId};
@@ -34,6 +36,7 @@ use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
 use crate::precision::Precision;
 use crate::runtime;
+pub use refusal::NotCompiled;
 
 /// What to compile.
 #[derive(Clone, Copy)]
@@ -192,47 +195,6 @@ pub struct Port {
     pub ty: Type,
     /// Whether it has a flag: it is not there at all cycles.
     pub has_flag: bool,
-}
-
-/// Why something is not compiled: it runs in the simulator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotCompiled {
-    /// There is no static plan.
-    EventDriven,
-    /// There is nothing to compute.
-    Nothing,
-    /// Streams on several roots, some of which wait for later cycles.
-    SeveralRoots,
-    /// The program is one window, and a stream may be unknown at the end of it.
-    Unknown(String),
-    /// A delay in a loop over a window starts with what is computed there.
-    Start(String),
-    /// A loop that would run again from checkpoints has streams that are not there at all cycles, or windows whose end is derived.
-    Checkpoints,
-}
-
-impl fmt::Display for NotCompiled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NotCompiled::EventDriven => f.write_str("it has no static plan; `eddy plan` says why"),
-            NotCompiled::Nothing => f.write_str("it computes nothing"),
-            NotCompiled::SeveralRoots => {
-                f.write_str("it has several roots, and some of its streams wait for later cycles")
-            }
-            NotCompiled::Unknown(stream) => {
-                write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
-            }
-            NotCompiled::Checkpoints => f.write_str(
-                "a loop that runs again from checkpoints remembers streams that are not there at all cycles; leave `--checkpoint` out",
-            ),
-            NotCompiled::Start(stream) => {
-                write!(
-                    f,
-                    "the delay `{stream}`, which streams before and after it depend on, starts with what is computed"
-                )
-            }
-        }
-    }
 }
 
 /// Writes a program in C.
@@ -454,7 +416,7 @@ impl<'a> Emitter<'a> {
         text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
         let _ = writeln!(
             text,
-            "/* The bytes of the state, and how many outputs a step can give. */\n\
+            "/* The bytes of the state, and how many outputs a step, or flush, can give. */\n\
              #define {upper}_STATE_BYTES {}\n#define {upper}_MAX_OUTPUTS {}\n",
             self.state.bytes.max(1),
             self.max_outputs
@@ -478,8 +440,9 @@ impl<'a> Emitter<'a> {
              /* A cycle. Gives how many cycles of outputs are complete now; they are in out, oldest first. Below 0 something went wrong:\n\
              \x20  -n: equation n has no value, INT32_MIN: the window is too long, INT32_MIN + 1: it is of a kind that is not compiled. */\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
-             /* There are no more cycles: the outputs that are still decided. */\n\
-             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif"
+             /* There are no more cycles{}. */\n\
+             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif",
+            self.about_flush()
         );
         text
     }
@@ -494,6 +457,17 @@ impl<'a> Emitter<'a> {
             "#define EDDY_PARALLEL\n{text}\nvoid {name}_parallel(EddyParallel parallel);\n\
              void {name}_parallel(EddyParallel parallel) {{\n  eddy_parallel = parallel;\n}}\n"
         )
+    }
+
+    /// What `flush` gives.
+    fn about_flush(&self) -> &'static str {
+        match (self.is_flushed, &self.shape) {
+            (true, _) => ": gives the outputs of the cycles that are left, as a step does",
+            (false, Shape::Forward) => ", and no outputs are left: gives 0",
+            (false, _) => {
+                ". Gives 0: outputs of the cycles that are left are made of what would come then (post)"
+            }
+        }
     }
 
     fn source_text(&self, input: &Struct, output: &Struct) -> String {

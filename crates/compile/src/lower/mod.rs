@@ -36,6 +36,7 @@ use crate::lines::Lines;
 use crate::precision::Precision;
 use crate::view::View;
 use memory::{Homes, Scratch};
+pub(crate) use prune::can_fail;
 
 /// One operation.
 #[derive(Clone, Debug)]

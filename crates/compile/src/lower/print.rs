@@ -61,7 +61,9 @@ fn mention_conditions(scheduled: &Scheduled<'_>, homes: &Homes, lines: &mut Line
         views.filter(|view| view.var().is_some()).map(|view| condition(homes, view, true)).collect();
     names.sort_unstable();
     names.dedup();
-    names.iter().for_each(|name| lines.line(format!("(void){name};")));
+    for name in names {
+        lines.line(format!("(void){name};"));
+    }
 }
 
 /// A scalar that must have this value.

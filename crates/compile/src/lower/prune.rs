@@ -36,7 +36,7 @@ fn var_of(operand: &Operand) -> Option<VarId> {
 }
 
 /// Whether an operation has no value for some operands: then the program stops there, even if nobody reads the result.
-pub(super) fn can_fail(statement: &Statement) -> bool {
+pub(crate) fn can_fail(statement: &Statement) -> bool {
     let Right::Apply(op, _) = &statement.right else { return false };
     let is_int = statement.ty.scalar == Scalar::Int;
     match op {

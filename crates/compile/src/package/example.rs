@@ -14,6 +14,14 @@ pub fn main(emitted: &Emitted) -> String {
          #include <stdio.h>\n\n#include \"{name}.h\"\n\n\
          /* No memory is allocated: what the program remembers is here. */\n\
          static {name}_state state;\nstatic {name}_out outputs[{upper}_MAX_OUTPUTS];\n\n\
+         static void show(int32_t n) {{\n  for (int32_t i = 0; i < n; i++) {{\n"
+    );
+    for port in &emitted.outputs {
+        text.push_str(&output(port));
+    }
+    let _ = write!(
+        text,
+        "    printf(\"\\n\");\n  }}\n}}\n\n\
          int main(void) {{\n  {name}_reset(&state);\n  for (int cycle = 0; cycle < 10; cycle++) {{\n    {name}_in in = {{0}};\n"
     );
     for port in &emitted.inputs {
@@ -23,12 +31,11 @@ pub fn main(emitted: &Emitted) -> String {
         text,
         "    const int32_t n = {name}_step(&state, &in, outputs);\n\
          \x20   if (n < 0) {{\n      fprintf(stderr, \"cycle %d: an error, %d\\n\", cycle, (int)n);\n      return 1;\n    }}\n\
-         \x20   for (int32_t i = 0; i < n; i++) {{\n"
+         \x20   show(n);\n  }}\n\
+         \x20 const int32_t n = {name}_flush(&state, outputs);\n\
+         \x20 if (n < 0) {{\n    fprintf(stderr, \"the end: an error, %d\\n\", (int)n);\n    return 1;\n  }}\n\
+         \x20 show(n);\n  return 0;\n}}\n"
     );
-    for port in &emitted.outputs {
-        text.push_str(&output(port));
-    }
-    text.push_str("      printf(\"\\n\");\n    }\n  }\n  return 0;\n}\n");
     text
 }
 
@@ -61,8 +68,8 @@ fn output(port: &Port) -> String {
     };
     let print = format!("printf(\"{field}{at} = {form}  \", {cast}outputs[i].{field}{at});");
     if *has_flag {
-        format!("      if (outputs[i].{field}_present) {print}\n")
+        format!("    if (outputs[i].{field}_present) {print}\n")
     } else {
-        format!("      {print}\n")
+        format!("    {print}\n")
     }
 }

@@ -17,6 +17,10 @@ const ROLES: &[(&str, &str)] = &[
     ("c", "kept for √W cycles of a window"),
     ("u", "single values of a window"),
     ("r", "registers of sweeps"),
+    ("x", "registers of sweeps"),
+    ("sf_", "registers of sweeps"),
+    ("y", "where windows end"),
+    ("cy", "cycles of windows inside windows"),
     ("t", "scratch"),
 ];
 

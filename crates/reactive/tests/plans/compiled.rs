@@ -85,13 +85,16 @@ fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
+/// Machine code with a host, the same without one if it can be flushed, and the text.
+type Code = (Compilation, Option<Machine>, String);
+
 /// The program as machine code and as text; or why it is not compiled.
 fn compilation(
     source: &Source<'_>,
     folder: &Folder,
     how: How,
     number: &RefCell<usize>,
-) -> Result<Result<(Compilation, String), String>, &'static str> {
+) -> Result<Result<Code, String>, &'static str> {
     let printed = match print(source, "law", how.opens) {
         Ok(printed) => printed,
         Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
@@ -103,6 +106,7 @@ fn compilation(
                 NotCompiled::Unknown(_) => "unknown at the end",
                 NotCompiled::Start(_) => "a start that is computed",
                 NotCompiled::Checkpoints => "checkpoints of sampled streams",
+                NotCompiled::Fails(_) => unreachable!("a host finds out"),
             });
         }
     };
@@ -110,7 +114,11 @@ fn compilation(
     let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
     let library = build(&printed.emitted, &folder.0, *number.borrow(), how.flags);
     Ok(match library {
-        Ok(library) => Ok((printed.opened(library), text)),
+        Ok(library) => {
+            let emitted = &printed.emitted;
+            let machine = emitted.is_flushed.then(|| Machine::new(emitted.clone(), &library));
+            Ok((printed.opened(library), machine, text))
+        }
         Err(error) => Err(format!("{error}\n{text}")),
     })
 }
@@ -121,11 +129,11 @@ fn parts(
     folder: &Folder,
     how: How,
     number: &RefCell<usize>,
-) -> Result<Result<(Compilation, String), String>, &'static str> {
+) -> Result<Result<Code, String>, &'static str> {
     let (mut compiled, mut texts) = (Vec::new(), String::new());
     for part in split(source).ok_or("roots that are not told apart")? {
         let compilation = match compilation(&part.source(source), folder, how, number) {
-            Ok(Ok((compilation, text))) => {
+            Ok(Ok((compilation, _, text))) => {
                 texts += &text;
                 Some(compilation)
             }
@@ -134,7 +142,36 @@ fn parts(
         };
         compiled.push((part, compilation));
     }
-    Compilation::joined(compiled).map(|compilation| Ok((compilation, texts))).ok_or("no plan")
+    Compilation::joined(compiled).map(|compilation| Ok((compilation, None, texts))).ok_or("no plan")
+}
+
+/// Code that is called without a host gives all cycles, the last ones when it is flushed.
+fn flushes(ready: &Ready, mut machine: Machine, simulated: &[Vec<Cell>]) -> Result<(), String> {
+    let is_known = |cell: &Cell| matches!(cell, Cell::Value(_) | Cell::Absent);
+    let inputs = (0..ready.n_cycles).map(|cycle| ready.cycle(cycle)).collect::<Vec<_>>();
+    if !inputs.iter().chain(simulated).flatten().all(is_known) {
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    for cells in &inputs {
+        let values: Vec<_> = cells.iter().map(|cell| cell.value().cloned()).collect();
+        // A window in which a condition changes that was assumed to be constant is run by the host.
+        if machine.step(&values).is_err() {
+            return Ok(());
+        }
+        rows.extend(std::iter::from_fn(|| machine.next_row()));
+    }
+    if machine.flush().is_err() {
+        return Ok(());
+    }
+    rows.extend(std::iter::from_fn(|| machine.next_row()));
+    let n_shown = ready.flow().outputs.len();
+    let value = |cell: &Cell| cell.value().cloned();
+    let expected: Vec<Vec<_>> = simulated.iter().map(|row| row.iter().map(value).collect()).collect();
+    for row in &mut rows {
+        row.truncate(n_shown);
+    }
+    if rows == expected { Ok(()) } else { Err(format!("flushed: {rows:?}\nsimulated: {expected:?}")) }
 }
 
 fn source(ready: &Ready, how: How) -> Source<'_> {
@@ -150,10 +187,16 @@ fn source(ready: &Ready, how: How) -> Source<'_> {
 
 pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
     let source = source(ready, how);
-    let (compilation, text) = match compilation(&source, folder, how, number) {
+    let (compilation, machine, text) = match compilation(&source, folder, how, number) {
         Ok(compiled) => compiled?,
         Err(why) => return Ok(Verdict::Skipped(why)),
     };
+    if let (Some(machine), true) = (machine, how.opens) {
+        let (simulated, ending) = run(ready, Engine::new(source, None));
+        if ending.is_ok() {
+            flushes(ready, machine, &simulated).map_err(|broken| format!("{broken}\n{text}"))?;
+        }
+    }
     same_rows(ready, source, &compilation, &text)
 }
 

@@ -10,16 +10,20 @@
 //! and the bit of a stream is 0 if it is not there, 1 if it needs nothing, 2 if it needs a later cycle.
 
 use eddy_flow::{Polarity, VarId};
-use eddy_plan::plan::{Bit, Closing, Condition, Instruction, Needing, Place, Read, Right as Planned};
+use eddy_plan::plan::{
+    Bit, Closing, Condition, Instruction, Mode, Needing, Place, Read, Region, Right as Planned, Step, Windows,
+};
+use rustc_hash::FxHashSet;
 
 use super::super::Emitter;
 use super::super::assign::copy;
 use super::super::forward::truth;
 use super::super::iteration::Loop;
 use super::super::reads::memory;
+use super::prelude::shown_by;
 use crate::layout::Element;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right};
+use crate::lower::{Code, Group, Lowered, Operand, Right, can_fail};
 
 /// What a scan sees: its own streams, and what arrived.
 struct Scan<'p, 'l> {
@@ -70,6 +74,38 @@ impl<'a> Emitter<'a> {
         lines.guarded(has_come, |lines| lines.block("", |lines| lines.append(&body)));
     }
 
+    /// A stream of windows with a derived end that may have no value, and is made of what lies beyond the end.
+    pub(super) fn fails_on_unknown(&self, windows: &Windows) -> Option<VarId> {
+        let region = &windows.versions.iter().find(|version| version.region.mode == Mode::Cut)?.region;
+        let sweeps = region.steps.iter().filter_map(|step| match step {
+            Step::Sweep(sweep) => Some(sweep),
+            // Windows inside are closed.
+            Step::Unit(_) => None,
+        });
+        let code: Vec<&Instruction> =
+            sweeps.flat_map(|sweep| &sweep.bodies).flat_map(|body| &body.code).collect();
+        let mut unknown: FxHashSet<VarId> = FxHashSet::default();
+        loop {
+            let n = unknown.len();
+            for instruction in &code {
+                let is_ahead = matches!(instruction.right, Planned::Ahead { .. } | Planned::Tracked { .. });
+                if is_ahead || Region::reads(instruction).any(|read| unknown.contains(&read.var())) {
+                    unknown.insert(instruction.var);
+                }
+            }
+            if unknown.len() == n {
+                break;
+            }
+        }
+        let can_fail = |instruction: &&&Instruction| {
+            matches!(instruction.right, Planned::Apply(_)) && {
+                let right = Right::Apply(self.operation(instruction.var), Vec::new());
+                unknown.contains(&instruction.var) && can_fail(&self.statement_of(instruction.var, right))
+            }
+        };
+        code.iter().find(can_fail).map(|instruction| instruction.var)
+    }
+
     /// A number of the state that belongs to a stream.
     fn scan_number(&mut self, prefix: &str, var: VarId) -> String {
         let name = format!("{prefix}_{}", self.names.of(var));
@@ -95,12 +131,12 @@ impl<'a> Emitter<'a> {
         if !scan.arrives(var) {
             return None;
         }
-        let read = self.shown_by(scan.this, var);
+        let read = shown_by(scan.this, var);
         let conditions = self.presence(scan.this, scan.arrived, &read);
-        Some(match conditions.is_empty() {
-            true => "3".to_string(),
-            false => format!("(({}) ? 3 : 0)", conditions.join(" && ")),
-        })
+        if conditions.is_empty() {
+            return Some("3".to_string());
+        }
+        Some(format!("(({}) ? 3 : 0)", conditions.join(" && ")))
     }
 
     /// What is known of an operand.
@@ -122,7 +158,7 @@ impl<'a> Emitter<'a> {
                 Operand::Seen(memory(text, self.ty(var)))
             }
             _ if scan.arrives(var) => {
-                let read = self.shown_by(scan.this, var);
+                let read = shown_by(scan.this, var);
                 Operand::Seen(self.view_after(scan.this, scan.arrived, &read))
             }
             _ => truth("0".to_string()),
@@ -232,10 +268,11 @@ impl<'a> Emitter<'a> {
         also.push(own);
         let number = self.scan_number("yb", needing.var);
         let set = format!("({}) ? 2 : 1", also.join(" || "));
-        lines.line(match absent.is_empty() {
-            true => format!("{number} = {set};"),
-            false => format!("{number} = ({}) ? 0 : {set};", absent.join(" || ")),
-        });
+        if absent.is_empty() {
+            lines.line(format!("{number} = {set};"));
+        } else {
+            lines.line(format!("{number} = ({}) ? 0 : {set};", absent.join(" || ")));
+        }
     }
 
     fn own_bit(&mut self, scan: &Scan<'a, '_>, needing: &'a Needing) -> String {
@@ -263,10 +300,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn is_set(&mut self, scan: &Scan<'a, '_>, var: VarId) -> String {
-        match scan.has_bit(var) {
-            true => format!("{} == 2", self.scan_number("yb", var)),
-            false => "false".to_string(),
-        }
+        if scan.has_bit(var) { format!("{} == 2", self.scan_number("yb", var)) } else { "false".to_string() }
     }
 
     /// What keeps the window open, as C expressions.

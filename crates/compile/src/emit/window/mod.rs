@@ -7,7 +7,6 @@
 //! ```
 //!
 //! `t` is the cycle in the window, `n` its length, `alt` which alternative of its last zone holds.
-
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
@@ -18,7 +17,7 @@
 //! * [`read`]: where cells of a window are.
 //! * [`frame`]: the cycles that code runs over.
 //! * [`sampled`]: streams that are not there at all cycles.
-//! * [`show`]: outputs.
+//! * [`show`]: the outputs of a window.
 //! * [`carry`]: what is carried into the next window.
 
 mod carry;
@@ -43,7 +42,7 @@ use rustc_hash::FxHashSet;
 pub(super) use frame::Frame;
 
 use super::assign::copy;
-use super::{Emitter, NotCompiled, Shape};
+use super::{Constants, Emitter, NotCompiled, Shape};
 use crate::lines::Lines;
 use crate::lower::{Code, Lowered, lower};
 
@@ -112,10 +111,8 @@ impl<'a> Emitter<'a> {
         let head =
             format!("static int32_t {name}_{function}({name}_state *self, {parameters}, {name}_out *out)");
         let has_alt = parameters.contains("alt");
-        let (unused, has_units): (&[&str], _) = match has_alt {
-            true => (&["self", "alt", "out"], self.n_units > 0),
-            false => (&["self", "out"], false),
-        };
+        let unused: &[&str] = if has_alt { &["self", "alt", "out"] } else { &["self", "out"] };
+        let has_units = has_alt && self.n_units > 0;
         self.functions.line("");
         self.functions.block(&head, |lines| {
             if has_units {
@@ -239,11 +236,15 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
     }
 }
 
-/// What is not printed yet runs in the simulator.
+/// What is not printed runs in the simulator.
 fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // At the end of a trace `post` is unknown; compiled code knows no such values.
     if let (Some(var), Cut::Trace) = (emitter.root.may_be_unknown.first(), &windows.cut) {
         return Err(NotCompiled::Unknown(emitter.label(*var)));
+    }
+    // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
+    if let (Some(var), Constants::InText) = (emitter.fails_on_unknown(windows), emitter.constants_are) {
+        return Err(NotCompiled::Fails(emitter.label(var)));
     }
     let is_sampled = |region: &Region, var: VarId| emitter.source.clocks.of(var) != region.clock;
     let is_refused = |region: &Region| {

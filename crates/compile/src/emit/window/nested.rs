@@ -77,11 +77,11 @@ impl<'a> Emitter<'a> {
         let number = active.number;
         let (a, b, m) = (format!("a{number}"), format!("b{number}"), format!("m{number}"));
         let (guard, polarity) = region.guard.expect("windows inside have a guard");
-        let ends = |emitter: &Self, at: &str| {
+        let ends = |at: &str| {
             let is_not = if polarity == Polarity::On { "" } else { "!" };
-            format!("{is_not}{}", emitter.kept_truth(windows, guard, &active.entries.of(at)))
+            format!("{is_not}{}", kept_truth(windows, guard, &active.entries.of(at)))
         };
-        let is_end = ends(self, &b);
+        let is_end = ends(&b);
         let one = self.window_inside(windows, (outer, region), &active, &is_end);
         match region.order {
             Direction::Forward => {
@@ -91,7 +91,7 @@ impl<'a> Emitter<'a> {
                 });
             }
             Direction::Backward => {
-                let is_before = ends(self, &format!("({a} - 1)"));
+                let is_before = ends(&format!("({a} - 1)"));
                 inside.block(&format!("for (int64_t {b} = {m} - 1; {b} >= 0;)"), |lines| {
                     lines.line(format!("int64_t {a} = {b};"));
                     lines.line(format!("while ({a} > 0 && !({is_before})) {a}--;"));
@@ -151,7 +151,7 @@ impl<'a> Emitter<'a> {
         let mut choice = "0".to_string();
         for (number, alternative) in region.alternatives.iter().enumerate().rev() {
             let truth = |(var, value): &(VarId, bool)| {
-                let text = self.kept_truth(windows, *var, &self.frame.entry("(n - 1)"));
+                let text = kept_truth(windows, *var, &self.frame.entry("(n - 1)"));
                 if *value { text } else { format!("!{text}") }
             };
             let conditions: Vec<String> = alternative.conditions.iter().map(truth).collect();
@@ -181,14 +181,14 @@ impl<'a> Emitter<'a> {
         alternatives(&carried, &mut long);
         lines.block("else", |lines| lines.append(&long));
     }
+}
 
-    /// A condition that is kept for all cycles of the window.
-    fn kept_truth(&self, windows: &Windows, var: VarId, entry: &str) -> String {
-        let arrived = windows.arrivals.iter().find(|arrival| arrival.var == var);
-        let buffer = arrived.and_then(|arrival| arrival.buffer).map(|buffer| buffer.0);
-        let buffer = buffer.or_else(|| windows.buffers.iter().position(|buffer| buffer.vars.contains(&var)));
-        format!("self->w{}[{entry}]", buffer.expect("what ends windows is kept"))
-    }
+/// A condition that is kept for all cycles of the window.
+fn kept_truth(windows: &Windows, var: VarId, entry: &str) -> String {
+    let arrived = windows.arrivals.iter().find(|arrival| arrival.var == var);
+    let buffer = arrived.and_then(|arrival| arrival.buffer).map(|buffer| buffer.0);
+    let buffer = buffer.or_else(|| windows.buffers.iter().position(|buffer| buffer.vars.contains(&var)));
+    format!("self->w{}[{entry}]", buffer.expect("what ends windows is kept"))
 }
 
 /// The buffers that a region writes, those of units inside included.

@@ -57,18 +57,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Where the prelude shows an input or a result.
-    pub(super) fn shown_by(&self, this: &Loop<'a>, var: VarId) -> Read {
-        let own = this.lagged.emit.code.iter().find(|instruction| instruction.var == var);
-        match own.map(|instruction| &instruction.right) {
-            Some(Planned::Copy(read)) => read.clone(),
-            _ => Read::Here(var, Place::Ring(0)),
-        }
-    }
-
     /// Puts an input or a result of the prelude where the window reads it.
     fn arrive(&mut self, this: &Loop<'a>, lowered: &Lowered, arrival: &Arrival, lines: &mut Lines) {
-        let read = self.shown_by(this, arrival.var);
+        let read = shown_by(this, arrival.var);
         let view = self.view_after(this, lowered, &read);
         let ty = self.ty(arrival.var).clone();
         let present = self.presence(this, lowered, &read);
@@ -108,7 +99,7 @@ impl<'a> Emitter<'a> {
         lines: &mut Lines,
     ) {
         let truth = |emitter: &mut Self, var: VarId| {
-            let read = emitter.shown_by(this, var);
+            let read = shown_by(this, var);
             let view = emitter.view_after(this, lowered, &read);
             lowered.homes.element(&view, &view.offset.to_string())
         };
@@ -139,5 +130,14 @@ impl<'a> Emitter<'a> {
             choice = format!("({}) ? {number} : {choice}", conditions.join(" && "));
         }
         lines.line(format!("const int alt = {choice};"));
+    }
+}
+
+/// Where the prelude shows an input or a result.
+pub(super) fn shown_by(this: &Loop<'_>, var: VarId) -> Read {
+    let own = this.lagged.emit.code.iter().find(|instruction| instruction.var == var);
+    match own.map(|instruction| &instruction.right) {
+        Some(Planned::Copy(read)) => read.clone(),
+        _ => Read::Here(var, Place::Ring(0)),
     }
 }

@@ -98,7 +98,9 @@ impl<'a> Emitter<'a> {
             None => Lines::default(),
         };
         let first = body(self, Zone::First);
-        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty();
+        // What is the same at all inner cycles may have to be written down.
+        let writes = |body: &Body| body.code.iter().any(|instruction| !instruction.store.is_empty());
+        let is_loop = !sweep.is_straight || !sweep.trackers.is_empty() || of(Zone::Inner).is_some_and(writes);
         let inner = if is_loop { body(self, Zone::Inner) } else { Lines::default() };
         let lasts = if self.frame.is_open { Vec::new() } else { last_zones(region) };
         let lasts = lasts.into_iter().map(|zone| body(self, zone)).collect();
