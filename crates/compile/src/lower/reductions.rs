@@ -239,7 +239,7 @@ fn maxima_side_by_side(printer: &Printer<'_>, item: &Item<'_>, axes: &Axes<'_>, 
     let zeros: Vec<(usize, &str)> = axes.reduced.iter().map(|axis| (*axis, "0")).collect();
     loops_over(&axes.outer, &axes.sizes(&axes.outer), lines, |lines| {
         loops_over(&axes.inner, &inner, lines, |lines| {
-            lines.line(format!("{target} = {};", element(&zeros)))
+            lines.line(format!("{target} = {};", element(&zeros)));
         });
         loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
             loops_over(&axes.inner, &inner, lines, |lines| {
