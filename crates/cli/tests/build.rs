@@ -34,6 +34,24 @@ const NODES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "bench/programs/lstm.eddy",
+        "gradient",
+        &[
+            "--const",
+            "units=5",
+            "--const",
+            "inputs=2",
+            "--const",
+            "steps=5",
+            "--shape",
+            "x=[2]",
+            "--max-window",
+            "8",
+            "--checkpoint",
+            "sqrt",
+        ],
+    ),
+    (
         "bench/programs/mlp.eddy",
         "step",
         &[

@@ -118,6 +118,19 @@ fn a_run_that_is_resumed_goes_on_bit_for_bit() {
     }
 }
 
+#[test]
+fn loops_that_run_again_change_no_bit() {
+    let folder = Folder::new("again").with("p.eddy", RECURRENT).with("data.csv", sequences(12));
+    let again = "--checkpoint sqrt";
+    folder.answer("train p.eddy --in data.csv --epochs 4 --run kept");
+    folder.answer(&format!("train p.eddy --in data.csv --epochs 4 --run again {again}"));
+    let file = |run: &str| bytes(&folder, &format!("{run}/parameters.safetensors"));
+    assert_eq!(file("kept"), file("again"));
+    let folder = folder.with("one.csv", "x,bp,gt,end\n1,true,2,false\n2,true,1,false\n-1,true,0,true\n");
+    let run = "run p.eddy --node learn --in one.csv";
+    assert_eq!(folder.answer(run), folder.answer(&format!("{run} {again}")));
+}
+
 /// A process that is killed at any moment leaves whole files, from which the run goes on to the same end.
 #[test]
 fn a_run_that_is_killed_loses_nothing() {

@@ -54,6 +54,7 @@ pub use plan::Plan;
 
 /// How a program is planned.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "what can be left out is independent")]
 pub struct Options {
     /// The seed of random initialisers.
     pub seed: u64,

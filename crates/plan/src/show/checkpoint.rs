@@ -7,18 +7,18 @@ use crate::plan::{Checkpoint, NoCheckpoint, Plan, Region, Schedule};
 
 /// What a step does about checkpoints, after its name: it puts registers aside, or has a loop run again.
 pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
-    let mut text = String::new();
+    let mut parts = Vec::new();
     for checkpoint in &region.checkpoints {
         if checkpoint.forward == step {
             let registers = names.list(registers(checkpoint));
-            text += &format!(", which puts aside {registers} every √W cycles");
+            parts.push(format!(", which puts aside {registers} every √W cycles"));
         }
         if checkpoint.backward == step {
             let forward = checkpoint.forward + 1;
-            text += &format!(", before each √W cycles of which step {forward} runs again");
+            parts.push(format!(", before each √W cycles of which step {forward} runs again"));
         }
     }
-    text
+    parts.concat()
 }
 
 /// The streams that a loop starts from when it runs again.

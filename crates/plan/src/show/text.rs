@@ -53,10 +53,11 @@ impl Writer<'_> {
     /// The bound of section 7: what is there whatever happens, and so much for each cycle of a window.
     fn memory(&self, root: &RootPlan) -> String {
         let (fixed, each) = (root.memory.fixed(), root.memory.per_cycle());
-        let mut bound = format!("memory: {fixed} B + {each} B for each cycle of the window");
-        if root.memory.chunks > 0 {
-            bound += &format!(" + {} B for each of √W cycles", root.memory.chunks);
-        }
+        let chunks = match root.memory.chunks {
+            0 => String::new(),
+            bytes => format!(" + {bytes} B for each of √W cycles"),
+        };
+        let bound = format!("memory: {fixed} B + {each} B for each cycle of the window{chunks}");
         match self.max_window {
             None => bound,
             Some(cycles) => {

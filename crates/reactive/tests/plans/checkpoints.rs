@@ -42,7 +42,10 @@ pub fn windows_of(node: &str, length: usize) -> Ready {
     let row = |input: &eddy_reactive::flow::VarId| {
         let var = prepared.flow.var(*input);
         let cell = |cycle: usize| {
-            let x = |index: usize| ((7 * cycle + 3 * index + 1) % 11) as f64 / 8.0 - 0.5;
+            let x = |index: usize| {
+                let number = u8::try_from((7 * cycle + 3 * index + 1) % 11).expect("it is below 11");
+                f64::from(number) / 8.0 - 0.5
+            };
             match var.name.as_deref() {
                 Some("end" | "batch_end" | "cut") => Cell::Value(Value::Bool(cycle % length == length - 1)),
                 Some("bp") => Cell::Value(Value::Bool(true)),
@@ -151,9 +154,9 @@ fn the_plan_says_why_there_are_no_checkpoints() {
         let ready = windows_of(node, 2);
         let report = report(node, ready.flow(), &planned(&ready, &with_checkpoints()), None);
         let lines = report.lines().filter(|line| line.starts_with("  no checkpoints"));
-        lines.map(|line| format!("{node}:{line}\n")).collect::<String>()
+        lines.map(|line| format!("{node}:{line}\n")).collect::<Vec<_>>()
     };
-    let refusals: String = ["bn", "adj_lb", "adj_bn", "adj_t_sgd"].map(refusals).concat();
+    let refusals = ["bn", "adj_lb", "adj_bn", "adj_t_sgd"].map(refusals).concat().concat();
     expect![[r"
         bn:  no checkpoints: no loop forwards keeps anything for a loop backwards
         adj_lb:  no checkpoints: step 2 reads `_41`, which another step keeps
