@@ -73,11 +73,15 @@ pub fn batch(flow: Flow, n: usize, gradients: &[VarId]) -> Result<(Flow, Batch),
     learnt_together(&flow, &shares)?;
     let mut writer = Writer::new(flow, n, shares).map_err(|too_large| vec![*too_large])?;
     equations::translate(&mut writer);
-    let gone = sums::translate(&mut writer, gradients);
     if writer.is_too_large() {
         let title = format!("more than {MAX_EQUATIONS} equations for {n} streams");
-        return Err(vec![Diagnostic::error(BATCH, Span::default(), title).help("run fewer streams at once")]);
+        return Err(vec![
+            Diagnostic::error(BATCH, Span::default(), title)
+                .reason("some operations are written out for each stream")
+                .help("run fewer streams at once"),
+        ]);
     }
+    let gone = sums::translate(&mut writer, gradients);
     let (flow, is_wide) = writer.finish(&gone);
     Ok((flow, Batch { n, inputs, is_wide }))
 }

@@ -10,8 +10,9 @@
 //! h  = 0 fby back d …
 //! ```
 //!
-//! There the sum of outer products is one dense product, and nothing of the size of a parameter is kept for each stream. Equations that
-//! nobody reads afterwards are left out.
+//! There the sum of outer products is one dense product, and nothing of the size of a parameter is kept for each stream. A sum is moved
+//! only past streams that nobody else needs ([`Movable`]): what is computed for each stream anyway is summed up as it is. Equations that nobody
+//! reads afterwards are left out.
 
 use eddy_flow::{Constant, Equation, Kind, VarId};
 use eddy_tensor::{Op, Scalar, Shape, Type};
@@ -21,7 +22,8 @@ use crate::writer::Writer;
 
 /// Writes the equations of these streams, copies of wide ones, as sums over the batch. Gives the streams that nobody needs any more.
 pub(crate) fn translate(writer: &mut Writer, gradients: &[VarId]) -> FxHashSet<VarId> {
-    let mut sums = Sums { writer, sums: FxHashMap::default(), todo: Vec::new() };
+    let movable = Movable::new(writer, gradients);
+    let mut sums = Sums { writer, movable, sums: FxHashMap::default(), todo: Vec::new() };
     for gradient in gradients {
         sums.gradient(*gradient);
     }
@@ -31,8 +33,93 @@ pub(crate) fn translate(writer: &mut Writer, gradients: &[VarId]) -> FxHashSet<V
     left_out(writer)
 }
 
+/// The streams past which a sum is moved: linear in what differs from stream to stream, and read by others of them alone.
+struct Movable(FxHashSet<VarId>);
+
+impl Movable {
+    fn new(writer: &Writer, gradients: &[VarId]) -> Movable {
+        let mut found: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+        let own =
+            |gradient: &VarId| writer.definition(*gradient).into_iter().flat_map(|copy| copy.kind.operands());
+        let mut todo: Vec<VarId> = gradients.iter().flat_map(own).collect();
+        while let Some(var) = todo.pop() {
+            if !found.contains_key(&var)
+                && let Some(equation) = writer.definition(var)
+                && let Some(summands) = summands(writer, equation)
+            {
+                todo.extend(&summands);
+                found.insert(var, summands);
+            }
+        }
+        let mut readers: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+        for equation in writer.old.iter().filter(|equation| !gradients.contains(&equation.out)) {
+            equation
+                .kind
+                .operands()
+                .for_each(|operand| readers.entry(operand).or_default().push(equation.out));
+        }
+        let mut movable: FxHashSet<VarId> = found.keys().copied().collect();
+        // Others need it, or need what it is made of: then that is there anyway.
+        let is_needed = |var: &VarId, movable: &FxHashSet<VarId>| {
+            let mut others = readers.get(var).into_iter().flatten();
+            others.any(|reader| !movable.contains(reader) || !found[reader].contains(var))
+        };
+        let outside = writer.known_outside();
+        let mut todo: Vec<VarId> =
+            movable.iter().copied().filter(|var| outside.contains(var) || is_needed(var, &movable)).collect();
+        while let Some(var) = todo.pop() {
+            if movable.remove(&var) {
+                todo.extend(found[&var].iter().filter(|summand| movable.contains(summand)));
+            }
+        }
+        Movable(movable)
+    }
+}
+
+/// The wide operands of a wide stream that take its place if it is summed up; none if it is not linear in them.
+fn summands(writer: &Writer, Equation { out, kind, .. }: &Equation) -> Option<Vec<VarId>> {
+    if !writer.is_wide(*out) {
+        return None;
+    }
+    let wide =
+        |operands: &[VarId]| operands.iter().copied().filter(|operand| writer.is_wide(*operand)).collect();
+    match kind {
+        Kind::Const(_) | Kind::Param(_) => None,
+        Kind::When { value, .. } => Some(vec![*value]),
+        Kind::Post(operand) => Some(vec![*operand]),
+        Kind::Merge { yes: x, no: y, .. }
+        | Kind::Fby { init: x, next: y }
+        | Kind::FbyBack { init: x, next: y } => Some(wide(&[*x, *y])),
+        Kind::Apply(op, operands) => match op {
+            Op::Copy
+            | Op::Neg
+            | Op::Index(_)
+            | Op::Slice(..)
+            | Op::Pad(..)
+            | Op::Reshape(_)
+            | Op::Transpose
+            | Op::Reduce(_)
+            | Op::Stack
+            | Op::Concat => Some(wide(operands)),
+            // Stretching one of them would count it too often.
+            Op::Add | Op::Sub => {
+                let own = writer.own_shape(*out);
+                operands.iter().all(|operand| writer.own_shape(*operand) == own).then(|| wide(operands))
+            }
+            Op::If if !writer.is_wide(operands[0]) => Some(wide(&operands[1..])),
+            // The sum of outer products is a product.
+            Op::Outer if operands.iter().all(|operand| writer.is_wide(*operand)) => Some(Vec::new()),
+            Op::Outer | Op::Mul | Op::Matmul => {
+                Some(wide(operands)).filter(|wide: &Vec<VarId>| wide.len() == 1)
+            }
+            _ => None,
+        },
+    }
+}
+
 struct Sums<'a> {
     writer: &'a mut Writer,
+    movable: Movable,
     /// The stream that is the sum of a wide one.
     sums: FxHashMap<VarId, VarId>,
     /// Sums that have no equation yet.
@@ -90,10 +177,10 @@ impl Sums<'_> {
     }
 
     fn define(&mut self, var: VarId, sum: VarId) {
-        let definition = self.writer.definition(var).cloned();
-        if let Some(equation) = definition {
+        if let Some(equation) = self.writer.definition(var).cloned() {
             self.writer.at(&equation);
-            if let Some(kind) = self.linear(&equation) {
+            if self.movable.0.contains(&var) {
+                let kind = self.moved(&equation);
                 return self.writer.define(sum, kind);
             }
         }
@@ -101,11 +188,11 @@ impl Sums<'_> {
         self.writer.define_apply(sum, Op::Sum(Some(last)), &[var]);
     }
 
-    /// The equation between sums, if the equation is linear in what differs from stream to stream.
-    fn linear(&mut self, equation: &Equation) -> Option<Kind> {
-        Some(match &equation.kind {
+    /// The equation between sums.
+    fn moved(&mut self, equation: &Equation) -> Kind {
+        match &equation.kind {
             Kind::Apply(op, operands) => {
-                let (op, operands) = self.operation(op, operands, equation.out)?;
+                let (op, operands) = self.operation(op, operands);
                 Kind::Apply(op, operands.into())
             }
             Kind::When { value, condition, polarity } => {
@@ -117,46 +204,26 @@ impl Sums<'_> {
             Kind::Fby { init, next } => Kind::Fby { init: self.sum(*init), next: self.sum(*next) },
             Kind::FbyBack { init, next } => Kind::FbyBack { init: self.sum(*init), next: self.sum(*next) },
             Kind::Post(operand) => Kind::Post(self.sum(*operand)),
-            Kind::Const(_) | Kind::Param(_) => return None,
-        })
+            Kind::Const(_) | Kind::Param(_) => unreachable!("these are the same for all streams"),
+        }
     }
 
-    fn operation(&mut self, op: &Op, operands: &[VarId], out: VarId) -> Option<(Op, Vec<VarId>)> {
-        let is_wide = |this: &Self, operand: usize| this.writer.is_wide(operands[operand]);
-        match op {
-            Op::Copy
-            | Op::Neg
-            | Op::Index(_)
-            | Op::Slice(..)
-            | Op::Pad(..)
-            | Op::Reshape(_)
-            | Op::Transpose
-            | Op::Reduce(_)
-            | Op::Stack
-            | Op::Concat => Some((op.clone(), operands.iter().map(|operand| self.sum(*operand)).collect())),
-            // Stretching one of them would count it too often.
-            Op::Add | Op::Sub => {
-                let own = self.writer.own_shape(out);
-                let is_whole = operands.iter().all(|operand| self.writer.own_shape(*operand) == own);
-                is_whole.then(|| (op.clone(), operands.iter().map(|operand| self.sum(*operand)).collect()))
-            }
-            Op::If if !is_wide(self, 0) => {
-                let [condition, yes, no] = *operands else { unreachable!("`if` has two branches") };
-                Some((Op::If, vec![condition, self.sum(yes), self.sum(no)]))
-            }
-            Op::Outer if is_wide(self, 0) && is_wide(self, 1) => {
-                let transposed = self.writer.apply(Op::Transpose, &[operands[1]]);
+    fn operation(&mut self, op: &Op, operands: &[VarId]) -> (Op, Vec<VarId>) {
+        match (op, operands) {
+            (Op::If, [condition, yes, no]) => (Op::If, vec![*condition, self.sum(*yes), self.sum(*no)]),
+            (Op::Outer, [x, y]) if self.writer.is_wide(*x) && self.writer.is_wide(*y) => {
+                let transposed = self.writer.apply(Op::Transpose, &[*y]);
                 // Reshaping puts elements into row-major order: the product runs along the rows of its right factor.
                 let shape = self.writer.shape(transposed).clone();
                 let rows = self.writer.apply(Op::Reshape(shape), &[transposed]);
-                Some((Op::Matmul, vec![operands[0], rows]))
+                (Op::Matmul, vec![*x, rows])
             }
-            Op::Outer | Op::Mul | Op::Matmul => match (is_wide(self, 0), is_wide(self, 1)) {
-                (true, true) => None,
-                (true, false) => Some((op.clone(), vec![self.sum(operands[0]), operands[1]])),
-                (false, _) => Some((op.clone(), vec![operands[0], self.sum(operands[1])])),
-            },
-            _ => None,
+            // One factor is the same for all streams.
+            (Op::Outer | Op::Mul | Op::Matmul, [x, y]) if self.writer.is_wide(*x) => {
+                (op.clone(), vec![self.sum(*x), *y])
+            }
+            (Op::Outer | Op::Mul | Op::Matmul, [x, y]) => (op.clone(), vec![*x, self.sum(*y)]),
+            _ => (op.clone(), operands.iter().map(|operand| self.sum(*operand)).collect()),
         }
     }
 }

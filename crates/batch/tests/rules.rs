@@ -153,3 +153,31 @@ fn a_sum_of_outer_products_is_a_product() {
         "]],
     );
 }
+
+#[test]
+fn what_each_stream_needs_is_summed_up_as_it_is() {
+    check_sums(
+        "input e : num [2]
+         input x : num [3]
+         d : num [2] = e + e
+         c : num [2,3] = call outer ( d x )
+         g : num [2,3] = c
+         b : num [2] = d
+         output g
+         output b",
+        &["g", "b"],
+        expect![[r"
+            input e : num [2,2]
+            input x : num [3,2]
+            d : num [2,2] = e + e
+            g : num [2,3] = _1
+            b : num [2] = _2
+            _2 : num [2] = call sum 1 ( d )
+            _3 : num [2,3] = call transpose ( x )
+            _4 : num [2,3] = call reshape [2,3] ( _3 )
+            _1 : num [2,3] = call matmul ( d _4 )
+            output g
+            output b
+        "]],
+    );
+}

@@ -82,8 +82,13 @@ pub(super) fn check(
     let n_units = data.n_units();
     if n_taken == 0 {
         let title = format!("there are no {n} {what} that go together in the data, which have {n_units}");
+        let shared = prepared.flow.inputs.iter().filter(|input| !batch.is_wide(**input));
+        let names: Vec<String> = shared
+            .map(|input| format!("`{}`", prepared.flow.var(*input).name.as_deref().unwrap_or_default()))
+            .collect();
+        let names = if names.is_empty() { "nothing here".to_string() } else { names.join(", ") };
         let reason = format!(
-            "{what} that are learnt from at once are equally long, and have the same `end`, `cut` and `bp`"
+            "{what} that are learnt from at once are equally long, and the same in what all streams share: {names}"
         );
         return Err(vec![
             Diagnostic::error(codes::BATCH, span, title).reason(reason).help("choose a smaller `--batch`"),

@@ -176,22 +176,22 @@ fn separate(name: &'static str, n: u32, family: Family) {
 }
 
 #[test]
-fn a_batch_is_separate_runs() {
+fn l9_a_batch_is_separate_runs() {
     separate("batches of programs", 200, Family::Plain);
 }
 
 #[test]
-fn a_batch_of_derivatives_is_separate_runs() {
+fn l9_a_batch_of_derivatives_is_separate_runs() {
     separate("batches of derivatives", 150, Family::Adjoint);
 }
 
 #[test]
-fn a_batch_with_resets_is_separate_runs() {
+fn l9_a_batch_with_resets_is_separate_runs() {
     separate("batches with resets", 100, Family::Reset);
 }
 
-/// A batch of one stream learns what one stream does, bit for bit; of two that are alike, it learns twice as much.
-fn learns_from_the_sum(sample: &Sample, ready: &Ready) -> Trial {
+/// A batch of one stream learns what one stream does, bit for bit.
+fn learns_as_one(sample: &Sample, ready: &Ready) -> Trial {
     let alone = cells!(simulate(ready));
     let batched = batched!(Batched::new(sample, ready, 1));
     let together = simulate(&batched.ready).map_err(|_| "only the batch has no value")?;
@@ -205,13 +205,13 @@ fn learns_from_the_sum(sample: &Sample, ready: &Ready) -> Trial {
 }
 
 #[test]
-fn a_batch_of_one_learns_as_one() {
+fn l9_a_batch_of_one_learns_as_one() {
     law(
         "batches that learn",
         100,
         |source| Sample::of(Family::Training, source),
         |sample| match &sample.ready {
-            Ok(ready) => learns_from_the_sum(sample, ready),
+            Ok(ready) => learns_as_one(sample, ready),
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );
@@ -236,12 +236,12 @@ fn compiled(name: &'static str, n: u32, family: Family) {
 }
 
 #[test]
-fn compiled_batches() {
+fn l9_compiled_batches() {
     compiled("compiled batches", 40, Family::Plain);
 }
 
 #[test]
-fn compiled_batches_that_learn() {
+fn l9_compiled_batches_that_learn() {
     compiled("compiled batches that learn", 40, Family::Training);
 }
 
@@ -309,7 +309,7 @@ fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
 }
 
 #[test]
-fn a_step_of_a_batch_is_the_sum_of_all_steps() {
+fn l9_a_step_of_a_batch_is_the_sum_of_all_steps() {
     for program in LEARNERS {
         let before = learnt(program, 0.0, &[0]);
         let alone = [0, 1, 2].map(|stream| learnt(program, 0.5, &[stream]));
