@@ -5,7 +5,7 @@
 //!
 //! * [`cell`]: what is known of a stream at a cycle, and how an instruction finds it.
 //! * [`late`]: loops in which equations are late; [`scan`]: where windows with a derived end end.
-//! * [`window`]: one window, with its [`memory`], and the [`units`] in it.
+//! * [`window`]: one window, with its [`memory`], the [`sweep`]s over it and the [`units`] in it.
 
 mod cell;
 mod late;
