@@ -464,6 +464,9 @@ impl<'a> Emitter<'a> {
         match (self.is_flushed, &self.shape) {
             (true, _) => ": gives the outputs of the cycles that are left, as a step does",
             (false, Shape::Forward) => ", and no outputs are left: gives 0",
+            (false, _) if !self.chunked.is_empty() => {
+                ". Gives 0: with checkpoints too little is kept of a window that is open"
+            }
             (false, _) => {
                 ". Gives 0: outputs of the cycles that are left are made of what would come then (post)"
             }

@@ -65,18 +65,19 @@ pub fn knowing(flow: &Flow, clocks: &Clocks) -> Option<Knowing> {
 /// The streams that are needed and made of a `post`.
 fn may_be_unknown(flow: &Flow, clocks: &Clocks) -> Vec<VarId> {
     let is_needed = needed(flow, clocks, &flow.outputs);
+    let mut readers: Vec<Vec<VarId>> = vec![Vec::new(); flow.vars.len()];
+    let mut todo = Vec::new();
+    for Equation { out, kind, .. } in flow.equations.iter().filter(|equation| is_needed[equation.out.index()])
+    {
+        kind.operands().for_each(|operand| readers[operand.index()].push(*out));
+        if matches!(kind, Kind::Post(_)) {
+            todo.push(*out);
+        }
+    }
     let mut is_unknown = vec![false; flow.vars.len()];
-    let mut is_changed = true;
-    while is_changed {
-        is_changed = false;
-        for Equation { out, kind, .. } in
-            flow.equations.iter().filter(|equation| is_needed[equation.out.index()])
-        {
-            let is_made_of = kind.operands().any(|operand| is_unknown[operand.index()]);
-            if !is_unknown[out.index()] && (is_made_of || matches!(kind, Kind::Post(_))) {
-                is_unknown[out.index()] = true;
-                is_changed = true;
-            }
+    while let Some(var) = todo.pop() {
+        if !std::mem::replace(&mut is_unknown[var.index()], true) {
+            todo.extend(&readers[var.index()]);
         }
     }
     flow.var_ids().filter(|var| is_unknown[var.index()]).collect()
@@ -180,16 +181,17 @@ impl Writer {
 
     /// Whether all of these are known.
     fn all(&mut self, number: usize, clock: ClockId, known: &[VarId]) -> Kind {
-        match known {
-            [] => Kind::Const(Constant::Bool(true)),
-            [one] => Kind::Apply(Op::Copy, Box::new([*one])),
-            [one, other] => Kind::Apply(Op::And, Box::new([*one, *other])),
-            [one, rest @ ..] => {
-                let out = self.var(clock, truth());
-                let kind = self.all(number, clock, rest);
-                self.equation(number, out, kind);
-                Kind::Apply(Op::And, Box::new([*one, out]))
-            }
+        let [first, middle @ .., last] = known else {
+            return known
+                .first()
+                .map_or(Kind::Const(Constant::Bool(true)), |one| Kind::Apply(Op::Copy, Box::new([*one])));
+        };
+        let mut both = *first;
+        for one in middle {
+            let out = self.var(clock, truth());
+            self.equation(number, out, Kind::Apply(Op::And, Box::new([both, *one])));
+            both = out;
         }
+        Kind::Apply(Op::And, Box::new([both, *last]))
     }
 }

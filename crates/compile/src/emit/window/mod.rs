@@ -92,9 +92,8 @@ impl<'a> Emitter<'a> {
         }
         self.step_of_windows(windows, max_window);
         // What is kept for a chunk is too short for a window that is open.
-        let is_short = windows.buffers.iter().any(|buffer| buffer.is_chunked);
-        let can_be_open = !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty();
-        if self.opens && can_be_open && !is_short {
+        self.opens &= self.chunked.is_empty();
+        if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
             for (number, version) in windows.versions.iter().enumerate() {
                 let mut body = Lines::default();
                 self.open_version(windows, version, &mut body);
