@@ -180,10 +180,10 @@ fn slips_of_the_c_backend_are_caught() {
         "o",
         "s = outer(x, y) + (if end then zeros([2, 3]) else post s); o = if first then s else zeros([2, 3]);",
     );
-    let (last, step) = ("&self->w0[n - 2][0], -2, &self->w1[n - 2][0], -3", "(size_t)(n - 2)");
-    let first = "&self->w0[1][0], 2, &self->w1[1][0], 3";
+    let (last, step) = ("&self->w0[high - 1][0], -2, &self->w1[high - 1][0], -3", "(size_t)(high - low)");
+    let first = "&self->w0[low][0], 2, &self->w1[low][0], 3";
     caught_in_c("a sum of outer products in another order", &sum, last, first);
-    caught_in_c("a sum of outer products without one", &sum, step, "(size_t)(n - 3)");
+    caught_in_c("a sum of outer products without one", &sum, step, "(size_t)(high - low - 1)");
     let matrix = "node f(x:num [8]) -> (o) w = param(glorot_uniform([8, 8])); o = matmul(w, x);";
     caught_in_c("a matrix by rows instead of columns", matrix, "[8 * i1 + i0]", "[8 * i0 + i1]");
     let swap = "node f(x:num [2]) -> (o, p) a = zeros([2]) fby b + x; b = ones([2]) fby a; o = a; p = b;";
