@@ -175,12 +175,13 @@ fn characters_model(layers: usize, characters: usize, bits: usize, part: Part) -
     }
 }
 
-/// How many points come per cycle: as many as divide the data, up to this. What does not depend on points is computed once
-/// per cycle, so there should be many; all values on the way should fit in a cache, so there should be few. A guess: other numbers were not tried.
-const MOST_POINTS: usize = 100;
+/// How many points come per cycle: as many as divide the data, up to this, and whole vectors of them if that can be. What does not depend on
+/// points is computed once per cycle, so there should be many; all values on the way should fit in a cache, so there should be few.
+const MOST_POINTS: usize = 200;
 
 fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
-    let points = (1..=MOST_POINTS.min(n)).rev().find(|points| n.is_multiple_of(*points)).expect("1 divides");
+    let divisors = (1..=MOST_POINTS.min(n)).filter(|points| n.is_multiple_of(*points));
+    let points = divisors.max_by_key(|points| (points.is_multiple_of(8), *points)).expect("1 divides");
     let cycles = n / points;
     // Columns are points here; the agreed order has the numbers of a point side by side.
     let x = |cycle: usize| {
