@@ -127,7 +127,8 @@ pub(super) fn assign(
         for (position, item) in action.items().iter().enumerate() {
             let (var, ty) = (item.statement.var, &item.statement.ty);
             let export = code.exports.get(&var).and_then(|places| places.first());
-            let position = is_element(action, item).then_some(position);
+            let is_accumulated = matches!(item.statement.right, Right::Accumulate(..));
+            let position = (is_element(action, item) || is_accumulated).then_some(position);
             let in_place = in_place.get(&var).filter(|place| uses.allow_in_place(place, number, position));
             let home = match (export.or(in_place), uses.last(var)) {
                 _ if ty.shape.is_scalar() => Home::Scalar(names(var)),
@@ -151,7 +152,7 @@ pub(super) fn assign(
             homes.homes.insert(var, home);
             let workspace = workspace(item);
             if workspace > 0 {
-                let piece = scratch.take(item.reads[1].scalar, workspace);
+                let piece = scratch.take(item.statement.ty.scalar, workspace);
                 to_free.entry(number).or_default().push(piece);
                 homes.workspaces.insert(var, Scratch::name(piece));
             }
@@ -170,7 +171,7 @@ fn is_element(action: &Action<'_>, item: &Item<'_>) -> bool {
 /// How many numbers an operation puts aside while it runs.
 fn workspace(item: &Item<'_>) -> usize {
     match &item.statement.right {
-        Right::Apply(Op::Matmul, _) => products::workspace(item),
+        Right::Apply(Op::Matmul, _) | Right::Accumulate(..) => products::workspace(item),
         _ => 0,
     }
 }
@@ -209,10 +210,10 @@ impl Uses {
         for (number, action) in scheduled.actions.iter().enumerate() {
             let inside: FxHashSet<VarId> = action.items().iter().map(|item| item.statement.var).collect();
             for (position, item) in action.items().iter().enumerate() {
-                for view in
-                    item.reads.iter().filter(|view| !view.var().is_some_and(|var| inside.contains(&var)))
-                {
-                    uses.add(view, (number, position), is_aligned(&action.kind, view));
+                for (operand, view) in item.reads.iter().enumerate() {
+                    if !view.var().is_some_and(|var| inside.contains(&var)) {
+                        uses.add(view, (number, position), is_aligned(&action.kind, operand, view));
+                    }
                 }
             }
         }
@@ -249,9 +250,13 @@ impl Uses {
     }
 }
 
-fn is_aligned(kind: &ActionKind<'_>, view: &View) -> bool {
+/// Whether each element of an operand is read before the element at the same place is written, and not after.
+fn is_aligned(kind: &ActionKind<'_>, operand: usize, view: &View) -> bool {
     match kind {
         ActionKind::Map(shape, _) => view.offset == 0 && view.shape == *shape && view.is_contiguous(),
-        ActionKind::Other(_) => false,
+        // What a product is added to is its first operand.
+        ActionKind::Other(item) => {
+            matches!(item.statement.right, Right::Accumulate(..)) && operand == 0 && view.offset == 0
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Input is a list of statements, one operation each, in groups that run under the same conditions. Some things happen to them:
 //!
 //! * what is written twice is computed once ([`common`]),
+//! * a product that is added to something is not stored before ([`mod@accumulate`]),
 //! * what nobody reads is left out ([`mod@prune`]), and so are rows of products ([`extents`]),
 //! * what moves no element becomes a [`View`] and costs nothing ([`mod@schedule`]),
 //! * operations on elements with the same shape become one loop, in which most results are never stored, and sums of those are taken as
@@ -13,6 +14,7 @@
 //! [`convolution`] all other operations, and [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
 //! the same as those of the simulator.
 
+mod accumulate;
 mod common;
 mod convolution;
 mod expression;
@@ -62,6 +64,8 @@ pub(crate) enum Right {
     Choice(Operand, Operand, Operand),
     /// The value itself.
     Copy(Operand),
+    /// An array, and added to it the product of two matrices.
+    Accumulate(Operand, Operand, Operand),
 }
 
 impl Right {
@@ -69,6 +73,7 @@ impl Right {
         match self {
             Right::Apply(_, operands) => operands.iter().collect(),
             Right::Choice(condition, yes, no) => vec![condition, yes, no],
+            Right::Accumulate(to, left, right) => vec![to, left, right],
             Right::Copy(operand) => vec![operand],
         }
     }
@@ -77,6 +82,7 @@ impl Right {
         match self {
             Right::Apply(_, operands) => operands.iter_mut().collect(),
             Right::Choice(condition, yes, no) => vec![condition, yes, no],
+            Right::Accumulate(to, left, right) => vec![to, left, right],
             Right::Copy(operand) => vec![operand],
         }
     }
@@ -126,7 +132,7 @@ pub(crate) fn lower(
     precision: Precision,
     scratch: &mut Scratch,
 ) -> Lowered {
-    let code = prune::prune(&common::share(code));
+    let code = accumulate::accumulate(prune::prune(&common::share(code)));
     let scheduled = schedule::schedule(&code);
     let homes = memory::assign(&code, &scheduled, names, scratch);
     let lines = print::print(&code, &scheduled, &homes, precision);

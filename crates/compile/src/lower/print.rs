@@ -131,6 +131,7 @@ impl Printer<'_> {
         match &item.statement.right {
             Right::Copy(_) => reads[0].clone(),
             Right::Choice(..) => chosen(&reads[0], &reads[1], &reads[2]),
+            Right::Accumulate(..) => unreachable!("products have loops of their own"),
             Right::Apply(op, _) if is_moving(op) => reads[0].clone(),
             Right::Apply(op, _) => elements.expression(op, reads),
         }
@@ -149,8 +150,10 @@ impl Printer<'_> {
     }
 
     fn other(&self, item: &Item<'_>, lines: &mut Lines) {
-        let Right::Apply(op, _) = &item.statement.right else {
-            unreachable!("others are loops over elements")
+        let op = match &item.statement.right {
+            Right::Apply(op, _) => op,
+            Right::Accumulate(..) => return products::matmul(self, item, lines),
+            _ => unreachable!("others are loops over elements"),
         };
         match op {
             Op::Matmul => products::matmul(self, item, lines),

@@ -14,6 +14,8 @@ const LARGE: usize = 1 << 20;
 
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {
+    /// What it is added to.
+    to: Option<&'a View>,
     left: &'a View,
     right: &'a View,
     /// The first row, and how many.
@@ -27,7 +29,11 @@ struct Product<'a> {
 
 impl<'a> Product<'a> {
     fn new(item: &'a Item<'_>) -> Product<'a> {
-        let [left, right] = item.reads.as_slice() else { unreachable!("`matmul` has two operands") };
+        let (to, left, right) = match item.reads.as_slice() {
+            [left, right] => (None, left, right),
+            [to, left, right] => (Some(to), left, right),
+            _ => unreachable!("a product has two factors"),
+        };
         let (rows, inner, left_strides) = match *left.shape {
             [rows, inner] => (rows, inner, [left.strides[0], left.strides[1]]),
             _ => (1, left.shape[0], [0, left.strides[0]]),
@@ -37,7 +43,7 @@ impl<'a> Product<'a> {
             _ => (1, [right.strides[0], 0]),
         };
         let strides = [left_strides[0], left_strides[1], right_strides[0], right_strides[1]];
-        Product { left, right, first: 0, rows, inner, columns, strides }
+        Product { to, left, right, first: 0, rows, inner, columns, strides }
     }
 
     /// The same, but only these rows.
@@ -68,7 +74,9 @@ pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
     let product = Product::new(item);
     if product.inner == 0 {
         let (zero, result) = (printer.precision.number(0.0), printer.result(item, "i0"));
-        loops(&[product.rows * product.columns], 0, lines, |lines| lines.line(format!("{result} = {zero};")));
+        let to = product.to.map(|to| printer.homes.element(to, &place(to.offset, [(index(0), 1)])));
+        let sum = to.map_or(zero.clone(), |to| format!("{to} + {zero}"));
+        loops(&[product.rows * product.columns], 0, lines, |lines| lines.line(format!("{result} = {sum};")));
         return;
     }
     if product.rows * product.columns == 0 {
@@ -83,7 +91,7 @@ pub(super) fn matmul(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
 /// A call of the tiled product, where the elements along the rows of the right operand, or along the columns of the left one if the
 /// right one is a vector, lie one after the other, or are put so first.
 fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) -> bool {
-    let Product { left, right, first, rows, inner, columns, strides } = *product;
+    let Product { to, left, right, first, rows, inner, columns, strides } = *product;
     if item.statement.ty.shape.is_scalar() {
         return false;
     }
@@ -91,12 +99,25 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
     let (a, b) = (pointer(printer, left, first * a_row), pointer(printer, right, 0));
     let (Some(a), Some(b)) = (a, b) else { return false };
     let is_large = rows * inner * columns >= LARGE;
-    let function = printer.precision.function(if is_large { "large_matmul" } else { "matmul" });
+    let function = match (is_large, to) {
+        (false, None) => "matmul",
+        (false, Some(_)) => "matmul_plus",
+        (true, None) => "large_matmul",
+        (true, Some(_)) => "large_matmul_plus",
+    };
+    let function = printer.precision.function(function);
+    // What is added lies as the result does.
+    let plus = |row: usize| {
+        to.map_or(String::new(), |to| {
+            format!(", &{}, {row}", printer.homes.element(to, &to.offset.to_string()))
+        })
+    };
     let c = printer.array(item);
     let c = if first == 0 { c } else { format!("&{c}[{}]", first * columns) };
     if columns > 1 && b_column == 1 {
         lines.line(format!(
-            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {b}, {b_term}, {c}, {columns});"
+            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {b}, {b_term}, {c}, {columns}{});",
+            plus(columns)
         ));
         return true;
     }
@@ -104,13 +125,15 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
         let pack = printer.precision.function("pack");
         lines.line(format!("{pack}({inner}, {columns}, {b}, {b_term}, {b_column}, {packed});"));
         lines.line(format!(
-            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {packed}, {columns}, {c}, {columns});"
+            "{function}({rows}, {inner}, {columns}, {a}, {a_row}, {a_term}, {packed}, {columns}, {c}, {columns}{});",
+            plus(columns)
         ));
         return true;
     }
     // A matrix times a vector is the vector times the transposed matrix.
     if columns == 1 && a_row == 1 {
-        lines.line(format!("{function}(1, {inner}, {rows}, {b}, 0, {b_term}, {a}, {a_term}, {c}, 0);"));
+        let plus = plus(0);
+        lines.line(format!("{function}(1, {inner}, {rows}, {b}, 0, {b_term}, {a}, {a_term}, {c}, 0{plus});"));
         return true;
     }
     false
@@ -118,7 +141,7 @@ fn kernel(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: 
 
 /// Loops with sums in memory, for operands that lie otherwise.
 fn element_by_element(printer: &Printer<'_>, item: &Item<'_>, product: &Product<'_>, lines: &mut Lines) {
-    let Product { left, right, first, rows, inner, columns, strides } = *product;
+    let Product { to, left, right, first, rows, inner, columns, strides } = *product;
     let at = |view: &View, skipped: usize, terms: [(usize, usize); 2]| {
         let terms = terms.into_iter().map(|(axis, stride)| (index(axis), stride));
         printer.homes.element(view, &place(view.offset + skipped, terms))
@@ -135,6 +158,9 @@ fn element_by_element(printer: &Printer<'_>, item: &Item<'_>, product: &Product<
         lines.block(&format!("for (size_t i2 = 1; i2 < {inner}; i2++)"), |lines| {
             lines.line(format!("sum = {fma}({x}, {y}, sum);"));
         });
-        lines.line(format!("{result} = sum;"));
+        match to {
+            None => lines.line(format!("{result} = sum;")),
+            Some(to) => lines.line(format!("{result} = {} + sum;", at(to, 0, [(0, columns), (1, 1)]))),
+        }
     });
 }

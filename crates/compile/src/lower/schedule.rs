@@ -107,7 +107,7 @@ fn seen_through(statement: &Statement, reads: &[View]) -> Option<View> {
     match &statement.right {
         Right::Copy(_) => Some(reads[0].clone()),
         Right::Apply(op, _) => reads[0].seen_through(op).filter(|_| reads.len() == 1),
-        Right::Choice(..) => None,
+        Right::Choice(..) | Right::Accumulate(..) => None,
     }
 }
 
@@ -115,6 +115,7 @@ fn seen_through(statement: &Statement, reads: &[View]) -> Option<View> {
 fn is_map(statement: &Statement) -> bool {
     match &statement.right {
         Right::Copy(_) | Right::Choice(..) => true,
+        Right::Accumulate(..) => false,
         Right::Apply(op, operands) => is_elementwise(op) || is_moving(op) && operands.len() == 1,
     }
 }

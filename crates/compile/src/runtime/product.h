@@ -5,9 +5,9 @@
 #ifndef EDDY_RT_PRODUCT_NUM
 #define EDDY_RT_PRODUCT_NUM
 
-/* A tile of `rows` rows and `vectors` vectors; both are constants. */
+/* A tile of `rows` rows and `vectors` vectors; both are constants. What is at `plus`, if that is not null, is added to it in the end. */
 EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, const NUM *a, size_t a_row, size_t a_term,
-                                 const NUM *b, size_t b_term, NUM *c, size_t c_row) {
+                                 const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
   EddyVectorSUFFIX sum[4][8];
 #pragma GCC unroll 4
   for (size_t i = 0; i < rows; i++) {
@@ -27,6 +27,13 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
       for (size_t j = 0; j < vectors; j++) sum[i][j] = eddy_vector_fmaSUFFIX(x, y[j], sum[i][j]);
     }
   }
+  if (plus != 0) {
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 8
+      for (size_t j = 0; j < vectors; j++)
+        sum[i][j] = eddy_vector_addSUFFIX(eddy_vector_loadSUFFIX(plus + i * plus_row + j * EDDY_LANES_NUM), sum[i][j]);
+  }
 #pragma GCC unroll 4
   for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 8
@@ -35,7 +42,7 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
 
 /* A tile of `rows` rows and the first `part` numbers of a vector. */
 EDDY_INLINE void eddy_tile_partSUFFIX(size_t rows, size_t part, size_t inner, const NUM *a, size_t a_row, size_t a_term, const NUM *b,
-                                      size_t b_term, NUM *c, size_t c_row) {
+                                      size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
   EddyVectorSUFFIX sum[4];
   const EddyVectorSUFFIX first = eddy_vector_load_partSUFFIX(b, part);
 #pragma GCC unroll 4
@@ -46,30 +53,35 @@ EDDY_INLINE void eddy_tile_partSUFFIX(size_t rows, size_t part, size_t inner, co
     for (size_t i = 0; i < rows; i++)
       sum[i] = eddy_vector_fmaSUFFIX(eddy_vector_allSUFFIX(a[i * a_row + k * a_term]), y, sum[i]);
   }
+  if (plus != 0) {
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+      sum[i] = eddy_vector_addSUFFIX(eddy_vector_load_partSUFFIX(plus + i * plus_row, part), sum[i]);
+  }
 #pragma GCC unroll 4
   for (size_t i = 0; i < rows; i++) eddy_vector_store_partSUFFIX(c + i * c_row, sum[i], part);
 }
 
 /* Some rows of the result, at most 4; the elements of a row of b and of c lie one after the other. */
 EDDY_INLINE void eddy_rowsSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
-                                 const NUM *b, size_t b_term, NUM *c, size_t c_row) {
+                                 const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
   const size_t most = rows == 1 ? 8 : 4;
   size_t j = 0;
   for (; j + most * EDDY_LANES_NUM <= columns; j += most * EDDY_LANES_NUM)
-    eddy_tileSUFFIX(rows, most, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
+    eddy_tileSUFFIX(rows, most, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
   if (most == 8 && j + 4 * EDDY_LANES_NUM <= columns) {
-    eddy_tileSUFFIX(rows, 4, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
+    eddy_tileSUFFIX(rows, 4, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
     j += 4 * EDDY_LANES_NUM;
   }
   if (j + 2 * EDDY_LANES_NUM <= columns) {
-    eddy_tileSUFFIX(rows, 2, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
+    eddy_tileSUFFIX(rows, 2, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
     j += 2 * EDDY_LANES_NUM;
   }
   if (j + EDDY_LANES_NUM <= columns) {
-    eddy_tileSUFFIX(rows, 1, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
+    eddy_tileSUFFIX(rows, 1, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
     j += EDDY_LANES_NUM;
   }
-  if (j < columns) eddy_tile_partSUFFIX(rows, columns - j, inner, a, a_row, a_term, b + j, b_term, c + j, c_row);
+  if (j < columns) eddy_tile_partSUFFIX(rows, columns - j, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
 }
 
 /* The sum of each row, from left to right; there is at least one term. Eight sums go side by side, since one waits for its last term. */
@@ -98,14 +110,22 @@ EDDY_INLINE void eddy_packSUFFIX(size_t rows, size_t columns, const NUM *b, size
     for (size_t j = 0; j < columns; j++) c[i * columns + j] = b[i * b_row + j * b_column];
 }
 
+/* c = plus + a b, where inner is not 0; without plus if that is null. The result may lie where plus does. */
+EDDY_INLINE void eddy_matmul_plusSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term, const NUM *b,
+                                         size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
+  const size_t rest = rows % 4;
+  for (size_t i = 0; i < rows - rest; i += 4)
+    eddy_rowsSUFFIX(4, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row, plus == 0 ? 0 : plus + i * plus_row,
+                    plus_row);
+  for (size_t i = rows - rest; i < rows; i++)
+    eddy_rowsSUFFIX(1, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row, plus == 0 ? 0 : plus + i * plus_row,
+                    plus_row);
+}
+
 /* c = a b, where inner is not 0. */
 EDDY_INLINE void eddy_matmulSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                     const NUM *b, size_t b_term, NUM *c, size_t c_row) {
-  const size_t rest = rows % 4;
-  for (size_t i = 0; i < rows - rest; i += 4)
-    eddy_rowsSUFFIX(4, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row);
-  for (size_t i = rows - rest; i < rows; i++)
-    eddy_rowsSUFFIX(1, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row);
+  eddy_matmul_plusSUFFIX(rows, inner, columns, a, a_row, a_term, b, b_term, c, c_row, 0, 0);
 }
 
 /* A tile of sums of outer products; rows and vectors are constants. */

@@ -26,6 +26,7 @@
 //! | fused loops | `compile::lower::schedule` | [`rewrites`] `the_c_backend…`, `whole_functions…` | `slips…` |
 //! | what is written twice is computed once | `compile::lower::common` | [`runs`] `loops_and_products…` | `slips…` |
 //! | sums in the loops of their terms, sums and maxima side by side | `compile::lower::{schedule, reductions}` | [`runs`] `loops_and_products…` | `slips…` |
+//! | products inside of sums | `compile::lower::accumulate` | [`runs`] `loops_and_products…` | `slips…` |
 //! | blocks that overlap | `compile::lower::map` | [`runs`] `loops_and_products…` | `slips…` |
 //! | rows of products that nobody reads, operands put by rows | `compile::lower::{extents, products}` | [`runs`] `loops_and_products…` | `slips…` |
 //! | shared memory, updates in place | `compile::lower::memory` | [`runs`] `what_c_keeps…` | `slips…` |

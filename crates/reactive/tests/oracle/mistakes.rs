@@ -204,6 +204,10 @@ fn slips_of_the_c_backend_are_caught() {
     caught_in_c("sums of rows with a term too few", rows, "eddy_row_sums(9, 5,", "eddy_row_sums(9, 4,");
     let packed = "node f(x:num [4, 3], y:num [5, 3]) -> (o) o = matmul(x, transpose(y));";
     caught_in_c("a right operand that is not turned round", packed, ", 1, 3, self", ", 3, 1, self");
+    let added = "node f(x:num [2, 3], y:num [3, 9]) -> (o) s = zeros([2, 9]) fby g; g = s + matmul(x, y); o = g * 2.0;";
+    caught_in_c("a product that is added, and a term is lost", added, "_plus(2, 3, 9", "_plus(2, 2, 9");
+    let own = "node f(x:num [5, 5]) -> (o) s = ones([5, 5]) fby g; g = s + matmul(s, x * 0.25); o = g * 2.0;";
+    caught_in_c("a product over its own factor", own, "5, self->t1, 5, &", "5, self->s_s_2, 5, &");
     let some = "node f(m:num [3, 5], x:num [3]) -> (o) o = slice(2, 4, matmul(transpose(m), x)) * 2.0;";
     caught_in_c("other rows of a product", some, "m[2]", "m[1]");
     let same = "node f(n:int) -> (o) o = n == n;";

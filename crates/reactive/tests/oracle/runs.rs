@@ -276,6 +276,16 @@ fn loops_and_products_that_are_cut_otherwise_keep_tables() {
         "eddy_pack(",
     );
     writes(
+        "a product that is added to what is there",
+        "node f(x:num [6, 3], y:num [3, 19]) -> (o) s = zeros([6, 19]) fby g; g = s + matmul(x, y); o = g * 2.0;",
+        "eddy_matmul_plus(",
+    );
+    writes(
+        "a product of what it is added to",
+        "node f(x:num [5, 5]) -> (o) s = ones([5, 5]) fby g; g = matmul(s, x * 0.25) + s; o = g * 2.0;",
+        "eddy_matmul_plus(",
+    );
+    writes(
         "rows of a product that nobody reads",
         "node f(m:num [3, 5], x:num [3]) -> (o) o = slice(2, 4, matmul(transpose(m), x)) * 2.0;",
         "eddy_matmul(1, 3, 2,",
