@@ -40,12 +40,12 @@ EDDY_INLINE void eddy_large_matmul_plusSUFFIX(size_t rows, size_t inner, size_t 
                                                const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
 #ifdef EDDY_PARALLEL
   if (eddy_parallel != 0) {
-    /* Whole tiles of the product: 4 rows, or 8 vectors. */
-    const size_t row_tiles = (rows + 3) / 4, column_tiles = (columns + 8 * EDDY_LANES_NUM - 1) / (8 * EDDY_LANES_NUM);
+    /* Whole tiles of the product: some rows, or 8 vectors. */
+    const size_t row_tiles = (rows + EDDY_TILE_ROWS_NUM - 1) / EDDY_TILE_ROWS_NUM, column_tiles = (columns + 8 * EDDY_LANES_NUM - 1) / (8 * EDDY_LANES_NUM);
     const size_t tiles = rows >= 8 ? row_tiles : column_tiles, pieces = tiles < 32 ? tiles : 32;
     const size_t per_piece = (tiles + pieces - 1) / pieces;
     EddyProductSUFFIX product = {rows, inner, columns, a_row, a_term, b_term, c_row, plus_row, a, b, plus, c, rows, columns};
-    if (rows >= 8) product.of_rows = 4 * per_piece;
+    if (rows >= 8) product.of_rows = EDDY_TILE_ROWS_NUM * per_piece;
     else product.of_columns = 8 * EDDY_LANES_NUM * per_piece;
     eddy_parallel((tiles + per_piece - 1) / per_piece, &product, eddy_product_pieceSUFFIX);
     return;

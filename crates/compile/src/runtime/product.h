@@ -8,8 +8,8 @@
 /* A tile of `rows` rows and `vectors` vectors; both are constants. What is at `plus`, if that is not null, is added to it in the end. */
 EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, const NUM *a, size_t a_row, size_t a_term,
                                  const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
-  EddyVectorSUFFIX sum[4][8];
-#pragma GCC unroll 4
+  EddyVectorSUFFIX sum[8][8];
+#pragma GCC unroll 8
   for (size_t i = 0; i < rows; i++) {
     const EddyVectorSUFFIX x = eddy_vector_allSUFFIX(a[i * a_row]);
 #pragma GCC unroll 8
@@ -20,7 +20,7 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
     EddyVectorSUFFIX y[8];
 #pragma GCC unroll 8
     for (size_t j = 0; j < vectors; j++) y[j] = eddy_vector_loadSUFFIX(b + k * b_term + j * EDDY_LANES_NUM);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++) {
       const EddyVectorSUFFIX x = eddy_vector_allSUFFIX(a[i * a_row + k * a_term]);
 #pragma GCC unroll 8
@@ -28,13 +28,13 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
     }
   }
   if (plus != 0) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 8
       for (size_t j = 0; j < vectors; j++)
         sum[i][j] = eddy_vector_addSUFFIX(eddy_vector_loadSUFFIX(plus + i * plus_row + j * EDDY_LANES_NUM), sum[i][j]);
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 8
     for (size_t j = 0; j < vectors; j++) eddy_vector_storeSUFFIX(c + i * c_row + j * EDDY_LANES_NUM, sum[i][j]);
@@ -43,29 +43,30 @@ EDDY_INLINE void eddy_tileSUFFIX(size_t rows, size_t vectors, size_t inner, cons
 /* A tile of `rows` rows and the first `part` numbers of a vector. */
 EDDY_INLINE void eddy_tile_partSUFFIX(size_t rows, size_t part, size_t inner, const NUM *a, size_t a_row, size_t a_term, const NUM *b,
                                       size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
-  EddyVectorSUFFIX sum[4];
+  EddyVectorSUFFIX sum[8];
   const EddyVectorSUFFIX first = eddy_vector_load_partSUFFIX(b, part);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (size_t i = 0; i < rows; i++) sum[i] = eddy_vector_mulSUFFIX(eddy_vector_allSUFFIX(a[i * a_row]), first);
   for (size_t k = 1; k < inner; k++) {
     const EddyVectorSUFFIX y = eddy_vector_load_partSUFFIX(b + k * b_term, part);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++)
       sum[i] = eddy_vector_fmaSUFFIX(eddy_vector_allSUFFIX(a[i * a_row + k * a_term]), y, sum[i]);
   }
   if (plus != 0) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (size_t i = 0; i < rows; i++)
       sum[i] = eddy_vector_addSUFFIX(eddy_vector_load_partSUFFIX(plus + i * plus_row, part), sum[i]);
   }
-#pragma GCC unroll 4
+#pragma GCC unroll 8
   for (size_t i = 0; i < rows; i++) eddy_vector_store_partSUFFIX(c + i * c_row, sum[i], part);
 }
 
-/* Some rows of the result, at most 4; the elements of a row of b and of c lie one after the other. */
+/* Some rows of the result, at most 8; the elements of a row of b and of c lie one after the other. As many sums as there are registers for,
+ * less three for what is read of b and one for what is read of a. */
 EDDY_INLINE void eddy_rowsSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                  const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
-  const size_t most = rows == 1 ? 8 : 4;
+  const size_t most = rows == 1 ? 8 : 3;
   size_t j = 0;
   for (; j + most * EDDY_LANES_NUM <= columns; j += most * EDDY_LANES_NUM)
     eddy_tileSUFFIX(rows, most, inner, a, a_row, a_term, b + j, b_term, c + j, c_row, plus == 0 ? 0 : plus + j, plus_row);
@@ -113,8 +114,11 @@ EDDY_INLINE void eddy_packSUFFIX(size_t rows, size_t columns, const NUM *b, size
 /* c = plus + a b, where inner is not 0; without plus if that is null. The result may lie where plus does. */
 EDDY_INLINE void eddy_matmul_plusSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term, const NUM *b,
                                          size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
-  const size_t rest = rows % 4;
-  for (size_t i = 0; i < rows - rest; i += 4)
+  const size_t tiled = rows - rows % EDDY_TILE_ROWS_NUM, rest = (rows - tiled) % 4;
+  for (size_t i = 0; i < tiled; i += EDDY_TILE_ROWS_NUM)
+    eddy_rowsSUFFIX(EDDY_TILE_ROWS_NUM, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row,
+                    plus == 0 ? 0 : plus + i * plus_row, plus_row);
+  for (size_t i = tiled; i < rows - rest; i += 4)
     eddy_rowsSUFFIX(4, inner, columns, a + i * a_row, a_row, a_term, b, b_term, c + i * c_row, c_row, plus == 0 ? 0 : plus + i * plus_row,
                     plus_row);
   for (size_t i = rows - rest; i < rows; i++)

@@ -5,6 +5,8 @@
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #define EDDY_LANES_NUM WIDE_LANES
+/* How many rows of a product are computed at once: there are 32 registers. */
+#define EDDY_TILE_ROWS_NUM 8
 typedef WIDE_TYPE EddyVectorSUFFIX;
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm512_loadu_PS(p); }
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm512_storeu_PS(p, x); }
@@ -24,6 +26,8 @@ EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVecto
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 #define EDDY_LANES_NUM (WIDE_LANES / 2)
+/* There are 16 registers. */
+#define EDDY_TILE_ROWS_NUM 4
 typedef HALF_TYPE EddyVectorSUFFIX;
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return _mm256_loadu_PS(p); }
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { _mm256_storeu_PS(p, x); }
@@ -38,6 +42,7 @@ EDDY_INLINE EddyVectorSUFFIX eddy_vector_fmaSUFFIX(EddyVectorSUFFIX x, EddyVecto
 }
 #else
 #define EDDY_LANES_NUM 1
+#define EDDY_TILE_ROWS_NUM 4
 typedef NUM EddyVectorSUFFIX;
 EDDY_INLINE EddyVectorSUFFIX eddy_vector_loadSUFFIX(const NUM *p) { return *p; }
 EDDY_INLINE void eddy_vector_storeSUFFIX(NUM *p, EddyVectorSUFFIX x) { *p = x; }
