@@ -13,7 +13,7 @@ impl Parser<'_> {
         self.cursor.expected(codes::SYNTAX, "syntax error", expected, opening);
     }
 
-    /// As [`Parser::help`], when the parser has gone on already.
+    /// As [`Cursor::help`](eddy_syntax::cursor::Cursor::help), when the parser has gone on already.
     pub(super) fn help_at_last(&mut self, text: &str) {
         if let Some(last) = self.cursor.diagnostics.last_mut() {
             last.help = Some(Help { text: text.to_string(), edit: None });
