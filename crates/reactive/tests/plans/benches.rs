@@ -1,5 +1,6 @@
 //! L1 on the test benches of all file tests and examples: the golden examples, the library, the semantics.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,10 @@ use eddy_reactive::runs;
 use eddy_reactive::simulate::Simulation;
 use eddy_syntax::{SourceFile, Sources};
 
+use crate::compiled::{Folder, How, PLAIN, agrees};
 use crate::generated::case::Ready;
 use crate::generated::engines::{Rows, rows};
+use crate::generated::harness::Verdict;
 use crate::run::{execute, has_unknown_inputs, planned};
 
 fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -46,15 +49,14 @@ fn simulated(ready: &Ready) -> Option<Rows> {
     Some(outputs.map(|output| rows[output.index()].iter().map(settled).collect()).collect())
 }
 
-#[test]
-fn l1_all_test_benches() {
+/// Does something with each test bench, and the file that it is in.
+fn each_bench(mut each: impl FnMut(&Path, Ready)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
     for folder in ["tests/reactive", "examples/reactive", "examples/training"] {
         programs(&root.join(folder), &mut files);
     }
     files.sort();
-    let (mut n_agree, mut n_without_plan, mut wrong) = (0, 0, Vec::new());
     for path in files {
         let text = fs::read_to_string(&path).expect("it can be read");
         let mut sources = Sources::alone(SourceFile::new("bench.eddy", &text));
@@ -62,19 +64,53 @@ fn l1_all_test_benches() {
         let Ok(program) = resolve(&mut sources) else { continue };
         for run in program.modules[Program::MAIN].tree.runs() {
             let Ok(Some(ready)) = runs::ready(&program, run) else { continue };
-            let ready = Ready { prepared: ready.prepared, inputs: ready.inputs, n_cycles: ready.n_cycles };
-            let (false, Some(expected)) = (has_unknown_inputs(&ready), simulated(&ready)) else { continue };
-            let plan = planned(&ready, &Options::default());
-            match execute(&ready, &plan) {
-                Ok(found) if found == expected => n_agree += 1,
-                Err(Stop::NoPlan | Stop::Mixed(_)) => n_without_plan += 1,
-                other => {
-                    let report = report("bench", ready.flow(), &plan, None);
-                    wrong.push(format!("{}: {other:?}\n{expected:?}\n{report}", path.display()));
-                }
-            }
+            each(&path, Ready { prepared: ready.prepared, inputs: ready.inputs, n_cycles: ready.n_cycles });
         }
     }
+}
+
+#[test]
+fn l1_all_test_benches() {
+    let (mut n_agree, mut n_without_plan, mut wrong) = (0, 0, Vec::new());
+    each_bench(|path, ready| {
+        let (false, Some(expected)) = (has_unknown_inputs(&ready), simulated(&ready)) else { return };
+        let plan = planned(&ready, &Options::default());
+        match execute(&ready, &plan) {
+            Ok(found) if found == expected => n_agree += 1,
+            Err(Stop::NoPlan | Stop::Mixed(_)) => n_without_plan += 1,
+            other => {
+                let report = report("bench", ready.flow(), &plan, None);
+                wrong.push(format!("{}: {other:?}\n{expected:?}\n{report}", path.display()));
+            }
+        }
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(n_agree >= 250 && n_without_plan <= 10, "{n_agree} agree, {n_without_plan} have no plan");
+}
+
+/// A difference that is known, and asserted as it is: only what outputs need is planned, so that compiled code does not stop at an equation that
+/// nobody reads and that has no value. The yardstick says the same of planning.
+const DISCARDED: &str = "a_discarded_result_is_computed.eddy";
+
+/// The same benches as machine code: one in double precision and without vectors, the next in single precision and with them.
+#[test]
+fn compiled_test_benches() {
+    let (folder, number) = (Folder::new("compiled-benches"), RefCell::default());
+    let (mut n, mut n_agree, mut n_discarded, mut skipped, mut wrong) = (0, 0, 0, Vec::new(), Vec::new());
+    each_bench(|path, ready| {
+        n += 1;
+        let how = match n % 2 {
+            0 => PLAIN,
+            _ => How { flags: &["-O3", "-march=native"], single: true, opens: true, ..PLAIN },
+        };
+        match agrees(&ready, &folder, how, &number) {
+            Ok(Verdict::Holds) => n_agree += 1,
+            Ok(_) => skipped.push(path.display().to_string()),
+            Err(_) if path.ends_with(DISCARDED) => n_discarded += 1,
+            Err(difference) => wrong.push(format!("{}: {difference}", path.display())),
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {n}: {}", wrong.len(), wrong[0]);
+    assert!(n_agree >= 450, "{n_agree} of {n} agree; not compiled: {skipped:?}");
+    assert_eq!(n_discarded, 1, "the known difference is gone: say so");
 }
