@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// The plan has the table of the simulator, as closely as stated.
-    pub fn keeps_its_table_planned(&self, pass: &str, tolerance: Tolerance) {
+    fn keeps_its_table_planned(&self, pass: &str, tolerance: Tolerance) {
         let simulated = |input: &Datum, _: u64| self.simulated(input);
         let planned = |input: &Datum, _: u64| self.planned(input);
         let inputs = inputs(&self.sort(), 17);
