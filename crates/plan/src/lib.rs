@@ -113,7 +113,16 @@ pub fn plan(flow: &Flow, clocks: &Clocks, options: &Options) -> Plan {
     roots.sort_unstable();
     roots.dedup();
     let roots = roots.into_iter().map(|root| plan_root(&system, root, options)).collect();
-    Plan { roots, invariants: invariants(&system), single: options.single }
+    Plan { roots, invariants: invariants(&system), unread: unread(&system), single: options.single }
+}
+
+/// What can fail and is not planned.
+fn unread(system: &System<'_>) -> Vec<VarId> {
+    let can_fail = |var: &VarId| match system.def(*var) {
+        Def::Apply(op, _) => op.can_fail(system.flow.var(*var).ty.scalar),
+        _ => false,
+    };
+    system.flow.var_ids().filter(|var| !system.live[var.index()]).filter(can_fail).collect()
 }
 
 fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan {

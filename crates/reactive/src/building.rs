@@ -67,6 +67,9 @@ pub fn build(
             | NotCompiled::Fails(_) => {
                 diagnostic.help(format!("`eddy plan FILE --node {name} --stream` shows how it runs"))
             }
+            NotCompiled::SeveralRoots(..) => {
+                diagnostic.help("make them outputs of two nodes, and build each")
+            }
             _ => diagnostic,
         }]
     })?;

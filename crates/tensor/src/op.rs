@@ -21,7 +21,7 @@ use crate::shape::Shape;
 use crate::shape_error::ShapeError;
 use crate::shape_rule::ShapeRule;
 use crate::signature::{Arity, Signature};
-use crate::value::Value;
+use crate::value::{Scalar, Value};
 
 macro_rules! operations {
     ($(
@@ -230,6 +230,24 @@ impl Op {
     /// How many operands it has.
     pub fn arity(&self) -> Arity {
         self.signature().arity
+    }
+
+    /// Whether it has no value for some operands, if the result is made of such scalars: integers overflow, divisors are zero, numbers are too
+    /// large to be integers, classes do not exist.
+    pub fn can_fail(&self, result: Scalar) -> bool {
+        match self {
+            Op::IntDiv | Op::IntMod | Op::ToInt | Op::Onehot(_) => true,
+            Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Neg
+            | Op::Abs
+            | Op::Sum(_)
+            | Op::SumTo
+            | Op::Reduce(_)
+            | Op::Fold(..) => result == Scalar::Int,
+            _ => false,
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
             _ => None,
         };
         let loops: Option<Vec<_>> = source.plan.roots.iter().map(prompt).collect();
-        emitter.forward_together(&loops.ok_or(NotCompiled::SeveralRoots)?);
+        emitter.forward_together(&loops.ok_or_else(|| several_roots(source))?);
         return Ok(emitter.finish());
     }
     match &root.schedule {
@@ -66,6 +66,19 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
         Schedule::EventDriven(_) => return Err(NotCompiled::EventDriven),
     }
     Ok(emitter.finish())
+}
+
+/// Names a stream that waits for later cycles, and one that does not wait with it.
+fn several_roots(source: &Source<'_>) -> NotCompiled {
+    let waits = |root: &RootPlan| !matches!(&root.schedule, Schedule::Forward(lagged) if lagged.max_lag == 0);
+    let roots = &source.plan.roots;
+    let waiting = roots.iter().position(waits).unwrap_or(0);
+    let other = usize::from(waiting == 0);
+    let name = |root: usize| {
+        let shown = roots[root].outputs.first().or(roots[root].inputs.first());
+        shown.and_then(|var| source.flow.var(*var).name.as_deref()).unwrap_or("_").to_string()
+    };
+    NotCompiled::SeveralRoots(name(waiting), name(other))
 }
 
 /// C text under construction.

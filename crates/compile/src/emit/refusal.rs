@@ -9,8 +9,8 @@ pub enum NotCompiled {
     EventDriven,
     /// There is nothing to compute.
     Nothing,
-    /// Streams on several roots, some of which wait for later cycles.
-    SeveralRoots,
+    /// Streams on several roots, some of which wait for later cycles: one that waits, and one on another root.
+    SeveralRoots(String, String),
     /// The program is one window, and a stream may be unknown at the end of it.
     Unknown(String),
     /// A delay in a loop over a window starts with what is computed there.
@@ -26,8 +26,11 @@ impl fmt::Display for NotCompiled {
         match self {
             NotCompiled::EventDriven => f.write_str("it has no static plan; `eddy plan` says why"),
             NotCompiled::Nothing => f.write_str("it computes nothing"),
-            NotCompiled::SeveralRoots => {
-                f.write_str("it has several roots, and some of its streams wait for later cycles")
+            NotCompiled::SeveralRoots(waiting, other) => {
+                write!(
+                    f,
+                    "`{waiting}` waits for later cycles, and `{other}` is on an unrelated clock: nothing bounds how many cycles of it would have to be kept meanwhile"
+                )
             }
             NotCompiled::Unknown(stream) => {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")

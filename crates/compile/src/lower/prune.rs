@@ -1,7 +1,6 @@
 //! Statements whose results nobody reads are not written, unless they can fail.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashSet;
 
 use super::{Code, Group, Operand, Right, Statement};
@@ -37,19 +36,5 @@ fn var_of(operand: &Operand) -> Option<VarId> {
 
 /// Whether an operation has no value for some operands: then the program stops there, even if nobody reads the result.
 pub(crate) fn can_fail(statement: &Statement) -> bool {
-    let Right::Apply(op, _) = &statement.right else { return false };
-    let is_int = statement.ty.scalar == Scalar::Int;
-    match op {
-        Op::IntDiv | Op::IntMod | Op::ToInt | Op::Onehot(_) => true,
-        Op::Add
-        | Op::Sub
-        | Op::Mul
-        | Op::Neg
-        | Op::Abs
-        | Op::Sum(_)
-        | Op::SumTo
-        | Op::Reduce(_)
-        | Op::Fold(..) => is_int,
-        _ => false,
-    }
+    matches!(&statement.right, Right::Apply(op, _) if op.can_fail(statement.ty.scalar))
 }

@@ -37,6 +37,9 @@ pub struct Plan {
     pub roots: Vec<RootPlan>,
     /// What does not depend on time: computed once, in this order, before the first cycle. Parameters come first.
     pub invariants: Vec<Instruction>,
+    /// Streams that no output needs, and that are therefore not computed, though some of their cells may have no value: a simulation, which computes
+    /// all streams, stops there.
+    pub unread: Vec<VarId>,
     /// Whether numbers have single precision.
     pub single: bool,
 }

@@ -23,7 +23,7 @@ use crate::clocks::Clocks;
 use crate::flow::components::components;
 use crate::flow::{Flow, VarId};
 use graph::{Edge, Graph, Guard};
-pub use needed::needed;
+pub use needed::{needed, waiting};
 use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
 
 /// How far into the future the outputs look.

@@ -11,7 +11,7 @@ use super::program::Compilation;
 use super::{Engine, Failure, Source};
 use crate::cell::Cell;
 use crate::clocks::{Clock, ClockId, Clocks};
-use crate::flow::{Flow, VarId};
+use crate::flow::{Flow, Kind, VarId};
 use crate::simulate;
 
 /// The streams of one root.
@@ -43,7 +43,8 @@ fn root_of(clocks: &Clocks, var: VarId) -> ClockId {
     clock
 }
 
-/// The parts of a program, one for each root; none if they cannot be told apart, or something is learnt that outlives a run.
+/// The parts of a program, one for each root; none if they cannot be told apart, if something is learnt that outlives a run, or if something that may
+/// have no value belongs to none of them.
 pub fn split(source: &Source<'_>) -> Option<Vec<Part>> {
     let Source { flow, clocks, shown, .. } = source;
     if !flow.parameters.is_empty() || !flow.memory.is_empty() {
@@ -52,7 +53,12 @@ pub fn split(source: &Source<'_>) -> Option<Vec<Part>> {
     let mut roots: Vec<ClockId> = shown.iter().map(|var| root_of(clocks, *var)).collect();
     roots.sort_unstable();
     roots.dedup();
-    if !flow.inputs.iter().all(|input| roots.contains(&root_of(clocks, *input))) {
+    let may_fail = flow.equations.iter().filter(|equation| match &equation.kind {
+        Kind::Apply(op, _) => op.can_fail(flow.var(equation.out).ty.scalar),
+        _ => false,
+    });
+    let mut noticed = may_fail.map(|equation| &equation.out).chain(&flow.inputs);
+    if !noticed.all(|var| roots.contains(&root_of(clocks, *var))) {
         return None;
     }
     let part = |root: &ClockId| {

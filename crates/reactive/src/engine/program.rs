@@ -14,13 +14,14 @@ use eddy_plan::{Recompute, plan};
 use super::Source;
 use super::knowing::{Knowing, knowing};
 use super::parts::{Part, Split, split};
+use crate::causality::waiting;
 use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, VarId};
 use crate::simulate;
 
 /// A program as C text.
 pub struct Printed {
-    /// The equations, whose outputs are what is shown, then what inputs are sampled by.
+    /// The equations, whose outputs are what is shown, then what inputs are sampled by, then what may have no value.
     flow: Flow,
     plan: Plan,
     /// The text, and what is known of it.
@@ -94,7 +95,7 @@ impl fmt::Display for NotCompiled {
 /// Compiles a program.
 pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
     let printed = match print(source, name, false) {
-        Err(why @ emit::NotCompiled::SeveralRoots) => {
+        Err(why @ emit::NotCompiled::SeveralRoots(..)) => {
             let parts = split(source).ok_or(NotCompiled::Program(why))?;
             return compile_parts(source, name, parts);
         }
@@ -137,7 +138,7 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
         checkpoints: source.checkpoints,
         ..eddy_plan::Options::default()
     };
-    let plan = plan(&flow, source.clocks, &options);
+    let plan = with_failures(&mut flow, source.clocks, &options);
     let Planned { flow, clocks, plan, companions } = all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
@@ -152,6 +153,18 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
     };
     let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
     Ok(Printed { flow, plan, emitted, sampled, companions })
+}
+
+/// Plans what is shown, and what nobody reads but may have no value: a simulation stops there, so compiled code has to. What waits for later cycles
+/// is left alone by both.
+fn with_failures(flow: &mut Flow, clocks: &Clocks, options: &eddy_plan::Options) -> Plan {
+    let planned = plan(flow, clocks, options);
+    if planned.unread.is_empty() {
+        return planned;
+    }
+    let is_waiting = waiting(flow, clocks);
+    flow.outputs.extend(planned.unread.iter().filter(|var| !is_waiting[var.index()]));
+    plan(flow, clocks, options)
 }
 
 /// Equations and how they run.

@@ -24,7 +24,7 @@ mod window;
 
 use eddy_tensor::{EvalError, Value};
 
-use crate::causality::needed;
+use crate::causality::{needed, waiting};
 use crate::cell::Cell;
 use crate::clocks::{Clock, Clocks, Root};
 use crate::flow::{Flow, Kind, VarId};
@@ -110,6 +110,8 @@ pub struct Simulation<'a> {
     is_ended: bool,
     n_firings: u64,
     is_output: Vec<bool>,
+    /// Streams that nobody needs and that wait for later cycles: nobody learns if they have no value.
+    is_left_alone: Vec<bool>,
     look_ahead: u64,
     widest: usize,
     /// The equation that is being applied.
@@ -145,6 +147,7 @@ impl<'a> Simulation<'a> {
             is_ended: false,
             n_firings: 0,
             is_output,
+            is_left_alone: vec![false; flow.vars.len()],
             look_ahead: 0,
             widest: 0,
             current: None,
@@ -155,7 +158,11 @@ impl<'a> Simulation<'a> {
     /// Before the first cycle: a cycle is complete when these streams and all that they are made of are known there.
     #[must_use]
     pub fn needing(mut self, clocks: &Clocks, streams: &[VarId]) -> Self {
-        self.window.need(needed(self.flow, clocks, streams));
+        let is_needed = needed(self.flow, clocks, streams);
+        let is_waiting = waiting(self.flow, clocks);
+        self.is_left_alone =
+            is_needed.iter().zip(is_waiting).map(|(is_needed, waits)| waits && !is_needed).collect();
+        self.window.need(is_needed);
         self
     }
 

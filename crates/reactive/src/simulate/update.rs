@@ -21,7 +21,9 @@ impl Simulation<'_> {
                 }
             }
             Kind::Apply(op, operands) => {
-                if let Err(error) = self.apply(cycle, op, operands, out) {
+                if let Err(error) = self.apply(cycle, op, operands, out)
+                    && !self.is_left_alone[out.index()]
+                {
                     return Err(Failure::Operation { equation: number, cycle, error });
                 }
             }

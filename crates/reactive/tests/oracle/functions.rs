@@ -177,6 +177,12 @@ impl Node {
         self.compile_edited(|_| ())
     }
 
+    /// The streams that can fail and are not planned.
+    pub fn unread(&self) -> Vec<&str> {
+        let name = |var: &VarId| self.prepared.flow.var(*var).name.as_deref();
+        self.plan.unread.iter().filter_map(name).collect()
+    }
+
     /// The node as C with a mistake in it: one text in place of another, which must be there.
     pub fn compile_mistaken(&self, right: &str, wrong: &str) -> Compiled<'_> {
         self.compile_edited(|emitted| {

@@ -82,8 +82,8 @@ fn planning_keeps_tables() {
     );
 }
 
-/// A difference that the yardstick found, asserted as it is: planning drops an equation that nobody reads even if it can fail, and the simulator, asked for
-/// all streams, stops there. The C backend by itself keeps such statements (`lower::prune`), but never sees them.
+/// Planning drops an equation that nobody reads even if it can fail, where the simulator, asked for all streams, stops: the plan says which, and `eddy run` asks
+/// for them, too (`engine::program`). The C backend by itself keeps such statements (`lower::prune`).
 #[test]
 fn planning_drops_dead_equations_that_can_fail() {
     let node = Node::new("node f(n:int, x:num) -> (o) d = 1 div n; o = x;");
@@ -94,6 +94,7 @@ fn planning_drops_dead_equations_that_can_fail() {
         agree("dead equations", &simulated, &planned, &inputs, Tolerance::Exact).expect_err("it is known");
     let told = witness.to_string();
     assert_eq!(told, "dead equations: (0, 0.0) -> undefined (Trap) becomes (0, 0.0) -> (0.0)");
+    assert_eq!(node.unread(), ["d"]);
     let compiled = node.compile();
     let in_c = |input: &Datum, _: u64| compiled.run(input);
     assert!(agree("dead equations, C", &planned, &in_c, &inputs, Tolerance::Exact).is_ok());

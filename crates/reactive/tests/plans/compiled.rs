@@ -97,11 +97,11 @@ fn compilation(
 ) -> Result<Result<Code, String>, &'static str> {
     let printed = match print(source, "law", how.opens) {
         Ok(printed) => printed,
-        Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
+        Err(NotCompiled::SeveralRoots(..)) => return parts(source, folder, how, number),
         Err(why) => {
             return Err(match why {
                 NotCompiled::Nothing => "nothing to compute",
-                NotCompiled::SeveralRoots => "several roots",
+                NotCompiled::SeveralRoots(..) => "several roots",
                 NotCompiled::EventDriven => "no plan",
                 NotCompiled::Unknown(_) => "unknown at the end",
                 NotCompiled::Start(_) => "a start that is computed",
@@ -183,6 +183,11 @@ fn source(ready: &Ready, how: How) -> Source<'_> {
         is_checked: true,
         checkpoints: how.checkpoints,
     }
+}
+
+/// How a simulated run ends.
+pub fn ending(ready: &Ready, how: How) -> Result<(), Failure> {
+    run(ready, Engine::new(source(ready, how), None)).1
 }
 
 pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {
