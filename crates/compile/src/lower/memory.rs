@@ -194,7 +194,8 @@ fn in_place(code: &Code, scheduled: &Scheduled<'_>) -> FxHashMap<VarId, String> 
 const AFTERWARDS: usize = usize::MAX;
 
 /// Who reads what, by the numbers of actions.
-struct Uses {
+struct Uses<'a> {
+    code: &'a Code,
     /// The actions that read a stream from memory.
     readers: FxHashMap<VarId, Vec<usize>>,
     /// Who reads memory that was there before.
@@ -204,9 +205,9 @@ struct Uses {
 /// The action, the position in its loop, and whether the element that is read is the one that the loop writes.
 type Reader = ((usize, usize), bool);
 
-impl Uses {
-    fn new(code: &Code, scheduled: &Scheduled<'_>) -> Uses {
-        let mut uses = Uses { readers: FxHashMap::default(), memory: FxHashMap::default() };
+impl<'a> Uses<'a> {
+    fn new(code: &'a Code, scheduled: &Scheduled<'_>) -> Uses<'a> {
+        let mut uses = Uses { code, readers: FxHashMap::default(), memory: FxHashMap::default() };
         for (number, action) in scheduled.actions.iter().enumerate() {
             let inside: FxHashSet<VarId> = action.items().iter().map(|item| item.statement.var).collect();
             for (position, item) in action.items().iter().enumerate() {
@@ -229,7 +230,13 @@ impl Uses {
     fn add(&mut self, view: &View, at: (usize, usize), is_aligned: bool) {
         match &view.root {
             Root::Var(var) => self.readers.entry(*var).or_default().push(at.0),
-            Root::Memory(text) => self.memory.entry(text.clone()).or_default().push((at, is_aligned)),
+            Root::Memory(text) => {
+                let places =
+                    self.code.pointers.get(text).map_or(std::slice::from_ref(text), <[_; 2]>::as_slice);
+                for place in places {
+                    self.memory.entry(place.clone()).or_default().push((at, is_aligned));
+                }
+            }
             Root::One(_) => {}
         }
     }

@@ -115,6 +115,8 @@ pub(crate) struct Code {
     pub live_out: Vec<VarId>,
     /// Streams whose last value may be overwritten by the new one, and where it is. It is not, if something still reads the old one.
     pub in_place: FxHashMap<VarId, String>,
+    /// Pointers that are read, and the arrays that each may point to.
+    pub pointers: FxHashMap<String, [String; 2]>,
 }
 
 /// What became of the code.

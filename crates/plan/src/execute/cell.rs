@@ -173,6 +173,8 @@ fn apply(var: VarId, op: Option<Operation<'_>>, reads: &[Read], env: &impl Env) 
 pub struct Operation<'a> {
     op: &'a Op,
     single: bool,
+    /// The number of the equation.
+    pub number: usize,
 }
 
 impl Operation<'_> {
@@ -185,9 +187,9 @@ impl Operation<'_> {
 /// For each stream the operation of its equation.
 pub fn operations(flow: &Flow, single: bool) -> Vec<Option<Operation<'_>>> {
     let mut operations = vec![None; flow.vars.len()];
-    for equation in &flow.equations {
+    for (number, equation) in flow.equations.iter().enumerate() {
         if let Kind::Apply(op, _) = &equation.kind {
-            operations[equation.out.index()] = Some(Operation { op, single });
+            operations[equation.out.index()] = Some(Operation { op, single, number });
         }
     }
     operations

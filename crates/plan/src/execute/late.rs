@@ -1,5 +1,7 @@
 //! Runs a loop in which equations are late.
 
+use std::cmp::Reverse;
+
 use eddy_flow::VarId;
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
@@ -29,6 +31,25 @@ pub struct LateRun {
     rings: FxHashMap<VarId, Vec<Option<(usize, Cell)>>>,
     registers: FxHashMap<VarId, Cell>,
     iteration: usize,
+    failure: Option<LateFailure>,
+}
+
+/// An operation without a value.
+#[derive(Clone, Debug)]
+pub struct LateFailure {
+    /// How late its stream is.
+    pub lag: usize,
+    /// The number of its equation.
+    number: usize,
+    /// What is wrong.
+    pub stop: Stop,
+}
+
+impl LateFailure {
+    /// The earliest cycle is told, and there the first equation.
+    fn place(&self) -> (Reverse<usize>, usize) {
+        (Reverse(self.lag), self.number)
+    }
 }
 
 /// What a loop remembers, as code that was printed from its plan has it.
@@ -48,7 +69,7 @@ impl LateRun {
     /// A loop that goes on where another one is.
     pub fn resume(lagged: &Lagged, state: LateState) -> LateRun {
         let registers = state.registers.into_iter().collect();
-        let mut run = LateRun { rings: FxHashMap::default(), registers, iteration: state.iteration };
+        let mut run = LateRun { registers, iteration: state.iteration, ..LateRun::default() };
         for (var, values) in state.rings {
             let mut ring = vec![None; lagged.slots(var)];
             let n = ring.len();
@@ -84,7 +105,13 @@ impl LateRun {
         ring[iteration % n] = Some((iteration, cell));
     }
 
-    /// Runs one iteration; `inputs` are there until the trace ends, after `n` activations. What is shown at its end, if something is.
+    /// What failed in the last iteration, if something did.
+    pub fn failure(&mut self) -> Option<LateFailure> {
+        self.failure.take()
+    }
+
+    /// Runs one iteration; `inputs` are there until the trace ends, after `n` activations. What is shown at its end, if something is. Where an operation
+    /// has no value the others go on: they may belong to earlier cycles, which are to be shown.
     pub fn iterate(
         &mut self,
         operations: &[Option<Operation<'_>>],
@@ -105,7 +132,15 @@ impl LateRun {
             if let Some(activation) = activation {
                 let var = late.instruction.var;
                 let env = LateEnv { run: self, n, activation, outside };
-                let cell = compute(operations[var.index()], &late.instruction, &env)?;
+                let operation = operations[var.index()];
+                let cell = match compute(operation, &late.instruction, &env) {
+                    Err(stop @ Stop::Operation { .. }) => {
+                        let number = operation.map_or(0, |operation| operation.number);
+                        self.fail(LateFailure { lag: late.lag, number, stop });
+                        Cell::Present
+                    }
+                    computed => computed?,
+                };
                 self.put(lagged, var, cell);
             }
         }
@@ -123,6 +158,12 @@ impl LateRun {
         self.write_registers(lagged, n, outside)?;
         self.iteration += 1;
         Ok(shown)
+    }
+
+    fn fail(&mut self, failure: LateFailure) {
+        if self.failure.as_ref().is_none_or(|first| failure.place() < first.place()) {
+            self.failure = Some(failure);
+        }
     }
 
     /// A register takes the value of its operand if its `fby` was there; if that is not known, neither is the register.

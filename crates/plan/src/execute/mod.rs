@@ -278,7 +278,7 @@ impl<'a> RootRun<'a> {
         let lagged = self.lagged()?;
         let outside = Nothing { program, is_end: false };
         let shown = self.late.iterate(&program.operations, lagged, &cells, None, &outside)?;
-        self.arrive(program, shown)
+        self.conclude(program, shown)
     }
 
     fn finish(&mut self, program: &Program<'_>) -> Result<(), Stop> {
@@ -287,7 +287,7 @@ impl<'a> RootRun<'a> {
         for _ in 0..lagged.max_lag {
             let outside = Nothing { program, is_end: true };
             let shown = self.late.iterate(&program.operations, lagged, &[], n, &outside)?;
-            self.arrive(program, shown)?;
+            self.conclude(program, shown)?;
         }
         if let Schedule::Windows(windows) = &self.plan.schedule
             && !self.rows.is_empty()
@@ -296,6 +296,17 @@ impl<'a> RootRun<'a> {
             self.window(windows, program, is_closed, true)?;
         }
         Ok(())
+    }
+
+    /// An iteration is over. If something failed, what is shown of earlier cycles is kept.
+    fn conclude(&mut self, program: &Program<'_>, shown: Option<Vec<(VarId, Cell)>>) -> Result<(), Stop> {
+        let Some(failure) = self.late.failure() else { return self.arrive(program, shown) };
+        if let Schedule::Forward(lagged) = &self.plan.schedule
+            && failure.lag < lagged.look_ahead
+        {
+            self.found.extend(shown);
+        }
+        Err(failure.stop)
     }
 
     /// An activation is complete: it is shown, or it is part of the window.

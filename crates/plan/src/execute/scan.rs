@@ -34,6 +34,9 @@ impl Scan {
         inputs.sort_unstable_by_key(|(var, _)| *var);
         let outside = Nothing { program, is_end: false };
         self.late.iterate(&program.operations, &closing.scan, &inputs, None, &outside)?;
+        if let Some(failure) = self.late.failure() {
+            return Err(failure.stop);
+        }
         let value = |var: VarId| self.late.last(var, 0).or_else(|| row.get(&var).cloned());
         let mut bits: FxHashMap<VarId, Option<bool>> = FxHashMap::default();
         for needing in &closing.bits {

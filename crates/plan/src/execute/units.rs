@@ -160,6 +160,9 @@ pub fn run_retimed(
     for iteration in 0..n + lagged.max_lag {
         let around = Around { memory, cycles: &cycles };
         run.iterate(&memory.program.operations, lagged, &[], Some(n), &around)?;
+        if let Some(failure) = run.failure() {
+            return Err(failure.stop);
+        }
         for (var, buffer) in &retimed.stores {
             let activation = iteration.checked_sub(lagged.lag(*var)).filter(|activation| *activation < n);
             if let (Some(activation), Some(cell)) = (activation, run.last(*var, 0)) {

@@ -88,7 +88,12 @@ impl<'a> Simulated<'a> {
 
     /// Looks at the cycles that are decided, and forgets those in which everything is known.
     fn concluded(&mut self, outcome: Result<(), simulate::Failure>) -> Result<(), Failure> {
-        while self.n_found < self.simulation.n_cycles() && self.is_decided(self.n_found) {
+        // Nothing is shown of the cycle that stopped the program.
+        let n_good = match &outcome {
+            Err(simulate::Failure::Operation { cycle, .. }) => *cycle,
+            _ => self.simulation.n_cycles(),
+        };
+        while self.n_found < n_good && self.is_decided(self.n_found) {
             self.find();
         }
         let start = self.start;

@@ -46,6 +46,8 @@ struct Executed<'a> {
     execution: Execution<'a>,
     n_shown: usize,
     n_cycles: u64,
+    /// Whether something went wrong: then only what is decided is shown.
+    has_failed: bool,
 }
 
 impl<'a> Takeover<'a> {
@@ -71,7 +73,7 @@ impl<'a> Takeover<'a> {
                 let mut execution = execution.expect("compiled code has computed what does not change");
                 execution.resume(late).expect("the plan is one loop");
                 let n_shown = source.shown.len();
-                Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle }))
+                Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle, has_failed: false }))
             }
         };
         let (guard, is_forever) = match compilation.emitted.shape {
@@ -99,6 +101,7 @@ impl<'a> Takeover<'a> {
                 let cells: Vec<execute::Cell> = cells.iter().map(to_plan).collect();
                 let stepped = run.execution.step(&cells);
                 run.n_cycles += 1;
+                run.has_failed = stepped.is_err();
                 stepped.map_err(|stop| run.failure(self.source, stop))
             }
         }
@@ -109,6 +112,7 @@ impl<'a> Takeover<'a> {
             Run::Simulated(run) => run.end(),
             Run::Executed(run) => {
                 let ended = run.execution.finish();
+                run.has_failed = ended.is_err();
                 ended.map_err(|stop| run.failure(self.source, stop))
             }
         }
@@ -119,7 +123,8 @@ impl<'a> Takeover<'a> {
             Run::Simulated(run) => run.next_row(),
             Run::Executed(run) => {
                 let row = run.execution.next_row()?;
-                Some(row.iter().take(run.n_shown).map(from_plan).collect())
+                let row: Vec<Cell> = row.iter().take(run.n_shown).map(from_plan).collect();
+                (!run.has_failed || row.iter().all(Cell::is_final)).then_some(row)
             }
         }
     }

@@ -248,16 +248,26 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// Concludes what can be concluded. Where an operation has no value the others go on, so that what is told, and what is known beside it, does not
+    /// depend on the order of equations: it is the first equation at the earliest cycle.
     fn run(&mut self) -> Result<(), Failure> {
+        let mut first = None;
         while let Some((cycle, equation)) = self.window.next() {
             let before = self.window.n_changes;
             self.current = Some(equation);
-            self.update(cycle, equation)?;
+            if let Err(error) = self.update(cycle, equation)
+                && first.as_ref().is_none_or(|(place, _)| (cycle, equation) < *place)
+            {
+                first = Some(((cycle, equation), error));
+            }
             if self.window.n_changes != before {
                 self.n_firings += 1;
             }
         }
-        Ok(())
+        match first {
+            Some(((cycle, equation), error)) => Err(Failure::Operation { equation, cycle, error }),
+            None => Ok(()),
+        }
     }
 
     /// Joins something into a cell, and schedules whoever mentions it.

@@ -2,13 +2,13 @@
 
 use eddy_tensor::{EvalError, Op, Value};
 
-use super::{Failure, Simulation};
+use super::Simulation;
 use crate::cell::Cell;
 use crate::flow::{Equation, Kind, Polarity, VarId};
 
 impl Simulation<'_> {
     /// Applies an equation at a cycle: joins into the cells of its streams whatever follows from them.
-    pub(super) fn update(&mut self, cycle: u64, number: usize) -> Result<(), Failure> {
+    pub(super) fn update(&mut self, cycle: u64, number: usize) -> Result<(), EvalError> {
         let flow = self.flow;
         let equation = &flow.equations[number];
         let out = equation.out;
@@ -20,18 +20,8 @@ impl Simulation<'_> {
                     self.join(cycle, out, &value);
                 }
             }
-            Kind::Apply(op, operands) => {
-                if let Err(error) = self.apply(cycle, op, operands, out)
-                    && !self.is_left_alone[out.index()]
-                {
-                    return Err(Failure::Operation { equation: number, cycle, error });
-                }
-            }
-            Kind::Param(operand) => {
-                if let Err(error) = self.apply(cycle, &Op::Copy, &[*operand], out) {
-                    return Err(Failure::Operation { equation: number, cycle, error });
-                }
-            }
+            Kind::Apply(op, operands) => return self.apply(cycle, op, operands, out),
+            Kind::Param(operand) => return self.apply(cycle, &Op::Copy, &[*operand], out),
             Kind::When { value, condition, polarity } => {
                 self.when(cycle, out, *value, *condition, *polarity);
                 self.spread_error(cycle, equation);
@@ -94,17 +84,19 @@ impl Simulation<'_> {
     /// the result; join s into every variable. `if` needs only the condition and the chosen branch.
     fn apply(&mut self, cycle: u64, op: &Op, operands: &[VarId], out: VarId) -> Result<(), EvalError> {
         let status = self.synchronisation(cycle, operands.iter().copied().chain([out]));
-        if status == Cell::Present
-            && !matches!(self.cell(cycle, out), Cell::Value(_))
-            && let Some(value) = self.value(cycle, op, operands)?
-        {
-            self.join(cycle, out, &Cell::Value(value));
+        let mut outcome = Ok(());
+        if status == Cell::Present && !matches!(self.cell(cycle, out), Cell::Value(_)) {
+            match self.value(cycle, op, operands) {
+                Ok(Some(value)) => self.join(cycle, out, &Cell::Value(value)),
+                Err(error) if !self.is_left_alone[out.index()] => outcome = Err(error),
+                Ok(None) | Err(_) => {}
+            }
         }
         for var in operands {
             self.join(cycle, *var, &status);
         }
         self.join(cycle, out, &status);
-        Ok(())
+        outcome
     }
 
     /// The value of an operation, if it is known. Only conversions make double precision of what has another type.

@@ -37,7 +37,7 @@ mod sweep;
 
 use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use frame::Frame;
 
@@ -54,7 +54,8 @@ struct Context {
     computed: FxHashSet<VarId>,
     /// Pointers that must be declared first.
     pointers: Lines,
-    n_pointers: usize,
+    /// For each of them the arrays that it may point to.
+    targets: FxHashMap<String, [String; 2]>,
 }
 
 impl Context {
@@ -64,7 +65,7 @@ impl Context {
             sweep: usize::MAX,
             computed: FxHashSet::default(),
             pointers: Lines::default(),
-            n_pointers: 0,
+            targets: FxHashMap::default(),
         }
     }
 }

@@ -81,10 +81,10 @@ impl Emitter<'_> {
             }
             _ => {
                 let [yes, no] = [yes, no].map(|view| self.as_array(var, view));
-                context.n_pointers += 1;
-                let name = format!("x{}_{}", context.n_pointers, self.names.of(var));
+                let name = format!("x{}_{}", context.targets.len() + 1, self.names.of(var));
                 let c_type = self.precision.c_type(ty.scalar);
                 context.pointers.line(format!("const {c_type} *const {name} = {condition} ? {yes} : {no};"));
+                context.targets.insert(name.clone(), [yes, no]);
                 View::whole(Root::Memory(name), &ty)
             }
         }

@@ -4,6 +4,7 @@ use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{
     Body, Condition, Direction, Instruction, Region, Right as Planned, Store, Sweep, Zone, ZoneId,
 };
+use rustc_hash::FxHashMap;
 
 use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
@@ -125,7 +126,7 @@ impl<'a> Emitter<'a> {
                 .filter(|var| !is_skipped(var))
                 .collect(),
             pointers: Lines::default(),
-            n_pointers: 0,
+            targets: FxHashMap::default(),
         };
         let mut code = self.body_code(&mut context, body);
         for (var, place) in sums.iter().flat_map(Sum::kept) {
@@ -159,6 +160,7 @@ impl<'a> Emitter<'a> {
         for instruction in body.code.iter().filter(|instruction| asked.contains(&instruction.var)) {
             keep_conditions(&context, instruction, &mut code);
         }
+        code.pointers.clone_from(&context.targets);
         let lowered = self.lowered(&code);
         let mut lines = Lines::default();
         lines.append(&context.pointers);
@@ -192,7 +194,8 @@ impl<'a> Emitter<'a> {
         lines: &mut Lines,
     ) {
         for instruction in &body.code {
-            if !self.is_sampled(instruction.var) {
+            // Conditions of what is not kept may be gone.
+            if instruction.store.is_empty() || !self.is_sampled(instruction.var) {
                 continue;
             }
             let conditions = self.presence_of(context, lowered, instruction);
