@@ -32,8 +32,13 @@ fn rows(is_quick: bool) -> String {
     let n_cores = available_parallelism().map_or(1, NonZero::get);
     let columns: Vec<usize> = [1, 2, 4, 8, 16].into_iter().filter(|n| *n <= n_cores).collect();
     let (n_turns, seconds) = if is_quick { (3, 0.1) } else { (15, 0.3) };
-    let heads: Vec<String> = columns.iter().map(|n| format!("{n} thread{}", if *n == 1 { "" } else { "s" })).collect();
-    let mut text = format!("\n| workload | {} | times faster |\n|{}\n", heads.join(" | "), " --- |".repeat(columns.len() + 2));
+    let heads: Vec<String> =
+        columns.iter().map(|n| format!("{n} thread{}", if *n == 1 { "" } else { "s" })).collect();
+    let mut text = format!(
+        "\n| workload | {} | times faster |\n|{}\n",
+        heads.join(" | "),
+        " --- |".repeat(columns.len() + 2)
+    );
     for name in WORKLOADS {
         println!("threads: {name}");
         let workload = Workload::named(name).expect("it is a workload");

@@ -132,7 +132,12 @@ fn shared() -> MutexGuard<'static, Shared> {
 /// # Safety
 ///
 /// The function may be called with the context and each number below `n_pieces`, from several threads at the same time.
-pub(crate) unsafe extern "C" fn run_pieces(n_pieces: usize, n_terms: usize, context: *mut c_void, piece: Piece) {
+pub(crate) unsafe extern "C" fn run_pieces(
+    n_pieces: usize,
+    n_terms: usize,
+    context: *mut c_void,
+    piece: Piece,
+) {
     let n_shares = n_threads().min(n_pieces);
     if n_shares < 2 {
         for number in 0..n_pieces {

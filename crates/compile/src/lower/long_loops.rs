@@ -104,7 +104,9 @@ fn can_be_cut(homes: &Homes, items: &[Item<'_>]) -> bool {
     let is_harmless = |item: &Item<'_>, view: &View| match (&view.root, view.var()) {
         (_, Some(var)) if own.contains(&var) => true,
         (Root::Memory(text), _) if written.contains(text.as_str()) => is_same_element(item, view),
-        (_, Some(var)) if homes.array(var).is_some_and(|text| written.contains(text)) => is_same_element(item, view),
+        (_, Some(var)) if homes.array(var).is_some_and(|text| written.contains(text)) => {
+            is_same_element(item, view)
+        }
         _ => true,
     };
     items.iter().all(|item| {
@@ -147,8 +149,10 @@ impl<'a> Parameters<'a> {
             return parameter.name.clone();
         }
         let name = format!("{}{}", if is_array { "a" } else { "s" }, self.list.len());
-        let (constant, ty) =
-            (if self.written.contains(argument) { "" } else { "const " }, self.printer.precision.c_type(scalar));
+        let (constant, ty) = (
+            if self.written.contains(argument) { "" } else { "const " },
+            self.printer.precision.c_type(scalar),
+        );
         let (ty, argument) = (format!("{constant}{ty}"), argument.to_string());
         self.list.push(Parameter { name: name.clone(), ty, is_array, argument });
         name
@@ -157,13 +161,15 @@ impl<'a> Parameters<'a> {
     /// Where the statements keep what they compute.
     fn homes(&mut self, items: &[Item<'_>]) -> Homes {
         let statements = items.iter().map(|item| item.statement);
-        statements.map(|statement| {
-            let home = match self.printer.homes.home(statement.var) {
-                Home::Array(text) => Home::Array(self.of(text, statement.ty.scalar, true)),
-                home => home.clone(),
-            };
-            (statement.var, home)
-        }).collect()
+        statements
+            .map(|statement| {
+                let home = match self.printer.homes.home(statement.var) {
+                    Home::Array(text) => Home::Array(self.of(text, statement.ty.scalar, true)),
+                    home => home.clone(),
+                };
+                (statement.var, home)
+            })
+            .collect()
     }
 
     /// The statements, with parameters in the place of what was there before.
@@ -199,7 +205,9 @@ impl<'a> Parameters<'a> {
 
 /// Whether an expression is a number or a truth value.
 fn is_literal(text: &str) -> bool {
-    text == "true" || text == "false" || text.trim_start_matches(['(', '-']).starts_with(|c: char| c.is_ascii_digit())
+    text == "true"
+        || text == "false"
+        || text.trim_start_matches(['(', '-']).starts_with(|c: char| c.is_ascii_digit())
 }
 
 impl Functions {
@@ -209,7 +217,8 @@ impl Functions {
         let declared = parameters.declared("restrict ", ", ");
         let number = *self.numbers.entry((declared.clone(), body.to_string())).or_insert(next);
         if number == next {
-            let given: Vec<String> = parameters.list.iter().map(|one| format!("loop->{}", one.name)).collect();
+            let given: Vec<String> =
+                parameters.list.iter().map(|one| format!("loop->{}", one.name)).collect();
             let _ = write!(
                 self.text,
                 "\ntypedef struct {{ {}; }} {program}_loop{number};\n\
