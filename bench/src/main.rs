@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use against::growth::{self, Reach};
-use against::{Plan, machine};
+use against::{Plan, machine, threads};
 
 /// The languages and layers with benchmarks of their own.
 const LANGUAGES: &[(&str, fn())] = &[
@@ -36,7 +36,7 @@ const LANGUAGES: &[(&str, fn())] = &[
 
 const USAGE: &str = "usage: cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
 
-WORD chooses workloads whose names contain it, `growth`, or a language: rd, pullback, coherent, tables, reactive, plan.
+WORD chooses workloads whose names contain it, `growth`, its last table `threads`, or a language: rd, pullback, coherent, tables, reactive, plan.
 Without one everything is measured. Results are written to bench/RESULTS.md, if everything was measured, and are printed otherwise.
 
 --quick     few and short turns, small sizes
@@ -91,6 +91,9 @@ fn results(words: &[String], has: &dyn Fn(&str) -> bool) -> String {
             (false, false) => Reach::Usual,
         };
         text.push_str(&growth::tables(reach, &work));
+    }
+    if is_chosen("growth") || is_chosen("threads") {
+        text.push_str(&threads::table(is_quick));
     }
     let chosen: Vec<&str> = LANGUAGES.iter().map(|(name, _)| *name).filter(|name| is_chosen(name)).collect();
     if !chosen.is_empty() {

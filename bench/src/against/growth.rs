@@ -1,6 +1,6 @@
 //! Growth: how time and memory of Eddy depend on sizes. Whole runs of the binary `eddy`, and compile times.
 //!
-//! Absolute figures say little here; what counts is how a column grows when the one beside it doubles.
+//! What threads bring is measured in [`super::threads`]. Absolute figures say little here; what counts is how a column grows when the one beside it doubles.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

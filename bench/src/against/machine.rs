@@ -25,6 +25,20 @@ pub fn pin() {
     }
 }
 
+/// Runs something on all cores that there are, and then goes back to those of before.
+pub fn on_all_cores<T>(what: impl FnOnce() -> T) -> T {
+    let before = sched_getaffinity(None);
+    let mut all = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
+    // Where it is not allowed, there is one core, and the figures say so.
+    let _ = sched_setaffinity(None, &all);
+    let answer = what();
+    if let Ok(before) = before {
+        let _ = sched_setaffinity(None, &before);
+    }
+    answer
+}
+
 /// Lines about the machine, for the head of a table.
 pub fn facts(has_peers: bool) -> Vec<String> {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

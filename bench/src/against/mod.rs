@@ -11,6 +11,7 @@ mod peers;
 mod process;
 pub mod record;
 mod table;
+pub mod threads;
 mod twins;
 mod workload;
 

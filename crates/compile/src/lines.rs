@@ -34,6 +34,13 @@ impl Lines {
         self.line(end);
     }
 
+    /// Lines of a body whose head is written elsewhere.
+    pub fn nested(&mut self, inner: impl FnOnce(&mut Lines)) {
+        self.depth += 1;
+        inner(self);
+        self.depth -= 1;
+    }
+
     /// `if (a && b) { … }`, or just what is inside if there is no condition.
     pub fn guarded(&mut self, conditions: &[String], inner: impl FnOnce(&mut Lines)) {
         if conditions.is_empty() {

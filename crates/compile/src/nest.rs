@@ -11,6 +11,8 @@ pub(crate) struct Nest {
     /// Outermost first: the size, and the stride of each view.
     axes: Vec<(usize, Vec<usize>)>,
     offsets: Vec<usize>,
+    /// Whether the outermost loop goes from `first` to `end` only.
+    is_part: bool,
 }
 
 impl Nest {
@@ -30,7 +32,17 @@ impl Nest {
                 _ => axes.push((size, strides)),
             }
         }
-        Nest { axes, offsets: views.iter().map(|view| view.offset).collect() }
+        Nest { axes, offsets: views.iter().map(|view| view.offset).collect(), is_part: false }
+    }
+
+    /// The same, but the outermost loop goes from `first` to `end` only.
+    pub fn part(self) -> Nest {
+        Nest { is_part: true, ..self }
+    }
+
+    /// The sizes of the loops, outermost first.
+    pub fn sizes(&self) -> Vec<usize> {
+        self.axes.iter().map(|(size, _)| *size).collect()
     }
 
     /// The place of a view in the innermost loop.
@@ -52,14 +64,16 @@ impl Nest {
 
     /// Writes all loops but the innermost one.
     pub fn write_outer(&self, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
-        let sizes: Vec<usize> = self.axes[..self.axes.len() - 1].iter().map(|(size, _)| *size).collect();
-        loops(&sizes, 0, lines, inner);
+        self.write_loops(&self.sizes()[..self.axes.len() - 1], lines, inner);
     }
 
     /// Writes the loops around some lines.
     pub fn write(&self, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
-        let sizes: Vec<usize> = self.axes.iter().map(|(size, _)| *size).collect();
-        loops(&sizes, 0, lines, inner);
+        self.write_loops(&self.sizes(), lines, inner);
+    }
+
+    fn write_loops(&self, sizes: &[usize], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+        if self.is_part { part_of_loops(sizes, 0, lines, inner) } else { loops(sizes, 0, lines, inner) }
     }
 }
 
@@ -76,6 +90,16 @@ pub(crate) fn loops_over(axes: &[usize], sizes: &[usize], lines: &mut Lines, inn
             axes.iter().zip(sizes).map(|(axis, size)| for_loop(&index(*axis), *size)).collect();
         nested(&heads, lines, inner);
     }
+}
+
+/// Loops of which one goes from `first` to `end` only; none is empty.
+pub(crate) fn part_of_loops(sizes: &[usize], cut: usize, lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {
+    let head = |(axis, size): (usize, &usize)| match index(axis) {
+        i if axis == cut => format!("for (size_t {i} = first; {i} < end; {i}++)"),
+        i => for_loop(&i, *size),
+    };
+    let heads: Vec<String> = sizes.iter().enumerate().map(head).collect();
+    nested(&heads, lines, inner);
 }
 
 fn nested(heads: &[String], lines: &mut Lines, inner: impl FnOnce(&mut Lines)) {

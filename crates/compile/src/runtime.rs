@@ -4,6 +4,10 @@ use eddy_elementary::{Width, c_source};
 
 use crate::precision::Precision;
 
+/// Work of so many terms is handed to several threads, if there are any. One thread adds up about twenty terms in a nanosecond, so it has
+/// thirteen microseconds to do; to tell another one, if that is awake, takes less than one.
+pub(crate) const LARGE: usize = 1 << 18;
+
 /// The text of the header.
 pub fn header(precision: Precision) -> String {
     let width = match precision {

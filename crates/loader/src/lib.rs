@@ -13,7 +13,7 @@
 //! * [`memory`]: bytes that are aligned as the structs of C want it.
 //! * [`library`]: an object, checked and opened.
 //! * [`instance`]: a state and the functions on it.
-//! * [`threads`]: runs pieces of large products at the same time.
+//! * [`threads`]: runs pieces of large work at the same time.
 //!
 //! # What is checked, and what is trusted
 //!
@@ -29,7 +29,7 @@
 //!
 //! * the functions have the types above and keep to the sizes that [`Sizes`] tells: the C text asserts them when it is compiled;
 //! * they keep nothing from one call to the next but the state, and what `NAME_parallel` was given, so a state may go from thread to thread;
-//! * pieces of a product, which they hand to threads, write to different places and read nothing that another one writes;
+//! * pieces of large work, which they hand to threads, write to different places and read nothing that another one writes;
 //! * given a state that came from `reset`, they do not leave their arrays. So whoever writes into a state or into inputs
 //!   ([`Instance::state_mut`]) writes whole values into the fields of the layout: a flag is 0 or 1, and what counts cycles is left
 //!   alone.

@@ -22,7 +22,7 @@ pub(crate) type Step = unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_v
 /// `int32_t flush(state *, out *)`.
 pub(crate) type Flush = unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32;
 
-/// `void parallel(void (*run)(size_t, void *, void (*)(void *, size_t)))`.
+/// `void parallel(void (*run)(size_t, size_t, void *, void (*)(void *, size_t)))`.
 type Parallel = unsafe extern "C" fn(RunPieces);
 
 /// How many bytes the structs take, and how many outputs there may be at once.

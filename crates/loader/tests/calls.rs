@@ -249,7 +249,7 @@ typedef struct { double x; } sums_in;
 typedef struct { double sum; } sums_out;
 typedef struct { double rows[100]; } sums_state;
 typedef void (*Piece)(void *context, size_t piece);
-typedef void (*Run)(size_t pieces, void *context, Piece piece);
+typedef void (*Run)(size_t pieces, size_t terms, void *context, Piece piece);
 static Run run = 0;
 
 void sums_parallel(Run given) { run = given; }
@@ -262,7 +262,7 @@ static void row(void *context, size_t piece) {
 }
 int32_t sums_step(sums_state *self, const sums_in *in, sums_out *out) {
   (void)in;
-  run(100, self, row);
+  run(100, 1 << 17, self, row);
   out[0].sum = 0;
   for (size_t i = 0; i < 100; i++) out[0].sum += self->rows[i];
   return 1;

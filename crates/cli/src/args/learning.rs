@@ -83,7 +83,7 @@ pub struct TrainArgs {
     /// Learn from N samples or sequences at once, from the sum of their gradients
     #[arg(long, value_name = "N", value_parser = streams)]
     pub batch: Option<usize>,
-    /// Let N threads compute large products; otherwise as many as the machine has
+    /// Let N threads compute large tensors; otherwise as many as the machine has
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
     /// Keep the order of the data

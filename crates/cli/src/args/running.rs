@@ -88,7 +88,7 @@ pub struct Evaluation {
     /// Run N independent streams in lock-step; `--in` then names N files, one for each
     #[arg(long, value_name = "N", value_parser = streams, requires = "node")]
     batch: Option<usize>,
-    /// Let N threads compute large products; otherwise as many as the machine has
+    /// Let N threads compute large tensors; otherwise as many as the machine has
     #[arg(long, value_name = "N", value_parser = threads, requires = "node")]
     threads: Option<usize>,
     /// The seed of random numbers

@@ -86,7 +86,7 @@ impl<'a> Emitter<'a> {
         let mut code = self.loop_code(this);
         self.export_outputs(this, &mut code);
         let names = |var: VarId| self.names.of(var);
-        let lowered = lower(&code, &names, self.precision, &mut self.scratch);
+        let lowered = lower(&code, &names, self.precision, &mut self.scratch, &self.long_loops);
         let mut body = Lines::default();
         self.rings_of_inputs(this, &mut body);
         body.append(&lowered.lines);

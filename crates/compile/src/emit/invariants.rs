@@ -34,7 +34,7 @@ impl<'a> Emitter<'a> {
             }
         }
         let names = |var: VarId| self.names.of(var);
-        let lowered = lower(&code, &names, self.precision, &mut self.scratch);
+        let lowered = lower(&code, &names, self.precision, &mut self.scratch, &self.long_loops);
         self.prepare.append(&lowered.lines);
     }
 

@@ -33,10 +33,11 @@ use rustc_hash::FxHashSet;
 
 use crate::layout::{Element, Struct};
 use crate::lines::Lines;
+use crate::lower::long_loops::LongLoops;
 use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
 use crate::precision::Precision;
-use crate::runtime;
+use crate::runtime::{self, LARGE};
 pub use interface::{Constants, Emitted, Memory, MemoryPlace, Options, Port, Ring, Shape, Source};
 pub use refusal::NotCompiled;
 
@@ -110,6 +111,7 @@ struct Emitter<'a> {
     /// Functions, in order.
     functions: Lines,
     scratch: Scratch,
+    long_loops: LongLoops,
     parameters: Vec<(VarId, String)>,
     memories: Vec<Memory>,
     shape: Shape,
@@ -135,10 +137,13 @@ impl<'a> Emitter<'a> {
             };
             port_names(flow, vars).into_iter().zip(vars).map(port).collect()
         };
+        let name = identifier(&options.name);
+        let has_threads = options.constants == Constants::FromHost;
         Emitter {
             source: *source,
             root,
-            name: identifier(&options.name),
+            long_loops: LongLoops::new(has_threads.then(|| name.clone())),
+            name,
             precision: options.precision,
             names: Names::new(flow),
             inputs: ports(&flow.inputs),
@@ -303,14 +308,15 @@ impl<'a> Emitter<'a> {
         text
     }
 
-    /// Lets a host compute large products in pieces; C that others compile calls nobody.
+    /// Lets a host compute large work in pieces; C that others compile calls nobody.
     fn with_threads(&self, text: String) -> String {
-        if self.constants_are == Constants::InText || !text.contains("eddy_large_") {
+        let has_pieces = text.contains("eddy_large_") || text.contains("eddy_in_pieces(");
+        if self.constants_are == Constants::InText || !has_pieces {
             return text;
         }
         let name = &self.name;
         format!(
-            "#define EDDY_PARALLEL\n{text}\nvoid {name}_parallel(EddyParallel parallel);\n\
+            "#define EDDY_PARALLEL\n#define EDDY_LARGE {LARGE}\n{text}\nvoid {name}_parallel(EddyParallel parallel);\n\
              void {name}_parallel(EddyParallel parallel) {{\n  eddy_parallel = parallel;\n}}\n"
         )
     }
@@ -339,6 +345,7 @@ impl<'a> Emitter<'a> {
             text.push('\n');
             text.push_str(self.tables.text());
         }
+        text.push_str(&self.long_loops.text());
         let mut lines = Lines::default();
         lines.line("");
         lines.block(&format!("void {name}_reset_state({name}_state *self)"), |lines| {

@@ -2,10 +2,11 @@
 //!
 //! Sums go over the same places in the same order as in the tensor crate, by fused multiplications and additions.
 
+use super::long_loops::Cut;
 use super::print::Printer;
 use super::schedule::Item;
 use crate::lines::Lines;
-use crate::nest::{index, loops, place};
+use crate::nest::{index, loops, part_of_loops, place};
 use crate::view::{View, row_major};
 
 /// Indices: r, q are the pixel of the result, i, j the place in the kernel, c the channel, o the output.
@@ -59,56 +60,89 @@ fn seen(view: &View) -> (usize, &[usize]) {
     (view.offset, &view.strides)
 }
 
-fn write(
-    printer: &Printer<'_>,
-    item: &Item<'_>,
-    places: &Places,
-    (x, y, target): (&str, &str, &str),
-    n_terms: usize,
-    lines: &mut Lines,
-) {
-    let size: usize = item.statement.ty.shape.iter().product();
+/// A convolution or a cotangent: the names of its two factors and of its result among the places, how many terms an element has at least,
+/// and the loops along which the result moves alone. The last loop is none of these: it is for vectors.
+struct Kind {
+    places: fn(&Item<'_>) -> Places,
+    factors: [fn(&Places) -> &String; 2],
+    target: fn(&Places) -> &String,
+    n_terms: fn(&Item<'_>) -> usize,
+    own: &'static [usize],
+}
+
+fn write(printer: &Printer<'_>, item: &Item<'_>, kind: &Kind, lines: &mut Lines) {
+    let (size, n_terms) = (item.statement.ty.shape.iter().product(), (kind.n_terms)(item));
     let array = printer.array(item);
     let start = printer.precision.number(if n_terms == 0 { 0.0 } else { -0.0 });
     loops(&[size], 0, lines, |lines| lines.line(format!("{array}[i0] = {start};")));
     if n_terms == 0 || size == 0 {
         return;
     }
-    let fma = printer.precision.function("fma");
-    loops(&places.sizes, 0, lines, |lines| {
-        lines.line(format!("{array}[{target}] = {fma}({x}, {y}, {array}[{target}]);"));
+    let sizes = (kind.places)(item).sizes;
+    let along = kind.own.iter().copied().max_by_key(|axis| sizes[*axis]).expect("the result has axes");
+    let cut = Cut { size: sizes[along], unit: 1, n_terms: sizes.iter().product() };
+    let is_cut = printer.in_pieces(std::slice::from_ref(item), &cut, lines, |printer, items, lines| {
+        part_of_loops(&sizes, along, lines, |lines| add(printer, &items[0], kind, lines));
     });
+    if !is_cut {
+        loops(&sizes, 0, lines, |lines| add(printer, item, kind, lines));
+    }
+}
+
+/// Adds a term to an element of the result.
+fn add(printer: &Printer<'_>, item: &Item<'_>, kind: &Kind, lines: &mut Lines) {
+    let places = (kind.places)(item);
+    let factor = |number: usize| printer.homes.element(&item.reads[number], (kind.factors[number])(&places));
+    let target = format!("{}[{}]", printer.array(item), (kind.target)(&places));
+    let (x, y, fma) = (factor(0), factor(1), printer.precision.function("fma"));
+    lines.line(format!("{target} = {fma}({x}, {y}, {target});"));
 }
 
 pub(super) fn conv2d(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
-    let (image, kernel) = (&item.reads[0], &item.reads[1]);
-    let own = row_major(&item.statement.ty.shape);
-    let (o, s) = seen(image);
-    let (p, k) = seen(kernel);
-    let places = Places::new((three(&image.shape), o, s), (four(&kernel.shape), p, k), (0, &own));
-    let x = printer.homes.element(image, &places.image);
-    let y = printer.homes.element(kernel, &places.kernel);
-    write(printer, item, &places, (&x, &y, &places.pixel), image.shape[2], lines);
+    let places = |item: &Item<'_>| {
+        let (image, kernel) = (&item.reads[0], &item.reads[1]);
+        let own = row_major(&item.statement.ty.shape);
+        let ((o, s), (p, k)) = (seen(image), seen(kernel));
+        Places::new((three(&image.shape), o, s), (four(&kernel.shape), p, k), (0, &own))
+    };
+    let kind = Kind {
+        places,
+        factors: [|places| &places.image, |places| &places.kernel],
+        target: |places| &places.pixel,
+        n_terms: |item| item.reads[0].shape[2],
+        own: &[0, 1],
+    };
+    write(printer, item, &kind, lines);
 }
 
 pub(super) fn conv2d_dx(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
-    let (kernel, g) = (&item.reads[0], &item.reads[1]);
-    let shape = &item.statement.ty.shape;
-    let own = row_major(shape);
-    let (p, k) = seen(kernel);
-    let places = Places::new((three(shape), 0, &own), (four(&kernel.shape), p, k), seen(g));
-    let x = printer.homes.element(kernel, &places.kernel);
-    let y = printer.homes.element(g, &places.pixel);
-    write(printer, item, &places, (&x, &y, &places.image), g.shape[2], lines);
+    let places = |item: &Item<'_>| {
+        let (kernel, shape) = (&item.reads[0], &item.statement.ty.shape);
+        let (own, (p, k)) = (row_major(shape), seen(kernel));
+        Places::new((three(shape), 0, &own), (four(&kernel.shape), p, k), seen(&item.reads[1]))
+    };
+    let kind = Kind {
+        places,
+        factors: [|places| &places.kernel, |places| &places.pixel],
+        target: |places| &places.image,
+        n_terms: |item| item.reads[1].shape[2],
+        own: &[4],
+    };
+    write(printer, item, &kind, lines);
 }
 
 pub(super) fn conv2d_dk(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
-    let (image, g) = (&item.reads[0], &item.reads[1]);
-    let shape = &item.statement.ty.shape;
-    let own = row_major(shape);
-    let (o, s) = seen(image);
-    let places = Places::new((three(&image.shape), o, s), (four(shape), 0, &own), seen(g));
-    let x = printer.homes.element(image, &places.image);
-    let y = printer.homes.element(g, &places.pixel);
-    write(printer, item, &places, (&x, &y, &places.kernel), 1, lines);
+    let places = |item: &Item<'_>| {
+        let (image, shape) = (&item.reads[0], &item.statement.ty.shape);
+        let (own, (o, s)) = (row_major(shape), seen(image));
+        Places::new((three(&image.shape), o, s), (four(shape), 0, &own), seen(&item.reads[1]))
+    };
+    let kind = Kind {
+        places,
+        factors: [|places| &places.image, |places| &places.pixel],
+        target: |places| &places.kernel,
+        n_terms: |_| 1,
+        own: &[2, 3, 4],
+    };
+    write(printer, item, &kind, lines);
 }

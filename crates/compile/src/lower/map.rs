@@ -15,6 +15,7 @@
 use eddy_tensor::{Op, Shape};
 
 use super::Right;
+use super::long_loops::Cut;
 use super::memory::Home;
 use super::print::Printer;
 use super::prune::can_fail;
@@ -38,10 +39,36 @@ impl Map<'_> {
             let (size, zero) = (item.statement.ty.shape.iter().product(), printer.precision.number(-0.0));
             loops(&[size], 0, lines, |lines| lines.line(format!("{} = {zero};", printer.result(item, "i0"))));
         }
+        if !self.in_pieces(lines) {
+            self.loops(self.nest(), lines);
+        }
+    }
+
+    /// The loops, and how what is read and then what is written moves in them.
+    fn nest(&self) -> Nest {
         let wholes: Vec<View> = self.items.iter().map(|item| written(item, self.shape)).collect();
         let views: Vec<&View> = self.items.iter().flat_map(|item| &item.reads).chain(&wholes).collect();
-        let nest = Nest::new(self.shape, &views);
-        let n_reads = views.len() - wholes.len();
+        Nest::new(self.shape, &views)
+    }
+
+    /// Lets threads run parts of the loop, if there is enough to do for them and it takes no sums.
+    fn in_pieces(&self, lines: &mut Lines) -> bool {
+        let sizes = self.nest().sizes();
+        let (Some(&size), None) = (sizes.first(), self.items.iter().find_map(summed_along)) else {
+            return false;
+        };
+        // A function takes about as long as sixteen terms of a product. Parts of a vector would take as long as whole ones.
+        let cost = |item: &Item<'_>| if takes_time(item) { 16 } else { 1 };
+        let n_terms = sizes.iter().product::<usize>() * self.items.iter().map(cost).sum::<usize>();
+        let cut = Cut { size, unit: if sizes.len() == 1 { 64 } else { 1 }, n_terms };
+        self.printer.in_pieces(self.items, &cut, lines, |printer, items, lines| {
+            let map = Map { printer, shape: self.shape, items };
+            map.loops(map.nest().part(), lines);
+        })
+    }
+
+    fn loops(&self, nest: Nest, lines: &mut Lines) {
+        let n_reads = self.items.iter().map(|item| item.reads.len()).sum();
         match self.blocks(&nest) {
             Some(blocks) => nest.write_outer(lines, |lines| self.overlapping(&nest, n_reads, &blocks, lines)),
             None => nest.write(lines, |lines| self.body(&nest, n_reads, &[], lines)),

@@ -55,6 +55,14 @@ impl Homes {
         &self.homes[&var]
     }
 
+    /// The array that a stream is in, if it is in one.
+    pub fn array(&self, var: VarId) -> Option<&str> {
+        match self.homes.get(&var)? {
+            Home::Array(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The array that is used while a result is computed, if it needs one.
     pub fn workspace(&self, var: VarId) -> Option<&str> {
         self.workspaces.get(&var).map(String::as_str)
@@ -70,6 +78,12 @@ impl Homes {
                 Home::Array(text) => format!("{text}[{place}]"),
             },
         }
+    }
+}
+
+impl FromIterator<(VarId, Home)> for Homes {
+    fn from_iter<T: IntoIterator<Item = (VarId, Home)>>(homes: T) -> Homes {
+        Homes { homes: homes.into_iter().collect(), ..Homes::default() }
     }
 }
 

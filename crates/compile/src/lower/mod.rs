@@ -11,7 +11,7 @@
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
 //! Then they are printed: [`map`] writes loops over elements, [`products`], [`reductions`], [`structure`] and
-//! [`convolution`] all other operations, and [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
+//! [`convolution`] all other operations, [`long_loops`] what several threads can run, and [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
 //! the same as those of the simulator.
 
 mod accumulate;
@@ -19,6 +19,7 @@ mod common;
 mod convolution;
 mod expression;
 mod extents;
+pub(crate) mod long_loops;
 mod map;
 pub(crate) mod memory;
 mod print;
@@ -37,6 +38,7 @@ use rustc_hash::FxHashMap;
 use crate::lines::Lines;
 use crate::precision::Precision;
 use crate::view::View;
+use long_loops::LongLoops;
 use memory::{Homes, Scratch};
 pub(crate) use prune::can_fail;
 
@@ -133,10 +135,11 @@ pub(crate) fn lower(
     names: &dyn Fn(VarId) -> String,
     precision: Precision,
     scratch: &mut Scratch,
+    long_loops: &LongLoops,
 ) -> Lowered {
     let code = accumulate::accumulate(prune::prune(&common::share(code)));
     let scheduled = schedule::schedule(&code);
     let homes = memory::assign(&code, &scheduled, names, scratch);
-    let lines = print::print(&code, &scheduled, &homes, precision);
+    let lines = print::print(&code, &scheduled, &homes, precision, long_loops);
     Lowered { lines, homes }
 }

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::expression::{Elements, chosen};
 use super::extents::rows_read;
+use super::long_loops::LongLoops;
 use super::map::Map;
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
@@ -19,6 +20,7 @@ use crate::precision::Precision;
 use crate::view::{Root, View, is_moving};
 
 /// What printers of operations share.
+#[derive(Clone)]
 pub(super) struct Printer<'a> {
     pub homes: &'a Homes,
     pub precision: Precision,
@@ -26,12 +28,20 @@ pub(super) struct Printer<'a> {
     pub rows_read: FxHashMap<VarId, Range<usize>>,
     /// Scalars that are declared where they are computed.
     pub declared_in_place: FxHashSet<VarId>,
+    /// Loops that are functions of their own.
+    pub long_loops: &'a LongLoops,
 }
 
 /// Writes all actions; scalars that are not always computed are declared in front.
-pub(super) fn print(code: &Code, scheduled: &Scheduled<'_>, homes: &Homes, precision: Precision) -> Lines {
+pub(super) fn print(
+    code: &Code,
+    scheduled: &Scheduled<'_>,
+    homes: &Homes,
+    precision: Precision,
+    long_loops: &LongLoops,
+) -> Lines {
     let (rows_read, declared_in_place) = (rows_read(code, scheduled), declared_in_place(scheduled));
-    let printer = Printer { homes, precision, rows_read, declared_in_place };
+    let printer = Printer { homes, precision, rows_read, declared_in_place, long_loops };
     let mut lines = Lines::default();
     printer.declare_scalars(scheduled, &mut lines);
     let mut actions = scheduled.actions.as_slice();

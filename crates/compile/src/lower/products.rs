@@ -6,11 +6,8 @@ use super::print::Printer;
 use super::schedule::Item;
 use crate::lines::Lines;
 use crate::nest::{index, loops, place};
+use crate::runtime::LARGE;
 use crate::view::{Root, View};
-
-/// Products of so many terms are worth the while of several threads, if there are any. One thread adds up about twenty terms in a nanosecond, so
-/// it has fifty microseconds to do; to wake another takes about twenty.
-const LARGE: usize = 1 << 20;
 
 /// `matmul`, with vectors as matrices of one row or one column.
 struct Product<'a> {

@@ -11,6 +11,7 @@ use std::process::Command;
 use eddy_flow::VarId;
 use eddy_tensor::{Op, Value};
 
+use super::long_loops::LongLoops;
 use super::memory::Scratch;
 use super::{Code, Group, Operand, Right, Statement, lower};
 use crate::precision::Precision;
@@ -47,7 +48,7 @@ fn function(number: usize, op: &Op, operands: &[Value], result: &Value, precisio
         ..Code::default()
     };
     let mut scratch = Scratch::default();
-    let lowered = lower(&code, &|_| "result".to_string(), precision, &mut scratch);
+    let lowered = lower(&code, &|_| "result".to_string(), precision, &mut scratch, &LongLoops::default());
     assert!(scratch.pieces.is_empty(), "one operation needs no memory");
     let c_type = precision.c_type(ty.scalar);
     let size = result.n_elements().max(1);

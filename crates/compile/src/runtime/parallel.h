@@ -1,63 +1,109 @@
-/* Large products of numbers of type NUM, in pieces that a host may compute at the same time.
+/* Large work on numbers of type NUM, in pieces that a host may compute at the same time.
  *
- * A piece is some rows of the result, or some columns. Each element is computed by one piece in the order that all products have, so how
- * many threads there are does not show in the bits. Without EDDY_PARALLEL, which only code for a host with threads defines, and before
- * the host has said how pieces are run, this is the product itself. */
+ * A piece of a product or of a sum of outer products is some rows of the result, or some columns. Each element is computed by one piece in
+ * the order that all such sums have, so how many threads there are does not show in the bits. Without EDDY_PARALLEL, which only code for a
+ * host with threads defines, and before the host has said how pieces are run, all is done at once. */
 #ifndef EDDY_RT_PARALLEL_NUM
 #define EDDY_RT_PARALLEL_NUM
 
 #ifdef EDDY_PARALLEL
 #ifndef EDDY_RT_PARALLEL
 #define EDDY_RT_PARALLEL
+/* A loop whose arrays are different ones. Compilers forget that if it becomes part of another function. */
+#if defined(__GNUC__)
+#define EDDY_LOOP static __attribute__((noinline))
+#else
+#define EDDY_LOOP static
+#endif
+
 typedef void (*EddyPiece)(void *context, size_t piece);
-typedef void (*EddyParallel)(size_t pieces, void *context, EddyPiece piece);
+/* Runs so many pieces, which have so many terms together. */
+typedef void (*EddyParallel)(size_t pieces, size_t terms, void *context, EddyPiece piece);
 static EddyParallel eddy_parallel = 0;
+
+/* Does what there is to do from one place to another. */
+typedef void (*EddyRange)(const void *context, size_t first, size_t end);
+typedef struct {
+  const void *context;
+  EddyRange range;
+  size_t size, per_piece;
+} EddyRanges;
+
+static void eddy_piece(void *context, size_t piece) {
+  const EddyRanges *const ranges = (const EddyRanges *)context;
+  const size_t first = piece * ranges->per_piece, rest = ranges->size - first;
+  ranges->range(ranges->context, first, first + (rest < ranges->per_piece ? rest : ranges->per_piece));
+}
+
+/* All places below `size`, in at most 32 pieces of whole units: enough of them for threads that come late. One piece if there are few terms. */
+static void eddy_in_pieces(size_t size, size_t unit, size_t terms, const void *context, EddyRange range) {
+  const size_t units = (size + unit - 1) / unit, per_piece = (units + 31) / 32 * unit;
+  EddyRanges ranges = {context, range, size, per_piece};
+  if (eddy_parallel == 0 || size <= per_piece || terms < EDDY_LARGE) range(context, 0, size);
+  else eddy_parallel((size + per_piece - 1) / per_piece, terms, &ranges, eddy_piece);
+}
 #endif
 
 typedef struct {
   size_t rows, inner, columns, a_row, a_term, b_term, c_row, plus_row;
   const NUM *a, *b, *plus;
   NUM *c;
-  size_t of_rows, of_columns; /* the size of a piece, along one of both */
 } EddyProductSUFFIX;
 
-static void eddy_product_pieceSUFFIX(void *context, size_t piece) {
+static void eddy_product_rowsSUFFIX(const void *context, size_t first, size_t end) {
   const EddyProductSUFFIX *const p = (const EddyProductSUFFIX *)context;
-  if (p->of_rows < p->rows) {
-    const size_t first = piece * p->of_rows, rest = p->rows - first;
-    eddy_matmul_plusSUFFIX(rest < p->of_rows ? rest : p->of_rows, p->inner, p->columns, p->a + first * p->a_row, p->a_row, p->a_term, p->b,
-                           p->b_term, p->c + first * p->c_row, p->c_row, p->plus == 0 ? 0 : p->plus + first * p->plus_row, p->plus_row);
-  } else {
-    const size_t first = piece * p->of_columns, rest = p->columns - first;
-    eddy_matmul_plusSUFFIX(p->rows, p->inner, rest < p->of_columns ? rest : p->of_columns, p->a, p->a_row, p->a_term, p->b + first,
-                           p->b_term, p->c + first, p->c_row, p->plus == 0 ? 0 : p->plus + first, p->plus_row);
-  }
+  eddy_matmul_plusSUFFIX(end - first, p->inner, p->columns, p->a + first * p->a_row, p->a_row, p->a_term, p->b, p->b_term,
+                         p->c + first * p->c_row, p->c_row, p->plus == 0 ? 0 : p->plus + first * p->plus_row, p->plus_row);
+}
+
+static void eddy_product_columnsSUFFIX(const void *context, size_t first, size_t end) {
+  const EddyProductSUFFIX *const p = (const EddyProductSUFFIX *)context;
+  eddy_matmul_plusSUFFIX(p->rows, p->inner, end - first, p->a, p->a_row, p->a_term, p->b + first, p->b_term, p->c + first, p->c_row,
+                         p->plus == 0 ? 0 : p->plus + first, p->plus_row);
+}
+
+typedef struct {
+  size_t columns, terms;
+  const NUM *x, *y;
+  ptrdiff_t x_term, y_term;
+  NUM *c;
+} EddyOuterSUFFIX;
+
+static void eddy_outer_pieceSUFFIX(const void *context, size_t first, size_t end) {
+  const EddyOuterSUFFIX *const p = (const EddyOuterSUFFIX *)context;
+  eddy_outer_sumsSUFFIX(end - first, p->columns, p->terms, p->x + first, p->x_term, p->y, p->y_term, p->c + first * p->columns);
 }
 #endif
 
-/* c = plus + a b, where inner is not 0 and there is enough to do for several threads. */
+/* c = plus + a b, where inner is not 0 and there may be enough to do for several threads. */
 EDDY_INLINE void eddy_large_matmul_plusSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                                const NUM *b, size_t b_term, NUM *c, size_t c_row, const NUM *plus, size_t plus_row) {
 #ifdef EDDY_PARALLEL
-  if (eddy_parallel != 0) {
-    /* Whole tiles of the product: some rows, or 8 vectors. */
-    const size_t row_tiles = (rows + EDDY_TILE_ROWS_NUM - 1) / EDDY_TILE_ROWS_NUM, column_tiles = (columns + 8 * EDDY_LANES_NUM - 1) / (8 * EDDY_LANES_NUM);
-    const size_t tiles = rows >= 8 ? row_tiles : column_tiles, pieces = tiles < 32 ? tiles : 32;
-    const size_t per_piece = (tiles + pieces - 1) / pieces;
-    EddyProductSUFFIX product = {rows, inner, columns, a_row, a_term, b_term, c_row, plus_row, a, b, plus, c, rows, columns};
-    if (rows >= 8) product.of_rows = EDDY_TILE_ROWS_NUM * per_piece;
-    else product.of_columns = 8 * EDDY_LANES_NUM * per_piece;
-    eddy_parallel((tiles + per_piece - 1) / per_piece, &product, eddy_product_pieceSUFFIX);
-    return;
-  }
-#endif
+  /* Whole tiles of the product, along the side that has more of them. */
+  const size_t of_rows = EDDY_TILE_ROWS_NUM, of_columns = (rows == 1 ? 8 : 3) * EDDY_LANES_NUM, terms = rows * inner * columns;
+  const EddyProductSUFFIX product = {rows, inner, columns, a_row, a_term, b_term, c_row, plus_row, a, b, plus, c};
+  if (rows / of_rows >= columns / of_columns) eddy_in_pieces(rows, of_rows, terms, &product, eddy_product_rowsSUFFIX);
+  else eddy_in_pieces(columns, of_columns, terms, &product, eddy_product_columnsSUFFIX);
+#else
   eddy_matmul_plusSUFFIX(rows, inner, columns, a, a_row, a_term, b, b_term, c, c_row, plus, plus_row);
+#endif
 }
 
 /* c = a b, likewise. */
 EDDY_INLINE void eddy_large_matmulSUFFIX(size_t rows, size_t inner, size_t columns, const NUM *a, size_t a_row, size_t a_term,
                                           const NUM *b, size_t b_term, NUM *c, size_t c_row) {
   eddy_large_matmul_plusSUFFIX(rows, inner, columns, a, a_row, a_term, b, b_term, c, c_row, 0, 0);
+}
+
+/* c = c + x y' for each of some vectors x and y, likewise. */
+EDDY_INLINE void eddy_large_outer_sumsSUFFIX(size_t rows, size_t columns, size_t terms, const NUM *x, ptrdiff_t x_term, const NUM *y,
+                                             ptrdiff_t y_term, NUM *c) {
+#ifdef EDDY_PARALLEL
+  const EddyOuterSUFFIX outer = {columns, terms, x, y, x_term, y_term, c};
+  eddy_in_pieces(rows, 4, rows * columns * terms, &outer, eddy_outer_pieceSUFFIX);
+#else
+  eddy_outer_sumsSUFFIX(rows, columns, terms, x, x_term, y, y_term, c);
+#endif
 }
 
 #endif

@@ -1,37 +1,94 @@
-//! How many threads compute large products does not show in their bits.
+//! How many threads compute large work does not show in its bits.
 
 use std::cell::RefCell;
 
 use eddy_reactive::cell::Cell;
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::engine::{Source, print};
+use eddy_reactive::flow::VarId;
 use eddy_reactive::simulate;
-use eddy_tensor::{Data, Type, Value};
+use eddy_tensor::{Data, Scalar, Type, Value};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
 use crate::generated::case::Ready;
 use crate::generated::harness::Verdict;
 use crate::samples::prepared_given;
 
-/// Products of several shapes, all of them large, and how many streams run at once: matrices, sizes that no tile divides, few rows, a vector.
-const PROGRAMS: [(&str, Option<usize>); 5] = [
-    ("node n(x:num[128,64]) -> (y) y = matmul(param(glorot_uniform([128,128])), x);", None),
-    ("node n(x:num[127,67]) -> (y) y = matmul(param(glorot_uniform([131,127])), x);", None),
-    ("node n(x:num[3,601]) -> (y) y = matmul(x, param(glorot_uniform([601,603])));", None),
-    ("node n(x:num[1001]) -> (y) y = matmul(param(glorot_uniform([1077,1001])), x);", None),
-    ("node n(x:num[251]) -> (y) y = tanh(matmul(param(glorot_uniform([233,251])), x));", Some(19)),
+/// A program with large work.
+struct Sample {
+    text: &'static str,
+    /// How many streams run at once.
+    batch: Option<usize>,
+    n_cycles: usize,
+    /// What its C calls.
+    calls: &'static [&'static str],
+}
+
+const fn sample(calls: &'static [&'static str], text: &'static str) -> Sample {
+    Sample { text, batch: None, n_cycles: 2, calls }
+}
+
+const PRODUCT: &[&str] = &["eddy_large_matmul("];
+const LOOP: &[&str] = &["&loop, law_range0"];
+
+const SAMPLES: [Sample; 14] = [
+    // Products of several shapes: matrices, sizes that no tile divides, few rows, a vector, a batch.
+    sample(PRODUCT, "node n(x:num[128,64]) -> (y) y = matmul(param(glorot_uniform([128,128])), x);"),
+    sample(PRODUCT, "node n(x:num[127,67]) -> (y) y = matmul(param(glorot_uniform([131,127])), x);"),
+    sample(PRODUCT, "node n(x:num[3,601]) -> (y) y = matmul(x, param(glorot_uniform([601,603])));"),
+    sample(PRODUCT, "node n(x:num[17,301]) -> (y) y = matmul(x, param(glorot_uniform([301,407])));"),
+    sample(PRODUCT, "node n(x:num[1001]) -> (y) y = matmul(param(glorot_uniform([1077,1001])), x);"),
+    Sample {
+        batch: Some(19),
+        ..sample(PRODUCT, "node n(x:num[251]) -> (y) y = tanh(matmul(param(glorot_uniform([233,251])), x));")
+    },
+    // Sums of outer products after a loop, and of products in it.
+    Sample {
+        n_cycles: 80,
+        ..sample(
+            &["eddy_large_outer_sums("],
+            "node f(x:num[121]) -> (y) y = sum(tanh(matmul(param(glorot_uniform([131,121])), x)));\n\
+             node n(x, end) -> (y, dx, dw) y, dx, dw = adj_f_end(x, end, 1.0);",
+        )
+    },
+    Sample {
+        n_cycles: 5,
+        ..sample(
+            &["eddy_large_matmul(", "eddy_large_matmul_plus("],
+            "node f(x:num[101,35]) -> (y) y = sum(tanh(matmul(param(glorot_uniform([303,101])), x)));\n\
+             node n(x, end) -> (y, dx, dw) y, dx, dw = adj_f_end(x, end, 1.0);",
+        )
+    },
+    // Loops: one, one inside of another, with scalars, and one that writes where it reads.
+    sample(LOOP, "node n(x:num[301,201]) -> (y) y = tanh(x) * sigmoid(x) + exp(0.5 * x);"),
+    sample(LOOP, "node n(x:num[301,201]) -> (y) y = sin(x) + cos(param(glorot_uniform([201])) * x);"),
+    sample(LOOP, "node n(x:num[30,2001]) -> (y) s = 0.0 fby s + x[1][7]; y = s * tanh(s + x);"),
+    sample(LOOP, "node n(x:num[301,201]) -> (y) y = zeros([301,201]) fby tanh(y + x) * 0.5;"),
+    // Convolutions, and their cotangents.
+    sample(LOOP, "node n(x:num[26,23,9]) -> (y) y = conv2d(x, param(glorot_uniform([3,4,9,27])));"),
+    Sample {
+        n_cycles: 3,
+        ..sample(
+            &["&loop, law_range0", "&loop, law_range1", "&loop, law_range2"],
+            "node f(x:num[26,23,9]) -> (y) y = sum(conv2d(x, param(glorot_uniform([3,4,9,27]))));\n\
+             node n(x, end) -> (y, dx, dk) y, dx, dk = adj_f_end(x, end, 1.0);",
+        )
+    },
 ];
 
-/// A value that looks like any.
+/// A value that looks like any; a window ends with the last cycle.
 #[allow(clippy::cast_precision_loss)] // the numbers are small
-fn value(ty: &Type, cycle: usize) -> Value {
+fn value(ty: &Type, cycle: usize, n_cycles: usize) -> Value {
+    if ty.scalar == Scalar::Bool {
+        return Value::Bool(cycle + 1 == n_cycles);
+    }
     let n: usize = ty.shape.iter().product();
     let numbers = (0..n).map(|at| ((at * 13 + cycle * 7) as f64 * 0.37).sin()).collect();
     Value::new(ty.shape.clone(), Data::Num(numbers)).expect("there are as many")
 }
 
-/// Whether compiled code hands pieces over.
-fn is_in_pieces(ready: &Ready) -> bool {
+/// The text of compiled code.
+fn text(ready: &Ready) -> String {
     let source = Source {
         flow: ready.flow(),
         clocks: ready.clocks(),
@@ -40,19 +97,26 @@ fn is_in_pieces(ready: &Ready) -> bool {
         is_checked: true,
         checkpoints: false,
     };
-    print(&source, "law", false).is_ok_and(|printed| printed.emitted.source.contains("void law_parallel("))
+    print(&source, "law", false).expect("it can be compiled").emitted.source
 }
 
 #[test]
 fn the_number_of_threads_does_not_show() {
     let (folder, number) = (Folder::new("threads"), RefCell::default());
-    for (text, batch) in PROGRAMS {
+    for Sample { text, batch, n_cycles, calls } in SAMPLES {
         let given = Given { batch, ..Given::default() };
         let prepared = prepared_given(text, "n", &given).unwrap_or_else(|found| panic!("{found:?}"));
-        let ty = prepared.flow.var(prepared.flow.inputs[0]).ty.clone();
-        let row = (0..2).map(|cycle| Cell::Value(value(&ty, cycle))).collect();
-        let ready = Ready { prepared, inputs: vec![row], n_cycles: 2 };
-        assert!(is_in_pieces(&ready), "{text} has no large product");
+        let row = |input: &VarId| {
+            let ty = &prepared.flow.var(*input).ty;
+            (0..n_cycles).map(|cycle| Cell::Value(value(ty, cycle, n_cycles))).collect()
+        };
+        let inputs = prepared.flow.inputs.iter().map(row).collect();
+        let ready = Ready { prepared, inputs, n_cycles };
+        let c = self::text(&ready);
+        assert!(c.contains("void law_parallel("), "{text} has nothing for threads");
+        for call in calls {
+            assert!(c.contains(call), "{text} does not call {call}:\n{c}");
+        }
         for n_threads in [1, 2, 3] {
             eddy_loader::set_threads(Some(n_threads));
             let how = How { flags: &["-O2", "-march=native"], single: n_threads == 2, ..PLAIN };

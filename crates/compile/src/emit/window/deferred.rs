@@ -16,6 +16,7 @@ use super::super::assign::copy;
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::precision::uniform;
+use crate::runtime::LARGE;
 use crate::view::View;
 
 /// A sum that is taken after the loop.
@@ -198,14 +199,15 @@ impl<'a> Emitter<'a> {
         };
         for sum in sums {
             let (register, ty) = (self.register(number, sum.register), self.ty(sum.register).clone());
-            let function = self.precision.function("outer_sums");
+            let (rows, columns) = (ty.shape[0], ty.shape[1]);
+            let is_large = rows * columns * MAX_BLOCK >= LARGE;
+            let function = self.precision.function(if is_large { "large_outer_sums" } else { "outer_sums" });
             let [x, y] = &sum.sides;
             let at = |side: &Side| format!("&{}[0], {sign}{}", side.at(first), side.stride);
             lines.block("if (high > low)", |lines| {
                 if let Some(start) = &sum.start {
                     lines.guarded(&[is_first.to_string()], |lines| copy(start, &register, &ty, lines));
                 }
-                let (rows, columns) = (ty.shape[0], ty.shape[1]);
                 let (x, y) = (at(x), at(y));
                 lines.line(format!(
                     "{function}({rows}, {columns}, (size_t)(high - low), {x}, {y}, {register});"

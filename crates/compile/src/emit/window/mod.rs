@@ -207,7 +207,7 @@ impl<'a> Emitter<'a> {
 
     pub(super) fn lowered(&mut self, code: &Code) -> Lowered {
         let names = |var: VarId| self.names.of(var);
-        lower(code, &names, self.precision, &mut self.scratch)
+        lower(code, &names, self.precision, &mut self.scratch, &self.long_loops)
     }
 }
 

@@ -1,0 +1,70 @@
+//! Threads: how much faster large products and long loops become with several of them.
+//!
+//! All columns are one compiled program in one process. They take turns; the best turn of each counts, by the clock on the wall, since other
+//! work on the machine can only slow a turn down. The results have the same bits whatever the column, which tests check, not this.
+
+use std::fmt::Write as _;
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+use super::eddy::compiled::Compiled;
+use super::machine::on_all_cores;
+use super::table::duration;
+use super::workload::Workload;
+
+/// Batches, whose products are large; one sequence, whose sums of outer products are; and loops over many elements. Sequences are short, so that
+/// there are runs which nothing interrupts.
+const WORKLOADS: [&str; 6] = [
+    "lstm-train-h64-b32-t10",
+    "lstm-train-h128-b32-t10",
+    "lstm-train-h256-b32-t10",
+    "lstm-train-h256-b1-t50",
+    "gmm-d64-k25-n1000-gradient",
+    "mlp-784-100-10-b32",
+];
+
+/// The table, measured on all cores.
+pub fn table(is_quick: bool) -> String {
+    on_all_cores(|| rows(is_quick))
+}
+
+fn rows(is_quick: bool) -> String {
+    let n_cores = available_parallelism().map_or(1, NonZero::get);
+    let columns: Vec<usize> = [1, 2, 4, 8, 16].into_iter().filter(|n| *n <= n_cores).collect();
+    let (n_turns, seconds) = if is_quick { (3, 0.1) } else { (15, 0.3) };
+    let heads: Vec<String> =
+        columns.iter().map(|n| format!("{n} thread{}", if *n == 1 { "" } else { "s" })).collect();
+    let mut text = format!(
+        "\n| workload | {} | times faster |\n|{}\n",
+        heads.join(" | "),
+        " --- |".repeat(columns.len() + 2)
+    );
+    for name in WORKLOADS {
+        println!("threads: {name}");
+        let workload = Workload::named(name).expect("it is a workload");
+        let row = Compiled::new(workload, seconds);
+        let row = row.map(|mut compiled| best_turns(&mut compiled, &columns, n_turns));
+        let _ = match row {
+            Ok(times) => {
+                let cells: Vec<String> = times.iter().map(|ns| duration(*ns)).collect();
+                let best = times.iter().copied().fold(f64::INFINITY, f64::min);
+                writeln!(text, "| {name} | {} | {:.2} |", cells.join(" | "), times[0] / best)
+            }
+            Err(why) => writeln!(text, "| {name} | not measured: {why} |{}", " |".repeat(columns.len())),
+        };
+    }
+    eddy_loader::set_threads(None);
+    text
+}
+
+/// The best time of a run with each number of threads, in nanoseconds.
+fn best_turns(compiled: &mut Compiled, columns: &[usize], n_turns: usize) -> Vec<f64> {
+    let mut best = vec![f64::INFINITY; columns.len()];
+    for _ in 0..n_turns {
+        for (best, n_threads) in best.iter_mut().zip(columns) {
+            eddy_loader::set_threads(Some(*n_threads));
+            *best = best.min(compiled.wall_turn());
+        }
+    }
+    best
+}
