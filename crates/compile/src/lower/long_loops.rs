@@ -14,8 +14,9 @@
 //! }
 //! ```
 //!
-//! Each array that the loop mentions is a parameter, and so is each scalar. Arrays with different names are different memory (`memory` counts on that, too), so a compiler may know: it then makes vectors of the
-//! loop as it does where the loop stands in its place. A loop is left where it is if an element is read that another part of it may write.
+//! Each array that the loop mentions is a parameter, and so is each scalar. Arrays with different names are different memory, so a compiler may know: it then makes vectors of the
+//! loop as it does where the loop stands in its place. A loop is left where it is if an element is read that another part of it may write, or a pointer that may point to what it
+//! writes.
 //!
 //! Only code for a host that has threads has such functions.
 
@@ -78,7 +79,7 @@ impl Printer<'_> {
         body: impl FnOnce(&Printer<'_>, &[Item<'_>], &mut Lines),
     ) -> bool {
         let Some(program) = &self.long_loops.program else { return false };
-        if cut.n_terms < LARGE || cut.size <= cut.unit || !can_be_cut(self.homes, items) {
+        if cut.n_terms < LARGE || cut.size <= cut.unit || !self.can_be_cut(items) {
             return false;
         }
         let mut parameters = Parameters::new(self, items);
@@ -95,25 +96,30 @@ impl Printer<'_> {
         });
         true
     }
-}
 
-/// Whether parts of a loop can run at the same time: none of it fails, and nothing is read that another part writes.
-fn can_be_cut(homes: &Homes, items: &[Item<'_>]) -> bool {
-    let own: FxHashSet<_> = items.iter().map(|item| item.statement.var).collect();
-    let written: FxHashSet<&str> = items.iter().filter_map(|item| homes.array(item.statement.var)).collect();
-    let is_harmless = |item: &Item<'_>, view: &View| match (&view.root, view.var()) {
-        (_, Some(var)) if own.contains(&var) => true,
-        (Root::Memory(text), _) if written.contains(text.as_str()) => is_same_element(item, view),
-        (_, Some(var)) if homes.array(var).is_some_and(|text| written.contains(text)) => {
-            is_same_element(item, view)
-        }
-        _ => true,
-    };
-    items.iter().all(|item| {
-        !can_fail(item.statement)
-            && !matches!(homes.home(item.statement.var), Home::Scalar(_))
-            && item.reads.iter().all(|view| is_harmless(item, view))
-    })
+    /// Whether parts of a loop can run at the same time: none of it fails, and nothing is read that another part writes.
+    fn can_be_cut(&self, items: &[Item<'_>]) -> bool {
+        let homes = self.homes;
+        let own: FxHashSet<_> = items.iter().map(|item| item.statement.var).collect();
+        let written: FxHashSet<&str> =
+            items.iter().filter_map(|item| homes.array(item.statement.var)).collect();
+        let is_written = |text: &str| written.contains(text);
+        let is_harmless = |item: &Item<'_>, view: &View| match (&view.root, view.var()) {
+            (_, Some(var)) if own.contains(&var) => true,
+            (Root::Memory(text), _) if is_written(text) => is_same_element(item, view),
+            (Root::Memory(text), _) => {
+                let targets = self.pointers.get(text).into_iter().flatten();
+                !targets.into_iter().any(|target| is_written(target))
+            }
+            (_, Some(var)) if homes.array(var).is_some_and(is_written) => is_same_element(item, view),
+            _ => true,
+        };
+        items.iter().all(|item| {
+            !can_fail(item.statement)
+                && !matches!(homes.home(item.statement.var), Home::Scalar(_))
+                && item.reads.iter().all(|view| is_harmless(item, view))
+        })
+    }
 }
 
 /// Whether the element that is read is the one at the place of the result.

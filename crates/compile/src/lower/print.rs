@@ -28,6 +28,8 @@ pub(super) struct Printer<'a> {
     pub rows_read: FxHashMap<VarId, Range<usize>>,
     /// Scalars that are declared where they are computed.
     pub declared_in_place: FxHashSet<VarId>,
+    /// Pointers, and the arrays that each may point to.
+    pub pointers: &'a FxHashMap<String, [String; 2]>,
     /// Loops that are functions of their own.
     pub long_loops: &'a LongLoops,
 }
@@ -41,7 +43,8 @@ pub(super) fn print(
     long_loops: &LongLoops,
 ) -> Lines {
     let (rows_read, declared_in_place) = (rows_read(code, scheduled), declared_in_place(scheduled));
-    let printer = Printer { homes, precision, rows_read, declared_in_place, long_loops };
+    let printer =
+        Printer { homes, precision, rows_read, declared_in_place, pointers: &code.pointers, long_loops };
     let mut lines = Lines::default();
     printer.declare_scalars(scheduled, &mut lines);
     let mut actions = scheduled.actions.as_slice();
