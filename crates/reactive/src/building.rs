@@ -63,7 +63,6 @@ pub fn build(
         vec![match why {
             NotCompiled::EventDriven
             | NotCompiled::Unknown(_)
-            | NotCompiled::Start(_)
             | NotCompiled::Fails(_) => {
                 diagnostic.help(format!("`eddy plan FILE --node {name} --stream` shows how it runs"))
             }

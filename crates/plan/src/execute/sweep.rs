@@ -70,7 +70,7 @@ fn again(
     chunk: std::ops::Range<usize>,
 ) -> Result<(), Stop> {
     for buffer in &checkpoint.buffers {
-        let is_read_ahead = checkpoint.ahead.contains(buffer);
+        let is_read_ahead = checkpoint.ahead.iter().any(|(_, ahead)| ahead == buffer);
         for (cycle, entry) in memory.buffers[buffer.0].iter_mut().enumerate() {
             if !(is_read_ahead && cycle == chunk.end) {
                 *entry = None;

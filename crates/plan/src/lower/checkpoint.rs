@@ -85,7 +85,7 @@ pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
         for instruction in region.single.iter_mut().flat_map(|body| &mut body.code) {
             instruction.store.retain(|store| !is_own(store));
         }
-        let (behind, ahead) = match &region.steps[backward] {
+        let [behind, ahead] = match &region.steps[backward] {
             Step::Sweep(sweep) => beyond(sweep, &own),
             Step::Unit(_) => unreachable!("a loop backwards is a sweep"),
         };
@@ -174,21 +174,21 @@ fn in_registers(read: &Read, zone: usize) -> Vec<(VarId, usize)> {
 }
 
 /// Which of these buffers a loop reads at the cycle before, and at the cycle after.
-fn beyond(sweep: &Sweep, own: &[BufferId]) -> (Vec<(VarId, BufferId)>, Vec<BufferId>) {
+fn beyond(sweep: &Sweep, own: &[BufferId]) -> [Vec<(VarId, BufferId)>; 2] {
     let (mut behind, mut ahead) = (Vec::new(), Vec::new());
     for read in reads(sweep) {
         let found = places(read).into_iter().filter(|(_, buffer)| own.contains(buffer));
         match read {
             Read::Here(..) => {}
             Read::Before { .. } => behind.extend(found),
-            Read::After { .. } => ahead.extend(found.map(|(_, buffer)| buffer)),
+            Read::After { .. } => ahead.extend(found),
         }
     }
     behind.sort_unstable();
     behind.dedup();
     ahead.sort_unstable();
     ahead.dedup();
-    (behind, ahead)
+    [behind, ahead]
 }
 
 /// Who uses a buffer.

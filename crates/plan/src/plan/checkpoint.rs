@@ -26,7 +26,7 @@ pub struct Checkpoint {
     /// Those of them that are read at the cycle before: where a chunk begins, that is in the register of the stream.
     pub behind: Vec<(VarId, BufferId)>,
     /// Those of them that are read at the cycle after: the first entry of the later chunk is kept.
-    pub ahead: Vec<BufferId>,
+    pub ahead: Vec<(VarId, BufferId)>,
 }
 
 /// Why there are no checkpoints, or not everywhere.

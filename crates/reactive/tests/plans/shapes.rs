@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
+use eddy_plan::Options;
+use eddy_plan::plan::{Cut, Direction, Mode, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
 use crate::generated::case::Ready;
@@ -65,6 +66,15 @@ fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &m
             }
         }
     }
+    for checkpoint in &region.checkpoints {
+        found.push("checkpoint");
+        if region.mode == Mode::Cut {
+            found.push("checkpoint, derived end");
+        }
+        if !checkpoint.again.trackers.is_empty() {
+            found.push("checkpoint, tracked");
+        }
+    }
     if region.slots.iter().any(|(slot, _)| is_sampled(windows.carried[slot.0].next)) {
         found.push("sampled slot");
     }
@@ -86,8 +96,13 @@ fn sample(family: Family, state: &mut u32) -> Sample {
 
 /// Draws programs, and tries at most so many of each shape; there must be at least so many.
 fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
-    let how = How { opens: true, ..PLAIN };
-    let folder = Folder::new(&format!("shapes-{family:?}"));
+    shapes_with(How { opens: true, ..PLAIN }, family, n, most, least);
+}
+
+/// The same for programs that are compiled in some way.
+fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
+    let planning = Options { checkpoints: how.checkpoints, ..options() };
+    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.checkpoints));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
@@ -96,7 +111,8 @@ fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize
     for _ in 0..n * factor {
         let sample = sample(family, &mut state);
         let Ok(ready) = &sample.ready else { continue };
-        let shapes = shapes(ready, &planned(ready, &options()));
+        let mut shapes = shapes(ready, &planned(ready, &planning));
+        shapes.retain(|shape| !how.checkpoints || shape.starts_with("checkpoint"));
         if !shapes.iter().any(|shape| counts.get(shape).is_none_or(|count| *count < most)) {
             continue;
         }
@@ -164,4 +180,13 @@ fn shapes_of_training() {
 fn shapes_of_derivatives_of_training() {
     let least = [("late prelude", 10), ("windows in windows", 3), ("windows in windows, backwards", 1)];
     all_shapes(Family::ThroughTraining, 300, 10, &least);
+}
+
+#[test]
+fn shapes_of_checkpoints() {
+    let how = How { flags: &["-O1", "-fsanitize=undefined", "-fno-sanitize-recover"], opens: true, checkpoints: true, ..PLAIN };
+    let plain = [("checkpoint", 10), ("checkpoint, tracked", 5), ("checkpoint, derived end", 5)];
+    shapes_with(how, Family::Plain, 1500, 10, &plain);
+    let adjoint = [("checkpoint", 10), ("checkpoint, tracked", 10), ("checkpoint, derived end", 3)];
+    shapes_with(how, Family::Adjoint, 800, 10, &adjoint);
 }

@@ -75,9 +75,18 @@ impl<'a> Emitter<'a> {
             let (from, to) = (self.register(number, *var), self.put_aside(which, *var));
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut aside);
         }
+        for tracker in &checkpoint.again.trackers {
+            let (register, flag) = self.tracker(number, tracker.shift);
+            let (to, is_written) = self.tracker_put_aside(which, tracker.shift);
+            let ty = self.ty(tracker.shift).clone();
+            aside.guarded(&[flag.clone()], |lines| copy(&memory(register, &ty), &to, &ty, lines));
+            aside.line(format!("{is_written} = {flag};"));
+        }
         lines.line(format!("/* sweep {number}, forwards; registers are put aside where a chunk begins */"));
+        self.start_sampled(number, sweep, lines);
+        let end = self.end_of_inner(region);
         lines.block("for (int64_t from = 0; from < n; from += chunk)", |lines| {
-            bounds(region, lines);
+            bounds(end, lines);
             lines.block("if (from > 0)", |lines| lines.append(&aside));
             forwards(&bodies, lines);
         });
@@ -92,15 +101,21 @@ impl<'a> Emitter<'a> {
         checkpoints: &[(usize, &'a Checkpoint)],
         lines: &mut Lines,
     ) {
-        let sums = self.deferred(region, number, sweep, self.chunk_entries());
+        let sums = if self.frame.is_open {
+            Vec::new()
+        } else {
+            self.deferred(region, number, sweep, self.chunk_entries())
+        };
         let bodies = self.bodies(region, number, sweep, &sums);
         let mut after_inner = Lines::default();
         self.write_sums(number, Direction::Backward, &sums, &mut after_inner);
         let again: Vec<[Lines; 2]> =
             checkpoints.iter().map(|(which, checkpoint)| self.again(region, *which, checkpoint)).collect();
         lines.line(format!("/* sweep {number}, backwards, chunk by chunk */"));
+        self.start_sampled(number, sweep, lines);
+        let end = self.end_of_inner(region);
         lines.block("for (int64_t from = (n - 1) / chunk * chunk; from >= 0; from -= chunk)", |lines| {
-            bounds(region, lines);
+            bounds(end, lines);
             for [start, run] in &again {
                 lines.append(start);
                 lines.append(run);
@@ -129,10 +144,10 @@ impl<'a> Emitter<'a> {
     fn again(&mut self, region: &'a Region, which: usize, checkpoint: &'a Checkpoint) -> [Lines; 2] {
         let (number, mut start, mut run) = (checkpoint.forward, Lines::default(), Lines::default());
         let mut ahead = Lines::default();
-        for buffer in &checkpoint.ahead {
+        for (var, buffer) in &checkpoint.ahead {
             // The first cycle of the chunk that was there is the one after this chunk.
-            let name = format!("self->{}", self.buffer_name(*buffer));
-            ahead.line(format!("memcpy(&{name}[chunk + 1], &{name}[1], sizeof {name}[1]);"));
+            let (name, ty) = (format!("self->{}", self.buffer_name(*buffer)), self.ty(*var));
+            copy(&memory(format!("{name}[1]"), ty), &format!("{name}[chunk + 1]"), ty, &mut ahead);
         }
         if !ahead.is_empty() {
             start.block("if (to < n)", |lines| lines.append(&ahead));
@@ -146,7 +161,19 @@ impl<'a> Emitter<'a> {
             let (from, to) = (self.register(number, *var), format!("self->{}[0]", self.buffer_name(*buffer)));
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut registers);
         }
+        for tracker in &checkpoint.again.trackers {
+            let (register, flag) = self.tracker(number, tracker.shift);
+            let (from, is_written) = self.tracker_put_aside(which, tracker.shift);
+            let ty = self.ty(tracker.shift).clone();
+            registers.line(format!("{flag} = {is_written};"));
+            registers.guarded(&[flag], |lines| copy(&memory(from, &ty), &register, &ty, lines));
+        }
         start.block("if (from > 0)", |lines| lines.append(&registers));
+        let mut carried = Lines::default();
+        self.start_sampled(number, &checkpoint.again, &mut carried);
+        if !carried.is_empty() {
+            start.block("if (from == 0)", |lines| lines.append(&carried));
+        }
         let bodies = self.bodies(region, number, &checkpoint.again, &[]);
         forwards(&bodies, &mut run);
         [start, run]
@@ -166,11 +193,25 @@ impl<'a> Emitter<'a> {
         }
         format!("self->{name}[from / chunk]")
     }
+
+    /// Where the register of a delay on a sampled clock is put aside, and whether it has a value.
+    fn tracker_put_aside(&mut self, which: usize, shift: VarId) -> (String, String) {
+        let flag = format!("cg{which}_{}", self.names.of(shift));
+        if self.state.find(&flag).is_none() {
+            let dimensions = vec![self.max_chunk()];
+            self.state.field(flag.clone(), Element::Flag, dimensions, String::new(), self.precision);
+        }
+        (self.put_aside(which, shift), format!("self->{flag}[from / chunk]"))
+    }
+
+    /// The cycle after the last inner one.
+    fn end_of_inner(&self, region: &Region) -> &'static str {
+        if self.frame.is_open || last_zones(region).is_empty() { "n" } else { "n - 1" }
+    }
 }
 
 /// Where a chunk ends, and which of its cycles are inner ones.
-fn bounds(region: &Region, lines: &mut Lines) {
-    let end = if last_zones(region).is_empty() { "n" } else { "n - 1" };
+fn bounds(end: &str, lines: &mut Lines) {
     lines.line("const int64_t to = from + chunk < n ? from + chunk : n, before = from - 1;");
     lines.line("const int64_t low = from > 0 ? from : 1;");
     lines.line(format!("const int64_t high = to < {end} ? to : {end};"));

@@ -91,8 +91,6 @@ impl<'a> Emitter<'a> {
             self.function(&format!("window{number}"), "int64_t n, int alt", &body);
         }
         self.step_of_windows(windows, max_window);
-        // What is kept for a chunk is too short for a window that is open.
-        self.opens &= self.chunked.is_empty();
         if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
             for (number, version) in windows.versions.iter().enumerate() {
                 let mut body = Lines::default();
@@ -101,7 +99,7 @@ impl<'a> Emitter<'a> {
             }
         }
         self.flush_windows(windows, max_window);
-        self.refused.take().map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// A function that runs a window.
@@ -128,6 +126,7 @@ impl<'a> Emitter<'a> {
         let region = &version.region;
         self.frame = Frame { is_open: true, is_cut_off: true, ..Frame::default() };
         self.n_units = 0;
+        Self::chunk_of_window(region, lines);
         self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
         self.frame = Frame::default();
@@ -167,6 +166,7 @@ impl<'a> Emitter<'a> {
         self.n_units = 0;
         if region.mode == Mode::Cut {
             self.frame.is_open = true;
+            Self::chunk_of_window(region, lines);
             self.steps(windows, region, 0, lines);
             self.emissions(region, version, lines);
             self.carry(windows, region, None, lines);
@@ -244,17 +244,6 @@ fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
     // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
     if let (Some(var), Constants::InText) = (emitter.fails_on_unknown(windows), emitter.constants_are) {
         return Err(NotCompiled::Fails(emitter.label(var)));
-    }
-    let is_sampled = |region: &Region, var: VarId| emitter.source.clocks.of(var) != region.clock;
-    let is_refused = |region: &Region| {
-        let mut sweeps = region.checkpoints.iter().map(|checkpoint| &checkpoint.again);
-        region.mode == Mode::Cut && !region.checkpoints.is_empty()
-            || sweeps.any(|sweep| {
-                !sweep.trackers.is_empty() || sweep.latches.iter().any(|latch| is_sampled(region, latch.var))
-            })
-    };
-    if windows.versions.iter().any(|version| is_refused(&version.region)) {
-        return Err(NotCompiled::Checkpoints);
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub(super) fn tracked(sweep: &Sweep, zone: ZoneId) -> Vec<(VarId, &Read)> {
 
 impl<'a> Emitter<'a> {
     /// The register of a delay, and the flag that says whether it has a value.
-    fn tracker(&mut self, sweep: usize, shift: VarId) -> (String, String) {
+    pub(super) fn tracker(&mut self, sweep: usize, shift: VarId) -> (String, String) {
         (self.state_value(&format!("x{sweep}"), shift), self.state_flag(&format!("xf{sweep}"), shift))
     }
 
@@ -158,9 +158,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn kept_presence(&mut self, var: VarId, place: &Place, at: &str) -> Option<String> {
         match place {
             Place::Absent | Place::Nowhere => Some("false".to_string()),
-            Place::Buffer(buffer) if self.is_sampled(var) => {
-                Some(format!("self->wf{}[{}]", buffer.0, self.frame.entry(at)))
-            }
+            Place::Buffer(buffer) if self.is_sampled(var) => Some(self.entry_flag(*buffer, at)),
             Place::Scalar(scalar) if self.is_sampled(var) => Some(format!("self->uf{}", scalar.0)),
             _ => None,
         }

@@ -197,13 +197,10 @@ impl<'a> Emitter<'a> {
             }
             let conditions = self.presence_of(context, lowered, instruction);
             let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
-            let entry = self.frame.entry("t");
             for store in &instruction.store {
                 match store {
-                    // Only who shows outputs asks for these flags.
-                    Store::Buffer(buffer) if self.chunked.contains(&buffer.0) => {}
                     Store::Buffer(buffer) => {
-                        lines.line(format!("self->wf{}[{entry}] = {is_there};", buffer.0));
+                        lines.line(format!("{} = {is_there};", self.entry_flag(*buffer, "t")));
                     }
                     Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
                 }
