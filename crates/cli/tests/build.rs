@@ -101,7 +101,16 @@ fn what_is_left_is_flushed() {
     if !has("cc") {
         return;
     }
-    let nodes = [("ahead", 10), ("unknown", 9), ("partly", 9), ("ends_late", 5), ("open", 10), ("late", 10), ("two", 10), ("sampled", 10)];
+    let nodes = [
+        ("ahead", 10),
+        ("unknown", 9),
+        ("partly", 9),
+        ("ends_late", 5),
+        ("open", 10),
+        ("late", 10),
+        ("two", 10),
+        ("sampled", 10),
+    ];
     for (node, n) in nodes {
         let folder = Folder::new(&format!("flush-{node}")).with("waiting.eddy", WAITING);
         written(&folder.eddy(&["build", "waiting.eddy", "--node", node, "--out", "c", "--max-window", "8"]));

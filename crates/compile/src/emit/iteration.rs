@@ -65,7 +65,11 @@ impl<'p> Loop<'p> {
 
 /// What must hold for the cycle of what is so late not to be past the end, or among so many last ones.
 pub(super) fn before_end(lag: usize, unknown: usize) -> String {
-    if unknown > lag { format!("t < end - {}", unknown - lag) } else { format!("t < end + {}", lag - unknown) }
+    if unknown > lag {
+        format!("t < end - {}", unknown - lag)
+    } else {
+        format!("t < end + {}", lag - unknown)
+    }
 }
 
 /// At how many of the last cycles of the trace streams may be unknown, whatever conditions are: `post` adds a cycle, `fby` takes one away.

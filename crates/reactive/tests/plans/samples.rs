@@ -36,17 +36,23 @@ pub enum Family {
     Training,
     /// The adjoint of training code and training loops.
     ThroughTraining,
+    /// Not a generated program, but one with streams that need each other in both directions, a bounded number of cycles away, inside of windows.
+    BothWays,
 }
 
 impl Sample {
     pub fn of(family: Family, source: &mut Source<'_>) -> Sample {
         let program = match family {
-            Family::Plain => source.program.program(),
-            Family::Adjoint => source.program.smooth_program(),
-            Family::Reset => source.program.program_to_train(),
-            Family::Training | Family::ThroughTraining => source.program.single_to_train(),
+            Family::Plain => Some(source.program.program()),
+            Family::Adjoint => Some(source.program.smooth_program()),
+            Family::Reset => Some(source.program.program_to_train()),
+            Family::Training | Family::ThroughTraining => Some(source.program.single_to_train()),
+            Family::BothWays => None,
         };
-        let (text, node) = derived(family, &program, &mut source.trace);
+        let (text, node) = match program {
+            Some(program) => derived(family, &program, &mut source.trace),
+            None => both_ways(&mut source.program.choices),
+        };
         let ready = prepared(&text, &node).and_then(|prepared| {
             trace(prepared, &mut source.trace, source.law).map_err(|NoValue| "no value")
         });
@@ -78,8 +84,24 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
             };
             return (text + &declaration, node);
         }
+        Family::BothWays => unreachable!("it is made of no program"),
     };
     (text, node)
+}
+
+/// `a` needs the next cycle of `b`, which is `a` some cycles ago; it starts with what is known, or with what is computed in the window.
+fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
+    let (ty, zero) = choices.among(&[("num []", "0.0"), ("num [2]", "zeros([2])")]);
+    let mut start = || choices.among(&["y + s", "y", "s - x", zero]);
+    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool) -> (o, a)\n  s = backfill(x, e);\n");
+    text += &format!("  a = s + (if e then {} else post b);\n", start());
+    text += &format!("  b = {} fby c;\n  c = {} fby d;\n", start(), start());
+    text += &format!("  d = {};\n", choices.among(&["a", "a * y", "y fby a"]));
+    text += "  o = a - s;\n";
+    text += &format!(
+        "node n(x:{ty}, y:{ty}, e:bool, k:bool) -> (o, a) o, a = m(x when k, y when k, e when k);\n"
+    );
+    (text, choices.among(&["m", "n"]).to_string())
 }
 
 /// Prepares a node, if it can be.

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use eddy_plan::Options;
-use eddy_plan::plan::{Cut, Direction, Mode, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
+use eddy_plan::plan::{
+    Cut, Direction, Late, Mode, Place, Plan, Read, Region, Right, RootPlan, Schedule, Step, Unit, Windows,
+};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
 use crate::generated::case::Ready;
@@ -29,7 +31,13 @@ fn shapes(ready: &Ready, plan: &Plan) -> Vec<&'static str> {
 }
 
 fn shapes_of_root(ready: &Ready, root: &RootPlan, found: &mut Vec<&'static str>) {
-    let Schedule::Windows(windows) = &root.schedule else { return };
+    let windows = match &root.schedule {
+        Schedule::Windows(windows) => windows,
+        Schedule::Forward(lagged) if lagged.max_lag > 0 && !root.may_be_unknown.is_empty() => {
+            return found.push("late, unknown at the end");
+        }
+        _ => return,
+    };
     if windows.prelude.max_lag > 0 {
         found.push("late prelude");
     }
@@ -48,7 +56,17 @@ fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &m
     let is_sampled = |var| ready.clocks().of(var) != region.clock;
     for step in &region.steps {
         match step {
-            Step::Unit(Unit::Retimed(_)) => found.push("retimed unit"),
+            Step::Unit(Unit::Retimed(retimed)) => {
+                found.push("retimed unit");
+                let is_computed = |late: &Late| {
+                    let is_tensor = !ready.flow().var(late.instruction.var).ty.shape.is_scalar();
+                    is_tensor
+                        && matches!(&late.instruction.right, Right::Previous { slot: Some(_), init, .. } if !matches!(init, Read::Here(_, Place::Immediate(_))))
+                };
+                if retimed.lagged.body.iter().any(is_computed) {
+                    found.push("retimed unit, computed start");
+                }
+            }
             Step::Unit(Unit::Nested(inner)) => {
                 found.push(match inner.order {
                     Direction::Forward => "windows in windows",
@@ -73,6 +91,12 @@ fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &m
         }
         if !checkpoint.again.trackers.is_empty() {
             found.push("checkpoint, tracked");
+        }
+        if checkpoint.again.direction == Direction::Backward {
+            found.push("checkpoint, backwards");
+        }
+        if region.steps.iter().any(|step| matches!(step, Step::Unit(_))) {
+            found.push("checkpoint, units");
         }
     }
     if region.slots.iter().any(|(slot, _)| is_sampled(windows.carried[slot.0].next)) {
@@ -141,6 +165,7 @@ fn shapes_of_plain_programs() {
     let least = [
         ("derived end", 10),
         ("late prelude", 10),
+        ("late, unknown at the end", 10),
         ("sampled latch", 8),
         ("sampled slot", 10),
         ("several roots", 10),
@@ -184,9 +209,31 @@ fn shapes_of_derivatives_of_training() {
 
 #[test]
 fn shapes_of_checkpoints() {
-    let how = How { flags: &["-O1", "-fsanitize=undefined", "-fno-sanitize-recover"], opens: true, checkpoints: true, ..PLAIN };
-    let plain = [("checkpoint", 10), ("checkpoint, tracked", 5), ("checkpoint, derived end", 5)];
+    let how = How {
+        flags: &["-O1", "-fsanitize=undefined", "-fno-sanitize-recover"],
+        opens: true,
+        checkpoints: true,
+        ..PLAIN
+    };
+    let plain = [
+        ("checkpoint", 10),
+        ("checkpoint, tracked", 5),
+        ("checkpoint, derived end", 5),
+        ("checkpoint, backwards", 5),
+        ("checkpoint, units", 1),
+    ];
     shapes_with(how, Family::Plain, 1500, 10, &plain);
-    let adjoint = [("checkpoint", 10), ("checkpoint, tracked", 10), ("checkpoint, derived end", 3)];
+    let adjoint = [
+        ("checkpoint", 10),
+        ("checkpoint, tracked", 10),
+        ("checkpoint, derived end", 3),
+        ("checkpoint, backwards", 5),
+    ];
     shapes_with(how, Family::Adjoint, 800, 10, &adjoint);
+}
+
+#[test]
+fn shapes_of_streams_that_go_both_ways() {
+    let least = [("retimed unit", 10), ("retimed unit, computed start", 10)];
+    all_shapes(Family::BothWays, 60, 15, &least);
 }

@@ -10,7 +10,7 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
-//! * [`checkpoint`]: loops that run again, chunk by chunk.
+//! * [`checkpoint`]: loops that run again, chunk by chunk; [`chunks`]: which cycles these are.
 //! * [`nested`], [`retimed`]: units.
 //! * [`derived`]: windows that end where nothing waits.
 //! * [`deferred`]: sums of outer products, taken after a loop.
@@ -22,6 +22,7 @@
 
 mod carry;
 mod checkpoint;
+mod chunks;
 mod deferred;
 mod derived;
 mod frame;

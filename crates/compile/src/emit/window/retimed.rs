@@ -5,11 +5,11 @@
 use eddy_flow::VarId;
 use eddy_plan::plan::{Carried, Late, Place, Read, Retimed, Right as Planned, SlotId, Windows};
 
+use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::iteration::Loop;
 use super::super::reads::memory;
-use super::super::Emitter;
 use super::Context;
 use super::frame::Entries;
 use super::nested::shifted;
