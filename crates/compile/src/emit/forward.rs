@@ -15,7 +15,7 @@ use super::reads::memory;
 use super::{Emitter, Shape};
 use crate::layout::Element;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
+use crate::lower::{Code, Lowered, Operand, Right, Statement, lower};
 use crate::view::{Root, View};
 
 impl<'a> Emitter<'a> {
@@ -128,10 +128,7 @@ impl<'a> Emitter<'a> {
         for late in this.body() {
             let conditions = self.conditions(this, late);
             let statement = self.statement(this, late);
-            match code.groups.last_mut() {
-                Some(group) if group.conditions == conditions => group.statements.push(statement),
-                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
-            }
+            code.add(conditions, vec![statement]);
         }
         for register in &this.lagged.registers {
             if let Read::Here(next, Place::Ring(0)) = &register.next

@@ -108,6 +108,8 @@ struct Emitter<'a> {
     n_units: usize,
     /// Slots that have a flag which says whether they were written.
     flagged: FxHashSet<SlotId>,
+    /// Streams with a companion that says whether they are known.
+    doubts: window::Doubts,
     /// The window whose code is being written.
     frame: window::Frame,
 }
@@ -153,6 +155,7 @@ impl<'a> Emitter<'a> {
             left_out: 0,
             n_units: 0,
             flagged: FxHashSet::default(),
+            doubts: window::Doubts::default(),
             frame: window::Frame::default(),
         }
     }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eddy_compile::emit::{Emitted, NotCompiled};
-use eddy_compile::machine::Machine;
+use eddy_compile::emit::{Emitted, NotCompiled, Shape};
+use eddy_compile::machine::{Machine, Trouble};
 use eddy_loader::Library;
 use eddy_plan::plan::RootPlan;
 use eddy_reactive::cell::Cell;
@@ -92,11 +92,15 @@ struct Flushed {
     machine: Machine,
     /// Whether it gives the outputs of all cycles.
     is_complete: bool,
+    /// Whether windows end where nothing waits: then an operation that has no value has none in the simulator either.
+    is_derived: bool,
 }
 
 impl Flushed {
     fn new(emitted: &Emitted, library: &Library) -> Flushed {
-        Flushed { machine: Machine::new(emitted.clone(), library), is_complete: emitted.is_flushed }
+        let machine = Machine::new(emitted.clone(), library);
+        let is_derived = matches!(emitted.shape, Shape::Windows { end: None, .. });
+        Flushed { machine, is_complete: emitted.is_flushed, is_derived }
     }
 }
 
@@ -160,7 +164,7 @@ fn parts(
 /// Code that is called without a host gives all cycles, the last ones when it is flushed; if something may be unknown then, it gives
 /// those of the first cycles, in which nothing is.
 fn flushes(ready: &Ready, machine: Flushed, simulated: &[Vec<Cell>]) -> Result<(), String> {
-    let Flushed { mut machine, is_complete } = machine;
+    let Flushed { mut machine, is_complete, is_derived } = machine;
     let is_known = |cell: &Cell| matches!(cell, Cell::Value(_) | Cell::Absent);
     let inputs = (0..ready.n_cycles).map(|cycle| ready.cycle(cycle)).collect::<Vec<_>>();
     let is_all_known = simulated.iter().flatten().all(is_known);
@@ -170,9 +174,11 @@ fn flushes(ready: &Ready, machine: Flushed, simulated: &[Vec<Cell>]) -> Result<(
     let mut rows = Vec::new();
     for cells in &inputs {
         let values: Vec<_> = cells.iter().map(|cell| cell.value().cloned()).collect();
-        // A window in which a condition changes that was assumed to be constant is run by the host.
-        if machine.step(&values).is_err() {
-            return Ok(());
+        match machine.step(&values) {
+            Ok(()) => {}
+            Err(trouble @ Trouble::Operation(_)) if is_derived => return Err(format!("{trouble:?}")),
+            // A window in which a condition changes that was assumed to be constant is run by the host.
+            Err(_) => return Ok(()),
         }
         rows.extend(std::iter::from_fn(|| machine.next_row()));
     }
@@ -203,6 +209,12 @@ fn source(ready: &Ready, how: How) -> Source<'_> {
         is_checked: true,
         checkpoints: how.checkpoints,
     }
+}
+
+/// Whether operations wait until it is known what they are applied to.
+pub fn has_doubts(ready: &Ready, how: How) -> bool {
+    let printed = print(&source(ready, how), "law", how.opens);
+    printed.is_ok_and(|printed| printed.emitted.source.contains("is it known: "))
 }
 
 pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>) -> Trial {

@@ -38,6 +38,8 @@ pub enum Family {
     ThroughTraining,
     /// Not a generated program, but one with streams that need each other in both directions, a bounded number of cycles away, inside of windows.
     BothWays,
+    /// Not a generated program either: windows end where nothing waits, and operations that may have no value are applied to what is not known there.
+    InDoubt,
 }
 
 impl Sample {
@@ -47,10 +49,11 @@ impl Sample {
             Family::Adjoint => Some(source.program.smooth_program()),
             Family::Reset => Some(source.program.program_to_train()),
             Family::Training | Family::ThroughTraining => Some(source.program.single_to_train()),
-            Family::BothWays => None,
+            Family::BothWays | Family::InDoubt => None,
         };
         let (text, node) = match program {
             Some(program) => derived(family, &program, &mut source.trace),
+            None if matches!(family, Family::InDoubt) => in_doubt(&mut source.program.choices),
             None => both_ways(&mut source.program.choices),
         };
         let ready = prepared(&text, &node).and_then(|prepared| {
@@ -84,7 +87,7 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
             };
             return (text + &declaration, node);
         }
-        Family::BothWays => unreachable!("it is made of no program"),
+        Family::BothWays | Family::InDoubt => unreachable!("it is made of no program"),
     };
     (text, node)
 }
@@ -101,6 +104,22 @@ fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     text += &format!(
         "node n(x:{ty}, y:{ty}, e:bool, k:bool) -> (o, a) o, a = m(x when k, y when k, e when k);\n"
     );
+    (text, choices.among(&["m", "n"]).to_string())
+}
+
+/// Integers from the next cycles at which conditions hold.
+fn in_doubt(choices: &mut Choices<'_>) -> (String, String) {
+    let (ty, zero) = choices.among(&[("int []", "0"), ("int [2]", "full([2], 0)")]);
+    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n");
+    text += "  a = backfill(x, e);\n  b = backfill(y, g);\n";
+    text += &format!("  c = {};\n", choices.among(&["a + b", "a * b - x", "x div (a + b)", "(a mod b) + y"]));
+    let conditions = ["e", "g", "e and g", "backfill(e, g)"];
+    text +=
+        &format!("  o = if {} then c else {};\n", choices.among(&conditions), choices.among(&["x", "c * c"]));
+    text += &format!("  p = {};\n", choices.among(&["o + x", "c + (if g then y else post p)", "x"]));
+    text += &format!("  q = x + ({zero} fby {});\n", choices.among(&["c", "x", "q"]));
+    text += &format!("node n(x:{ty}, y:{ty}, e:bool, g:bool, k:bool) -> (o, p, q)\n");
+    text += "  o, p, q = m(x when k, y when k, e when k, g when k);\n";
     (text, choices.among(&["m", "n"]).to_string())
 }
 

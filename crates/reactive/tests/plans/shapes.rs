@@ -8,7 +8,7 @@ use eddy_plan::plan::{
     Cut, Direction, Late, Mode, Place, Plan, Read, Region, Right, RootPlan, Schedule, Step, Unit, Windows,
 };
 
-use crate::compiled::{Folder, How, PLAIN, agrees};
+use crate::compiled::{Folder, How, PLAIN, agrees, has_doubts};
 use crate::generated::case::Ready;
 use crate::generated::generate::{Choices, Generator};
 use crate::generated::harness::{Source, Verdict, show};
@@ -136,6 +136,9 @@ fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static
         let sample = sample(family, &mut state);
         let Ok(ready) = &sample.ready else { continue };
         let mut shapes = shapes(ready, &planned(ready, &planning));
+        if shapes.contains(&"derived end") && has_doubts(ready, how) {
+            shapes.push(if how.checkpoints { "checkpoint, in doubt" } else { "in doubt" });
+        }
         shapes.retain(|shape| !how.checkpoints || shape.starts_with("checkpoint"));
         if !shapes.iter().any(|shape| counts.get(shape).is_none_or(|count| *count < most)) {
             continue;
@@ -236,4 +239,11 @@ fn shapes_of_checkpoints() {
 fn shapes_of_streams_that_go_both_ways() {
     let least = [("retimed unit", 10), ("retimed unit, computed start", 10)];
     all_shapes(Family::BothWays, 60, 15, &least);
+}
+
+#[test]
+fn shapes_of_programs_in_doubt() {
+    all_shapes(Family::InDoubt, 150, 25, &[("derived end", 20), ("in doubt", 20)]);
+    let how = How { flags: &["-O1"], opens: true, checkpoints: true, ..PLAIN };
+    shapes_with(how, Family::InDoubt, 100, 10, &[("checkpoint, in doubt", 5)]);
 }

@@ -73,8 +73,11 @@ impl<'a> Emitter<'a> {
             let (register, flag) = self.tracker(number, tracker.shift);
             let (to, is_written) = self.tracker_put_aside(chunks, which, tracker.shift);
             let ty = self.ty(tracker.shift).clone();
-            aside.guarded(&[flag.clone()], |lines| copy(&memory(register, &ty), &to, &ty, lines));
+            aside.guarded(std::slice::from_ref(&flag), |lines| copy(&memory(register, &ty), &to, &ty, lines));
             aside.line(format!("{is_written} = {flag};"));
+        }
+        for (certain, to) in self.certainties_put_aside(chunks, which, (number, checkpoint)) {
+            aside.line(format!("{to} = {certain};"));
         }
         lines.line(format!(
             "/* sweep {number}, {}; registers are put aside where a chunk begins */",
@@ -113,7 +116,9 @@ impl<'a> Emitter<'a> {
         let (end, chunks) = (self.end_of_inner(region), Chunks(checkpoints[0].1.again.direction));
         lines.block(chunks.reversed(), |lines| {
             chunks.bounds(end, lines);
-            again.iter().for_each(|again| lines.append(again));
+            for again in &again {
+                lines.append(again);
+            }
             run(&bodies, sweep.direction, &after_inner, lines);
         });
     }
@@ -127,6 +132,10 @@ impl<'a> Emitter<'a> {
         for (var, buffer) in &checkpoint.ahead {
             let (name, ty) = (format!("self->{}", self.buffer_name(*buffer)), self.ty(*var));
             copy(&memory(format!("{name}[{from}]"), ty), &format!("{name}[{to}]"), ty, &mut ahead);
+            if self.companion(*var).is_some() {
+                let certain = self.certainties_of_buffer(*buffer);
+                ahead.line(format!("{certain}[{to}] = {certain}[{from}];"));
+            }
         }
         if !ahead.is_empty() {
             lines.block(&format!("if ({is_there})"), |lines| lines.append(&ahead));
@@ -136,10 +145,17 @@ impl<'a> Emitter<'a> {
             let (from, to) = (self.put_aside(chunks, which, *var), self.register(number, *var));
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut registers);
         }
+        for (certain, from) in self.certainties_put_aside(chunks, which, (number, checkpoint)) {
+            registers.line(format!("{certain} = {from};"));
+        }
         for (var, buffer) in &checkpoint.behind {
             let from = self.register(number, *var);
             let to = format!("self->{}[{}]", self.buffer_name(*buffer), chunks.behind());
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut registers);
+            if self.companion(*var).is_some() {
+                let (to, from) = (self.certainties_of_buffer(*buffer), self.register_certainty(number, *var));
+                registers.line(format!("{to}[{}] = {from};", chunks.behind()));
+            }
         }
         for tracker in &checkpoint.again.trackers {
             let (register, flag) = self.tracker(number, tracker.shift);
@@ -182,6 +198,34 @@ impl<'a> Emitter<'a> {
             self.state.field(flag.clone(), Element::Flag, dimensions, String::new(), self.precision);
         }
         (self.put_aside(chunks, which, shift), format!("self->{flag}[{}]", chunks.number()))
+    }
+
+    /// What says whether registers are known, and where that is put aside.
+    fn certainties_put_aside(
+        &mut self,
+        chunks: Chunks,
+        which: usize,
+        (number, checkpoint): (usize, &'a Checkpoint),
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let registers = checkpoint.registers.iter().map(|var| (*var, false));
+        let trackers = checkpoint.again.trackers.iter().map(|tracker| (tracker.shift, true));
+        for (var, is_tracker) in registers.chain(trackers) {
+            if self.companion(var).is_none() {
+                continue;
+            }
+            let certain = match is_tracker {
+                true => self.tracker_certainty(number, var),
+                false => self.register_certainty(number, var),
+            };
+            let name = format!("ck{which}_{}", certain.trim_start_matches("self->"));
+            if self.state.find(&name).is_none() {
+                let dimensions = vec![self.max_chunk()];
+                self.state.field(name.clone(), Element::Flag, dimensions, String::new(), self.precision);
+            }
+            found.push((certain, format!("self->{name}[{}]", chunks.number())));
+        }
+        found
     }
 
     /// The cycle after the last inner one.

@@ -12,7 +12,7 @@
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
 //! * [`checkpoint`]: loops that run again, chunk by chunk; [`chunks`]: which cycles these are.
 //! * [`nested`], [`retimed`]: units.
-//! * [`derived`]: windows that end where nothing waits.
+//! * [`derived`]: windows that end where nothing waits; [`doubt`]: what is not known there.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
 //! * [`frame`]: the cycles that code runs over.
@@ -25,6 +25,7 @@ mod checkpoint;
 mod chunks;
 mod deferred;
 mod derived;
+mod doubt;
 mod frame;
 mod nested;
 mod prelude;
@@ -40,6 +41,7 @@ use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
 use rustc_hash::FxHashSet;
 
+pub(super) use doubt::Doubts;
 pub(super) use frame::Frame;
 
 use super::assign::copy;
@@ -73,7 +75,7 @@ impl Context {
 impl<'a> Emitter<'a> {
     /// Writes `step`, `flush` and the window.
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
-        check(windows, self)?;
+        self.check(windows)?;
         self.count("n", "cycles in the window");
         let lag = windows.prelude.max_lag;
         self.max_outputs = max_window + lag;
@@ -205,6 +207,19 @@ impl<'a> Emitter<'a> {
         alternatives(&carried, lines);
     }
 
+    /// What is not printed runs in the simulator.
+    fn check(&mut self, windows: &'a Windows) -> Result<(), NotCompiled> {
+        // At the end of a trace `post` is unknown; compiled code knows no such values.
+        if let (Some(var), Cut::Trace) = (self.root.may_be_unknown.first(), &windows.cut) {
+            return Err(NotCompiled::Unknown(self.label(*var)));
+        }
+        // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
+        match self.find_doubts(windows) {
+            Some(var) if self.constants_are == Constants::InText => Err(NotCompiled::Fails(self.label(var))),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn lowered(&mut self, code: &Code) -> Lowered {
         let names = |var: VarId| self.names.of(var);
         lower(code, &names, self.precision, &mut self.scratch)
@@ -234,17 +249,4 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
             lines.block("else", |lines| lines.append(last));
         }
     }
-}
-
-/// What is not printed runs in the simulator.
-fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
-    // At the end of a trace `post` is unknown; compiled code knows no such values.
-    if let (Some(var), Cut::Trace) = (emitter.root.may_be_unknown.first(), &windows.cut) {
-        return Err(NotCompiled::Unknown(emitter.label(*var)));
-    }
-    // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
-    if let (Some(var), Constants::InText) = (emitter.fails_on_unknown(windows), emitter.constants_are) {
-        return Err(NotCompiled::Fails(emitter.label(var)));
-    }
-    Ok(())
 }

@@ -65,7 +65,8 @@ impl Emitter<'_> {
         format!("self->{}[{}]", self.flags_name(buffer), self.index(buffer, at))
     }
 
-    fn index(&self, buffer: BufferId, at: &str) -> String {
+    /// The index of a cycle in a buffer.
+    pub(super) fn index(&self, buffer: BufferId, at: &str) -> String {
         if self.chunked.contains(&buffer.0) { format!("{at} - before") } else { self.frame.entry(at) }
     }
 

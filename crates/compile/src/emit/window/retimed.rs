@@ -14,7 +14,7 @@ use super::Context;
 use super::frame::Entries;
 use super::nested::shifted;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right, Statement};
+use crate::lower::{Code, Lowered, Operand, Right, Statement};
 use crate::view::{Root, View};
 
 /// A loop, and where it is.
@@ -97,10 +97,7 @@ impl<'a> Emitter<'a> {
             let right = self.retimed_right(site, late, &mut statements);
             statements.push(self.statement_of(var, right));
             let conditions = vec![(truth(format!("({})", site.has_come(late.lag))), true)];
-            match code.groups.last_mut() {
-                Some(group) if group.conditions == conditions => group.statements.extend(statements),
-                _ => code.groups.push(Group { conditions, statements }),
-            }
+            code.add(conditions, statements);
             let places = code.exports.entry(var).or_default();
             let is_carried = retimed.slots.iter().any(|(_, read)| read.var() == var);
             if is_carried || site.this.lagged.rings.iter().any(|ring| ring.var == var) {

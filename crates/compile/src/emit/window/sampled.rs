@@ -13,6 +13,7 @@ use super::super::assign::{Write, copy};
 use super::super::forward::truth;
 use super::super::reads::memory;
 use super::Context;
+use super::doubt::bool_type;
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Lowered, Operand, Right};
@@ -35,6 +36,10 @@ impl<'a> Emitter<'a> {
         for tracker in &sweep.trackers {
             let (register, flag) = self.tracker(number, tracker.shift);
             let ty = self.ty(tracker.shift).clone();
+            if self.companion(tracker.shift).is_some() {
+                let certain = self.tracker_certainty(number, tracker.shift);
+                lines.line(format!("{certain} = true;"));
+            }
             let instructions = sweep.bodies.iter().flat_map(|body| &body.code);
             let slot =
                 instructions.filter(|instruction| instruction.var == tracker.shift).find_map(|instruction| {
@@ -193,9 +198,20 @@ impl<'a> Emitter<'a> {
         let ty = self.ty(latch.var).clone();
         let view = lowered.homes.seen(latch.var, &ty);
         let to = format!("self->u{}", latch.scalar.0);
+        let certain = self.companion(latch.var).map(|own| {
+            let view = lowered.homes.seen(own, &bool_type());
+            let element = lowered.homes.element(&view, &view.offset.to_string());
+            format!("{} = {element};", self.scalar_certainty(latch.scalar))
+        });
+        let keep = |lines: &mut Lines| {
+            copy(&view, &to, &ty, lines);
+            if let Some(certain) = &certain {
+                lines.line(certain);
+            }
+        };
         if !self.is_sampled(latch.var) {
             let last = if self.frame.is_open { "t == n - 1" } else { "t == n - 2" };
-            return lines.guarded(&[last.to_string()], |lines| copy(&view, &to, &ty, lines));
+            return lines.guarded(&[last.to_string()], keep);
         }
         let flag = format!("self->uf{}", latch.scalar.0);
         let mut conditions = self.there(context, lowered, body, &Read::Here(latch.var, Place::Local));
@@ -203,7 +219,7 @@ impl<'a> Emitter<'a> {
             conditions.push(format!("!{flag}"));
         }
         lines.guarded(&conditions, |lines| {
-            copy(&view, &to, &ty, lines);
+            keep(lines);
             lines.line(format!("{flag} = true;"));
         });
     }
