@@ -88,6 +88,8 @@ fn what_is_written_is_clean() {
 const WAITING: &str = "
 node ahead(x)->(y) y = x - (0.0 fby back x);
 node unknown(x)->(y) y = x - post x;
+node partly(x)->(y,z) y = x - post x; z = x - (0.0 fby back (0.0 fby back (0.0 fby back x)));
+node ends_late(x,e)->(o) d = (0.0 fby back (0.0 fby back x)) - post x; o = backfill(d,e);
 node open(x,e)->(s) s = x + (if true fby e then 0.0 else 0.0 fby back s);
 node late(x,e)->(o) d = x - (0.0 fby back x); o = d + (if e then 0.0 else 0.0 fby back o);
 node two(x,y,e,g)->(s) s = backfill(x,e) + backfill(y,g);
@@ -99,7 +101,16 @@ fn what_is_left_is_flushed() {
     if !has("cc") {
         return;
     }
-    let nodes = [("ahead", 10), ("unknown", 9), ("open", 10), ("late", 10), ("two", 10), ("sampled", 10)];
+    let nodes = [
+        ("ahead", 10),
+        ("unknown", 9),
+        ("partly", 9),
+        ("ends_late", 5),
+        ("open", 10),
+        ("late", 10),
+        ("two", 10),
+        ("sampled", 10),
+    ];
     for (node, n) in nodes {
         let folder = Folder::new(&format!("flush-{node}")).with("waiting.eddy", WAITING);
         written(&folder.eddy(&["build", "waiting.eddy", "--node", node, "--out", "c", "--max-window", "8"]));

@@ -21,6 +21,12 @@ impl Names {
     pub fn of(&self, var: VarId) -> String {
         self.names[var.index()].clone()
     }
+
+    /// A stream that the program does not have: a step on the way to the value of one that it has.
+    pub fn step_to(&mut self, var: VarId) -> VarId {
+        self.names.push(format!("s{}_{}", self.names.len(), self.of(var)));
+        VarId::new(self.names.len() - 1)
+    }
 }
 
 /// Names of fields for inputs and outputs: those of the program, if C allows them.

@@ -61,10 +61,7 @@ pub fn build(
         let title = format!("the node `{name}` cannot be written in C");
         let diagnostic = Diagnostic::error(codes::NO_C, span, title).reason(why.to_string());
         vec![match why {
-            NotCompiled::EventDriven
-            | NotCompiled::Unknown(_)
-            | NotCompiled::Start(_)
-            | NotCompiled::Fails(_) => {
+            NotCompiled::EventDriven | NotCompiled::Unknown(_) | NotCompiled::Fails(_) => {
                 diagnostic.help(format!("`eddy plan FILE --node {name} --stream` shows how it runs"))
             }
             NotCompiled::SeveralRoots(..) => {

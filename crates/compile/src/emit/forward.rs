@@ -15,7 +15,7 @@ use super::reads::memory;
 use super::{Emitter, Shape};
 use crate::layout::Element;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right, Statement, lower};
+use crate::lower::{Code, Lowered, Operand, Right, Statement, lower};
 use crate::view::{Root, View};
 
 impl<'a> Emitter<'a> {
@@ -50,7 +50,7 @@ impl<'a> Emitter<'a> {
             z => format!("t >= {z}"),
         };
         self.step(&body, &result);
-        if is_late && self.root.may_be_unknown.is_empty() {
+        if is_late {
             self.flush_late(lagged);
         } else {
             self.flush_nothing();
@@ -90,6 +90,7 @@ impl<'a> Emitter<'a> {
         let mut body = Lines::default();
         self.rings_of_inputs(this, &mut body);
         body.append(&lowered.lines);
+        self.use_conditions(this, &lowered, &mut body);
         self.flags_of_rings(this, &lowered, &mut body);
         self.show(this, &lowered, &mut body);
         self.write_registers(this, &lowered, &mut body);
@@ -127,10 +128,7 @@ impl<'a> Emitter<'a> {
         for late in this.body() {
             let conditions = self.conditions(this, late);
             let statement = self.statement(this, late);
-            match code.groups.last_mut() {
-                Some(group) if group.conditions == conditions => group.statements.push(statement),
-                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
-            }
+            code.add(conditions, vec![statement]);
         }
         for register in &this.lagged.registers {
             if let Read::Here(next, Place::Ring(0)) = &register.next
@@ -160,7 +158,7 @@ impl<'a> Emitter<'a> {
     /// When an instruction runs: when its cycle has come, and where it is there.
     fn conditions(&mut self, this: &Loop<'a>, late: &'a Late) -> Vec<(Operand, bool)> {
         let mut conditions = Vec::new();
-        conditions.extend(this.has_come(late.lag).map(|text| (truth(format!("({text})")), true)));
+        conditions.extend(this.has_come(late).map(|text| (truth(format!("({text})")), true)));
         for condition in &late.instruction.clock {
             let operand = self.operand(this, &condition.read);
             conditions.push((operand, condition.polarity == Polarity::On));
@@ -438,7 +436,7 @@ impl<'a> Emitter<'a> {
             if !this.computes(register.fby) {
                 continue;
             }
-            let mut conditions: Vec<String> = this.has_come(late.lag).into_iter().collect();
+            let mut conditions: Vec<String> = this.has_come(late).into_iter().collect();
             conditions.extend(self.texts(this, lowered, &late.instruction.clock));
             let flag = self.written_flag(register.fby);
             self.remember(register.fby, &to, flag.as_deref(), Some(late.lag));

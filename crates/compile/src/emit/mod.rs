@@ -116,12 +116,15 @@ struct Emitter<'a> {
     memories: Vec<Memory>,
     shape: Shape,
     is_flushed: bool,
-    /// What cannot be written after all.
-    refused: Option<NotCompiled>,
+    /// Whether `flush` gives some of these, and how many of the last cycles it leaves out, since something may be unknown there.
+    flushes: bool,
+    left_out: usize,
     /// How many units of the window were written.
     n_units: usize,
     /// Slots that have a flag which says whether they were written.
     flagged: FxHashSet<SlotId>,
+    /// Streams with a companion that says whether they are known.
+    doubts: window::Doubts,
     /// The window whose code is being written.
     frame: window::Frame,
 }
@@ -166,9 +169,11 @@ impl<'a> Emitter<'a> {
             memories: Vec::new(),
             shape: Shape::Forward,
             is_flushed: false,
-            refused: None,
+            flushes: false,
+            left_out: 0,
             n_units: 0,
             flagged: FxHashSet::default(),
+            doubts: window::Doubts::default(),
             frame: window::Frame::default(),
         }
     }
@@ -322,15 +327,23 @@ impl<'a> Emitter<'a> {
     }
 
     /// What `flush` gives.
-    fn about_flush(&self) -> &'static str {
-        match (self.is_flushed, &self.shape) {
-            (true, _) => ": gives the outputs of the cycles that are left, as a step does",
-            (false, Shape::Forward) => ", and no outputs are left: gives 0",
-            (false, _) if !self.chunked.is_empty() => {
-                ". Gives 0: with checkpoints too little is kept of a window that is open"
+    fn about_flush(&self) -> String {
+        match (self.is_flushed, self.flushes, &self.shape) {
+            (true, ..) => ": gives the outputs of the cycles that are left, as a step does".to_string(),
+            (false, _, Shape::Forward) => ", and no outputs are left: gives 0".to_string(),
+            (false, true, Shape::Late(_)) => format!(
+                ": gives the outputs of the cycles that are left, as a step does, but for the last {}:\n\
+                 \x20  outputs there are made of what would come then (post)",
+                self.left_out
+            ),
+            (false, true, _) => {
+                ": gives the outputs of windows that have ended. Outputs of the cycles after that are\n\
+                 \x20  made of what would come then (post)"
+                    .to_string()
             }
-            (false, _) => {
+            (false, false, _) => {
                 ". Gives 0: outputs of the cycles that are left are made of what would come then (post)"
+                    .to_string()
             }
         }
     }

@@ -13,12 +13,8 @@ pub enum NotCompiled {
     SeveralRoots(String, String),
     /// The program is one window, and a stream may be unknown at the end of it.
     Unknown(String),
-    /// A delay in a loop over a window starts with what is computed there.
-    Start(String),
     /// Where a window with a derived end ends, an operation that may have no value may be applied to what is not known yet.
     Fails(String),
-    /// A loop that would run again from checkpoints has streams that are not there at all cycles, or windows whose end is derived.
-    Checkpoints,
 }
 
 impl fmt::Display for NotCompiled {
@@ -35,19 +31,10 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Unknown(stream) => {
                 write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
             }
-            NotCompiled::Checkpoints => f.write_str(
-                "a loop that runs again from checkpoints remembers streams that are not there at all cycles; leave `--checkpoint` out",
-            ),
             NotCompiled::Fails(stream) => {
                 write!(
                     f,
                     "windows end where nothing waits, and `{stream}`, which may have no value, is computed there from what is not known yet"
-                )
-            }
-            NotCompiled::Start(stream) => {
-                write!(
-                    f,
-                    "the delay `{stream}`, which streams before and after it depend on, starts with what is computed"
                 )
             }
         }

@@ -121,6 +121,17 @@ pub(crate) struct Code {
     pub pointers: FxHashMap<String, [String; 2]>,
 }
 
+impl Code {
+    /// Adds statements that run if some conditions hold.
+    pub fn add(&mut self, conditions: Vec<(Operand, bool)>, statements: Vec<Statement>) {
+        match self.groups.last_mut() {
+            _ if statements.is_empty() => {}
+            Some(group) if group.conditions == conditions => group.statements.extend(statements),
+            _ => self.groups.push(Group { conditions, statements }),
+        }
+    }
+}
+
 /// What became of the code.
 pub(crate) struct Lowered {
     /// Declarations of scalars that more than one group uses, then the statements.

@@ -2,12 +2,14 @@
 //!
 //! Of a buffer that is kept for one chunk at a time, all entries are forgotten where a chunk begins: what is read of others is found out.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::cell::{Cell, Env, Stop};
 use super::memory::Memory;
 use super::window::{Frame, SweepEnv, Sweeping, run_body};
-use crate::plan::{Checkpoint, Direction, Place, Read, Right, ScalarId, Store, Sweep, Zone, chunk_length};
+use crate::plan::{Checkpoint, Direction, Place, Read, Right, ScalarId, Store, Sweep, Zone, chunks};
 
 /// A sweep on its way.
 struct Run<'a> {
@@ -28,51 +30,61 @@ pub fn run_sweep(
 ) -> Result<(), Stop> {
     let n = frame.cycles.len();
     let mut run = Run::new(sweep, Sweeping::default());
-    let chunk = usize::try_from(chunk_length(n as u64)).unwrap_or(n);
     let checkpoints = &frame.region.checkpoints;
-    if checkpoints.iter().any(|checkpoint| checkpoint.backward == step) {
-        for start in (0..n).step_by(chunk).rev() {
-            let end = (start + chunk).min(n);
-            for (number, checkpoint) in checkpoints.iter().enumerate() {
-                if checkpoint.backward == step {
-                    let registers = if start == 0 {
-                        None
-                    } else {
-                        aside.get(&number).and_then(|all| all.get(start / chunk - 1))
-                    };
-                    again(memory, frame, checkpoint, registers, start..end)?;
+    let of_reader = |checkpoint: &&Checkpoint| checkpoint.reader == step;
+    if let Some(Checkpoint { again: writer, .. }) = checkpoints.iter().find(of_reader) {
+        for (number, chunk) in chunks(n, writer.direction).into_iter().enumerate().rev() {
+            for (which, checkpoint) in checkpoints.iter().enumerate() {
+                if checkpoint.reader == step {
+                    let all = aside.get(&which);
+                    let registers = number.checked_sub(1).and_then(|before| all?.get(before));
+                    again(memory, frame, checkpoint, registers, chunk.clone())?;
                 }
             }
-            for at in (start..end).rev() {
+            for at in in_order(chunk, sweep.direction) {
                 run.cycle(memory, frame, at)?;
             }
         }
         return run.finish(memory);
     }
-    for step_in_time in 0..n {
-        for (number, checkpoint) in checkpoints.iter().enumerate() {
-            if checkpoint.forward == step && step_in_time > 0 && step_in_time % chunk == 0 {
-                aside.entry(number).or_default().push(run.sweeping.clone());
+    for (number, chunk) in chunks(n, sweep.direction).into_iter().enumerate() {
+        for (which, checkpoint) in checkpoints.iter().enumerate() {
+            if checkpoint.writer == step && number > 0 {
+                aside.entry(which).or_default().push(run.sweeping.clone());
             }
         }
-        let at = if sweep.direction == Direction::Forward { step_in_time } else { n - 1 - step_in_time };
-        run.cycle(memory, frame, at)?;
+        for at in in_order(chunk, sweep.direction) {
+            run.cycle(memory, frame, at)?;
+        }
     }
     run.finish(memory)
 }
 
-/// Runs a loop forwards again over one chunk.
+/// The cycles of a chunk, in the order of a loop.
+fn in_order(chunk: Range<usize>, direction: Direction) -> Box<dyn Iterator<Item = usize>> {
+    match direction {
+        Direction::Forward => Box::new(chunk),
+        Direction::Backward => Box::new(chunk.rev()),
+    }
+}
+
+/// Runs a loop again over one chunk.
 fn again(
     memory: &mut Memory<'_>,
     frame: Frame<'_>,
     checkpoint: &Checkpoint,
     registers: Option<&Sweeping>,
-    chunk: std::ops::Range<usize>,
+    chunk: Range<usize>,
 ) -> Result<(), Stop> {
+    // The cycles that the loop comes from, and goes to.
+    let (behind, ahead) = match checkpoint.again.direction {
+        Direction::Forward => (chunk.start.checked_sub(1), Some(chunk.end)),
+        Direction::Backward => (Some(chunk.end), chunk.start.checked_sub(1)),
+    };
     for buffer in &checkpoint.buffers {
-        let is_read_ahead = checkpoint.ahead.contains(buffer);
+        let is_read_ahead = checkpoint.ahead.iter().any(|(_, ahead)| ahead == buffer);
         for (cycle, entry) in memory.buffers[buffer.0].iter_mut().enumerate() {
-            if !(is_read_ahead && cycle == chunk.end) {
+            if !(is_read_ahead && Some(cycle) == ahead) {
                 *entry = None;
             }
         }
@@ -80,12 +92,12 @@ fn again(
     let mut registers = registers.cloned().unwrap_or_default();
     registers.neighbours.retain(|var, _| checkpoint.registers.contains(var));
     for (var, buffer) in &checkpoint.behind {
-        if let Some(cell) = registers.neighbours.get(var) {
-            memory.buffers[buffer.0][chunk.start - 1] = Some((*var, cell.clone()));
+        if let (Some(cell), Some(cycle)) = (registers.neighbours.get(var), behind) {
+            memory.buffers[buffer.0][cycle] = Some((*var, cell.clone()));
         }
     }
     let mut run = Run::new(&checkpoint.again, registers);
-    for at in chunk {
+    for at in in_order(chunk, checkpoint.again.direction) {
         run.cycle(memory, frame, at)?;
     }
     run.finish(memory)

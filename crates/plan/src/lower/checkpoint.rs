@@ -1,22 +1,22 @@
-//! Checkpoints (section 7): which loops forwards run again rather than keep what they compute.
+//! Checkpoints (section 7): which loops run again rather than keep what they compute.
 //!
 //! A loop can run again from its registers if it reads only what is there anyway: inputs, single values, held values. What it keeps
-//! is then needed for one chunk at a time, if one loop backwards alone reads it.
+//! is then needed for one chunk at a time, if one loop alone reads it, which goes the other way.
 
 use eddy_flow::VarId;
 use rustc_hash::FxHashSet;
 
 use super::region::neighbours;
 use crate::plan::{
-    Body, Buffer, BufferId, BufferRole, Checkpoint, Direction, NoCheckpoint, Place, Read, Region, Step,
-    Store, Sweep,
+    Body, Buffer, BufferId, BufferRole, Checkpoint, Direction, Instruction, NoCheckpoint, Place, Read,
+    Region, Step, Store, Sweep, Unit,
 };
 use crate::zones::{FIRST, INNER};
 
-/// A loop forwards, the loop backwards that reads what it keeps, and that.
+/// A loop, the one that goes the other way and reads what it keeps, and that.
 pub struct Pair {
-    forward: usize,
-    backward: usize,
+    writer: usize,
+    reader: usize,
     buffers: Vec<(VarId, BufferId)>,
 }
 
@@ -33,14 +33,14 @@ pub fn pairs(region: &Region, emit: &[Body], buffers: &[Buffer]) -> (Vec<Pair>, 
         Step::Sweep(sweep) => Some(sweep.clone()),
         Step::Unit(_) => None,
     };
-    let sweeps: Option<Vec<Sweep>> = region.steps.iter().map(sweep).collect();
-    let Some(sweeps) = sweeps else { return (Vec::new(), vec![NoCheckpoint::Units]) };
-    let uses = Uses::new(region, &sweeps, emit);
+    let sweeps: Vec<Option<Sweep>> = region.steps.iter().map(sweep).collect();
+    let uses = Uses::new(region, emit, buffers);
     let (mut found, mut refused) = (Vec::new(), Vec::new());
+    if sweeps.iter().any(Option::is_none) {
+        refused.push(NoCheckpoint::Units);
+    }
     for (step, sweep) in sweeps.iter().enumerate() {
-        if sweep.direction != Direction::Forward || sweep.is_straight {
-            continue;
-        }
+        let Some(sweep) = sweep.as_ref().filter(|sweep| !sweep.is_straight) else { continue };
         let is_kept = |(_, buffer): &(VarId, BufferId)| {
             buffers[buffer.0].role == BufferRole::Sweeps && uses.readers[buffer.0].is_some()
         };
@@ -57,18 +57,17 @@ pub fn pairs(region: &Region, emit: &[Body], buffers: &[Buffer]) -> (Vec<Pair>, 
         }
         let reader = |buffer: BufferId| match (uses.readers[buffer.0], uses.writers[buffer.0]) {
             (Some(Use::Step(reader)), Some(Use::Step(writer))) if writer == step && reader > step => {
-                let is_loop_back =
-                    sweeps[reader].direction == Direction::Backward && !sweeps[reader].is_straight;
-                is_loop_back.then_some(reader)
+                let is_loop_back = |other: &Sweep| other.direction != sweep.direction && !other.is_straight;
+                sweeps[reader].as_ref().is_some_and(is_loop_back).then_some(reader)
             }
             _ => None,
         };
-        let backward = kept.iter().find_map(|(_, buffer)| reader(*buffer));
+        let chosen = kept.iter().find_map(|(_, buffer)| reader(*buffer));
         let (own, others): (Vec<_>, Vec<_>) =
-            kept.into_iter().partition(|(_, buffer)| backward.is_some() && reader(*buffer) == backward);
+            kept.into_iter().partition(|(_, buffer)| chosen.is_some() && reader(*buffer) == chosen);
         refused.extend(others.into_iter().map(|(var, _)| NoCheckpoint::Shared(step, var)));
-        if let Some(backward) = backward {
-            found.push(Pair { forward: step, backward, buffers: own });
+        if let Some(reader) = chosen {
+            found.push(Pair { writer: step, reader, buffers: own });
         }
     }
     if found.is_empty() && refused.is_empty() {
@@ -79,18 +78,20 @@ pub fn pairs(region: &Region, emit: &[Body], buffers: &[Buffer]) -> (Vec<Pair>, 
 
 /// Makes the loops run again.
 pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
-    for Pair { forward, backward, buffers: own } in pairs {
+    for Pair { writer, reader, buffers: own } in pairs {
         let own: Vec<BufferId> = own.into_iter().map(|(_, buffer)| buffer).collect();
         let is_own = |store: &Store| matches!(store, Store::Buffer(buffer) if own.contains(buffer));
         for instruction in region.single.iter_mut().flat_map(|body| &mut body.code) {
             instruction.store.retain(|store| !is_own(store));
         }
-        let (behind, ahead) = match &region.steps[backward] {
+        let [before, after] = match &region.steps[reader] {
             Step::Sweep(sweep) => beyond(sweep, &own),
-            Step::Unit(_) => unreachable!("a loop backwards is a sweep"),
+            Step::Unit(_) => unreachable!("units do not read what is kept for a chunk"),
         };
-        let Step::Sweep(first) = &mut region.steps[forward] else {
-            unreachable!("a loop forwards is a sweep")
+        let Step::Sweep(first) = &mut region.steps[writer] else { unreachable!("units do not run again") };
+        let (behind, ahead) = match first.direction {
+            Direction::Forward => (before, after),
+            Direction::Backward => (after, before),
         };
         let mut again = first.clone();
         again.latches.clear();
@@ -103,23 +104,17 @@ pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
         for buffer in &own {
             buffers[buffer.0].is_chunked = true;
         }
-        region.checkpoints.push(Checkpoint {
-            forward,
-            backward,
-            again,
-            registers,
-            buffers: own,
-            behind,
-            ahead,
-        });
+        region.checkpoints.push(Checkpoint { writer, reader, again, registers, buffers: own, behind, ahead });
     }
 }
 
-/// What a loop starts from when it runs again: what is read of the inner cycle before.
+/// What a loop starts from when it runs again: what is read of the inner cycle that it comes from.
 fn put_aside(again: &Sweep, behind: Vec<VarId>) -> Vec<VarId> {
     let mut registers = behind;
     for read in reads(again) {
-        if let Read::Before { var, inner: Place::Neighbour, .. } = read {
+        if let Read::Before { var, inner: Place::Neighbour, .. }
+        | Read::After { var, inner: Place::Neighbour, .. } = read
+        {
             registers.push(*var);
         }
     }
@@ -160,35 +155,36 @@ fn keep_needed(sweep: &mut Sweep, registers: &[VarId]) {
     sweep.neighbours.dedup();
 }
 
-/// The cells in registers that someone in a zone reads, in a loop forwards.
+/// The cells in registers that someone in a zone reads.
 fn in_registers(read: &Read, zone: usize) -> Vec<(VarId, usize)> {
-    match read {
-        Read::Here(var, Place::Local) => vec![(*var, zone)],
-        Read::Before { var, first, inner } => {
-            let places = [(first, FIRST), (inner, INNER)].into_iter();
-            let neighbours = places.filter(|(place, _)| **place == Place::Neighbour);
-            neighbours.map(|(_, zone)| (*var, zone)).collect()
+    let places: Vec<(&Place, usize)> = match read {
+        Read::Here(var, Place::Local) => return vec![(*var, zone)],
+        Read::Here(..) => Vec::new(),
+        Read::Before { first, inner, .. } => vec![(first, FIRST), (inner, INNER)],
+        Read::After { inner, last, .. } => {
+            std::iter::once((inner, INNER)).chain(last.iter().zip(INNER + 1..)).collect()
         }
-        Read::Here(..) | Read::After { .. } => Vec::new(),
-    }
+    };
+    let neighbours = places.into_iter().filter(|(place, _)| **place == Place::Neighbour);
+    neighbours.map(|(_, zone)| (read.var(), zone)).collect()
 }
 
 /// Which of these buffers a loop reads at the cycle before, and at the cycle after.
-fn beyond(sweep: &Sweep, own: &[BufferId]) -> (Vec<(VarId, BufferId)>, Vec<BufferId>) {
+fn beyond(sweep: &Sweep, own: &[BufferId]) -> [Vec<(VarId, BufferId)>; 2] {
     let (mut behind, mut ahead) = (Vec::new(), Vec::new());
     for read in reads(sweep) {
         let found = places(read).into_iter().filter(|(_, buffer)| own.contains(buffer));
         match read {
             Read::Here(..) => {}
             Read::Before { .. } => behind.extend(found),
-            Read::After { .. } => ahead.extend(found.map(|(_, buffer)| buffer)),
+            Read::After { .. } => ahead.extend(found),
         }
     }
     behind.sort_unstable();
     behind.dedup();
     ahead.sort_unstable();
     ahead.dedup();
-    (behind, ahead)
+    [behind, ahead]
 }
 
 /// Who uses a buffer.
@@ -206,14 +202,19 @@ struct Uses {
 }
 
 impl Uses {
-    fn new(region: &Region, sweeps: &[Sweep], emit: &[Body]) -> Uses {
-        let mut uses = Uses { readers: Vec::new(), writers: Vec::new() };
-        for (step, sweep) in sweeps.iter().enumerate() {
-            for (_, buffer) in reads(sweep).flat_map(places) {
-                note(&mut uses.readers, buffer, Use::Step(step));
-            }
-            for (_, buffer) in stores(sweep) {
-                note(&mut uses.writers, buffer, Use::Step(step));
+    fn new(region: &Region, emit: &[Body], buffers: &[Buffer]) -> Uses {
+        let mut uses = Uses { readers: vec![None; buffers.len()], writers: vec![None; buffers.len()] };
+        for (step, of) in region.steps.iter().enumerate() {
+            match of {
+                Step::Sweep(sweep) => {
+                    for (_, buffer) in reads(sweep).flat_map(places) {
+                        note(&mut uses.readers, buffer, Use::Step(step));
+                    }
+                    for (_, buffer) in stores(sweep) {
+                        note(&mut uses.writers, buffer, Use::Step(step));
+                    }
+                }
+                Step::Unit(unit) => uses.all_of_unit(unit, buffers),
             }
         }
         let shown = emit.iter().flat_map(|body| &body.code).flat_map(Region::reads).flat_map(places);
@@ -225,17 +226,55 @@ impl Uses {
         for buffer in shown.map(|(_, buffer)| buffer).chain(carried) {
             note(&mut uses.readers, buffer, Use::Others);
         }
-        let n = uses.readers.len().max(uses.writers.len());
-        uses.readers.resize(n, None);
-        uses.writers.resize(n, None);
         uses
+    }
+
+    /// The streams that a unit mentions are kept for all cycles.
+    fn all_of_unit(&mut self, unit: &Unit, buffers: &[Buffer]) {
+        let mut todo = vec![unit];
+        let mut mentioned: FxHashSet<VarId> = FxHashSet::default();
+        while let Some(unit) = todo.pop() {
+            let (code, activity): (Vec<&Instruction>, _) = match unit {
+                Unit::Retimed(retimed) => {
+                    mentioned.extend(retimed.stores.iter().map(|(var, _)| *var));
+                    mentioned.extend(retimed.slots.iter().map(|(_, read)| read.var()));
+                    mentioned.extend(retimed.lagged.registers.iter().map(|register| register.next.var()));
+                    let body = retimed.lagged.body.iter().map(|late| &late.instruction);
+                    (body.collect(), &retimed.activity)
+                }
+                Unit::Nested(inner) => {
+                    mentioned.extend(inner.guard.iter().map(|(guard, _)| *guard));
+                    let conditions =
+                        inner.alternatives.iter().flat_map(|alternative| &alternative.conditions);
+                    mentioned.extend(conditions.map(|(var, _)| *var));
+                    let mut code: Vec<&Instruction> =
+                        inner.single.iter().flat_map(|body| &body.code).collect();
+                    for step in &inner.steps {
+                        match step {
+                            Step::Unit(unit) => todo.push(unit),
+                            Step::Sweep(sweep) => {
+                                mentioned.extend(reads(sweep).map(Read::var));
+                                code.extend(sweep.bodies.iter().flat_map(|body| &body.code));
+                            }
+                        }
+                    }
+                    (code, &inner.activity)
+                }
+            };
+            mentioned.extend(activity.iter().map(|condition| condition.read.var()));
+            mentioned.extend(code.iter().map(|instruction| instruction.var));
+            mentioned.extend(code.into_iter().flat_map(Region::reads).map(Read::var));
+        }
+        for (number, buffer) in buffers.iter().enumerate() {
+            if buffer.vars.iter().any(|var| mentioned.contains(var)) {
+                note(&mut self.readers, BufferId(number), Use::Others);
+                note(&mut self.writers, BufferId(number), Use::Others);
+            }
+        }
     }
 }
 
-fn note(uses: &mut Vec<Option<Use>>, buffer: BufferId, by: Use) {
-    if uses.len() <= buffer.0 {
-        uses.resize(buffer.0 + 1, None);
-    }
+fn note(uses: &mut [Option<Use>], buffer: BufferId, by: Use) {
     let known = &mut uses[buffer.0];
     *known = Some(if known.is_none_or(|known| known == by) { by } else { Use::Others });
 }

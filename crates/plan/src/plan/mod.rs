@@ -20,7 +20,7 @@ pub use eddy_flow::Polarity;
 use eddy_flow::VarId;
 use eddy_flow::clocks::ClockId;
 
-pub use checkpoint::{Checkpoint, NoCheckpoint, chunk_length};
+pub use checkpoint::{Checkpoint, NoCheckpoint, chunk_length, chunks};
 pub use closing::{Bit, Closing, Needing, Pending, Required};
 pub use code::{
     Body, BufferId, Condition, Immediate, Instruction, Place, Read, Right, ScalarId, SlotId, Store,

@@ -9,13 +9,13 @@ use crate::plan::{Checkpoint, NoCheckpoint, Plan, Region, Schedule};
 pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
     let mut parts = Vec::new();
     for checkpoint in &region.checkpoints {
-        if checkpoint.forward == step {
+        if checkpoint.writer == step {
             let registers = names.list(registers(checkpoint));
             parts.push(format!(", which puts aside {registers} every √W cycles"));
         }
-        if checkpoint.backward == step {
-            let forward = checkpoint.forward + 1;
-            parts.push(format!(", before each √W cycles of which step {forward} runs again"));
+        if checkpoint.reader == step {
+            let writer = checkpoint.writer + 1;
+            parts.push(format!(", before each √W cycles of which step {writer} runs again"));
         }
     }
     parts.concat()
@@ -30,13 +30,17 @@ pub fn registers(checkpoint: &Checkpoint) -> impl Iterator<Item = VarId> {
 /// Why there are no checkpoints.
 pub fn refusal(names: &Names<'_>, why: NoCheckpoint) -> String {
     match why {
-        NoCheckpoint::NoLoops => "no loop forwards keeps anything for a loop backwards".to_string(),
-        NoCheckpoint::Units => "there are loops inside the window that go both ways".to_string(),
+        NoCheckpoint::NoLoops => "no loop keeps anything for one that goes the other way".to_string(),
+        NoCheckpoint::Units => "loops inside the window that go both ways do not run again".to_string(),
         NoCheckpoint::Reads(step, var) => {
             format!("step {} reads `{}`, which another step keeps", step + 1, names.name(var))
         }
         NoCheckpoint::Shared(step, var) => {
-            format!("`{}` of step {} is not for one loop backwards alone", names.name(var), step + 1)
+            format!(
+                "`{}` of step {} is not for one loop alone that goes the other way",
+                names.name(var),
+                step + 1
+            )
         }
     }
 }

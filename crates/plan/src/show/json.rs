@@ -159,8 +159,8 @@ impl Writer<'_> {
             kept.sort_unstable();
             kept.dedup();
             object(&[
-                ("step", checkpoint.forward.to_string()),
-                ("runs_again_in", checkpoint.backward.to_string()),
+                ("step", checkpoint.writer.to_string()),
+                ("runs_again_in", checkpoint.reader.to_string()),
                 ("put_aside", list(registers(checkpoint).map(|var| self.name(var)))),
                 ("kept", list(kept.into_iter().map(|var| self.name(var)))),
             ])

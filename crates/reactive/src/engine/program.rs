@@ -110,18 +110,25 @@ pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompil
     Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
 }
 
-/// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled.
+/// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled. If none is, it
+/// is said of the first one why.
 fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Compilation, NotCompiled> {
-    let mut compiled = Vec::new();
+    let (mut compiled, mut reason) = (Vec::new(), emit::NotCompiled::Nothing);
     for part in parts {
         let compilation = match compile(&part.source(source), name) {
             Ok(compilation) => Some(compilation),
-            Err(NotCompiled::Program(_)) => None,
+            Err(NotCompiled::Program(why)) => {
+                // A root without outputs has nothing to compile, which is no reason for the others.
+                if reason == emit::NotCompiled::Nothing {
+                    reason = why;
+                }
+                None
+            }
             Err(why) => return Err(why),
         };
         compiled.push((part, compilation));
     }
-    Compilation::joined(compiled).ok_or(NotCompiled::Program(emit::NotCompiled::EventDriven))
+    Compilation::joined(compiled).ok_or(NotCompiled::Program(reason))
 }
 
 /// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.

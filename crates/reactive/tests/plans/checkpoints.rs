@@ -19,9 +19,9 @@ use crate::samples::Family;
 /// Lengths of windows: the smallest, squares and their neighbours, a long one.
 pub const LENGTHS: [usize; 14] = [1, 2, 3, 4, 5, 8, 9, 10, 15, 16, 17, 24, 26, 100];
 
-/// Programs with a loop forwards and one backwards that reads what it keeps.
-pub const NODES: [&str; 8] =
-    ["adj_l_end", "adj_rnn_reset", "t_lstm", "t_sgd", "t_adam", "t_both", "adj_moe", "adj_l"];
+/// Programs with a loop and one that goes the other way and reads what it keeps.
+pub const NODES: [&str; 9] =
+    ["adj_l_end", "adj_rnn_reset", "t_lstm", "t_sgd", "t_adam", "t_both", "adj_moe", "adj_l", "adj_lb"];
 
 pub fn with_checkpoints() -> Options {
     Options { checkpoints: true, ..options() }
@@ -158,10 +158,18 @@ fn the_plan_says_why_there_are_no_checkpoints() {
     };
     let refusals = ["bn", "adj_lb", "adj_bn", "adj_t_sgd"].map(refusals).concat().concat();
     expect![[r"
-        bn:  no checkpoints: no loop forwards keeps anything for a loop backwards
+        bn:  no checkpoints: no loop keeps anything for one that goes the other way
+        adj_lb:  no checkpoints: `h2` of step 1 is not for one loop alone that goes the other way
+        adj_lb:  no checkpoints: `c2` of step 1 is not for one loop alone that goes the other way
+        adj_lb:  no checkpoints: `_33` of step 1 is not for one loop alone that goes the other way
+        adj_lb:  no checkpoints: `_36` of step 1 is not for one loop alone that goes the other way
+        adj_lb:  no checkpoints: `_38` of step 1 is not for one loop alone that goes the other way
         adj_lb:  no checkpoints: step 2 reads `_41`, which another step keeps
-        adj_bn:  no checkpoints: `batch_norm#1/mean_var#1/cnt` of step 1 is not for one loop backwards alone
-        adj_t_sgd:  no checkpoints: there are loops inside the window that go both ways
+        adj_bn:  no checkpoints: `batch_norm#1/mean_var#1/cnt` of step 1 is not for one loop alone that goes the other way
+        adj_bn:  no checkpoints: step 4 reads `batch_norm#1/mean_var#1/cnt`, which another step keeps
+        adj_t_sgd:  no checkpoints: loops inside the window that go both ways do not run again
+        adj_t_sgd:  no checkpoints: `_16` of step 1 is not for one loop alone that goes the other way
+        adj_t_sgd:  no checkpoints: step 3 reads `_12`, which another step keeps
     "]]
     .assert_eq(&refusals);
 }

@@ -36,17 +36,26 @@ pub enum Family {
     Training,
     /// The adjoint of training code and training loops.
     ThroughTraining,
+    /// Not a generated program, but one with streams that need each other in both directions, a bounded number of cycles away, inside of windows.
+    BothWays,
+    /// Not a generated program either: windows end where nothing waits, and operations that may have no value are applied to what is not known there.
+    InDoubt,
 }
 
 impl Sample {
     pub fn of(family: Family, source: &mut Source<'_>) -> Sample {
         let program = match family {
-            Family::Plain => source.program.program(),
-            Family::Adjoint => source.program.smooth_program(),
-            Family::Reset => source.program.program_to_train(),
-            Family::Training | Family::ThroughTraining => source.program.single_to_train(),
+            Family::Plain => Some(source.program.program()),
+            Family::Adjoint => Some(source.program.smooth_program()),
+            Family::Reset => Some(source.program.program_to_train()),
+            Family::Training | Family::ThroughTraining => Some(source.program.single_to_train()),
+            Family::BothWays | Family::InDoubt => None,
         };
-        let (text, node) = derived(family, &program, &mut source.trace);
+        let (text, node) = match program {
+            Some(program) => derived(family, &program, &mut source.trace),
+            None if matches!(family, Family::InDoubt) => in_doubt(&mut source.program.choices),
+            None => both_ways(&mut source.program.choices),
+        };
         let ready = prepared(&text, &node).and_then(|prepared| {
             trace(prepared, &mut source.trace, source.law).map_err(|NoValue| "no value")
         });
@@ -78,8 +87,40 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
             };
             return (text + &declaration, node);
         }
+        Family::BothWays | Family::InDoubt => unreachable!("it is made of no program"),
     };
     (text, node)
+}
+
+/// `a` needs the next cycle of `b`, which is `a` some cycles ago; it starts with what is known, or with what is computed in the window.
+fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
+    let (ty, zero) = choices.among(&[("num []", "0.0"), ("num [2]", "zeros([2])")]);
+    let mut start = || choices.among(&["y + s", "y", "s - x", zero]);
+    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool) -> (o, a)\n  s = backfill(x, e);\n");
+    text += &format!("  a = s + (if e then {} else post b);\n", start());
+    text += &format!("  b = {} fby c;\n  c = {} fby d;\n", start(), start());
+    text += &format!("  d = {};\n", choices.among(&["a", "a * y", "y fby a"]));
+    text += "  o = a - s;\n";
+    text += &format!(
+        "node n(x:{ty}, y:{ty}, e:bool, k:bool) -> (o, a) o, a = m(x when k, y when k, e when k);\n"
+    );
+    (text, choices.among(&["m", "n"]).to_string())
+}
+
+/// Integers from the next cycles at which conditions hold.
+fn in_doubt(choices: &mut Choices<'_>) -> (String, String) {
+    let (ty, zero) = choices.among(&[("int []", "0"), ("int [2]", "full([2], 0)")]);
+    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n");
+    text += "  a = backfill(x, e);\n  b = backfill(y, g);\n";
+    text += &format!("  c = {};\n", choices.among(&["a + b", "a * b - x", "x div (a + b)", "(a mod b) + y"]));
+    let conditions = ["e", "g", "e and g", "backfill(e, g)"];
+    text +=
+        &format!("  o = if {} then c else {};\n", choices.among(&conditions), choices.among(&["x", "c * c"]));
+    text += &format!("  p = {};\n", choices.among(&["o + x", "c + (if g then y else post p)", "x"]));
+    text += &format!("  q = x + ({zero} fby {});\n", choices.among(&["c", "x", "q"]));
+    text += &format!("node n(x:{ty}, y:{ty}, e:bool, g:bool, k:bool) -> (o, p, q)\n");
+    text += "  o, p, q = m(x when k, y when k, e when k, g when k);\n";
+    (text, choices.among(&["m", "n"]).to_string())
 }
 
 /// Prepares a node, if it can be.

@@ -3,9 +3,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
+use eddy_plan::Options;
+use eddy_plan::plan::{
+    Cut, Direction, Late, Mode, Place, Plan, Read, Region, Right, RootPlan, Schedule, Step, Unit, Windows,
+};
 
-use crate::compiled::{Folder, How, PLAIN, agrees};
+use crate::compiled::{Folder, How, PLAIN, agrees, has_doubts};
 use crate::generated::case::Ready;
 use crate::generated::generate::{Choices, Generator};
 use crate::generated::harness::{Source, Verdict, show};
@@ -28,7 +31,13 @@ fn shapes(ready: &Ready, plan: &Plan) -> Vec<&'static str> {
 }
 
 fn shapes_of_root(ready: &Ready, root: &RootPlan, found: &mut Vec<&'static str>) {
-    let Schedule::Windows(windows) = &root.schedule else { return };
+    let windows = match &root.schedule {
+        Schedule::Windows(windows) => windows,
+        Schedule::Forward(lagged) if lagged.max_lag > 0 && !root.may_be_unknown.is_empty() => {
+            return found.push("late, unknown at the end");
+        }
+        _ => return,
+    };
     if windows.prelude.max_lag > 0 {
         found.push("late prelude");
     }
@@ -47,7 +56,17 @@ fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &m
     let is_sampled = |var| ready.clocks().of(var) != region.clock;
     for step in &region.steps {
         match step {
-            Step::Unit(Unit::Retimed(_)) => found.push("retimed unit"),
+            Step::Unit(Unit::Retimed(retimed)) => {
+                found.push("retimed unit");
+                let is_computed = |late: &Late| {
+                    let is_tensor = !ready.flow().var(late.instruction.var).ty.shape.is_scalar();
+                    is_tensor
+                        && matches!(&late.instruction.right, Right::Previous { slot: Some(_), init, .. } if !matches!(init, Read::Here(_, Place::Immediate(_))))
+                };
+                if retimed.lagged.body.iter().any(is_computed) {
+                    found.push("retimed unit, computed start");
+                }
+            }
             Step::Unit(Unit::Nested(inner)) => {
                 found.push(match inner.order {
                     Direction::Forward => "windows in windows",
@@ -63,6 +82,21 @@ fn shapes_of_region(ready: &Ready, windows: &Windows, region: &Region, found: &m
                     found.push("sampled latch");
                 }
             }
+        }
+    }
+    for checkpoint in &region.checkpoints {
+        found.push("checkpoint");
+        if region.mode == Mode::Cut {
+            found.push("checkpoint, derived end");
+        }
+        if !checkpoint.again.trackers.is_empty() {
+            found.push("checkpoint, tracked");
+        }
+        if checkpoint.again.direction == Direction::Backward {
+            found.push("checkpoint, backwards");
+        }
+        if region.steps.iter().any(|step| matches!(step, Step::Unit(_))) {
+            found.push("checkpoint, units");
         }
     }
     if region.slots.iter().any(|(slot, _)| is_sampled(windows.carried[slot.0].next)) {
@@ -86,8 +120,13 @@ fn sample(family: Family, state: &mut u32) -> Sample {
 
 /// Draws programs, and tries at most so many of each shape; there must be at least so many.
 fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
-    let how = How { opens: true, ..PLAIN };
-    let folder = Folder::new(&format!("shapes-{family:?}"));
+    shapes_with(How { opens: true, ..PLAIN }, family, n, most, least);
+}
+
+/// The same for programs that are compiled in some way.
+fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
+    let planning = Options { checkpoints: how.checkpoints, ..options() };
+    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.checkpoints));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
@@ -96,7 +135,11 @@ fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize
     for _ in 0..n * factor {
         let sample = sample(family, &mut state);
         let Ok(ready) = &sample.ready else { continue };
-        let shapes = shapes(ready, &planned(ready, &options()));
+        let mut shapes = shapes(ready, &planned(ready, &planning));
+        if shapes.contains(&"derived end") && has_doubts(ready, how) {
+            shapes.push(if how.checkpoints { "checkpoint, in doubt" } else { "in doubt" });
+        }
+        shapes.retain(|shape| !how.checkpoints || shape.starts_with("checkpoint"));
         if !shapes.iter().any(|shape| counts.get(shape).is_none_or(|count| *count < most)) {
             continue;
         }
@@ -125,6 +168,7 @@ fn shapes_of_plain_programs() {
     let least = [
         ("derived end", 10),
         ("late prelude", 10),
+        ("late, unknown at the end", 10),
         ("sampled latch", 8),
         ("sampled slot", 10),
         ("several roots", 10),
@@ -164,4 +208,42 @@ fn shapes_of_training() {
 fn shapes_of_derivatives_of_training() {
     let least = [("late prelude", 10), ("windows in windows", 3), ("windows in windows, backwards", 1)];
     all_shapes(Family::ThroughTraining, 300, 10, &least);
+}
+
+#[test]
+fn shapes_of_checkpoints() {
+    let how = How {
+        flags: &["-O1", "-fsanitize=undefined", "-fno-sanitize-recover"],
+        opens: true,
+        checkpoints: true,
+        ..PLAIN
+    };
+    let plain = [
+        ("checkpoint", 10),
+        ("checkpoint, tracked", 5),
+        ("checkpoint, derived end", 5),
+        ("checkpoint, backwards", 5),
+        ("checkpoint, units", 1),
+    ];
+    shapes_with(how, Family::Plain, 1500, 10, &plain);
+    let adjoint = [
+        ("checkpoint", 10),
+        ("checkpoint, tracked", 10),
+        ("checkpoint, derived end", 3),
+        ("checkpoint, backwards", 5),
+    ];
+    shapes_with(how, Family::Adjoint, 800, 10, &adjoint);
+}
+
+#[test]
+fn shapes_of_streams_that_go_both_ways() {
+    let least = [("retimed unit", 10), ("retimed unit, computed start", 10)];
+    all_shapes(Family::BothWays, 60, 15, &least);
+}
+
+#[test]
+fn shapes_of_programs_in_doubt() {
+    all_shapes(Family::InDoubt, 150, 25, &[("derived end", 20), ("in doubt", 20)]);
+    let how = How { flags: &["-O1"], opens: true, checkpoints: true, ..PLAIN };
+    shapes_with(how, Family::InDoubt, 100, 10, &[("checkpoint, in doubt", 5)]);
 }

@@ -1,12 +1,5 @@
-//! Checkpoints (section 7): a loop forwards puts its registers aside where a chunk of the window begins, and runs again over each chunk
-//! before the loop backwards goes down through it.
-//!
-//! ```text
-//! chunk:        how many cycles a chunk has, the square root of the length of the window, rounded up
-//! from, to:     the first cycle of the chunk, and the one after its last
-//! low, high:    the same, of its inner cycles
-//! before:       the cycle before the chunk; buffers that are kept for one chunk begin there
-//! ```
+//! Checkpoints (section 7): a loop puts its registers aside where a chunk of the window begins, and runs again over each chunk before
+//! the loop that goes the other way goes through it; see [`chunks`](super::chunks).
 
 use eddy_flow::VarId;
 use eddy_plan::plan::{Checkpoint, Direction, Region, Sweep, chunk_length};
@@ -14,8 +7,8 @@ use eddy_plan::plan::{Checkpoint, Direction, Region, Sweep, chunk_length};
 use super::super::Emitter;
 use super::super::assign::copy;
 use super::super::reads::memory;
-use super::sweep::Bodies;
-use super::{alternatives, last_zones};
+use super::chunks::{Chunks, run};
+use super::last_zones;
 use crate::layout::Element;
 use crate::lines::Lines;
 
@@ -41,8 +34,8 @@ impl<'a> Emitter<'a> {
         let of = |is_of: &dyn Fn(&Checkpoint) -> bool| {
             region.checkpoints.iter().enumerate().filter(|(_, one)| is_of(one)).collect::<Vec<_>>()
         };
-        let begun = of(&|checkpoint| checkpoint.forward == number);
-        let ended = of(&|checkpoint| checkpoint.backward == number);
+        let begun = of(&|checkpoint| checkpoint.writer == number);
+        let ended = of(&|checkpoint| checkpoint.reader == number);
         if let [(which, checkpoint)] = begun[..] {
             self.sweep_to_checkpoints(region, number, sweep, (which, checkpoint), lines);
         } else if ended.is_empty() {
@@ -60,7 +53,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A loop forwards that puts its registers aside.
+    /// A loop that puts its registers aside.
     fn sweep_to_checkpoints(
         &mut self,
         region: &'a Region,
@@ -69,21 +62,37 @@ impl<'a> Emitter<'a> {
         (which, checkpoint): (usize, &'a Checkpoint),
         lines: &mut Lines,
     ) {
+        let chunks = Chunks(sweep.direction);
         let bodies = self.bodies(region, number, sweep, &[]);
         let mut aside = Lines::default();
         for var in &checkpoint.registers {
-            let (from, to) = (self.register(number, *var), self.put_aside(which, *var));
+            let (from, to) = (self.register(number, *var), self.put_aside(chunks, which, *var));
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut aside);
         }
-        lines.line(format!("/* sweep {number}, forwards; registers are put aside where a chunk begins */"));
-        lines.block("for (int64_t from = 0; from < n; from += chunk)", |lines| {
-            bounds(region, lines);
-            lines.block("if (from > 0)", |lines| lines.append(&aside));
-            forwards(&bodies, lines);
+        for tracker in &checkpoint.again.trackers {
+            let (register, flag) = self.tracker(number, tracker.shift);
+            let (to, is_written) = self.tracker_put_aside(chunks, which, tracker.shift);
+            let ty = self.ty(tracker.shift).clone();
+            aside.guarded(std::slice::from_ref(&flag), |lines| copy(&memory(register, &ty), &to, &ty, lines));
+            aside.line(format!("{is_written} = {flag};"));
+        }
+        for (certain, to) in self.certainties_put_aside(chunks, which, (number, checkpoint)) {
+            aside.line(format!("{to} = {certain};"));
+        }
+        lines.line(format!(
+            "/* sweep {number}, {}; registers are put aside where a chunk begins */",
+            way(sweep.direction)
+        ));
+        self.start_sampled(number, sweep, lines);
+        let end = self.end_of_inner(region);
+        lines.block(chunks.in_order(), |lines| {
+            chunks.bounds(end, lines);
+            lines.block(&format!("if ({})", chunks.is_later()), |lines| lines.append(&aside));
+            run(&bodies, sweep.direction, &Lines::default(), lines);
         });
     }
 
-    /// A loop backwards, before each chunk of which loops forwards run again.
+    /// A loop before each chunk of which loops that go the other way run again.
     fn sweep_by_chunks(
         &mut self,
         region: &'a Region,
@@ -92,68 +101,82 @@ impl<'a> Emitter<'a> {
         checkpoints: &[(usize, &'a Checkpoint)],
         lines: &mut Lines,
     ) {
-        let sums = self.deferred(region, number, sweep, self.chunk_entries());
+        let sums = if self.frame.is_open {
+            Vec::new()
+        } else {
+            self.deferred(region, number, sweep, self.chunk_entries())
+        };
         let bodies = self.bodies(region, number, sweep, &sums);
         let mut after_inner = Lines::default();
-        self.write_sums(number, Direction::Backward, &sums, &mut after_inner);
-        let again: Vec<[Lines; 2]> =
+        self.write_sums(number, sweep.direction, &sums, &mut after_inner);
+        let again: Vec<Lines> =
             checkpoints.iter().map(|(which, checkpoint)| self.again(region, *which, checkpoint)).collect();
-        lines.line(format!("/* sweep {number}, backwards, chunk by chunk */"));
-        lines.block("for (int64_t from = (n - 1) / chunk * chunk; from >= 0; from -= chunk)", |lines| {
-            bounds(region, lines);
-            for [start, run] in &again {
-                lines.append(start);
-                lines.append(run);
+        lines.line(format!("/* sweep {number}, {}, chunk by chunk */", way(sweep.direction)));
+        self.start_sampled(number, sweep, lines);
+        let (end, chunks) = (self.end_of_inner(region), Chunks(checkpoints[0].1.again.direction));
+        lines.block(chunks.reversed(), |lines| {
+            chunks.bounds(end, lines);
+            for again in &again {
+                lines.append(again);
             }
-            if bodies.lasts.iter().any(|last| !last.is_empty()) {
-                lines.block("if (to == n)", |lines| {
-                    cycle("n - 1", lines);
-                    alternatives(&bodies.lasts, lines);
-                });
-            }
-            if !bodies.inner.is_empty() {
-                let head = "for (int64_t t = high - 1; t >= low; t--)";
-                lines.block(head, |lines| lines.append(&bodies.inner));
-            }
-            lines.append(&after_inner);
-            if !bodies.first.is_empty() {
-                lines.block("if (from == 0)", |lines| {
-                    cycle("0", lines);
-                    lines.append(&bodies.first);
-                });
-            }
+            run(&bodies, sweep.direction, &after_inner, lines);
         });
     }
 
-    /// A loop forwards that runs again over a chunk: what it starts from, and the loop.
-    fn again(&mut self, region: &'a Region, which: usize, checkpoint: &'a Checkpoint) -> [Lines; 2] {
-        let (number, mut start, mut run) = (checkpoint.forward, Lines::default(), Lines::default());
+    /// A loop that runs again over a chunk, from where it was.
+    fn again(&mut self, region: &'a Region, which: usize, checkpoint: &'a Checkpoint) -> Lines {
+        let (number, chunks, mut lines) =
+            (checkpoint.writer, Chunks(checkpoint.again.direction), Lines::default());
         let mut ahead = Lines::default();
-        for buffer in &checkpoint.ahead {
-            // The first cycle of the chunk that was there is the one after this chunk.
-            let name = format!("self->{}", self.buffer_name(*buffer));
-            ahead.line(format!("memcpy(&{name}[chunk + 1], &{name}[1], sizeof {name}[1]);"));
+        let [to, from, is_there] = chunks.ahead();
+        for (var, buffer) in &checkpoint.ahead {
+            let (name, ty) = (format!("self->{}", self.buffer_name(*buffer)), self.ty(*var));
+            copy(&memory(format!("{name}[{from}]"), ty), &format!("{name}[{to}]"), ty, &mut ahead);
+            if self.companion(*var).is_some() {
+                let certain = self.certainties_of_buffer(*buffer);
+                ahead.line(format!("{certain}[{to}] = {certain}[{from}];"));
+            }
         }
         if !ahead.is_empty() {
-            start.block("if (to < n)", |lines| lines.append(&ahead));
+            lines.block(&format!("if ({is_there})"), |lines| lines.append(&ahead));
         }
         let mut registers = Lines::default();
         for var in &checkpoint.registers {
-            let (from, to) = (self.put_aside(which, *var), self.register(number, *var));
+            let (from, to) = (self.put_aside(chunks, which, *var), self.register(number, *var));
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut registers);
+        }
+        for (certain, from) in self.certainties_put_aside(chunks, which, (number, checkpoint)) {
+            registers.line(format!("{certain} = {from};"));
         }
         for (var, buffer) in &checkpoint.behind {
-            let (from, to) = (self.register(number, *var), format!("self->{}[0]", self.buffer_name(*buffer)));
+            let from = self.register(number, *var);
+            let to = format!("self->{}[{}]", self.buffer_name(*buffer), chunks.behind());
             copy(&memory(from, self.ty(*var)), &to, self.ty(*var), &mut registers);
+            if self.companion(*var).is_some() {
+                let (to, from) = (self.certainties_of_buffer(*buffer), self.register_certainty(number, *var));
+                registers.line(format!("{to}[{}] = {from};", chunks.behind()));
+            }
         }
-        start.block("if (from > 0)", |lines| lines.append(&registers));
+        for tracker in &checkpoint.again.trackers {
+            let (register, flag) = self.tracker(number, tracker.shift);
+            let (from, is_written) = self.tracker_put_aside(chunks, which, tracker.shift);
+            let ty = self.ty(tracker.shift).clone();
+            registers.line(format!("{flag} = {is_written};"));
+            registers.guarded(&[flag], |lines| copy(&memory(from, &ty), &register, &ty, lines));
+        }
+        lines.block(&format!("if ({})", chunks.is_later()), |lines| lines.append(&registers));
+        let mut carried = Lines::default();
+        self.start_sampled(number, &checkpoint.again, &mut carried);
+        if !carried.is_empty() {
+            lines.block(&format!("if ({})", chunks.is_first()), |lines| lines.append(&carried));
+        }
         let bodies = self.bodies(region, number, &checkpoint.again, &[]);
-        forwards(&bodies, &mut run);
-        [start, run]
+        run(&bodies, chunks.0, &Lines::default(), &mut lines);
+        lines
     }
 
-    /// Where the register of a stream is put aside, for the chunk that begins at `from`.
-    fn put_aside(&mut self, which: usize, var: VarId) -> String {
+    /// Where the register of a stream is put aside.
+    fn put_aside(&mut self, chunks: Chunks, which: usize, var: VarId) -> String {
         let name = format!("ca{which}_{}", self.names.of(var));
         if self.state.find(&name).is_none() {
             let ty = self.ty(var);
@@ -164,40 +187,57 @@ impl<'a> Emitter<'a> {
             let comment = self.label(var);
             self.state.field(name.clone(), Element::Value(ty.scalar), dimensions, comment, self.precision);
         }
-        format!("self->{name}[from / chunk]")
+        format!("self->{name}[{}]", chunks.number())
+    }
+
+    /// Where the register of a delay on a sampled clock is put aside, and whether it has a value.
+    fn tracker_put_aside(&mut self, chunks: Chunks, which: usize, shift: VarId) -> (String, String) {
+        let flag = format!("cg{which}_{}", self.names.of(shift));
+        if self.state.find(&flag).is_none() {
+            let dimensions = vec![self.max_chunk()];
+            self.state.field(flag.clone(), Element::Flag, dimensions, String::new(), self.precision);
+        }
+        (self.put_aside(chunks, which, shift), format!("self->{flag}[{}]", chunks.number()))
+    }
+
+    /// What says whether registers are known, and where that is put aside.
+    fn certainties_put_aside(
+        &mut self,
+        chunks: Chunks,
+        which: usize,
+        (number, checkpoint): (usize, &'a Checkpoint),
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let registers = checkpoint.registers.iter().map(|var| (*var, false));
+        let trackers = checkpoint.again.trackers.iter().map(|tracker| (tracker.shift, true));
+        for (var, is_tracker) in registers.chain(trackers) {
+            if self.companion(var).is_none() {
+                continue;
+            }
+            let certain = match is_tracker {
+                true => self.tracker_certainty(number, var),
+                false => self.register_certainty(number, var),
+            };
+            let name = format!("ck{which}_{}", certain.trim_start_matches("self->"));
+            if self.state.find(&name).is_none() {
+                let dimensions = vec![self.max_chunk()];
+                self.state.field(name.clone(), Element::Flag, dimensions, String::new(), self.precision);
+            }
+            found.push((certain, format!("self->{name}[{}]", chunks.number())));
+        }
+        found
+    }
+
+    /// The cycle after the last inner one.
+    fn end_of_inner(&self, region: &Region) -> &'static str {
+        if self.frame.is_open || last_zones(region).is_empty() { "n" } else { "n - 1" }
     }
 }
 
-/// Where a chunk ends, and which of its cycles are inner ones.
-fn bounds(region: &Region, lines: &mut Lines) {
-    let end = if last_zones(region).is_empty() { "n" } else { "n - 1" };
-    lines.line("const int64_t to = from + chunk < n ? from + chunk : n, before = from - 1;");
-    lines.line("const int64_t low = from > 0 ? from : 1;");
-    lines.line(format!("const int64_t high = to < {end} ? to : {end};"));
-    lines.line("(void)low, (void)high, (void)before;");
-}
-
-/// Says which cycle it is.
-fn cycle(index: &str, lines: &mut Lines) {
-    lines.line(format!("const int64_t t = {index};"));
-    lines.line("(void)t;");
-}
-
-/// The cycles of a chunk, forwards.
-fn forwards(bodies: &Bodies, lines: &mut Lines) {
-    if !bodies.first.is_empty() {
-        lines.block("if (from == 0)", |lines| {
-            cycle("0", lines);
-            lines.append(&bodies.first);
-        });
-    }
-    if !bodies.inner.is_empty() {
-        lines.block("for (int64_t t = low; t < high; t++)", |lines| lines.append(&bodies.inner));
-    }
-    if bodies.lasts.iter().any(|last| !last.is_empty()) {
-        lines.block("if (to == n)", |lines| {
-            cycle("n - 1", lines);
-            alternatives(&bodies.lasts, lines);
-        });
+/// The way of a sweep, in words.
+fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forwards",
+        Direction::Backward => "backwards",
     }
 }

@@ -10,10 +10,7 @@
 //! and the bit of a stream is 0 if it is not there, 1 if it needs nothing, 2 if it needs a later cycle.
 
 use eddy_flow::{Polarity, VarId};
-use eddy_plan::plan::{
-    Bit, Closing, Condition, Instruction, Mode, Needing, Place, Read, Region, Right as Planned, Step, Windows,
-};
-use rustc_hash::FxHashSet;
+use eddy_plan::plan::{Bit, Closing, Condition, Instruction, Needing, Place, Read, Right as Planned};
 
 use super::super::Emitter;
 use super::super::assign::copy;
@@ -23,7 +20,7 @@ use super::super::reads::memory;
 use super::prelude::shown_by;
 use crate::layout::Element;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right, can_fail};
+use crate::lower::{Code, Group, Lowered, Operand, Right};
 
 /// What a scan sees: its own streams, and what arrived.
 struct Scan<'p, 'l> {
@@ -72,38 +69,6 @@ impl<'a> Emitter<'a> {
         lines.line("bool closes = false;");
         lines.line("const int alt = 0;");
         lines.guarded(has_come, |lines| lines.block("", |lines| lines.append(&body)));
-    }
-
-    /// A stream of windows with a derived end that may have no value, and is made of what lies beyond the end.
-    pub(super) fn fails_on_unknown(&self, windows: &Windows) -> Option<VarId> {
-        let region = &windows.versions.iter().find(|version| version.region.mode == Mode::Cut)?.region;
-        let sweeps = region.steps.iter().filter_map(|step| match step {
-            Step::Sweep(sweep) => Some(sweep),
-            // Windows inside are closed.
-            Step::Unit(_) => None,
-        });
-        let code: Vec<&Instruction> =
-            sweeps.flat_map(|sweep| &sweep.bodies).flat_map(|body| &body.code).collect();
-        let mut unknown: FxHashSet<VarId> = FxHashSet::default();
-        loop {
-            let n = unknown.len();
-            for instruction in &code {
-                let is_ahead = matches!(instruction.right, Planned::Ahead { .. } | Planned::Tracked { .. });
-                if is_ahead || Region::reads(instruction).any(|read| unknown.contains(&read.var())) {
-                    unknown.insert(instruction.var);
-                }
-            }
-            if unknown.len() == n {
-                break;
-            }
-        }
-        let can_fail = |instruction: &&&Instruction| {
-            matches!(instruction.right, Planned::Apply(_)) && {
-                let right = Right::Apply(self.operation(instruction.var), Vec::new());
-                unknown.contains(&instruction.var) && can_fail(&self.statement_of(instruction.var, right))
-            }
-        };
-        code.iter().find(can_fail).map(|instruction| instruction.var)
     }
 
     /// A number of the state that belongs to a stream.

@@ -10,9 +10,9 @@
 //!
 //! * [`step`]: the prelude, the arrivals, and the window if it closes here; [`prelude`]: what runs before windows.
 //! * [`storage`]: buffers, and where delays start; [`sweep`]: the loops over a window.
-//! * [`checkpoint`]: loops that run again, chunk by chunk.
+//! * [`checkpoint`]: loops that run again, chunk by chunk; [`chunks`]: which cycles these are.
 //! * [`nested`], [`retimed`]: units.
-//! * [`derived`]: windows that end where nothing waits.
+//! * [`derived`]: windows that end where nothing waits; [`doubt`]: what is not known there.
 //! * [`deferred`]: sums of outer products, taken after a loop.
 //! * [`read`]: where cells of a window are.
 //! * [`frame`]: the cycles that code runs over.
@@ -22,8 +22,10 @@
 
 mod carry;
 mod checkpoint;
+mod chunks;
 mod deferred;
 mod derived;
+mod doubt;
 mod frame;
 mod nested;
 mod prelude;
@@ -39,6 +41,7 @@ use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(super) use doubt::Doubts;
 pub(super) use frame::Frame;
 
 use super::assign::copy;
@@ -73,7 +76,7 @@ impl Context {
 impl<'a> Emitter<'a> {
     /// Writes `step`, `flush` and the window.
     pub(super) fn windows(&mut self, windows: &'a Windows, max_window: usize) -> Result<(), NotCompiled> {
-        check(windows, self)?;
+        self.check(windows)?;
         self.count("n", "cycles in the window");
         let lag = windows.prelude.max_lag;
         self.max_outputs = max_window + lag;
@@ -92,8 +95,6 @@ impl<'a> Emitter<'a> {
             self.function(&format!("window{number}"), "int64_t n, int alt", &body);
         }
         self.step_of_windows(windows, max_window);
-        // What is kept for a chunk is too short for a window that is open.
-        self.opens &= self.chunked.is_empty();
         if self.opens && !matches!(windows.cut, Cut::Trace) && self.root.may_be_unknown.is_empty() {
             for (number, version) in windows.versions.iter().enumerate() {
                 let mut body = Lines::default();
@@ -102,7 +103,7 @@ impl<'a> Emitter<'a> {
             }
         }
         self.flush_windows(windows, max_window);
-        self.refused.take().map_or(Ok(()), Err)
+        Ok(())
     }
 
     /// A function that runs a window.
@@ -129,6 +130,7 @@ impl<'a> Emitter<'a> {
         let region = &version.region;
         self.frame = Frame { is_open: true, is_cut_off: true, ..Frame::default() };
         self.n_units = 0;
+        Self::chunk_of_window(region, lines);
         self.steps(windows, region, 0, lines);
         self.emissions(region, version, lines);
         self.frame = Frame::default();
@@ -168,6 +170,7 @@ impl<'a> Emitter<'a> {
         self.n_units = 0;
         if region.mode == Mode::Cut {
             self.frame.is_open = true;
+            Self::chunk_of_window(region, lines);
             self.steps(windows, region, 0, lines);
             self.emissions(region, version, lines);
             self.carry(windows, region, None, lines);
@@ -205,6 +208,19 @@ impl<'a> Emitter<'a> {
         alternatives(&carried, lines);
     }
 
+    /// What is not printed runs in the simulator.
+    fn check(&mut self, windows: &'a Windows) -> Result<(), NotCompiled> {
+        // At the end of a trace `post` is unknown; compiled code knows no such values.
+        if let (Some(var), Cut::Trace) = (self.root.may_be_unknown.first(), &windows.cut) {
+            return Err(NotCompiled::Unknown(self.label(*var)));
+        }
+        // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
+        match self.find_doubts(windows) {
+            Some(var) if self.constants_are == Constants::InText => Err(NotCompiled::Fails(self.label(var))),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn lowered(&mut self, code: &Code) -> Lowered {
         let names = |var: VarId| self.names.of(var);
         lower(code, &names, self.precision, &mut self.scratch, &self.long_loops)
@@ -234,28 +250,4 @@ fn alternatives(codes: &[Lines], lines: &mut Lines) {
             lines.block("else", |lines| lines.append(last));
         }
     }
-}
-
-/// What is not printed runs in the simulator.
-fn check(windows: &Windows, emitter: &Emitter<'_>) -> Result<(), NotCompiled> {
-    // At the end of a trace `post` is unknown; compiled code knows no such values.
-    if let (Some(var), Cut::Trace) = (emitter.root.may_be_unknown.first(), &windows.cut) {
-        return Err(NotCompiled::Unknown(emitter.label(*var)));
-    }
-    // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
-    if let (Some(var), Constants::InText) = (emitter.fails_on_unknown(windows), emitter.constants_are) {
-        return Err(NotCompiled::Fails(emitter.label(var)));
-    }
-    let is_sampled = |region: &Region, var: VarId| emitter.source.clocks.of(var) != region.clock;
-    let is_refused = |region: &Region| {
-        let mut sweeps = region.checkpoints.iter().map(|checkpoint| &checkpoint.again);
-        region.mode == Mode::Cut && !region.checkpoints.is_empty()
-            || sweeps.any(|sweep| {
-                !sweep.trackers.is_empty() || sweep.latches.iter().any(|latch| is_sampled(region, latch.var))
-            })
-    };
-    if windows.versions.iter().any(|version| is_refused(&version.region)) {
-        return Err(NotCompiled::Checkpoints);
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@ use eddy_plan::plan::{Arrival, Cut, Place, Read, Right as Planned, Windows};
 
 use super::super::Emitter;
 use super::super::assign::copy;
-use super::super::iteration::Loop;
+use super::super::iteration::{Loop, before_end};
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::Lowered;
@@ -29,12 +29,16 @@ impl<'a> Emitter<'a> {
         let lowered = self.lowered(&code);
         self.rings_of_inputs(this, lines);
         lines.append(&lowered.lines);
+        self.use_conditions(this, &lowered, lines);
         self.flags_of_rings(this, &lowered, lines);
         let mut arriving = Lines::default();
         for arrival in &windows.arrivals {
             self.arrive(this, &lowered, arrival, &mut arriving);
         }
-        let has_come: Vec<String> = (lag > 0).then(|| format!("t >= {lag}")).into_iter().collect();
+        let mut has_come: Vec<String> = (lag > 0).then(|| format!("t >= {lag}")).into_iter().collect();
+        if this.unknown_at_end() > 0 {
+            has_come.push(before_end(lag, this.unknown_at_end()));
+        }
         lines.guarded(&has_come, |lines| lines.append(&arriving));
         match &windows.cut {
             Cut::Guard(guard, polarity) => {

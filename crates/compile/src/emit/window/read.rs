@@ -57,10 +57,23 @@ impl Emitter<'_> {
 
     /// The entry of a buffer for a cycle. Buffers that are kept for one chunk begin a cycle before it.
     pub(super) fn entry(&self, buffer: BufferId, at: &str) -> String {
-        let name = self.buffer_name(buffer);
-        let is_chunked = self.chunked.contains(&buffer.0);
-        let entry = if is_chunked { format!("{at} - before") } else { self.frame.entry(at) };
-        format!("self->{name}[{entry}]")
+        format!("self->{}[{}]", self.buffer_name(buffer), self.index(buffer, at))
+    }
+
+    /// Whether the stream of a buffer is there at a cycle.
+    pub(super) fn entry_flag(&self, buffer: BufferId, at: &str) -> String {
+        format!("self->{}[{}]", self.flags_name(buffer), self.index(buffer, at))
+    }
+
+    /// The index of a cycle in a buffer.
+    pub(super) fn index(&self, buffer: BufferId, at: &str) -> String {
+        if self.chunked.contains(&buffer.0) { format!("{at} - before") } else { self.frame.entry(at) }
+    }
+
+    /// The field that says at which cycles the stream of a buffer is there.
+    pub(super) fn flags_name(&self, buffer: BufferId) -> String {
+        let letter = if self.chunked.contains(&buffer.0) { "c" } else { "w" };
+        format!("{letter}f{}", buffer.0)
     }
 
     /// The field of a buffer.

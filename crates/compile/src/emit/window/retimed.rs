@@ -5,16 +5,16 @@
 use eddy_flow::VarId;
 use eddy_plan::plan::{Carried, Late, Place, Read, Retimed, Right as Planned, SlotId, Windows};
 
+use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::iteration::Loop;
 use super::super::reads::memory;
-use super::super::{Emitter, NotCompiled};
 use super::Context;
 use super::frame::Entries;
 use super::nested::shifted;
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right};
+use crate::lower::{Code, Lowered, Operand, Right, Statement};
 use crate::view::{Root, View};
 
 /// A loop, and where it is.
@@ -93,13 +93,11 @@ impl<'a> Emitter<'a> {
         let mut code = Code::default();
         for late in &site.this.lagged.body {
             let var = late.instruction.var;
-            let right = self.retimed_right(site, late);
-            let statement = self.statement_of(var, right);
+            let mut statements = Vec::new();
+            let right = self.retimed_right(site, late, &mut statements);
+            statements.push(self.statement_of(var, right));
             let conditions = vec![(truth(format!("({})", site.has_come(late.lag))), true)];
-            match code.groups.last_mut() {
-                Some(group) if group.conditions == conditions => group.statements.push(statement),
-                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
-            }
+            code.add(conditions, statements);
             let places = code.exports.entry(var).or_default();
             let is_carried = retimed.slots.iter().any(|(_, read)| read.var() == var);
             if is_carried || site.this.lagged.rings.iter().any(|ring| ring.var == var) {
@@ -115,7 +113,8 @@ impl<'a> Emitter<'a> {
         code
     }
 
-    fn retimed_right(&mut self, site: &Site<'a>, late: &'a Late) -> Right {
+    /// What a stream is, and statements that must run before.
+    fn retimed_right(&mut self, site: &Site<'a>, late: &'a Late, before: &mut Vec<Statement>) -> Right {
         let (lag, var) = (late.lag, late.instruction.var);
         match &late.instruction.right {
             Planned::Copy(read) => Right::Copy(self.retimed_read(site, lag, read)),
@@ -134,7 +133,7 @@ impl<'a> Emitter<'a> {
                 Right::Choice(truth(flag), register, self.retimed_read(site, lag, init))
             }
             Planned::Previous { slot, init, next } => {
-                let start = self.retimed_start(site, lag, (var, *slot, init));
+                let start = self.retimed_start(site, lag, (var, *slot, init), before);
                 let next = self.retimed_read(site, lag, next);
                 Right::Choice(truth(format!("(t > {lag})")), next, start)
             }
@@ -150,25 +149,22 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What a delay is at the first activation: what was carried, or its initial value.
+    /// What a delay is at the first activation: what was carried, or its initial value if nothing was yet.
     fn retimed_start(
         &mut self,
         site: &Site<'a>,
         lag: usize,
         (var, slot, init): (VarId, Option<SlotId>, &Read),
+        before: &mut Vec<Statement>,
     ) -> Operand {
         let Some(slot) = slot else { return self.retimed_read(site, lag, init) };
-        let carried = memory(format!("self->p{}", slot.0), self.ty(var));
-        let Some(flag) = self.slot_flag(var, slot, init) else { return Operand::Seen(carried) };
+        let carried = Operand::Seen(memory(format!("self->p{}", slot.0), self.ty(var)));
+        let Some(flag) = self.slot_flag(var, slot, init) else { return carried };
         let init = self.retimed_read(site, lag, init);
-        if let (Root::One(carried), Operand::Seen(View { root: Root::One(init), .. })) =
-            (&carried.root, &init)
-        {
-            let text = format!("({flag} ? {carried} : {init})");
-            return Operand::Seen(View::whole(Root::One(text), self.ty(var)));
-        }
-        self.refused = Some(NotCompiled::Start(self.label(var)));
-        init
+        let start = self.names.step_to(var);
+        let right = Right::Choice(truth(flag), carried, init);
+        before.push(Statement { var: start, ..self.statement_of(var, right) });
+        Operand::Var(start)
     }
 
     /// What an instruction reads.

@@ -13,6 +13,7 @@ use super::super::assign::{Write, copy};
 use super::super::forward::truth;
 use super::super::reads::memory;
 use super::Context;
+use super::doubt::bool_type;
 use crate::layout::Element;
 use crate::lines::Lines;
 use crate::lower::{Lowered, Operand, Right};
@@ -26,7 +27,7 @@ pub(super) fn tracked(sweep: &Sweep, zone: ZoneId) -> Vec<(VarId, &Read)> {
 
 impl<'a> Emitter<'a> {
     /// The register of a delay, and the flag that says whether it has a value.
-    fn tracker(&mut self, sweep: usize, shift: VarId) -> (String, String) {
+    pub(super) fn tracker(&mut self, sweep: usize, shift: VarId) -> (String, String) {
         (self.state_value(&format!("x{sweep}"), shift), self.state_flag(&format!("xf{sweep}"), shift))
     }
 
@@ -35,6 +36,10 @@ impl<'a> Emitter<'a> {
         for tracker in &sweep.trackers {
             let (register, flag) = self.tracker(number, tracker.shift);
             let ty = self.ty(tracker.shift).clone();
+            if self.companion(tracker.shift).is_some() {
+                let certain = self.tracker_certainty(number, tracker.shift);
+                lines.line(format!("{certain} = true;"));
+            }
             let instructions = sweep.bodies.iter().flat_map(|body| &body.code);
             let slot =
                 instructions.filter(|instruction| instruction.var == tracker.shift).find_map(|instruction| {
@@ -158,9 +163,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn kept_presence(&mut self, var: VarId, place: &Place, at: &str) -> Option<String> {
         match place {
             Place::Absent | Place::Nowhere => Some("false".to_string()),
-            Place::Buffer(buffer) if self.is_sampled(var) => {
-                Some(format!("self->wf{}[{}]", buffer.0, self.frame.entry(at)))
-            }
+            Place::Buffer(buffer) if self.is_sampled(var) => Some(self.entry_flag(*buffer, at)),
             Place::Scalar(scalar) if self.is_sampled(var) => Some(format!("self->uf{}", scalar.0)),
             _ => None,
         }
@@ -195,9 +198,20 @@ impl<'a> Emitter<'a> {
         let ty = self.ty(latch.var).clone();
         let view = lowered.homes.seen(latch.var, &ty);
         let to = format!("self->u{}", latch.scalar.0);
+        let certain = self.companion(latch.var).map(|own| {
+            let view = lowered.homes.seen(own, &bool_type());
+            let element = lowered.homes.element(&view, &view.offset.to_string());
+            format!("{} = {element};", self.scalar_certainty(latch.scalar))
+        });
+        let keep = |lines: &mut Lines| {
+            copy(&view, &to, &ty, lines);
+            if let Some(certain) = &certain {
+                lines.line(certain);
+            }
+        };
         if !self.is_sampled(latch.var) {
             let last = if self.frame.is_open { "t == n - 1" } else { "t == n - 2" };
-            return lines.guarded(&[last.to_string()], |lines| copy(&view, &to, &ty, lines));
+            return lines.guarded(&[last.to_string()], keep);
         }
         let flag = format!("self->uf{}", latch.scalar.0);
         let mut conditions = self.there(context, lowered, body, &Read::Here(latch.var, Place::Local));
@@ -205,7 +219,7 @@ impl<'a> Emitter<'a> {
             conditions.push(format!("!{flag}"));
         }
         lines.guarded(&conditions, |lines| {
-            copy(&view, &to, &ty, lines);
+            keep(lines);
             lines.line(format!("{flag} = true;"));
         });
     }

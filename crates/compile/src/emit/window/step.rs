@@ -3,7 +3,7 @@
 use eddy_plan::plan::{Cut, Windows};
 
 use super::super::Emitter;
-use super::super::iteration::Loop;
+use super::super::iteration::{Loop, before_end};
 use crate::lines::Lines;
 
 impl<'a> Emitter<'a> {
@@ -18,7 +18,7 @@ impl<'a> Emitter<'a> {
     fn arrival(&mut self, windows: &'a Windows, this: &Loop<'a>, head: &str, max_window: usize) {
         let mut body = Lines::default();
         self.prelude(windows, this, &mut body);
-        let lag = windows.prelude.max_lag;
+        let (lag, unknown) = (windows.prelude.max_lag, this.unknown_at_end());
         let is_trace = matches!(windows.cut, Cut::Trace);
         let run = self.choose_version(windows, "window", "n + 1, alt");
         let can_prepare_fail = self.can_prepare_fail();
@@ -35,8 +35,10 @@ impl<'a> Emitter<'a> {
                 (false, false) => &["in"],
             };
             lines.function_body(unused, &body);
-            if lag > 0 {
+            if lag > 0 && unknown == 0 {
                 lines.line(format!("if (t < {lag}) return 0;"));
+            } else if lag > 0 {
+                lines.line(format!("if (!(t >= {lag} && {})) return 0;", before_end(lag, unknown)));
             }
             lines.line("self->n = n + 1;");
             if is_trace {
@@ -70,14 +72,16 @@ impl<'a> Emitter<'a> {
     pub(super) fn flush_windows(&mut self, windows: &'a Windows, max_window: usize) {
         let is_trace = matches!(windows.cut, Cut::Trace);
         let (name, lag) = (self.name.clone(), windows.prelude.max_lag);
-        let runs_last = is_trace || self.opens;
-        if !self.root.may_be_unknown.is_empty() || !runs_last && lag == 0 {
+        let (over, is_known) = (Loop::over(&windows.prelude), self.root.may_be_unknown.is_empty());
+        let runs_last = is_trace || self.opens && is_known;
+        self.flushes = runs_last || over.unknown_at_end() < lag;
+        if !self.flushes {
             return self.flush_nothing();
         }
         if lag > 0 {
             let head =
                 format!("static int32_t {name}_over({name}_state *self, int64_t end, {name}_out *out)");
-            self.arrival(windows, &Loop::over(&windows.prelude), &head, max_window);
+            self.arrival(windows, &over, &head, max_window);
         }
         if runs_last {
             self.last_window(windows, is_trace);
@@ -101,7 +105,7 @@ impl<'a> Emitter<'a> {
             lines.line(format!("const int32_t given = {name}_last(self, out + rows);"));
             lines.line("return given < 0 ? given : rows + given;");
         });
-        self.is_flushed = true;
+        self.is_flushed = is_known;
     }
 
     /// The window that is open when the trace ends, or is all of it.

@@ -34,14 +34,9 @@ impl<'a> Emitter<'a> {
             let (element, precision) = (Element::Value(ty.scalar), self.precision);
             let name = self.buffer_name(BufferId(number));
             self.state.field(name, element, dimensions, names.join("; "), precision);
-            if !buffer.is_chunked && buffer.vars.iter().any(|var| self.is_sampled(*var)) {
-                self.state.field(
-                    format!("wf{number}"),
-                    Element::Flag,
-                    vec![max_window],
-                    String::new(),
-                    precision,
-                );
+            if buffer.vars.iter().any(|var| self.is_sampled(*var)) {
+                let name = self.flags_name(BufferId(number));
+                self.state.field(name, Element::Flag, vec![entries], String::new(), precision);
             }
         }
         for (number, Scalar { var, .. }) in windows.scalars.iter().enumerate() {

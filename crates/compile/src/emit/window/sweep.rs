@@ -11,10 +11,11 @@ use super::super::assign::{Write, copy, write_at_once};
 use super::super::forward::truth;
 use super::super::reads::memory;
 use super::deferred::{MAX_BLOCK, Sum};
+use super::doubt::bool_type;
 use super::sampled::tracked;
 use super::{Context, alternatives, last_zones};
 use crate::lines::Lines;
-use crate::lower::{Code, Group, Lowered, Operand, Right};
+use crate::lower::{Code, Lowered, Operand, Right, can_fail};
 use crate::view::View;
 
 /// The code of a sweep at the first cycle, at inner ones, and at the last one in each alternative.
@@ -144,16 +145,19 @@ impl<'a> Emitter<'a> {
         });
         for var in neighbours.iter().filter(|var| context.computed.contains(var)) {
             code.live_out.push(*var);
+            code.live_out.extend(self.companion(*var));
             let register = self.register(context.sweep, *var);
             code.in_place.insert(*var, register);
         }
         let latches =
             of.filter(|(_, zone, _)| *zone == Zone::Inner).map_or(&[][..], |(sweep, ..)| &sweep.latches);
         code.live_out.extend(latches.iter().map(|latch| latch.var));
+        code.live_out.extend(latches.iter().filter_map(|latch| self.companion(latch.var)));
         let tracked = of.map_or(Vec::new(), |(sweep, _, zone)| tracked(sweep, zone));
         let computed =
             tracked.iter().map(|(_, read)| read.var()).filter(|var| context.computed.contains(var));
-        code.live_out.extend(computed);
+        code.live_out.extend(computed.clone());
+        code.live_out.extend(computed.filter_map(|var| self.companion(var)));
         // It is asked whether these are there.
         let asked = tracked.iter().map(|(_, read)| read.var()).chain(latches.iter().map(|latch| latch.var));
         let asked: Vec<VarId> = asked.filter(|var| self.is_sampled(*var)).collect();
@@ -174,12 +178,20 @@ impl<'a> Emitter<'a> {
         // Registers take their values at once, as those of forward loops do.
         let mut writes = Vec::new();
         for (shift, read) in tracked {
-            writes.push(self.track(&mut context, &lowered, body, (shift, read)));
+            let write = self.track(&mut context, &lowered, body, (shift, read));
+            let conditions = write.conditions.clone();
+            writes.push(write);
+            writes.extend(self.track_certainty(&mut context, &lowered, (shift, read), conditions));
         }
         for var in neighbours.iter().filter(|var| context.computed.contains(var)) {
             let (to, ty) = (self.register(context.sweep, *var), self.ty(*var).clone());
             let view = lowered.homes.seen(*var, &ty);
             writes.push(Write { to, view, ty, conditions: Vec::new(), flag: None });
+            if let Some(own) = self.companion(*var) {
+                let (to, view) =
+                    (self.register_certainty(context.sweep, *var), lowered.homes.seen(own, &bool_type()));
+                writes.push(Write { to, view, ty: bool_type(), conditions: Vec::new(), flag: None });
+            }
         }
         write_at_once(writes, self, &mut lines);
         lines
@@ -200,13 +212,10 @@ impl<'a> Emitter<'a> {
             }
             let conditions = self.presence_of(context, lowered, instruction);
             let is_there = if conditions.is_empty() { "true".to_string() } else { conditions.join(" && ") };
-            let entry = self.frame.entry("t");
             for store in &instruction.store {
                 match store {
-                    // Only who shows outputs asks for these flags.
-                    Store::Buffer(buffer) if self.chunked.contains(&buffer.0) => {}
                     Store::Buffer(buffer) => {
-                        lines.line(format!("self->wf{}[{entry}] = {is_there};", buffer.0));
+                        lines.line(format!("{} = {is_there};", self.entry_flag(*buffer, "t")));
                     }
                     Store::Scalar(scalar) => lines.line(format!("self->uf{} = {is_there};", scalar.0)),
                 }
@@ -240,17 +249,19 @@ impl<'a> Emitter<'a> {
             if !context.computed.contains(&instruction.var) {
                 continue;
             }
-            let conditions: Vec<(Operand, bool)> = instruction
+            let mut conditions: Vec<(Operand, bool)> = instruction
                 .clock
                 .iter()
                 .map(|condition| (self.read(context, &condition.read), condition.polarity == Polarity::On))
                 .collect();
+            code.add(conditions.clone(), self.companion_code(context, instruction));
             let right = self.planned(context, instruction);
             let statement = self.statement_of(instruction.var, right);
-            match code.groups.last_mut() {
-                Some(group) if group.conditions == conditions => group.statements.push(statement),
-                _ => code.groups.push(Group { conditions, statements: vec![statement] }),
+            let companion = self.companion(instruction.var);
+            if can_fail(&statement) {
+                conditions.extend(companion.map(|own| (Operand::Var(own), true)));
             }
+            code.add(conditions, vec![statement]);
             if !instruction.store.is_empty() {
                 keep_conditions(context, instruction, &mut code);
             }
@@ -260,6 +271,13 @@ impl<'a> Emitter<'a> {
                     Store::Scalar(scalar) => format!("self->u{}", scalar.0),
                 };
                 code.exports.entry(instruction.var).or_default().push(place);
+                if let Some(own) = companion {
+                    let place = match store {
+                        Store::Buffer(buffer) => self.entry_certainty(*buffer, "t"),
+                        Store::Scalar(scalar) => self.scalar_certainty(*scalar),
+                    };
+                    code.exports.entry(own).or_default().push(place);
+                }
             }
         }
         code
