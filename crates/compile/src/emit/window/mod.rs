@@ -88,7 +88,10 @@ impl<'a> Emitter<'a> {
             Cut::Derived(_) => Shape::Windows { end: None, lag },
             Cut::Trace => Shape::Trace,
         };
-        self.known_memories(&windows.versions[0].region);
+        // Who runs a whole trace again knows how delays start.
+        if !matches!(windows.cut, Cut::Trace) {
+            self.known_memories(&windows.versions[0].region);
+        }
         for (number, version) in windows.versions.iter().enumerate() {
             let mut body = Lines::default();
             self.version(windows, version, &mut body);
