@@ -108,8 +108,9 @@ impl<'a> Compiled<'a> {
             return self.take_over();
         }
         let n_done = match self.compilation.emitted.shape {
-            Shape::Windows { .. } => self.found.len() - n_found,
-            Shape::Forward | Shape::Late(_) | Shape::Trace => self.rows.len(),
+            // Who takes over starts where the window does; a trace is one.
+            Shape::Windows { .. } | Shape::Trace => self.found.len() - n_found,
+            Shape::Forward | Shape::Late(_) => self.rows.len(),
         };
         if n_done > 0 {
             self.start_cycle += n_done as u64;

@@ -107,17 +107,19 @@ fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     (text, choices.among(&["m", "n"]).to_string())
 }
 
-/// Integers from the next cycles at which conditions hold.
+/// Quotients of integers whose divisors come from the next cycle, and are positive. Where a window ends they are not known, and not asked for.
 fn in_doubt(choices: &mut Choices<'_>) -> (String, String) {
-    let (ty, zero) = choices.among(&[("int []", "0"), ("int [2]", "full([2], 0)")]);
+    let (ty, zero, one) = choices.among(&[("int []", "0", "1"), ("int [2]", "full([2], 0)", "full([2], 1)")]);
     let mut text = format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n");
     text += "  a = backfill(x, e);\n  b = backfill(y, g);\n";
-    text += &format!("  c = {};\n", choices.among(&["a + b", "a * b - x", "x div (a + b)", "(a mod b) + y"]));
-    let conditions = ["e", "g", "e and g", "backfill(e, g)"];
-    text +=
-        &format!("  o = if {} then c else {};\n", choices.among(&conditions), choices.among(&["x", "c * c"]));
-    text += &format!("  p = {};\n", choices.among(&["o + x", "c + (if g then y else post p)", "x"]));
-    text += &format!("  q = x + ({zero} fby {});\n", choices.among(&["c", "x", "q"]));
+    let divisors =
+        ["post z", "post (z + z)", "(if g then z else post z)", "(z * post z)", "(post z) + (post z)"];
+    text += &format!("  z = {} + {one};\n", choices.among(&["a * a", "b * b", "a * a + b * b"]));
+    text += &format!("  c = x {} ({});\n", choices.among(&["div", "mod"]), choices.among(&divisors));
+    text += &format!("  d = {};\n", choices.among(&["c", "c + (if g then x else post d)", "c * z"]));
+    text += &format!("  o = if {} then {} else d;\n", choices.among(&["e", "g"]), choices.among(&["x", "z"]));
+    text += &format!("  p = {};\n", choices.among(&["x", "o + x", "if g then y else c"]));
+    text += &format!("  q = x + ({zero} fby {});\n", choices.among(&["x", "q", "o"]));
     text += &format!("node n(x:{ty}, y:{ty}, e:bool, g:bool, k:bool) -> (o, p, q)\n");
     text += "  o, p, q = m(x when k, y when k, e when k, g when k);\n";
     (text, choices.among(&["m", "n"]).to_string())

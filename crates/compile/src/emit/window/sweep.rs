@@ -204,7 +204,7 @@ impl<'a> Emitter<'a> {
         lines: &mut Lines,
     ) {
         for instruction in &body.code {
-            if !self.is_sampled(instruction.var) {
+            if instruction.store.is_empty() || !self.is_sampled(instruction.var) {
                 continue;
             }
             let conditions = self.presence_of(context, lowered, instruction);
