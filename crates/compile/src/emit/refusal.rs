@@ -13,7 +13,7 @@ pub enum NotCompiled {
     SeveralRoots(String, String),
     /// The program is one window, and a stream may be unknown at the end of it.
     Unknown(String),
-    /// Where a window with a derived end ends, an operation that may have no value may be applied to what is not known yet.
+    /// Where a window with a derived end ends, a loop inside of it may apply an operation that may have no value to what is not known yet.
     Fails(String),
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Fails(stream) => {
                 write!(
                     f,
-                    "windows end where nothing waits, and `{stream}`, which may have no value, is computed there from what is not known yet"
+                    "windows end where nothing waits, and `{stream}`, which a loop inside of them computes, is not known there and needed by what may have no value"
                 )
             }
         }

@@ -108,6 +108,7 @@ impl<'a> Compiled<'a> {
             return self.take_over();
         }
         let n_done = match self.compilation.emitted.shape {
+            // Who takes over starts where the window does; a trace is one.
             Shape::Windows { .. } | Shape::Trace => self.found.len() - n_found,
             Shape::Forward | Shape::Late(_) => self.rows.len(),
         };

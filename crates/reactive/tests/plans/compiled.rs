@@ -12,6 +12,7 @@ use eddy_plan::plan::RootPlan;
 use eddy_reactive::cell::Cell;
 use eddy_reactive::engine::{Compilation, Engine, Failure, Source, compile, print, split};
 use eddy_reactive::simulate;
+use eddy_tensor::Value;
 
 use crate::checkpoints::{LENGTHS, NODES, windows_of, with_checkpoints};
 use crate::generated::case::Ready;
@@ -352,4 +353,18 @@ fn the_reason_of_several_roots() {
     assert_eq!(split(&source).map(|parts| parts.len()), Some(2));
     let why = compile(&source, "law").err().expect("it cannot be compiled").to_string();
     assert!(why.contains("may be unknown at the end"), "{why}");
+}
+
+/// The simulator runs a whole trace in which an operation has no value, and says so.
+#[test]
+fn a_trace_that_fails() {
+    let text = "node t(x:int [],y:int [])->(b) b = (x div y) + (0 fby back b);";
+    let prepared = prepared(text, "t").expect("it is a program");
+    let row = |numbers: [i64; 3]| numbers.map(|number| Cell::Value(Value::Int(number))).to_vec();
+    for divisors in [[2, 1, 2], [2, 0, 2]] {
+        let inputs = vec![row([4, 5, 4]), row(divisors)];
+        let ready = Ready { prepared: prepared.clone(), inputs, n_cycles: 3 };
+        let tried = agrees(&ready, &Folder::new("trace"), PLAIN, &RefCell::default());
+        assert!(matches!(tried, Ok(Verdict::Holds)), "{}", tried.err().unwrap_or_default());
+    }
 }

@@ -96,31 +96,37 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
 fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     let (ty, zero) = choices.among(&[("num []", "0.0"), ("num [2]", "zeros([2])")]);
     let mut start = || choices.among(&["y + s", "y", "s - x", zero]);
-    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool) -> (o, a)\n  s = backfill(x, e);\n");
-    text += &format!("  a = s + (if e then {} else post b);\n", start());
-    text += &format!("  b = {} fby c;\n  c = {} fby d;\n", start(), start());
-    text += &format!("  d = {};\n", choices.among(&["a", "a * y", "y fby a"]));
-    text += "  o = a - s;\n";
-    text += &format!(
+    let mut text = vec![format!("node m(x:{ty}, y:{ty}, e:bool) -> (o, a)\n  s = backfill(x, e);\n")];
+    text.push(format!("  a = s + (if e then {} else post b);\n", start()));
+    text.push(format!("  b = {} fby c;\n  c = {} fby d;\n", start(), start()));
+    text.push(format!("  d = {};\n", choices.among(&["a", "a * y", "y fby a"])));
+    text.push("  o = a - s;\n".to_string());
+    text.push(format!(
         "node n(x:{ty}, y:{ty}, e:bool, k:bool) -> (o, a) o, a = m(x when k, y when k, e when k);\n"
-    );
-    (text, choices.among(&["m", "n"]).to_string())
+    ));
+    (text.concat(), choices.among(&["m", "n"]).to_string())
 }
 
-/// Integers from the next cycles at which conditions hold.
+/// Quotients of integers whose divisors come from the next cycle, and are positive. Where a window ends they are not known, and not asked for.
 fn in_doubt(choices: &mut Choices<'_>) -> (String, String) {
-    let (ty, zero) = choices.among(&[("int []", "0"), ("int [2]", "full([2], 0)")]);
-    let mut text = format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n");
-    text += "  a = backfill(x, e);\n  b = backfill(y, g);\n";
-    text += &format!("  c = {};\n", choices.among(&["a + b", "a * b - x", "x div (a + b)", "(a mod b) + y"]));
-    let conditions = ["e", "g", "e and g", "backfill(e, g)"];
-    text +=
-        &format!("  o = if {} then c else {};\n", choices.among(&conditions), choices.among(&["x", "c * c"]));
-    text += &format!("  p = {};\n", choices.among(&["o + x", "c + (if g then y else post p)", "x"]));
-    text += &format!("  q = x + ({zero} fby {});\n", choices.among(&["c", "x", "q"]));
-    text += &format!("node n(x:{ty}, y:{ty}, e:bool, g:bool, k:bool) -> (o, p, q)\n");
-    text += "  o, p, q = m(x when k, y when k, e when k, g when k);\n";
-    (text, choices.among(&["m", "n"]).to_string())
+    let (ty, zero, one) = choices.among(&[("int []", "0", "1"), ("int [2]", "full([2], 0)", "full([2], 1)")]);
+    let mut text = vec![format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n")];
+    text.push("  a = backfill(x, e);\n  b = backfill(y, g);\n".to_string());
+    let divisors =
+        ["post z", "post (z + z)", "(if g then z else post z)", "(z * post z)", "(post z) + (post z)"];
+    text.push(format!("  z = {} + {one};\n", choices.among(&["a * a", "b * b", "a * a + b * b"])));
+    text.push(format!("  c = x {} ({});\n", choices.among(&["div", "mod"]), choices.among(&divisors)));
+    text.push(format!("  d = {};\n", choices.among(&["c", "c + (if g then x else post d)", "c * z"])));
+    text.push(format!(
+        "  o = if {} then {} else d;\n",
+        choices.among(&["e", "g"]),
+        choices.among(&["x", "z"])
+    ));
+    text.push(format!("  p = {};\n", choices.among(&["x", "o + x", "if g then y else c"])));
+    text.push(format!("  q = x + ({zero} fby {});\n", choices.among(&["x", "q", "o"])));
+    text.push(format!("node n(x:{ty}, y:{ty}, e:bool, g:bool, k:bool) -> (o, p, q)\n"));
+    text.push("  o, p, q = m(x when k, y when k, e when k, g when k);\n".to_string());
+    (text.concat(), choices.among(&["m", "n"]).to_string())
 }
 
 /// Prepares a node, if it can be.

@@ -214,9 +214,10 @@ impl<'a> Emitter<'a> {
             if self.companion(var).is_none() {
                 continue;
             }
-            let certain = match is_tracker {
-                true => self.tracker_certainty(number, var),
-                false => self.register_certainty(number, var),
+            let certain = if is_tracker {
+                self.tracker_certainty(number, var)
+            } else {
+                self.register_certainty(number, var)
             };
             let name = format!("ck{which}_{}", certain.trim_start_matches("self->"));
             if self.state.find(&name).is_none() {
