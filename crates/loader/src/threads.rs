@@ -6,7 +6,7 @@
 //! Three things decide whether that pays:
 //!
 //! * *Waking.* A thread that sleeps is woken by a system call, and is there some tens of microseconds later. So a helper that has nothing to do first
-//!   looks for work for a while, [`AWAKE`], and then sleeps. A program costs at most that much of another core after each work, however rare its work is.
+//!   looks for work for a while, [`AWAKE`], and then sleeps. A program costs at most that much of each other core after each work, however rare its work is.
 //! * *Rare work.* If helpers sleep, small work is done before they are there. So nobody is woken for it, unless there was other work shortly before: then
 //!   there will probably be more, and helpers are awake for that.
 //! * *Caches.* A thread begins with its own share of the pieces, which is the same each time: what a piece reads and writes is in the cache
