@@ -39,7 +39,7 @@ fn var_of(operand: &Operand) -> Option<VarId> {
 pub(crate) fn can_fail(statement: &Statement) -> bool {
     let Right::Apply(op, _) = &statement.right else { return false };
     let is_int = statement.ty.scalar == Scalar::Int;
-    match op {
+    match op.applied() {
         Op::IntDiv | Op::IntMod | Op::ToInt | Op::Onehot(_) => true,
         Op::Add
         | Op::Sub

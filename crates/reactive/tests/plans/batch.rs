@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 
-use eddy_batch::values::{apart, together};
 use eddy_reactive::cell::Cell;
 use eddy_reactive::codes;
 use eddy_reactive::elaborate::Given;
@@ -12,6 +11,7 @@ use eddy_reactive::flow::{Kind, VarId};
 use eddy_reactive::lock_step::joined;
 use eddy_reactive::prepare::Prepared;
 use eddy_reactive::simulate::{self, Simulation};
+use eddy_tensor::slices::{apart, together};
 use eddy_tensor::{Data, Op, Scalar, Type, Value};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
