@@ -1,5 +1,4 @@
-//! Convolutions of images `[H,W,C]` with kernels `[h,w,C,O]`, and their cotangents; in a batch, what differs from stream to stream has one
-//! axis more, which is the innermost loop.
+//! Convolutions of images `[H,W,C]` with kernels `[h,w,C,O]`, and their cotangents.
 //!
 //! Sums go over the same places in the same order as in the tensor crate, by fused multiplications and additions.
 
@@ -9,11 +8,11 @@ use crate::lines::Lines;
 use crate::nest::{index, loops, place};
 use crate::view::{View, row_major};
 
-/// Indices: r, q are the pixel of the result, i, j the place in the kernel, c the channel, o the output, b the stream of a batch.
-const NAMES: [usize; 7] = [0, 1, 2, 3, 4, 5, 6];
+/// Indices: r, q are the pixel of the result, i, j the place in the kernel, c the channel, o the output.
+const NAMES: [usize; 6] = [0, 1, 2, 3, 4, 5];
 
 struct Places {
-    sizes: Vec<usize>,
+    sizes: [usize; 6],
     image: String,
     kernel: String,
     pixel: String,
@@ -24,16 +23,12 @@ impl Places {
         image: ([usize; 3], usize, &[usize]),
         kernel: ([usize; 4], usize, &[usize]),
         pixel: (usize, &[usize]),
-        streams: &[usize],
     ) -> Places {
         let ([height, width, channels], image_offset, image_strides) = image;
         let ([h, w, _, outputs], kernel_offset, kernel_strides) = kernel;
-        let [r, q, i, j, c, o, b] = NAMES.map(index);
-        let own = [height - h + 1, width - w + 1, h, w, channels, outputs];
-        let sizes = [&own, streams].concat();
+        let [r, q, i, j, c, o] = NAMES.map(index);
+        let sizes = [height - h + 1, width - w + 1, h, w, channels, outputs];
         let (s, k, p) = (image_strides, kernel_strides, pixel.1);
-        // What is shared by all streams has no stride for them.
-        let along = |strides: &[usize], axis: usize| (b.clone(), strides.get(axis).copied().unwrap_or(0));
         Places {
             sizes,
             image: place(
@@ -44,11 +39,10 @@ impl Places {
                     (q.clone(), s[1]),
                     (j.clone(), s[1]),
                     (c.clone(), s[2]),
-                    along(s, 3),
                 ],
             ),
-            kernel: place(kernel_offset, [(i, k[0]), (j, k[1]), (c, k[2]), (o.clone(), k[3]), along(k, 4)]),
-            pixel: place(pixel.0, [(r, p[0]), (q, p[1]), (o, p[2]), along(p, 3)]),
+            kernel: place(kernel_offset, [(i, k[0]), (j, k[1]), (c, k[2]), (o.clone(), k[3])]),
+            pixel: place(pixel.0, [(r, p[0]), (q, p[1]), (o, p[2])]),
         }
     }
 }
@@ -91,8 +85,7 @@ pub(super) fn conv2d(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) 
     let own = row_major(&item.statement.ty.shape);
     let (o, s) = seen(image);
     let (p, k) = seen(kernel);
-    let streams = &item.statement.ty.shape[3..];
-    let places = Places::new((three(&image.shape), o, s), (four(&kernel.shape), p, k), (0, &own), streams);
+    let places = Places::new((three(&image.shape), o, s), (four(&kernel.shape), p, k), (0, &own));
     let x = printer.homes.element(image, &places.image);
     let y = printer.homes.element(kernel, &places.kernel);
     write(printer, item, &places, (&x, &y, &places.pixel), image.shape[2], lines);
@@ -103,8 +96,7 @@ pub(super) fn conv2d_dx(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Line
     let shape = &item.statement.ty.shape;
     let own = row_major(shape);
     let (p, k) = seen(kernel);
-    let streams = &shape[3..];
-    let places = Places::new((three(shape), 0, &own), (four(&kernel.shape), p, k), seen(g), streams);
+    let places = Places::new((three(shape), 0, &own), (four(&kernel.shape), p, k), seen(g));
     let x = printer.homes.element(kernel, &places.kernel);
     let y = printer.homes.element(g, &places.pixel);
     write(printer, item, &places, (&x, &y, &places.image), g.shape[2], lines);
@@ -115,8 +107,7 @@ pub(super) fn conv2d_dk(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Line
     let shape = &item.statement.ty.shape;
     let own = row_major(shape);
     let (o, s) = seen(image);
-    let streams = &shape[4..];
-    let places = Places::new((three(&image.shape), o, s), (four(shape), 0, &own), seen(g), streams);
+    let places = Places::new((three(&image.shape), o, s), (four(shape), 0, &own), seen(g));
     let x = printer.homes.element(image, &places.image);
     let y = printer.homes.element(g, &places.pixel);
     write(printer, item, &places, (&x, &y, &places.kernel), 1, lines);

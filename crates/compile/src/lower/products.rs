@@ -34,7 +34,15 @@ impl<'a> Product<'a> {
             [to, left, right] => (Some(to), left, right),
             _ => unreachable!("a product has two factors"),
         };
-        let ([rows, inner, columns], strides) = sizes(left, right);
+        let (rows, inner, left_strides) = match *left.shape {
+            [rows, inner] => (rows, inner, [left.strides[0], left.strides[1]]),
+            _ => (1, left.shape[0], [0, left.strides[0]]),
+        };
+        let (columns, right_strides) = match *right.shape {
+            [_, columns] => (columns, [right.strides[0], right.strides[1]]),
+            _ => (1, [right.strides[0], 0]),
+        };
+        let strides = [left_strides[0], left_strides[1], right_strides[0], right_strides[1]];
         Product { to, left, right, first: 0, rows, inner, columns, strides }
     }
 
@@ -50,19 +58,6 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Rows, terms and columns of a product; strides of the left factor along rows and terms, and of the right one along terms and columns.
-pub(super) fn sizes(left: &View, right: &View) -> ([usize; 3], [usize; 4]) {
-    let (rows, inner, [a_row, a_term]) = match *left.shape {
-        [rows, inner] => (rows, inner, [left.strides[0], left.strides[1]]),
-        _ => (1, left.shape[0], [0, left.strides[0]]),
-    };
-    let (columns, [b_term, b_column]) = match *right.shape {
-        [_, columns] => (columns, [right.strides[0], right.strides[1]]),
-        _ => (1, [right.strides[0], 0]),
-    };
-    ([rows, inner, columns], [a_row, a_term, b_term, b_column])
-}
-
 /// How much memory a product needs besides its result: a right operand whose rows are not lists of neighbours is put aside by rows.
 pub(super) fn workspace(item: &Item<'_>) -> usize {
     let Product { inner, columns, strides, .. } = Product::new(item);
@@ -70,7 +65,7 @@ pub(super) fn workspace(item: &Item<'_>) -> usize {
 }
 
 /// Where the elements of an operand begin, as a pointer; some are skipped.
-pub(super) fn pointer(printer: &Printer<'_>, view: &View, skipped: usize) -> Option<String> {
+fn pointer(printer: &Printer<'_>, view: &View, skipped: usize) -> Option<String> {
     let element = printer.homes.element(view, &(view.offset + skipped).to_string());
     matches!(view.root, Root::Memory(_) | Root::Var(_)).then(|| format!("&{element}"))
 }
