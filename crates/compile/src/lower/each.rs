@@ -87,7 +87,7 @@ impl<'a> Factor<'a> {
     }
 
     /// The same, beginning at an index along each of the first axes.
-    fn from(self, indices: &[&str]) -> Factor<'a> {
+    fn at(self, indices: &[&str]) -> Factor<'a> {
         let indices = indices.iter().map(|index| (*index).to_string()).zip(self.view.strides.iter().copied());
         Factor { start: place(self.view.offset, indices), ..self }
     }
@@ -183,7 +183,7 @@ fn matmul<'a>(left: Factor<'a>, right: Factor<'a>, shape: &[usize]) -> Sums<'a> 
 fn conv2d<'a>(image: Factor<'a>, kernel: Factor<'a>, shape: &[usize]) -> Sums<'a> {
     let own = row_major(shape);
     let terms = literals([kernel.view.shape[0], kernel.view.shape[1], kernel.view.shape[2]]);
-    let left = image.from(&["i0"]).along(Some(1), [Some(0), Some(1), Some(2)]);
+    let left = image.at(&["i0"]).along(Some(1), [Some(0), Some(1), Some(2)]);
     let right = kernel.along(Some(3), [Some(0), Some(1), Some(2)]);
     let start = place(0, [("i0".to_string(), own[0])]);
     Sums { rows: shape[1], columns: shape[2], terms, left, right, start, row: own[1], column: own[2] }
@@ -193,7 +193,7 @@ fn conv2d<'a>(image: Factor<'a>, kernel: Factor<'a>, shape: &[usize]) -> Sums<'a
 fn conv2d_dk<'a>(image: Factor<'a>, g: Factor<'a>, shape: &[usize]) -> Sums<'a> {
     let own = row_major(shape);
     let terms = literals([1, g.view.shape[0], g.view.shape[1]]);
-    let left = image.from(&["i0", "i1"]).along(Some(2), [None, Some(0), Some(1)]);
+    let left = image.at(&["i0", "i1"]).along(Some(2), [None, Some(0), Some(1)]);
     let right = g.along(Some(2), [None, Some(0), Some(1)]);
     let start = place(0, [("i0".to_string(), own[0]), ("i1".to_string(), own[1])]);
     Sums { rows: shape[2], columns: shape[3], terms, left, right, start, row: own[2], column: own[3] }
@@ -209,9 +209,9 @@ fn conv2d_dx<'a>(kernel: Factor<'a>, g: Factor<'a>, shape: &[usize], lines: &mut
         lines.line(format!("const ptrdiff_t {n} = (ptrdiff_t)({end} - {first});"));
     }
     let terms = ["nr", "nq", &g.view.shape[2].to_string()].map(str::to_string);
-    let mut left = kernel.from(&["(i0 - r)", "(i1 - q)"]).along(Some(2), [Some(0), Some(1), Some(3)]);
+    let mut left = kernel.at(&["(i0 - r)", "(i1 - q)"]).along(Some(2), [Some(0), Some(1), Some(3)]);
     left.terms = [-left.terms[0], -left.terms[1], left.terms[2]];
-    let right = g.from(&["r", "q"]).along(None, [Some(0), Some(1), Some(2)]);
+    let right = g.at(&["r", "q"]).along(None, [Some(0), Some(1), Some(2)]);
     let start = place(0, [("i0".to_string(), own[0]), ("i1".to_string(), own[1])]);
     Sums { rows: shape[2], columns: 1, terms, left, right, start, row: own[2], column: 0 }
 }
