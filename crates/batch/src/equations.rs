@@ -5,12 +5,9 @@ use eddy_flow::{Equation, Kind};
 use crate::operations;
 use crate::writer::Writer;
 
-/// Writes all equations, except for the sums over the batch; or fewer, if there are too many.
+/// Writes all equations, except for the sums over the batch. An equation becomes a few, whatever the number of streams.
 pub(crate) fn translate(writer: &mut Writer) {
     for number in 0..writer.old.len() {
-        if writer.is_too_large() {
-            return;
-        }
         let equation = writer.old[number].clone();
         writer.at(&equation);
         if writer.is_wide(equation.out) {

@@ -21,22 +21,18 @@
 //!
 //! * [`shared`]: which streams are the same for the whole batch.
 //! * [`writer`]: writes equations.
-//! * [`equations`], with [`operations`] and [`products`]: what becomes of an equation. [`each`]: the way out for an operation that knows no
-//!   further axis.
+//! * [`equations`], with [`operations`] and [`products`]: what becomes of an equation.
 //! * [`sums`]: the sums over the batch, moved to where they are cheap.
-//! * [`values`]: cells of data put together, and taken apart.
 
-mod each;
 mod equations;
 mod operations;
 mod products;
 mod shared;
 mod sums;
-pub mod values;
 mod writer;
 
 use eddy_flow::{Flow, VarId};
-use eddy_syntax::{Code, Diagnostic, Span};
+use eddy_syntax::{Code, Diagnostic};
 use eddy_tensor::Type;
 
 use shared::Shares;
@@ -44,9 +40,6 @@ use writer::Writer;
 
 /// A program or its data cannot run as a batch.
 pub const BATCH: Code = "E0905";
-
-/// A program may have at most this many equations once it is batched.
-const MAX_EQUATIONS: usize = 1 << 21;
 
 /// What is known about a flow that was batched.
 #[derive(Clone, Debug)]
@@ -73,14 +66,6 @@ pub fn batch(flow: Flow, n: usize, gradients: &[VarId]) -> Result<(Flow, Batch),
     learnt_together(&flow, &shares)?;
     let mut writer = Writer::new(flow, n, shares).map_err(|too_large| vec![*too_large])?;
     equations::translate(&mut writer);
-    if writer.is_too_large() {
-        let title = format!("more than {MAX_EQUATIONS} equations for {n} streams");
-        return Err(vec![
-            Diagnostic::error(BATCH, Span::default(), title)
-                .reason("some operations are written out for each stream")
-                .help("run fewer streams at once"),
-        ]);
-    }
     let gone = sums::translate(&mut writer, gradients);
     let (flow, is_wide) = writer.finish(&gone);
     Ok((flow, Batch { n, inputs, is_wide }))

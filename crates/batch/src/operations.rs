@@ -1,14 +1,14 @@
 //! Operations on streams of a batch, whose last axis the operation must not see.
 //!
 //! An operation on the first axis, or one that is told which axis it works on, is the same on more axes. So is one on elements, if what is
-//! shared is stretched along the batch. One that works on all elements works on the first axis, once all own axes are one.
+//! shared is stretched along the batch. One that works on all elements works on the first axis, once all own axes are one. The others know no
+//! further axis, and are applied to each stream by itself ([`each`]).
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Shape};
+use eddy_tensor::{Each, Op, Shape};
 
-use crate::each::each;
 use crate::products;
-use crate::writer::{Writer, with_last};
+use crate::writer::Writer;
 
 /// Defines `out`, which is wide, by an operation.
 pub(crate) fn wide(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) {
@@ -73,10 +73,17 @@ pub(crate) fn wide(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) 
         Op::Matmul => products::matmul(writer, out, operands[0], operands[1]),
         Op::Outer => products::outer(writer, out, operands[0], operands[1]),
         Op::Transpose if writer.own_shape(out).len() < 2 => writer.define_apply(out, Op::Copy, operands),
+        Op::Each(_) => unreachable!("a flow becomes a batch once"),
         Op::Transpose | Op::Conv2d | Op::Conv2dDx | Op::Conv2dDk | Op::Argmax | Op::Onehot(_) => {
-            each(writer, out, &op, operands);
+            each(writer, out, op, operands);
         }
     }
+}
+
+/// The way out: one operation on each stream.
+pub(crate) fn each(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) {
+    let is_wide: Vec<bool> = operands.iter().map(|operand| writer.is_wide(*operand)).collect();
+    writer.define_apply(out, Op::Each(Each::new(op, &is_wide)), operands);
 }
 
 /// An operation that broadcasts: shapes are aligned at their ends, where the batch is.
@@ -116,41 +123,28 @@ fn whole(writer: &mut Writer, out: VarId, op: &Op, operand: VarId) {
     }
 }
 
-/// `softmax` works on the last axis, so the batch is put in front.
+/// `softmax` works on the last own axis: written out, each of its steps is told which axis that is.
 fn softmax(writer: &mut Writer, out: VarId, operand: VarId) {
-    let own = writer.own_shape(operand);
-    let rows = rows(writer, operand);
-    let softmax = writer.apply(Op::Softmax, &[rows]);
-    from_rows(writer, out, softmax, &own);
+    let shape = writer.shape(operand).clone();
+    if shape.contains(&0) {
+        return writer.define_apply(out, Op::Copy, &[operand]);
+    }
+    let axis = shape.len() - 2;
+    let mut sizes = shape.to_vec();
+    sizes[axis] = 1;
+    let kept = Shape::from(sizes);
+    let max = writer.apply(Op::Max(Some(axis)), &[operand]);
+    let max = writer.reshaped(max, &kept);
+    let below = writer.apply(Op::Sub, &[operand, max]);
+    let exponentials = writer.apply(Op::Exp, &[below]);
+    let sum = writer.apply(Op::Sum(Some(axis)), &[exponentials]);
+    let sum = writer.reshaped(sum, &kept);
+    writer.define_apply(out, Op::Div, &[exponentials, sum]);
 }
 
 /// The elements of each stream as a column: shape `[size,B]`.
-pub(crate) fn columns(writer: &mut Writer, var: VarId) -> VarId {
+fn columns(writer: &mut Writer, var: VarId) -> VarId {
     let size = writer.own_shape(var).iter().product();
     let shape = Shape::new(&[size, writer.n]);
     writer.reshaped(var, &shape)
-}
-
-/// A wide stream with the batch as first axis.
-pub(crate) fn rows(writer: &mut Writer, var: VarId) -> VarId {
-    let own = writer.own_shape(var);
-    if own.is_scalar() {
-        return var;
-    }
-    let columns = columns(writer, var);
-    let transposed = writer.apply(Op::Transpose, &[columns]);
-    let shape = Shape::from([&[writer.n], &own[..]].concat());
-    writer.reshaped(transposed, &shape)
-}
-
-/// Defines a wide stream, whose shape in one stream is `own`, by what has the batch as first axis.
-pub(crate) fn from_rows(writer: &mut Writer, out: VarId, rows: VarId, own: &Shape) {
-    if own.is_scalar() {
-        return writer.define_apply(out, Op::Copy, &[rows]);
-    }
-    let size = own.iter().product();
-    let flat = writer.reshaped(rows, &Shape::new(&[writer.n, size]));
-    let columns = writer.apply(Op::Transpose, &[flat]);
-    let shape = with_last(own, writer.n);
-    writer.define_apply(out, Op::Reshape(shape), &[columns]);
 }

@@ -1,27 +1,25 @@
 //! Products of matrices and vectors.
 //!
-//! What is shared multiplies the whole batch at once, by one product that sums the same terms in the same order. Where both factors differ
-//! from stream to stream there are as many products as streams.
+//! A shared matrix multiplies the columns of the whole batch at once, by one product that sums the same terms in the same order. Otherwise each
+//! stream has a product of its own.
 
 use eddy_flow::VarId;
 use eddy_tensor::{Op, Shape};
 
-use crate::each::each;
-use crate::operations::{from_rows, rows};
+use crate::operations::each;
 use crate::writer::{Writer, with_last};
 
 /// Defines `out` as the product of two operands, of which one at least is wide.
 pub(crate) fn matmul(writer: &mut Writer, out: VarId, left: VarId, right: VarId) {
     let n_left = writer.own_shape(left).len();
     match (writer.is_wide(left), writer.is_wide(right)) {
-        (true, true) => each(writer, out, &Op::Matmul, &[left, right]),
         (false, _) => shared_left(writer, out, left, right),
         // A vector times a matrix is the transposed matrix times the vector.
         (true, false) if n_left == 1 => {
             let transposed = writer.apply(Op::Transpose, &[right]);
             writer.define_apply(out, Op::Matmul, &[transposed, left]);
         }
-        (true, false) => wide_matrix(writer, out, left, right),
+        (true, _) => each(writer, out, Op::Matmul, &[left, right]),
     }
 }
 
@@ -35,16 +33,6 @@ fn shared_left(writer: &mut Writer, out: VarId, left: VarId, right: VarId) {
     let product = writer.apply(Op::Matmul, &[left, flat]);
     let shape = writer.shape(out).clone();
     writer.define_apply(out, Op::Reshape(shape), &[product]);
-}
-
-/// `[n,k,B] · [k,..]`: the rows of all streams below each other.
-fn wide_matrix(writer: &mut Writer, out: VarId, left: VarId, right: VarId) {
-    let own = writer.own_shape(left);
-    let rows = rows(writer, left);
-    let flat = writer.reshaped(rows, &Shape::new(&[writer.n * own[0], own[1]]));
-    let product = writer.apply(Op::Matmul, &[flat, right]);
-    let result = writer.own_shape(out);
-    from_rows(writer, out, product, &result);
 }
 
 /// Defines `out` as all products of elements of two vectors, of which one at least is wide.

@@ -7,8 +7,8 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Scalar, Shape, Slot, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::BATCH;
 use crate::shared::Shares;
-use crate::{BATCH, MAX_EQUATIONS};
 
 /// A flow on its way.
 pub(crate) struct Writer {
@@ -90,10 +90,6 @@ impl Writer {
         let named = parameters.iter().chain(memory).map(|named| named.var);
         let aliases = aliases.iter().map(|(_, var)| *var);
         inputs.iter().chain(outputs).copied().chain(conditions).chain(named).chain(aliases).collect()
-    }
-
-    pub fn is_too_large(&self) -> bool {
-        self.equations.len() > MAX_EQUATIONS
     }
 
     /// What is written next is about an equation.

@@ -5,11 +5,11 @@ use eddy_flow::text::{parse, print};
 use eddy_flow::{Flow, VarId};
 use expect_test::{Expect, expect};
 
-/// The equations for two streams; `sums` are the gradients of parameters.
-fn batched(text: &str, sums: &[&str]) -> Flow {
+/// The equations for some streams; `sums` are the gradients of parameters.
+fn batched(text: &str, n: usize, sums: &[&str]) -> Flow {
     let flow = parse(text).expect("the flow is right");
     let gradients: Vec<VarId> = sums.iter().map(|name| flow.find(name).expect("it is there")).collect();
-    let (flow, _) = batch(flow, 2, &gradients).unwrap_or_else(|found| panic!("{}", found[0].title));
+    let (flow, _) = batch(flow, n, &gradients).unwrap_or_else(|found| panic!("{}", found[0].title));
     flow
 }
 
@@ -20,7 +20,7 @@ fn check(text: &str, expected: Expect) {
 
 #[track_caller]
 fn check_sums(text: &str, sums: &[&str], expected: Expect) {
-    expected.assert_eq(&print(&batched(text, sums), |_, _| None));
+    expected.assert_eq(&print(&batched(text, 2, sums), |_, _| None));
 }
 
 #[test]
@@ -94,13 +94,13 @@ fn all_elements_are_those_of_one_stream() {
             input x : num [2,3,2]
             _1 : num [6,2] = call reshape [6,2] ( x )
             s : num [2] = call sum 0 ( _1 )
-            _2 : num [6,2] = call reshape [6,2] ( x )
-            _3 : num [2,6] = call transpose ( _2 )
-            _4 : num [2,2,3] = call reshape [2,2,3] ( _3 )
-            _5 : num [2,2,3] = call softmax ( _4 )
-            _6 : num [2,6] = call reshape [2,6] ( _5 )
-            _7 : num [6,2] = call transpose ( _6 )
-            m : num [2,3,2] = call reshape [2,3,2] ( _7 )
+            _2 : num [2,2] = call max 1 ( x )
+            _3 : num [2,1,2] = call reshape [2,1,2] ( _2 )
+            _4 : num [2,3,2] = x - _3
+            _5 : num [2,3,2] = call exp ( _4 )
+            _6 : num [2,2] = call sum 1 ( _5 )
+            _7 : num [2,1,2] = call reshape [2,1,2] ( _6 )
+            m : num [2,3,2] = _5 / _7
             output s
             output m
         "]],
@@ -115,16 +115,68 @@ fn an_operation_without_a_further_axis_is_applied_to_each_stream() {
          output i",
         expect![[r"
             input x : num [2,2]
-            _1 : num [2,2] = call transpose ( x )
-            _2 : num [2] = _1 [0]
-            _3 : int [] = call argmax ( _2 )
-            _4 : num [2] = _1 [1]
-            _5 : int [] = call argmax ( _4 )
-            _6 : int [2] = [ _3 _5 ]
-            i : int [2] = _6
+            i : int [2] = each [0] call argmax ( x )
             output i
         "]],
     );
+}
+
+#[test]
+fn products_of_what_differs_are_taken_in_each_stream() {
+    check(
+        "input x : num [2,3]
+         k : num [3,4] = const 0.5
+         t : num [3,2] = call transpose ( x )
+         y : num [2,2] = call matmul ( x t )
+         z : num [2,4] = call matmul ( x k )
+         output y
+         output z",
+        expect![[r"
+            input x : num [2,3,2]
+            k : num [3,4] = const 0.5
+            t : num [3,2,2] = each [0] call transpose ( x )
+            y : num [2,2,2] = each [0,1] call matmul ( x t )
+            z : num [2,4,2] = each [0] call matmul ( x k )
+            output y
+            output z
+        "]],
+    );
+}
+
+/// All operations that know no further axis, and a gradient.
+const OF_EACH_STREAM: &str = "
+    input x : num [4,4,1]
+    input g : num [3,3,2]
+    k : num [2,2,1,2] = const 0.5
+    y : num [3,3,2] = call conv2d ( x k )
+    dx : num [4,4,1] = call conv2d_dx ( k g )
+    dk : num [2,2,1,2] = call conv2d_dk ( x g )
+    m : num [4,4] = call reshape [4,4] ( x )
+    t : num [4,4] = call transpose ( m )
+    p : num [4,4] = call matmul ( m t )
+    s : num [4,4] = call softmax ( p )
+    i : int [] = call argmax ( s )
+    h : num [16] = call onehot 16 ( i )
+    gk : num [2,2,1,2] = dk
+    output y
+    output dx
+    output h
+    output gk";
+
+#[test]
+fn there_are_as_many_equations_for_many_streams_as_for_two() {
+    let n_equations = |n: usize| batched(OF_EACH_STREAM, n, &["gk"]).equations.len();
+    assert_eq!(n_equations(2), n_equations(1000));
+    assert_eq!(n_equations(2), n_equations(1));
+}
+
+#[test]
+fn the_text_of_a_batch_is_read_back() {
+    let flow = batched(OF_EACH_STREAM, 3, &["gk"]);
+    let text = print(&flow, |_, _| None);
+    assert!(text.contains("each [0] call conv2d ( x k )"), "{text}");
+    let again = parse(&text).expect("what is printed can be read");
+    assert_eq!(print(&again, |_, _| None), text);
 }
 
 #[test]

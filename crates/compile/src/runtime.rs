@@ -18,6 +18,7 @@ pub fn header(precision: Precision) -> String {
         include_str!("runtime/number.h"),
         include_str!("runtime/vector.h"),
         include_str!("runtime/product.h"),
+        include_str!("runtime/each.h"),
         include_str!("runtime/parallel.h"),
     ];
     let numbers = numbers.map(|text| instantiated(text, precision)).concat();

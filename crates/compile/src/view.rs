@@ -110,9 +110,22 @@ impl View {
                 view.strides[*axis] = self.strides[*axis] * stride;
                 view.strides.insert(axis + 1, self.strides[*axis]);
             }
+            Op::Each(each) if each.is_wide() == [true] => {
+                let (slice, streams, stride) = self.slice();
+                view = slice.seen_through(each.op())?;
+                view.shape = view.shape.iter().copied().chain([streams]).collect::<Vec<_>>().into();
+                view.strides.push(stride);
+            }
             _ => return None,
         }
         Some(view)
+    }
+
+    /// The first slice along the last axis; how many there are, and how far apart.
+    pub fn slice(&self) -> (View, usize, usize) {
+        let (n, own) = self.shape.split_last().expect("there are slices");
+        let (stride, strides) = self.strides.split_last().expect("there is a stride for each axis");
+        (View { shape: Shape::new(own), strides: strides.to_vec(), ..self.clone() }, *n, *stride)
     }
 
     /// The view as broadcasting reads it for a result of this shape.
@@ -129,7 +142,7 @@ impl View {
 /// Whether an operation only moves elements, so that its result can always be read through a view.
 pub(crate) fn is_moving(op: &Op) -> bool {
     matches!(
-        op,
+        op.applied(),
         Op::Copy
             | Op::StopGradient
             | Op::Index(_)

@@ -226,6 +226,7 @@ fn apply(
 
 /// Whether an operation makes zeros of zeros.
 fn keeps_zeros(op: &Op) -> bool {
+    let op = op.applied();
     let adds = matches!(op, Op::Add | Op::Sum(_) | Op::SumTo | Op::Reduce(_) | Op::Fold(..));
     let moves = matches!(
         op,

@@ -1,8 +1,8 @@
 //! Cells of several streams put together, which must be there at the same cycles.
 
 use eddy_batch::Batch;
-use eddy_batch::values::together;
 use eddy_tensor::Value;
+use eddy_tensor::slices::together;
 
 use crate::cell::Cell;
 use crate::flow::Flow;

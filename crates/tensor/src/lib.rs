@@ -20,6 +20,7 @@
 //!   [`shape_error`], and [`algebra`] to write derivatives in.
 //! * The operations: [`op`] is the table, the entries are in [`ops`]. They compute with the loops of [`kernel`], which
 //!   broadcast along a [`walk`], and with those of [`products`], in vectors as wide as the [`processor`] has them.
+//!   [`each`] applies one of them to each of the [`slices`] of its operands.
 //! * What a program can call: [`builtin`](mod@builtin) functions, and the initialisers of [`init`].
 //!
 //! # Invariants
@@ -60,8 +61,10 @@ pub mod operation;
 pub mod shape_rule;
 pub mod signature;
 
+pub mod each;
 pub mod op;
 mod ops;
+pub mod slices;
 
 mod kernel;
 mod processor;
@@ -76,6 +79,7 @@ mod testing;
 
 pub use algebra::{Algebra, Site};
 pub use builtin::{Builtin, Static, StaticError, StaticKind, builtin, builtins};
+pub use each::Each;
 pub use init::{Initialiser, initialiser};
 pub use op::Op;
 pub use operation::EvalError;

@@ -2,10 +2,11 @@
 //!
 //! A row names the variant of [`Op`] with its static arguments, how the operation is written, the entry that says
 //! everything else about it, and a line for users. From the rows follow the type [`Op`], its methods, and the functions
-//! that a program can call ([`builtin`](mod@crate::builtin)).
+//! that a program can call ([`builtin`](mod@crate::builtin)). One operation is no row, as it is one on rows: [`Each`].
 
 use crate::algebra::{Algebra, Site};
 use crate::builtin::{Row, Spelling, Static, StaticArgument};
+use crate::each::Each;
 use crate::operation::{EvalError, Operation};
 use crate::ops::arithmetic::{Add, Binary, Div, IntDiv, IntMod, Maximum, Minimum, Mul, Pow, Sub};
 use crate::ops::conversions::{Copy, Like, Onehot, StopGradient, ToInt, ToNum};
@@ -34,6 +35,8 @@ macro_rules! operations {
                 #[doc = concat!("`", $name, "`: ", $doc, ".")]
                 $variant $(($($ty),+))?,
             )+
+            /// An operation of the table, on each slice along the last axis of its operands. It has the name of that operation.
+            Each(Each),
         }
 
         /// The rows of the table, in its order.
@@ -55,6 +58,7 @@ macro_rules! operations {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Op::$variant { .. } => $name,)+
+                    Op::Each(each) => each.op().name(),
                 }
             }
 
@@ -62,6 +66,7 @@ macro_rules! operations {
             pub fn doc(&self) -> &'static str {
                 match self {
                     $(Op::$variant { .. } => $doc,)+
+                    Op::Each(each) => each.op().doc(),
                 }
             }
 
@@ -69,6 +74,7 @@ macro_rules! operations {
             pub fn statics(&self) -> Vec<Static> {
                 match self {
                     $(Op::$variant $(($($field),+))? => present([$($($field.to_static()),+)?]),)+
+                    Op::Each(each) => each.op().statics(),
                 }
             }
 
@@ -76,6 +82,7 @@ macro_rules! operations {
             pub fn signature(&self) -> Signature {
                 match self {
                     $(Op::$variant $(($($field),+))? => $entry.signature(),)+
+                    Op::Each(each) => each.signature(),
                 }
             }
 
@@ -83,6 +90,7 @@ macro_rules! operations {
             pub fn shape_rule(&self) -> ShapeRule {
                 match self {
                     $(Op::$variant $(($($field),+))? => $entry.shape_rule(),)+
+                    Op::Each(each) => each.shape_rule(),
                 }
             }
 
@@ -90,6 +98,7 @@ macro_rules! operations {
             pub fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
                 match self {
                     $(Op::$variant $(($($field),+))? => $entry.shape(operands),)+
+                    Op::Each(each) => each.shape(operands),
                 }
             }
 
@@ -105,6 +114,7 @@ macro_rules! operations {
             pub fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
                 match self {
                     $(Op::$variant $(($($field),+))? => $entry.eval(operands),)+
+                    Op::Each(each) => each.eval(operands),
                 }
             }
 
@@ -112,6 +122,7 @@ macro_rules! operations {
             pub fn is_differentiable_in(&self, operand: usize) -> bool {
                 match self {
                     $(Op::$variant $(($($field),+))? => $entry.is_differentiable_in(operand),)+
+                    Op::Each(each) => each.is_differentiable_in(operand),
                 }
             }
 
@@ -126,6 +137,7 @@ macro_rules! operations {
             ) -> Option<A::Value> {
                 self.is_differentiable_in(operand).then(|| match self {
                     $(Op::$variant $(($($field),+))? => $entry.vjp(operand, site, g, algebra),)+
+                    Op::Each(each) => each.vjp(operand, site, g, algebra),
                 })
             }
 
@@ -140,6 +152,7 @@ macro_rules! operations {
             ) -> Option<A::Value> {
                 self.is_differentiable_in(operand).then(|| match self {
                     $(Op::$variant $(($($field),+))? => $entry.jvp(operand, site, t, algebra),)+
+                    Op::Each(each) => each.jvp(operand, site, t, algebra),
                 })
             }
         }
@@ -222,9 +235,17 @@ operations! {
 }
 
 impl Op {
-    /// Every operation once, with some static arguments: for documents and tests.
+    /// Every operation of the table once, with some static arguments: for documents and tests.
     pub fn all() -> impl Iterator<Item = &'static Op> {
         ROWS.iter().map(|row| &row.sample)
+    }
+
+    /// The operation of the table that it applies, to its operands or to each slice of them.
+    pub fn applied(&self) -> &Op {
+        match self {
+            Op::Each(each) => each.op(),
+            op => op,
+        }
     }
 
     /// How many operands it has.
@@ -235,7 +256,7 @@ impl Op {
     /// Whether it has no value for some operands, if the result is made of such scalars: integers overflow, divisors are zero, numbers are too
     /// large to be integers, classes do not exist.
     pub fn can_fail(&self, result: Scalar) -> bool {
-        match self {
+        match self.applied() {
             Op::IntDiv | Op::IntMod | Op::ToInt | Op::Onehot(_) => true,
             Op::Add
             | Op::Sub

@@ -11,12 +11,14 @@
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
 //! Then they are printed: [`map`] writes loops over elements, [`products`], [`reductions`], [`structure`] and
-//! [`convolution`] all other operations, [`long_loops`] what several threads can run, and [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
+//! [`convolution`] all other operations, [`mod@each`] those that are applied to each stream of a batch, [`long_loops`] what several threads can run, and
+//! [`print`](mod@print) what is around them. Each operation accumulates in the order that the tensor crate defines, so that the bits are
 //! the same as those of the simulator.
 
 mod accumulate;
 mod common;
 mod convolution;
+mod each;
 mod expression;
 mod extents;
 pub(crate) mod long_loops;

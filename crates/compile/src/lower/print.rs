@@ -13,7 +13,7 @@ use super::map::Map;
 use super::memory::{Home, Homes};
 use super::prune::can_fail;
 use super::schedule::{Action, ActionKind, Item, Scheduled};
-use super::{Code, Right, convolution, products, reductions, structure};
+use super::{Code, Right, convolution, each, products, reductions, structure};
 use crate::lines::Lines;
 use crate::nest::Nest;
 use crate::precision::Precision;
@@ -185,6 +185,7 @@ impl Printer<'_> {
             Op::Conv2d => convolution::conv2d(self, item, lines),
             Op::Conv2dDx => convolution::conv2d_dx(self, item, lines),
             Op::Conv2dDk => convolution::conv2d_dk(self, item, lines),
+            Op::Each(each) => each::each(self, item, each, lines),
             _ => unreachable!("an operation on elements, or one that moves them: {op:?}"),
         }
     }

@@ -32,6 +32,12 @@ impl<'a> Axes<'a> {
         }
     }
 
+    /// All axes but the last one, along which the streams of a batch lie.
+    fn of_streams(view: &'a View) -> Axes<'a> {
+        let last = view.shape.len() - 1;
+        Axes { view, reduced: (0..last).collect(), outer: Vec::new(), inner: vec![last] }
+    }
+
     /// The axes that `reduce` sums over: those that have size 1 in the result, or are missing there.
     fn summed_down(view: &'a View, shape: &Shape) -> Axes<'a> {
         let missing = view.shape.len() - shape.len();
@@ -189,15 +195,8 @@ pub(super) fn mean(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, 
 }
 
 /// The places of the first maximum of each slice: `best` is its position along the reduced axis, or among all elements.
-fn first_maxima(
-    printer: &Printer<'_>,
-    item: &Item<'_>,
-    axis: Option<usize>,
-    lines: &mut Lines,
-    found: impl Fn(&mut Lines, &Axes<'_>),
-) {
-    let view = &item.reads[0];
-    let axes = Axes::new(view, axis);
+fn first_maxima(printer: &Printer<'_>, axes: &Axes<'_>, lines: &mut Lines, found: impl Fn(&mut Lines)) {
+    let view = axes.view;
     let kept: Vec<usize> = axes.outer.iter().chain(&axes.inner).copied().collect();
     let exceeds = match view.scalar {
         Scalar::Int => "eddy_int_exceeds".to_string(),
@@ -215,7 +214,7 @@ fn first_maxima(
                 let element = printer.homes.element(view, &axes.place(&[]));
                 lines.line(format!("if ({exceeds}({element}, max)) {{ max = {element}; best = {at}; }}"));
             });
-            found(lines, &axes);
+            found(lines);
         });
     });
 }
@@ -225,7 +224,7 @@ pub(super) fn max(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usize>, l
     if !axes.inner.is_empty() && item.reads[0].scalar == Scalar::Num {
         return maxima_side_by_side(printer, item, &axes, lines);
     }
-    first_maxima(printer, item, axis, lines, |lines, axes| {
+    first_maxima(printer, &axes, lines, |lines| {
         lines.line("(void)best;");
         lines.line(format!("{} = max;", printer.result(item, &axes.target())));
     });
@@ -250,8 +249,17 @@ fn maxima_side_by_side(printer: &Printer<'_>, item: &Item<'_>, axes: &Axes<'_>, 
 }
 
 pub(super) fn argmax(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
-    first_maxima(printer, item, None, lines, |lines, _| {
-        lines.line(format!("{} = (int64_t)best;", printer.result(item, "0")));
+    positions(printer, item, &Axes::new(&item.reads[0], None), lines);
+}
+
+/// The first maximum of each stream of a batch.
+pub(super) fn argmax_of_streams(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
+    positions(printer, item, &Axes::of_streams(&item.reads[0]), lines);
+}
+
+fn positions(printer: &Printer<'_>, item: &Item<'_>, axes: &Axes<'_>, lines: &mut Lines) {
+    first_maxima(printer, axes, lines, |lines| {
+        lines.line(format!("{} = (int64_t)best;", printer.result(item, &axes.target())));
     });
 }
 
@@ -269,7 +277,8 @@ pub(super) fn max_mask(printer: &Printer<'_>, item: &Item<'_>, axis: Option<usiz
         return;
     }
     let strides = row_major(shape);
-    first_maxima(printer, item, axis, lines, |lines, axes| {
+    let axes = Axes::new(&item.reads[0], axis);
+    first_maxima(printer, &axes, lines, |lines| {
         let terms = (0..shape.len()).filter(|axis| !axes.reduced.contains(axis));
         let mut terms: Vec<(String, usize)> = terms.map(|axis| (index(axis), strides[axis])).collect();
         terms.push(("best".to_string(), axis.map_or(1, |axis| strides[axis])));

@@ -48,17 +48,21 @@ fn zeros(printer: &Printer<'_>, item: &Item<'_>, lines: &mut Lines) {
     loops(&[size], 0, lines, |lines| lines.line(format!("{array}[i0] = {zero};")));
 }
 
-/// 1 at an index, 0 elsewhere.
+/// 1 at an index, 0 elsewhere; in a batch, at the index of each stream.
 pub(super) fn onehot(printer: &Printer<'_>, item: &Item<'_>, n: usize, lines: &mut Lines) {
     zeros(printer, item, lines);
-    let view = &item.reads[0];
-    let at = printer.homes.element(view, &view.offset.to_string());
+    let (view, streams) = (&item.reads[0], &item.statement.ty.shape[1..]);
+    let strides = view.strides.iter().map(|stride| (index(0), *stride));
+    let at = printer.homes.element(view, &place(view.offset, strides));
     let (array, one) = (printer.array(item), printer.precision.number(1.0));
-    if n == 0 {
-        lines.line(format!("(void)eddy_index({at}, 0, {});", site(item)));
-        return;
-    }
-    lines.line(format!("{array}[eddy_index({at}, {n}, {})] = {one};", site(item)));
+    let place = match streams {
+        [] => format!("eddy_index({at}, {n}, {})", site(item)),
+        [streams, ..] => format!("{streams} * eddy_index({at}, {n}, {}) + i0", site(item)),
+    };
+    loops(streams, 0, lines, |lines| match n {
+        0 => lines.line(format!("(void)eddy_index({at}, 0, {});", site(item))),
+        _ => lines.line(format!("{array}[{place}] = {one};")),
+    });
 }
 
 /// Windows added up: the first that reaches an element sets it.

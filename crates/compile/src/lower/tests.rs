@@ -9,7 +9,8 @@ use std::fs;
 use std::process::Command;
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Value};
+use eddy_tensor::slices::together;
+use eddy_tensor::{Each, Op, Value};
 
 use super::long_loops::LongLoops;
 use super::memory::Scratch;
@@ -93,6 +94,58 @@ static void show(const void *values, size_t size, size_t n) {
 }
 ";
 
+fn choices(seed: u16) -> Vec<u16> {
+    (0..64_u16).map(|k| (seed.wrapping_mul(7919) ^ k.wrapping_mul(40503)).wrapping_mul(2654)).collect()
+}
+
+/// Operands for each operation of the table.
+fn table_cases() -> Vec<(Op, Vec<Value>)> {
+    let seeds = || (0..12_u16).map(choices);
+    let cases = Op::all()
+        .flat_map(|op| seeds().map(move |choices| cases::case(op, &mut cases::Choices::new(&choices))));
+    cases.map(|case| (case.op, case.operands)).collect()
+}
+
+/// Operands for the operations that are applied to each stream of a batch: all of them differ from stream to stream, or one does.
+fn stream_cases() -> Vec<(Op, Vec<Value>)> {
+    let ops = [Op::Matmul, Op::Transpose, Op::Conv2d, Op::Conv2dDx, Op::Conv2dDk, Op::Argmax, Op::Onehot(0)];
+    let mut all = Vec::new();
+    for (op, n) in ops.iter().flat_map(|op| [1, 3, 8, 19].map(|n| (op, n))) {
+        for seed in 0..4 {
+            let case = cases::case(op, &mut cases::Choices::new(&choices(seed)));
+            let masks: &[&[bool]] = match case.operands.len() {
+                1 => &[&[true]],
+                _ => &[&[true, true], &[true, false], &[false, true]],
+            };
+            let is_wide = masks[usize::from(seed) % masks.len()];
+            let operands = case.operands.iter().zip(is_wide);
+            let operands =
+                operands.map(
+                    |(operand, is_wide)| {
+                        if *is_wide { streams(&case.op, operand, n) } else { operand.clone() }
+                    },
+                );
+            all.push((Op::Each(Each::new(case.op.clone(), is_wide)), operands.collect()));
+        }
+    }
+    all
+}
+
+/// An operand in several streams: numbers that differ, indices that are inside.
+fn streams(op: &Op, operand: &Value, n: i64) -> Value {
+    let one = |stream: i64| match (op, operand) {
+        (Op::Onehot(size), Value::Int(at)) => {
+            Value::Int((at + stream) % i64::try_from(*size).expect("it is small"))
+        }
+        #[allow(clippy::cast_precision_loss)] // there are few streams
+        _ => {
+            Op::Mul.eval(&[operand, &Value::Num(1.0 - 0.37 * stream as f64)]).expect("numbers have a product")
+        }
+    };
+    let values: Vec<Value> = (0..n).map(one).collect();
+    together(&values.iter().collect::<Vec<_>>())
+}
+
 #[test]
 fn every_operation_has_the_bits_of_the_table() {
     Command::new("cc").arg("--version").output().expect("there is a C compiler");
@@ -103,24 +156,18 @@ fn every_operation_has_the_bits_of_the_table() {
         text.push_str(&runtime::header(precision));
         text.push_str(MAIN);
         let mut number = 0;
-        for op in Op::all() {
-            for seed in 0..12_u16 {
-                let choices: Vec<u16> = (0..64_u16)
-                    .map(|k| (seed.wrapping_mul(7919) ^ k.wrapping_mul(40503)).wrapping_mul(2654))
-                    .collect();
-                let case = cases::case(op, &mut cases::Choices::new(&choices));
-                let operands: Vec<Value> = match precision {
-                    Precision::Double => case.operands,
-                    Precision::Single => case.operands.iter().map(Value::to_num32).collect(),
-                };
-                let references: Vec<&Value> = operands.iter().collect();
-                let result = case.op.eval(&references).expect("the case has a value");
-                let result = if precision == Precision::Single { result.to_num32() } else { result };
-                text.push_str(&function(number, &case.op, &operands, &result, precision));
-                expected.push(bits(&result));
-                all.push(format!("{:?} of {operands:?}", case.op));
-                number += 1;
-            }
+        for (op, operands) in table_cases().into_iter().chain(stream_cases()) {
+            let operands: Vec<Value> = match precision {
+                Precision::Double => operands,
+                Precision::Single => operands.iter().map(Value::to_num32).collect(),
+            };
+            let references: Vec<&Value> = operands.iter().collect();
+            let result = op.eval(&references).expect("the case has a value");
+            let result = if precision == Precision::Single { result.to_num32() } else { result };
+            text.push_str(&function(number, &op, &operands, &result, precision));
+            expected.push(bits(&result));
+            all.push(format!("{op:?} of {operands:?}"));
+            number += 1;
         }
         text.push_str("int main(void) {\n");
         for case in 0..number {

@@ -1,6 +1,7 @@
-//! Operations in the text of flow: infix operators, brackets, and calls.
+//! Operations in the text of flow: infix operators, brackets, calls, and any of these applied to each slice of the operands with these numbers:
+//! `each [0,1] call matmul ( x y )`.
 
-use eddy_tensor::{Arity, Op, Static, builtin};
+use eddy_tensor::{Arity, Each, Op, Static, builtin};
 
 use crate::Constant;
 
@@ -25,6 +26,11 @@ const INFIX: [Op; 14] = [
 /// An operation on named streams.
 pub fn print(op: &Op, operands: &[&str]) -> String {
     match (op, operands) {
+        (Op::Each(each), _) => {
+            let wide = each.is_wide().iter().enumerate().filter(|(_, is_wide)| **is_wide);
+            let wide: Vec<String> = wide.map(|(number, _)| number.to_string()).collect();
+            format!("each [{}] {}", wide.join(","), print(each.op(), operands))
+        }
         (Op::Copy, [operand]) => (*operand).to_string(),
         (Op::Neg, [operand]) => format!("- {operand}"),
         (Op::Not, [operand]) => format!("not {operand}"),
@@ -50,6 +56,7 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {
         ["if", condition, "then", yes, "else", no] => Some((Op::If, vec![condition, yes, no])),
         ["[", items @ .., "]"] => Some((Op::Stack, items.to_vec())),
         ["call", name, rest @ ..] => call(name, rest),
+        ["each", wide, rest @ ..] if !rest.is_empty() && wide.starts_with('[') => each(wide, rest),
         [operand, index] => {
             let index = index.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
             Some((Op::Index(index), vec![operand]))
@@ -60,6 +67,20 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {
         }
         _ => None,
     }
+}
+
+/// An operation on slices, of which there are none unless operands have the numbers of wide ones. Slices have no slices.
+fn each<'a>(wide: &str, words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {
+    if words[0] == "each" && words.len() > 1 {
+        return None;
+    }
+    let (op, operands) = parse(words)?;
+    let Some(Static::List(wide)) = static_argument(wide) else { return None };
+    let mut is_wide = vec![false; operands.len()];
+    for number in wide {
+        *is_wide.get_mut(usize::try_from(number).ok()?)? = true;
+    }
+    is_wide.contains(&true).then(|| (Op::Each(Each::new(op, &is_wide)), operands))
 }
 
 fn call<'a>(name: &str, words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {

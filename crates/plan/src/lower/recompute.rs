@@ -209,6 +209,7 @@ fn ranks(draft: &Draft) -> FxHashMap<VarId, usize> {
 /// Whether a cell may be computed again at all: reductions, products of matrices and convolutions are done once.
 fn is_repeatable(def: &Def) -> bool {
     let Def::Apply(op, _) = def else { return matches!(def, Def::Copy(_) | Def::Choice { .. }) };
+    let op = op.applied();
     let is_reduction = matches!(
         op,
         Op::Sum(_)

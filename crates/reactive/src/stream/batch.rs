@@ -4,11 +4,11 @@
 //! again: a line for each cycle and stream.
 
 use eddy_batch::Batch;
-use eddy_batch::values::apart;
 use eddy_language::Data;
 use eddy_runtime::Row;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
+use eddy_tensor::slices::apart;
 
 use super::{Stopped, Stream};
 use crate::cell::Cell;

@@ -19,6 +19,7 @@ use eddy_reactive::resolve::resolve;
 use eddy_reactive::simulate::{Options as SimulationOptions, Simulation};
 use eddy_syntax::{SourceFile, Sources};
 use eddy_tables::oracle::{Datum, Outcome, Reason, Sort, Tolerance, agree, inputs};
+use eddy_tensor::slices::{apart, together};
 use eddy_tensor::{Data, Scalar, Shape, Type, Value};
 
 const SEED: u64 = 1;
@@ -54,10 +55,20 @@ impl Node {
 
     /// As [`over`](Self::over), with other options of planning.
     pub fn planned_with(n_cycles: usize, options: &PlanOptions, text: &str) -> Node {
+        Node::given(&Given::default(), n_cycles, options, text)
+    }
+
+    /// As [`over`](Self::over), for several streams at once: inputs and outputs are those of all streams.
+    pub fn of_streams(n_streams: usize, n_cycles: usize, text: &str) -> Node {
+        let given = Given { batch: Some(n_streams), ..Given::default() };
+        Node::given(&given, n_cycles, &PlanOptions::default(), text)
+    }
+
+    fn given(given: &Given, n_cycles: usize, options: &PlanOptions, text: &str) -> Node {
         let mut sources = Sources::alone(SourceFile::new("oracle.eddy", text));
         let prepared = resolve(&mut sources).and_then(|program| {
             let node = program.find("f", sources.main().end())?;
-            prepare(&program, &node, &Given::default(), |_| Hints::default(), Checks::On)
+            prepare(&program, &node, given, |_| Hints::default(), Checks::On)
         });
         let prepared = prepared.unwrap_or_else(|diagnostics| panic!("{text}: {diagnostics:?}"));
         let plan = plan(&prepared.flow, &prepared.clocks, &PlanOptions { seed: SEED, ..*options });
@@ -142,6 +153,24 @@ impl Node {
         let outputs = (0..self.n_shown as u64)
             .flat_map(|cycle| flow.outputs.iter().map(move |output| (cycle, *output)))
             .map(|(cycle, output)| cell(cycle, output));
+        Outcome::Value(Datum::Tuple(outputs.collect()))
+    }
+
+    /// The node by the simulator, at each stream of an input of several, one after the other.
+    pub fn simulated_apart(&self, input: &Datum) -> Outcome {
+        let streams: Vec<Vec<Value>> = values(input).iter().map(apart).collect();
+        let mut results: Vec<Vec<Value>> = Vec::new();
+        for stream in 0..streams[0].len() {
+            let own = streams.iter().map(|values| datum(&values[stream])).collect();
+            match self.simulated(&Datum::Tuple(own)) {
+                Outcome::Value(result) => results.push(values(&result)),
+                undefined @ Outcome::Undefined(_) => return undefined,
+            }
+        }
+        let outputs = (0..results[0].len()).map(|output| {
+            let of_streams: Vec<&Value> = results.iter().map(|values| &values[output]).collect();
+            datum(&together(&of_streams))
+        });
         Outcome::Value(Datum::Tuple(outputs.collect()))
     }
 

@@ -36,10 +36,13 @@
 //! | assignments at once | `compile::emit::assign` | [`runs`] `what_c_keeps…` | `slips…` |
 //! | sums of outer products after a loop | `compile::emit::window::deferred` | [`runs`] `sums_of_outer_products…` | `slips…` |
 //! | numbers in single precision | `plan::known`, `compile::precision` | [`runs`] `single_precision…` | `slips…` |
+//! | several streams at once | `batch` | [`batches`] `a_batch_has…` | [`batches`] `slips…` |
+//! | operations on each stream of a batch | `compile::lower::{each, convolution, reductions, structure}`, `view` | [`batches`] `a_batch_has…` | [`batches`] `slips…` |
 //! | equations that nothing needs | `autodiff::prune` | [`derivatives`] `pruning…`, `rules_of_the_user…` | `what_differentiation…` |
 //! | rows among zeros are put together (but for the sign of zero) | `autodiff::rows` | [`derivatives`] `rows_of_derivatives…` | `what_differentiation…` |
 //! | one contribution is the derivative; none is zero | `autodiff::{renaming, activity}` | [`derivatives`] `copies_and_zeros…` | `what_differentiation…` |
 
+mod batches;
 mod derivatives;
 mod functions;
 mod mistakes;

@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 
-use eddy_batch::values::{apart, together};
 use eddy_reactive::cell::Cell;
 use eddy_reactive::codes;
 use eddy_reactive::elaborate::Given;
@@ -12,6 +11,7 @@ use eddy_reactive::flow::{Kind, VarId};
 use eddy_reactive::lock_step::joined;
 use eddy_reactive::prepare::Prepared;
 use eddy_reactive::simulate::{self, Simulation};
+use eddy_tensor::slices::{apart, together};
 use eddy_tensor::{Data, Op, Scalar, Type, Value};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
@@ -267,23 +267,39 @@ const LEARNERS: [&str; 6] = [
        y = merge c (sum(h when c)) (sum((param([1.0,2.0]) * x) when not c));",
 ];
 
+/// A node of a program with what some streams give it for some cycles; as a batch, if there are several.
+fn ready(text: &str, node: &str, streams: &[usize], n_cycles: usize) -> Ready {
+    let given = Given { batch: (streams.len() > 1).then_some(streams.len()), ..Given::default() };
+    let prepared = prepared_given(text, node, &given).unwrap_or_else(|found| panic!("{text}\n{found:?}"));
+    let cycles: Vec<Vec<Cell>> = (0..n_cycles)
+        .map(|cycle| {
+            let rows: Vec<Vec<Cell>> =
+                streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
+            let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
+            match &prepared.batch {
+                Some(batch) => {
+                    joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together"))
+                }
+                None => rows[0].to_vec(),
+            }
+        })
+        .collect();
+    let inputs = 0..prepared.flow.inputs.len();
+    let inputs = inputs.map(|input| cycles.iter().map(|cells| cells[input].clone()).collect()).collect();
+    Ready { prepared, inputs, n_cycles }
+}
+
+fn learner(program: &str, rate: f64) -> String {
+    format!("{program}\ntrain n as t loss mse optim sgd({rate:?}) segment;")
+}
+
 /// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.
 fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
-    let text = format!("{program}\ntrain n as t loss mse optim sgd({rate:?}) segment;");
-    let given = Given { batch: (streams.len() > 1).then_some(streams.len()), ..Given::default() };
-    let prepared = prepared_given(&text, "t", &given).unwrap_or_else(|found| panic!("{text}\n{found:?}"));
+    let Ready { prepared, inputs, n_cycles } = ready(&learner(program, rate), "t", streams, 4);
     let options = simulate::Options { seed: SEED, ..simulate::Options::default() };
     let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, options);
-    for cycle in 0..4 {
-        let rows: Vec<Vec<Cell>> =
-            streams.iter().map(|stream| given_cells(&prepared, *stream, cycle)).collect();
-        let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
-        let cells = match &prepared.batch {
-            Some(batch) => {
-                joined(&prepared.flow, batch, &rows).unwrap_or_else(|_| panic!("they go together"))
-            }
-            None => rows[0].to_vec(),
-        };
+    for cycle in 0..n_cycles {
+        let cells: Vec<Cell> = inputs.iter().map(|cells| cells[cycle].clone()).collect();
         simulation.open(&cells).expect("it has a value");
     }
     // A step shows at the next cycle.
@@ -292,12 +308,12 @@ fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at the last cycle.
+/// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at each fourth cycle.
 #[allow(clippy::cast_precision_loss)] // the numbers are small
 fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
     let inputs = prepared.flow.inputs.iter().zip(prepared.input_types());
     let cell = |(input, ty): (&VarId, &Type)| match (prepared.flow.var(*input).name.as_deref(), ty.scalar) {
-        (Some("end"), _) => Value::Bool(cycle == 3),
+        (Some("end"), _) => Value::Bool(cycle % 4 == 3),
         (_, Scalar::Bool) => Value::Bool(true),
         _ => {
             let n: usize = ty.shape.iter().product();
@@ -306,6 +322,55 @@ fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
         }
     };
     inputs.map(cell).map(Cell::Value).collect()
+}
+
+#[test]
+fn l9_a_batch_of_layers_is_separate_runs() {
+    for program in LEARNERS {
+        let run = |ready: &Ready| simulate(ready).unwrap_or_else(|_| panic!("no value\n{program}"));
+        let together = run(&ready(program, "n", &[0, 1, 2], 6));
+        for stream in 0..3 {
+            let alone = ready(program, "n", &[stream], 6);
+            let output = alone.flow().outputs[0].index();
+            let cells = together[output].iter().map(|cell| match cell {
+                Cell::Value(value) => Cell::Value(apart(value)[stream].clone()),
+                other => other.clone(),
+            });
+            let cells: Vec<Cell> = cells.collect();
+            let alone = run(&alone);
+            assert!(alone[output] == cells, "{}\n{}\n{program}", show(&alone[output]), show(&cells));
+        }
+    }
+}
+
+/// For few streams and more than fit into a vector, with and without vectors.
+#[test]
+fn l9_compiled_layers_learn_as_batches() {
+    let (number, folder) = (RefCell::default(), Folder::new("batches-of-layers"));
+    let vectors: &[&str] = &["-O2", "-march=native"];
+    for program in LEARNERS {
+        for (n, how) in [(3, PLAIN), (19, How { flags: vectors, single: true, ..PLAIN })] {
+            let streams: Vec<usize> = (0..n).collect();
+            let ready = ready(&learner(program, 0.5), "t", &streams, 8);
+            match agrees(&ready, &folder, how, &number) {
+                Ok(Verdict::Holds) => {}
+                Ok(Verdict::Skipped(why)) => panic!("{why}\n{program}"),
+                Err(broken) => panic!("{broken}\n{program}"),
+            }
+        }
+    }
+}
+
+/// How much is computed does not depend on how many streams there are, only how large it is.
+#[test]
+fn as_many_equations_for_many_streams_as_for_two() {
+    for program in LEARNERS {
+        let n_equations = |n: usize| {
+            let streams: Vec<usize> = (0..n).collect();
+            ready(&learner(program, 0.5), "t", &streams, 0).flow().equations.len()
+        };
+        assert_eq!(n_equations(2), n_equations(100), "{program}");
+    }
 }
 
 #[test]

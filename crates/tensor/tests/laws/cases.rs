@@ -122,6 +122,7 @@ pub fn case(op: &Op, c: &mut Choices<'_>) -> Case {
         }
         Op::Broadcast(_) | Op::Reduce(_) | Op::SumTo => stretching(op, c),
         Op::Unfold(..) | Op::Fold(..) => windows(op, c),
+        Op::Each(_) => unreachable!("it is no operation of the table"),
     };
     Case { op, operands }
 }
