@@ -145,6 +145,7 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
         constants: Constants::FromHost,
         opens: false,
         places: Vec::new(),
+        piece_lines: Options::PIECE_LINES,
     };
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();

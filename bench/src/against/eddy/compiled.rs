@@ -63,6 +63,7 @@ impl Compiled {
             constants: Constants::FromHost,
             opens: false,
             places: Vec::new(),
+            piece_lines: Options::PIECE_LINES,
         };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;
         let to_c = start.elapsed().as_secs_f64();

@@ -35,6 +35,7 @@ use crate::layout::{Element, Struct};
 use crate::lines::Lines;
 use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
+use crate::pieces;
 use crate::precision::Precision;
 use crate::runtime;
 pub use interface::{Constants, Emitted, Memory, MemoryPlace, Options, Port, Ring, Shape, Source};
@@ -45,7 +46,7 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     let Some(root) = source.plan.roots.first() else { return Err(NotCompiled::Nothing) };
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
-    if emitter.prepare.text().contains("&error, ") {
+    if emitter.prepare.mention("&error, ") {
         let comment = "the number of an equation that does not depend on time and has no value".to_string();
         emitter.state.field("failed".into(), Element::Site, Vec::new(), comment, emitter.precision);
     }
@@ -84,6 +85,7 @@ struct Emitter<'a> {
     constants: Vec<(String, Value)>,
     constants_are: Constants,
     opens: bool,
+    piece_lines: usize,
     /// Constants that are in the text.
     tables: Lines,
     places: Vec<String>,
@@ -136,6 +138,7 @@ impl<'a> Emitter<'a> {
             constants: Vec::new(),
             constants_are: options.constants,
             opens: options.opens,
+            piece_lines: options.piece_lines,
             tables: Lines::default(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -230,7 +233,7 @@ impl<'a> Emitter<'a> {
         };
         let header = self.header(&input, &output);
         let source = self.with_threads(self.source_text(&input, &output));
-        let can_fail = source.contains("&error, ");
+        let can_fail = [&self.prepare, &self.functions].iter().any(|lines| lines.mention("&error, "));
         Emitted {
             name: self.name,
             precision: self.precision,
@@ -324,7 +327,7 @@ impl<'a> Emitter<'a> {
         }
         if !self.tables.is_empty() {
             text.push('\n');
-            text.push_str(self.tables.text());
+            text.push_str(&self.tables.text());
         }
         let mut lines = Lines::default();
         lines.line("");
@@ -347,8 +350,8 @@ impl<'a> Emitter<'a> {
             lines.append(&self.prepare);
             lines.line("self->failed = error;");
         });
-        text.push_str(lines.text());
-        text.push_str(self.functions.text());
+        lines.append(&self.functions);
+        text.push_str(&pieces::cut(&lines, self.piece_lines));
         text
     }
 }

@@ -125,6 +125,16 @@ fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Co
 
 /// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
 pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, emit::NotCompiled> {
+    print_in_pieces(source, name, opens, emit::Options::PIECE_LINES)
+}
+
+/// Writes a program in C whose long functions are in pieces of so many lines.
+pub fn print_in_pieces(
+    source: &Source<'_>,
+    name: &str,
+    opens: bool,
+    piece_lines: usize,
+) -> Result<Printed, emit::NotCompiled> {
     let mut flow = source.flow.clone();
     flow.outputs = source.shown.to_vec();
     let sampled = sampled(source, &mut flow);
@@ -149,6 +159,7 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
         constants: emit::Constants::FromHost,
         opens,
         places: Vec::new(),
+        piece_lines,
     };
     let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
     Ok(Printed { flow, plan, emitted, sampled, companions })

@@ -164,7 +164,10 @@ fn what_differentiation_must_not_drop_is_missed() {
 
 /// The C of a node, with a mistake in it.
 fn caught_in_c(pass: &str, text: &str, right: &str, wrong: &str) {
-    let node = Node::over(N_CYCLES, text);
+    is_caught_in_c(pass, &Node::over(N_CYCLES, text), right, wrong);
+}
+
+fn is_caught_in_c(pass: &str, node: &Node, right: &str, wrong: &str) {
     let compiled = node.compile_mistaken(right, wrong);
     let planned = |input: &Datum, _: u64| node.planned(input);
     let in_c = |input: &Datum, _: u64| compiled.run(input);

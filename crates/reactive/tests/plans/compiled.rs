@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eddy_compile::emit::{Emitted, NotCompiled};
+use eddy_compile::emit::{Emitted, NotCompiled, Options};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
-use eddy_reactive::engine::{Compilation, Engine, Failure, Source, print, split};
+use eddy_reactive::engine::{Compilation, Engine, Failure, Source, print_in_pieces, split};
 use eddy_reactive::simulate;
 
 use crate::checkpoints::{LENGTHS, NODES, windows_of};
@@ -95,7 +95,7 @@ fn compilation(
     how: How,
     number: &RefCell<usize>,
 ) -> Result<Result<Code, String>, &'static str> {
-    let printed = match print(source, "law", how.opens) {
+    let printed = match print_in_pieces(source, "law", how.opens, how.piece_lines) {
         Ok(printed) => printed,
         Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
         Err(why) => {
@@ -229,10 +229,18 @@ pub struct How {
     /// Whether the window that is open at the end is compiled too.
     pub opens: bool,
     pub checkpoints: bool,
+    /// Long functions are cut into pieces of so many lines.
+    pub piece_lines: usize,
 }
 
 /// Without vectors, in double precision, everything kept.
-pub const PLAIN: How = How { flags: &["-O0"], single: false, opens: false, checkpoints: false };
+pub const PLAIN: How = How {
+    flags: &["-O0"],
+    single: false,
+    opens: false,
+    checkpoints: false,
+    piece_lines: Options::PIECE_LINES,
+};
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
@@ -271,13 +279,25 @@ fn compiled_checkpoints() {
 }
 
 #[test]
+fn compiled_in_pieces() {
+    let how = How { flags: &["-O1"], opens: true, piece_lines: 2, ..PLAIN };
+    compiled("compiled in pieces", 40, Family::Plain, how);
+    let how = How { flags: &["-O3", "-march=native"], single: true, piece_lines: 5, ..PLAIN };
+    compiled("compiled in larger pieces", 20, Family::Training, how);
+    let how = How { checkpoints: true, piece_lines: 3, ..PLAIN };
+    compiled("compiled checkpoints in pieces", 20, Family::Training, how);
+}
+
+#[test]
 fn compiled_checkpoints_in_windows_of_all_lengths() {
     let how = How { flags: &["-O1"], checkpoints: true, ..PLAIN };
     let folder = Folder::new("checkpoints");
     for (number, node) in NODES.into_iter().enumerate() {
         let ready = windows_of(node, 1);
         // Some of the programs are not compiled at all.
-        let Ok(printed) = print(&source(&ready, how), "law", how.opens) else { continue };
+        let Ok(printed) = print_in_pieces(&source(&ready, how), "law", how.opens, how.piece_lines) else {
+            continue;
+        };
         let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
         assert!(text.contains("chunk"), "{node} has no checkpoints\n{text}");
         let library = build(&printed.emitted, &folder.0, number, how.flags)

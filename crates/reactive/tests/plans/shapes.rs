@@ -86,8 +86,11 @@ fn sample(family: Family, state: &mut u32) -> Sample {
 
 /// Draws programs, and tries at most so many of each shape; there must be at least so many.
 fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
-    let how = How { opens: true, ..PLAIN };
-    let folder = Folder::new(&format!("shapes-{family:?}"));
+    all_shapes_compiled(How { opens: true, ..PLAIN }, family, n, most, least);
+}
+
+fn all_shapes_compiled(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
+    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.piece_lines));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
@@ -164,4 +167,24 @@ fn shapes_of_training() {
 fn shapes_of_derivatives_of_training() {
     let least = [("late prelude", 10), ("windows in windows", 3), ("windows in windows, backwards", 1)];
     all_shapes(Family::ThroughTraining, 300, 10, &least);
+}
+
+/// Functions of all these are cut, too.
+#[test]
+fn shapes_in_pieces() {
+    let how = How { opens: true, piece_lines: 2, ..PLAIN };
+    let least = [
+        ("derived end", 3),
+        ("late prelude", 3),
+        ("sampled latch", 3),
+        ("sampled slot", 3),
+        ("several roots", 3),
+        ("tracked", 3),
+        ("unknown at the end", 3),
+        ("windows in windows", 1),
+        ("windows in windows, backwards", 1),
+    ];
+    all_shapes_compiled(how, Family::Plain, 1500, 3, &least);
+    let least = [("late prelude", 2), ("windows in windows", 2), ("windows in windows, backwards", 1)];
+    all_shapes_compiled(how, Family::ThroughTraining, 300, 2, &least);
 }
