@@ -25,8 +25,8 @@ mod window;
 
 use std::fmt::Write;
 
-use eddy_flow::VarId;
 use eddy_flow::clocks::{Clock, Root};
+use eddy_flow::{Equation, Labels, VarId};
 use eddy_plan::plan::{RootPlan, Schedule, SlotId};
 use eddy_tensor::{Type, Value};
 use rustc_hash::FxHashSet;
@@ -76,6 +76,9 @@ struct Emitter<'a> {
     name: String,
     precision: Precision,
     names: Names,
+    labels: Labels<'a>,
+    /// For each stream the number of its equation.
+    definitions: Vec<Option<usize>>,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     state: Struct,
@@ -130,6 +133,8 @@ impl<'a> Emitter<'a> {
             name: identifier(&options.name),
             precision: options.precision,
             names: Names::new(flow),
+            labels: flow.labels(),
+            definitions: flow.definitions(),
             inputs: ports(&flow.inputs),
             outputs: ports(&flow.outputs),
             state: Struct::default(),
@@ -167,6 +172,11 @@ impl<'a> Emitter<'a> {
         &self.source.flow.var(var).ty
     }
 
+    /// The equation of a stream; inputs have none.
+    fn equation(&self, var: VarId) -> Option<&'a Equation> {
+        self.definitions[var.index()].map(|number| &self.source.flow.equations[number])
+    }
+
     /// A field of the state for the value of a stream; gives the C expression.
     fn state_value(&mut self, prefix: &str, var: VarId) -> String {
         let name = format!("{prefix}_{}", self.names.of(var));
@@ -189,7 +199,7 @@ impl<'a> Emitter<'a> {
 
     /// What comments call a stream.
     fn label(&self, var: VarId) -> String {
-        let label = self.source.flow.labels().label(var);
+        let label = self.labels.label(var);
         // A comment that ended early would be code.
         label.replace("*/", "* /").replace("/*", "/ *")
     }

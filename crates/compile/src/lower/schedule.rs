@@ -164,6 +164,10 @@ pub(super) fn summed_along(item: &Item<'_>) -> Option<Vec<usize>> {
     (is_side_by_side && is_sum && operand.scalar == Scalar::Num).then_some(strides)
 }
 
+/// So many statements share a loop at most. A compiler takes long for longer ones, and has no registers for what they keep; with fewer,
+/// usual programs would be written in another way. What is no loop is cut later (`pieces`).
+const MOST_IN_A_LOOP: usize = 100;
+
 /// Puts the statements of a group into loops.
 fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
     let own: FxHashSet<VarId> = items.iter().map(|item| item.statement.var).collect();
@@ -188,7 +192,8 @@ fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
                 is_done(view)
                     || view.var().is_some_and(|var| inside.contains(&var) && view.is_all_of(var, &shape))
             };
-            let fits = is_map(item.statement) && item.statement.ty.shape == shape;
+            let has_room = shape.is_scalar() || together.len() < MOST_IN_A_LOOP;
+            let fits = has_room && is_map(item.statement) && item.statement.ty.shape == shape;
             if fits && item.reads.iter().all(is_ready) {
                 inside.insert(item.statement.var);
                 together.push(item);

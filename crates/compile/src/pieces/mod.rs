@@ -44,7 +44,7 @@ pub const LINES_OF_A_PIECE: usize = 128;
 const UNCUT: usize = 5;
 
 /// Compilers would put pieces together again.
-const MACRO: &str = "#ifdef __GNUC__\n#define EDDY_PIECE static __attribute__((noinline))\n#else\n#define EDDY_PIECE static\n#endif\n\n";
+const MACRO: &str = "#ifdef __GNUC__\n#define EDDY_PIECE static __attribute__((noinline))\n#else\n#define EDDY_PIECE static\n#endif\n";
 
 /// The text of functions, in which long ones are in pieces of so many lines.
 pub(crate) fn cut(functions: &Lines, n_lines: usize) -> String {

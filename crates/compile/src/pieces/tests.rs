@@ -22,13 +22,16 @@ const OTHERS: [&str; 6] =
 
 #[test]
 fn short_functions_are_left_alone() {
-    check(|lines| put(lines, &["const double v1 = self->x;", "self->y = v1;", "return 1;"]), &expect![[r#"
+    check(
+        |lines| put(lines, &["const double v1 = self->x;", "self->y = v1;", "return 1;"]),
+        &expect![[r#"
         int32_t f_step(f_state *self, int64_t n) {
           const double v1 = self->x;
           self->y = v1;
           return 1;
         }
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
