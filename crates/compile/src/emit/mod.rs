@@ -36,6 +36,7 @@ use crate::lines::Lines;
 use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
 use crate::pieces;
+pub use crate::pieces::Pieces;
 use crate::precision::Precision;
 use crate::runtime;
 pub use interface::{Constants, Emitted, Memory, MemoryPlace, Options, Port, Ring, Shape, Source};
@@ -88,7 +89,7 @@ struct Emitter<'a> {
     constants: Vec<(String, Value)>,
     constants_are: Constants,
     opens: bool,
-    piece_lines: usize,
+    pieces: Pieces,
     /// Constants that are in the text.
     tables: Lines,
     places: Vec<String>,
@@ -143,7 +144,7 @@ impl<'a> Emitter<'a> {
             constants: Vec::new(),
             constants_are: options.constants,
             opens: options.opens,
-            piece_lines: options.piece_lines,
+            pieces: options.pieces,
             tables: Lines::default(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -361,7 +362,7 @@ impl<'a> Emitter<'a> {
             lines.line("self->failed = error;");
         });
         lines.append(&self.functions);
-        text.push_str(&pieces::cut(&lines, self.piece_lines));
+        text.push_str(&pieces::cut(&lines, self.pieces));
         text
     }
 }

@@ -35,26 +35,49 @@ use rustc_hash::FxHashSet;
 use crate::lines::{Line, Lines};
 use locals::{Kept, Locals};
 use runs::{Part, Statement, parts, statements};
-use words::{Declared, Renamed, declared, declared_by_head, free, rename, weight, weight_of};
+use words::{
+    Declared, Renamed, declared, declared_by_head, free, is_over_elements, longest_block, rename, weight,
+    weight_of,
+};
 
-/// How many lines a piece has, or a little more: of 64, 128, 250, 500 and 1000 lines, 64 and 128 compiled fastest in `gcc` 12.
-pub const LINES_OF_A_PIECE: usize = 128;
+/// What is cut, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    /// How many lines a piece has, or a little more.
+    pub lines: usize,
+    /// Functions are cut that have a longer block than this, not counting blocks inside of it; loops over elements count.
+    pub longest_block: usize,
+    /// And functions that are longer than this.
+    pub longest_function: usize,
+}
 
-/// Functions that are shorter than so many pieces are not cut: compilers know more about what is in one function.
-const UNCUT: usize = 5;
+impl Pieces {
+    /// Of 64, 128, 250, 500 and 1000 lines, pieces of 64 and 128 were compiled fastest by `gcc` 12. What is compiled in about a second is not cut:
+    /// compilers know more about what is in one function.
+    pub const USUAL: Pieces = Pieces { lines: 128, longest_block: 1000, longest_function: 5000 };
+
+    /// Everything is cut.
+    pub const fn of_lines(lines: usize) -> Pieces {
+        Pieces { lines, longest_block: 0, longest_function: 0 }
+    }
+
+    fn cut(self, body: &Lines) -> bool {
+        weight(body) > self.longest_function || longest_block(body) > self.longest_block
+    }
+}
 
 /// Compilers would put pieces together again.
 const MACRO: &str = "#ifdef __GNUC__\n#define EDDY_PIECE static __attribute__((noinline))\n#else\n#define EDDY_PIECE static\n#endif\n";
 
-/// The text of functions, in which long ones are in pieces of so many lines.
-pub(crate) fn cut(functions: &Lines, n_lines: usize) -> String {
+/// The text of functions, in which long ones are in pieces.
+pub(crate) fn cut(functions: &Lines, pieces: Pieces) -> String {
     let mut lines = Lines::default();
     let mut has_pieces = false;
     for line in &functions.lines {
         match line {
-            Line::Block { head, inner, .. } if weight(inner) > UNCUT * n_lines => {
+            Line::Block { head, inner, .. } if pieces.cut(inner) => {
                 has_pieces = true;
-                lines.append(&function(head, inner, n_lines));
+                lines.append(&function(head, inner, pieces.lines));
             }
             line => lines.lines.push(line.clone()),
         }
@@ -196,7 +219,7 @@ impl Cutter {
         let is_long = weight_of(line) > self.n_lines;
         if let Line::Block { head, inner, .. } = line
             && is_long
-            && !head.starts_with("for (size_t")
+            && !is_over_elements(head)
         {
             *inner = self.block(std::mem::take(inner), &declared_by_head(head));
         }

@@ -2,14 +2,18 @@
 
 use expect_test::{Expect, expect};
 
-use super::cut;
+use super::{Pieces, cut};
 use crate::lines::Lines;
 
 /// A function in pieces of two lines.
 fn check(body: impl FnOnce(&mut Lines), expected: &Expect) {
+    check_with(Pieces::of_lines(2), body, expected);
+}
+
+fn check_with(pieces: Pieces, body: impl FnOnce(&mut Lines), expected: &Expect) {
     let mut lines = Lines::default();
     lines.block("int32_t f_step(f_state *self, int64_t n)", body);
-    expected.assert_eq(&cut(&lines, 2));
+    expected.assert_eq(&cut(&lines, pieces));
 }
 
 fn put(lines: &mut Lines, texts: &[&str]) {
@@ -22,7 +26,8 @@ const OTHERS: [&str; 6] =
 
 #[test]
 fn short_functions_are_left_alone() {
-    check(
+    check_with(
+        Pieces::USUAL,
         |lines| put(lines, &["const double v1 = self->x;", "self->y = v1;", "return 1;"]),
         &expect![[r#"
         int32_t f_step(f_state *self, int64_t n) {

@@ -199,3 +199,23 @@ pub(super) fn weight_of(line: &Line) -> usize {
         Line::Block { inner, .. } => 2 + weight(inner),
     }
 }
+
+/// Whether a block is a loop over elements.
+pub(super) fn is_over_elements(head: &str) -> bool {
+    head.starts_with("for (size_t")
+}
+
+/// How long the longest block is, not counting blocks inside of it.
+pub(super) fn longest_block(lines: &Lines) -> usize {
+    let (mut own, mut inside) = (0, 0);
+    for line in &lines.lines {
+        match line {
+            Line::Block { head, inner, .. } if !is_over_elements(head) => {
+                own += 1;
+                inside = inside.max(longest_block(inner));
+            }
+            line => own += weight_of(line),
+        }
+    }
+    own.max(inside)
+}

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eddy_compile::Precision;
-use eddy_compile::emit::{Emitted, Options as EmitOptions, Source, emit};
+use eddy_compile::emit::{Emitted, Options as EmitOptions, Pieces, Source, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_plan::execute::{Cell as PlanCell, Execution, Stop};
@@ -31,7 +31,7 @@ pub struct Node {
     n_cycles: usize,
     n_shown: usize,
     single: bool,
-    piece_lines: usize,
+    pieces: Pieces,
 }
 
 /// What the yardstick sees of a stream that is not there.
@@ -63,14 +63,7 @@ impl Node {
         });
         let prepared = prepared.unwrap_or_else(|diagnostics| panic!("{text}: {diagnostics:?}"));
         let plan = plan(&prepared.flow, &prepared.clocks, &PlanOptions { seed: SEED, ..*options });
-        Node {
-            prepared,
-            plan,
-            n_cycles,
-            n_shown: n_cycles,
-            single: options.single,
-            piece_lines: EmitOptions::PIECE_LINES,
-        }
+        Node { prepared, plan, n_cycles, n_shown: n_cycles, single: options.single, pieces: Pieces::USUAL }
     }
 
     /// The outputs of the first cycles only: those of later ones wait for what comes after the run.
@@ -78,9 +71,9 @@ impl Node {
         Node { n_shown, ..self }
     }
 
-    /// The node with long functions in pieces of so many lines.
-    pub fn in_pieces(self, piece_lines: usize) -> Node {
-        Node { piece_lines, ..self }
+    /// The node with all functions in pieces of so many lines.
+    pub fn in_pieces(self, n_lines: usize) -> Node {
+        Node { pieces: Pieces::of_lines(n_lines), ..self }
     }
 
     /// The node with other equations for some of its streams; it can only be simulated.
@@ -209,7 +202,7 @@ impl Node {
             constants: eddy_compile::emit::Constants::FromHost,
             opens: false,
             places: Vec::new(),
-            piece_lines: self.piece_lines,
+            pieces: self.pieces,
         };
         let mut emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
         edit(&mut emitted);

@@ -357,8 +357,8 @@ pub const LONG: &str = "node f(x:num, c:bool) -> (o, p)
 
 #[test]
 fn pieces_keep_tables() {
-    for piece_lines in 1..4 {
-        let node = Node::over(N_CYCLES, LONG).in_pieces(piece_lines);
+    for n_lines in 1..4 {
+        let node = Node::over(N_CYCLES, LONG).in_pieces(n_lines);
         let compiled = node.keeps_its_table("a function in pieces", Tolerance::Exact);
         for words in ["law_step_piece1(", "const double a_4 = locals->a_4;", "locals->t_7 = (v14"] {
             assert!(compiled.source().contains(words), "no `{words}` in\n{}", compiled.source());
@@ -369,7 +369,7 @@ fn pieces_keep_tables() {
             "a = x + (if first then 0.0 else 0.0 fby a); b = x * a + (if end then 0.0 else post b); o = a * b; p = exp(y) * o;",
         );
         Node::over(N_CYCLES, &window)
-            .in_pieces(piece_lines)
+            .in_pieces(n_lines)
             .keeps_its_table("a window in pieces", Tolerance::Exact);
     }
 }

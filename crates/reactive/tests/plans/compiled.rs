@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eddy_compile::emit::{Emitted, NotCompiled, Options};
+use eddy_compile::emit::{Emitted, NotCompiled, Pieces};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_reactive::cell::Cell;
@@ -95,7 +95,7 @@ fn compilation(
     how: How,
     number: &RefCell<usize>,
 ) -> Result<Result<Code, String>, &'static str> {
-    let printed = match print_in_pieces(source, "law", how.opens, how.piece_lines) {
+    let printed = match print_in_pieces(source, "law", how.opens, how.pieces) {
         Ok(printed) => printed,
         Err(NotCompiled::SeveralRoots) => return parts(source, folder, how, number),
         Err(why) => {
@@ -229,18 +229,13 @@ pub struct How {
     /// Whether the window that is open at the end is compiled too.
     pub opens: bool,
     pub checkpoints: bool,
-    /// Long functions are cut into pieces of so many lines.
-    pub piece_lines: usize,
+    /// How long functions are cut.
+    pub pieces: Pieces,
 }
 
 /// Without vectors, in double precision, everything kept.
-pub const PLAIN: How = How {
-    flags: &["-O0"],
-    single: false,
-    opens: false,
-    checkpoints: false,
-    piece_lines: Options::PIECE_LINES,
-};
+pub const PLAIN: How =
+    How { flags: &["-O0"], single: false, opens: false, checkpoints: false, pieces: Pieces::USUAL };
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
@@ -280,11 +275,11 @@ fn compiled_checkpoints() {
 
 #[test]
 fn compiled_in_pieces() {
-    let how = How { flags: &["-O1"], opens: true, piece_lines: 2, ..PLAIN };
+    let how = How { flags: &["-O1"], opens: true, pieces: Pieces::of_lines(2), ..PLAIN };
     compiled("compiled in pieces", 40, Family::Plain, how);
-    let how = How { flags: &["-O3", "-march=native"], single: true, piece_lines: 5, ..PLAIN };
+    let how = How { flags: &["-O3", "-march=native"], single: true, pieces: Pieces::of_lines(5), ..PLAIN };
     compiled("compiled in larger pieces", 20, Family::Training, how);
-    let how = How { checkpoints: true, piece_lines: 3, ..PLAIN };
+    let how = How { checkpoints: true, pieces: Pieces::of_lines(3), ..PLAIN };
     compiled("compiled checkpoints in pieces", 20, Family::Training, how);
 }
 
@@ -295,7 +290,7 @@ fn compiled_checkpoints_in_windows_of_all_lengths() {
     for (number, node) in NODES.into_iter().enumerate() {
         let ready = windows_of(node, 1);
         // Some of the programs are not compiled at all.
-        let Ok(printed) = print_in_pieces(&source(&ready, how), "law", how.opens, how.piece_lines) else {
+        let Ok(printed) = print_in_pieces(&source(&ready, how), "law", how.opens, how.pieces) else {
             continue;
         };
         let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);

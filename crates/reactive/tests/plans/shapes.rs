@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use eddy_compile::emit::Pieces;
 use eddy_plan::plan::{Cut, Direction, Plan, Region, RootPlan, Schedule, Step, Unit, Windows};
 
 use crate::compiled::{Folder, How, PLAIN, agrees};
@@ -90,7 +91,7 @@ fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize
 }
 
 fn all_shapes_compiled(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
-    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.piece_lines));
+    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.pieces.lines));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
@@ -172,7 +173,7 @@ fn shapes_of_derivatives_of_training() {
 /// Functions of all these are cut, too.
 #[test]
 fn shapes_in_pieces() {
-    let how = How { opens: true, piece_lines: 2, ..PLAIN };
+    let how = How { opens: true, pieces: Pieces::of_lines(2), ..PLAIN };
     let least = [
         ("derived end", 3),
         ("late prelude", 3),
