@@ -86,19 +86,22 @@ fn what_is_written_is_clean() {
 
 /// A program whose functions are so long that they are cut.
 fn long() -> String {
-    let mut text = "node long(x0:num [], c:bool) -> (y, n)\n  n0 = 1;\n".to_string();
     let n = 260;
-    for (this, next) in (0..n).map(|this| (this, this + 1)) {
-        text += &format!("  x{next} = x{this} * 0.25 + (if c then x{this} else 0.5 * post x{next});\n");
-        text +=
-            &format!("  n{next} = ((n{this} fby n{next}) + (if x{next} > 1.0 then n{this} else 2)) mod 7;\n");
-    }
-    text + &format!("  y = x{n}; n = n{n};\n")
+    let lines = (0..n).map(|this| {
+        let next = this + 1;
+        format!(
+            "  x{next} = x{this} * 0.25 + (if c then x{this} else 0.5 * post x{next});
+  n{next} = ((n{this} fby n{next}) + (if x{next} > 1.0 then n{this} else 2)) mod 7;"
+        )
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    format!("node long(x0:num [], c:bool) -> (y, n)\n  n0 = 1;\n{lines}\n  y = x{n}; n = n{n};\n")
 }
 
 #[test]
 fn long_functions_in_pieces_are_clean_too() {
-    let rows = (0..10).map(|t| format!("{{\"x0\":{t}.5,\"c\":{}}}\n", t % 4 == 3)).collect::<String>();
+    let rows = (0..10).map(|t| format!("{{\"x0\":{t}.5,\"c\":{}}}", t % 4 == 3));
+    let rows = rows.collect::<Vec<_>>().join("\n");
     let folder = Folder::new("long").with("long.eddy", long()).with("rows.jsonl", rows);
     let run = ["run", "long.eddy", "--node", "long", "--in", "rows.jsonl", "--engine"];
     let [compiled, simulated] =

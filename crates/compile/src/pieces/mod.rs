@@ -103,7 +103,9 @@ fn function(head: &str, body: &Lines, n_lines: usize) -> Lines {
     if has_fields {
         lines.line(format!("/* What pieces of {name} know of each other. */"));
         lines.block_with("typedef struct", &format!("}} {name}_locals;"), |lines| {
-            cutter.locals.fields().for_each(|field| lines.line(format!("{};", field.text())));
+            for field in cutter.locals.fields() {
+                lines.line(format!("{};", field.text()));
+            }
         });
         lines.line("");
     }
@@ -153,10 +155,14 @@ impl Cutter {
     /// A block in pieces; its head declares the indices of a loop.
     fn block(&mut self, lines: Lines, indices: &[Declared]) -> Lines {
         self.locals.open();
-        indices.iter().for_each(|index| self.locals.declare(index, 0));
+        for index in indices {
+            self.locals.declare(index, 0);
+        }
         let mut statements = statements(self.with_fields(lines), indices);
         for (number, statement) in statements.iter_mut().enumerate() {
-            statement.lines.iter_mut().for_each(|line| self.inside(line));
+            for line in &mut statement.lines {
+                self.inside(line);
+            }
             for declared in statement.declared() {
                 self.locals.declare(&declared, number + 1);
             }

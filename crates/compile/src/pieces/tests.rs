@@ -17,7 +17,9 @@ fn check_with(pieces: Pieces, body: impl FnOnce(&mut Lines), expected: &Expect) 
 }
 
 fn put(lines: &mut Lines, texts: &[&str]) {
-    texts.iter().for_each(|text| lines.line(text));
+    for text in texts {
+        lines.line(text);
+    }
 }
 
 /// Lines that are there to make a function long.
