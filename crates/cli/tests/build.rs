@@ -86,7 +86,7 @@ fn what_is_written_is_clean() {
 
 /// A program whose functions are so long that they are cut.
 fn long() -> String {
-    let n = 260;
+    let n = 120;
     let lines = (0..n).map(|this| {
         let next = this + 1;
         format!(
