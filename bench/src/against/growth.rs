@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Constants, Options, Source, emit};
+use eddy_compile::emit::{Constants, Options, Pieces, Source, emit};
 
 use super::eddy::compiled::Compiled;
 use super::eddy::ready::folder;
@@ -145,6 +145,7 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
         constants: Constants::FromHost,
         opens: false,
         places: Vec::new(),
+        pieces: Pieces::USUAL,
     };
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();

@@ -84,6 +84,38 @@ fn what_is_written_is_clean() {
     }
 }
 
+/// A program whose functions are so long that they are cut.
+fn long() -> String {
+    let n = 120;
+    let lines = (0..n).map(|this| {
+        let next = this + 1;
+        format!(
+            "  x{next} = x{this} * 0.25 + (if c then x{this} else 0.5 * post x{next});
+  n{next} = ((n{this} fby n{next}) + (if x{next} > 1.0 then n{this} else 2)) mod 7;"
+        )
+    });
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    format!("node long(x0:num [], c:bool) -> (y, n)\n  n0 = 1;\n{lines}\n  y = x{n}; n = n{n};\n")
+}
+
+#[test]
+fn long_functions_in_pieces_are_clean_too() {
+    let rows = (0..10).map(|t| format!("{{\"x0\":{t}.5,\"c\":{}}}", t % 4 == 3));
+    let rows = rows.collect::<Vec<_>>().join("\n");
+    let folder = Folder::new("long").with("long.eddy", long()).with("rows.jsonl", rows);
+    let run = ["run", "long.eddy", "--node", "long", "--in", "rows.jsonl", "--engine"];
+    let [compiled, simulated] =
+        ["compiled", "simulate"].map(|engine| written(&folder.eddy(&[&run[..], &[engine]].concat())));
+    assert_eq!(compiled, simulated);
+    written(&folder.eddy(&["build", "long.eddy", "--node", "long", "--out", "c", "--max-window", "8"]));
+    assert!(folder.read("c/long.c").contains("EDDY_PIECE void long_window0_piece0("));
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)) {
+        let printed = compile_and_run(compiler, &folder.0.join("c"), "long");
+        let printed = printed.unwrap_or_else(|error| panic!("{compiler}: {error}"));
+        assert_eq!(printed.lines().count(), 10, "{compiler}: {printed}");
+    }
+}
+
 /// Nodes that wait, and what of ten cycles comes out: windows end after five, and what is known of the rest is flushed.
 const WAITING: &str = "
 node ahead(x)->(y) y = x - (0.0 fby back x);

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use eddy_tensor::{Scalar, Shape};
+use rustc_hash::FxHashMap;
 
 use crate::precision::Precision;
 
@@ -16,6 +17,8 @@ pub struct Struct {
     /// How many bytes it takes.
     pub bytes: usize,
     align: usize,
+    /// For each name the number of its field.
+    numbers: FxHashMap<String, usize>,
 }
 
 /// The bytes of a line of most caches.
@@ -98,6 +101,7 @@ impl Struct {
         let end = self.fields.last().map_or(0, |last| last.offset + last.bytes(precision));
         let offset = end.next_multiple_of(align);
         self.align = self.align.max(align);
+        self.numbers.insert(name.clone(), self.fields.len());
         self.fields.push(Field { name, element, dimensions, offset, comment });
         let end = offset + self.fields.last().expect("it was added").bytes(precision);
         self.bytes = end.next_multiple_of(self.align);
@@ -116,7 +120,7 @@ impl Struct {
 
     /// The field of this name.
     pub fn find(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == name)
+        self.numbers.get(name).map(|number| &self.fields[*number])
     }
 
     /// The declaration. C has no empty structs.

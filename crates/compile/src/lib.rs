@@ -11,6 +11,7 @@ pub mod machine;
 mod names;
 mod nest;
 pub mod package;
+mod pieces;
 mod precision;
 pub mod runtime;
 mod view;

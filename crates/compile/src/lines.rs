@@ -1,23 +1,26 @@
-//! C text under construction: lines, and how deep they stand.
+//! C text under construction: lines, and blocks of them.
 
 use std::fmt::Write;
 
 /// Lines of C.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lines {
-    text: String,
-    depth: usize,
+    pub lines: Vec<Line>,
+}
+
+/// One line, or several that belong together.
+#[derive(Clone, Debug)]
+pub(crate) enum Line {
+    /// A line.
+    Plain(String),
+    /// `head { …` and what closes it.
+    Block { head: String, inner: Lines, end: String },
 }
 
 impl Lines {
     /// One line.
     pub fn line(&mut self, line: impl AsRef<str>) {
-        let line = line.as_ref();
-        if line.is_empty() {
-            self.text.push('\n');
-        } else {
-            let _ = writeln!(self.text, "{:width$}{line}", "", width = 2 * self.depth);
-        }
+        self.lines.push(Line::Plain(line.as_ref().to_string()));
     }
 
     /// `head { … }`.
@@ -27,18 +30,9 @@ impl Lines {
 
     /// `head { …` and what closes it.
     pub fn block_with(&mut self, head: &str, end: &str, inner: impl FnOnce(&mut Lines)) {
-        self.line(if head.is_empty() { "{".to_string() } else { format!("{head} {{") });
-        self.depth += 1;
-        inner(self);
-        self.depth -= 1;
-        self.line(end);
-    }
-
-    /// Lines of a body whose head is written elsewhere.
-    pub fn nested(&mut self, inner: impl FnOnce(&mut Lines)) {
-        self.depth += 1;
-        inner(self);
-        self.depth -= 1;
+        let mut lines = Lines::default();
+        inner(&mut lines);
+        self.lines.push(Line::Block { head: head.to_string(), inner: lines, end: end.to_string() });
     }
 
     /// `if (a && b) { … }`, or just what is inside if there is no condition.
@@ -51,20 +45,21 @@ impl Lines {
 
     /// Lines that were written elsewhere.
     pub fn append(&mut self, other: &Lines) {
-        for line in other.text.lines() {
-            self.line(line);
-        }
+        self.lines.extend_from_slice(&other.lines);
     }
 
     /// The body of a function with these parameters, which may fail: those that it does not need are mentioned, since compilers warn.
     pub fn function_body(&mut self, parameters: &[&str], body: &Lines) {
-        let can_fail = body.text.contains("&error");
+        let can_fail = body.mention("&error");
         if can_fail {
             self.line("int32_t error = 0;");
         }
         let is_in = |name: &&&str| {
-            let mut words = body.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            words.any(|word| word == **name)
+            let is_word = |line: &str| {
+                let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                words.any(|word| word == **name)
+            };
+            body.any(&is_word)
         };
         for name in parameters.iter().filter(|name| !is_in(name)) {
             self.line(format!("(void){name};"));
@@ -76,10 +71,49 @@ impl Lines {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.lines.is_empty()
     }
 
-    pub fn text(&self) -> &str {
-        &self.text
+    /// Whether this text is in some line.
+    pub fn mention(&self, text: &str) -> bool {
+        self.any(&|line| line.contains(text))
+    }
+
+    fn any(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
+        self.lines.iter().any(|line| line.any(is_it))
+    }
+
+    /// All of it.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(0, &mut text);
+        text
+    }
+
+    fn write(&self, depth: usize, text: &mut String) {
+        let put = |line: &str, text: &mut String| {
+            let width = if line.is_empty() { 0 } else { 2 * depth };
+            let _ = writeln!(text, "{:width$}{line}", "");
+        };
+        for line in &self.lines {
+            match line {
+                Line::Plain(line) => put(line, text),
+                Line::Block { head, inner, end } => {
+                    put(&if head.is_empty() { "{".to_string() } else { format!("{head} {{") }, text);
+                    inner.write(depth + 1, text);
+                    put(end, text);
+                }
+            }
+        }
+    }
+}
+
+impl Line {
+    /// Whether it, or a line inside, is such.
+    pub fn any(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Line::Plain(text) => is_it(text),
+            Line::Block { head, inner, .. } => is_it(head) || inner.any(is_it),
+        }
     }
 }

@@ -55,6 +55,7 @@ pub fn build(
         constants: Constants::InText,
         opens: true,
         places: places(flow, sources),
+        pieces: emit::Pieces::USUAL,
     };
     let source = emit::Source { flow, clocks: &prepared.clocks, plan: &plan, seed };
     let emitted = emit(&source, &emission).map_err(|why| {

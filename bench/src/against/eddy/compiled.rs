@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Constants, Emitted, Options, Source, emit};
+use eddy_compile::emit::{Constants, Emitted, Options, Pieces, Source, emit};
 use eddy_compile::layout::Struct;
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_loader::{Instance, Library, Memory};
@@ -63,6 +63,7 @@ impl Compiled {
             constants: Constants::FromHost,
             opens: false,
             places: Vec::new(),
+            pieces: Pieces::USUAL,
         };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;
         let to_c = start.elapsed().as_secs_f64();

@@ -86,8 +86,17 @@ pub struct CannotWrite {
 ///
 /// Without a cache, or if it cannot be written to, the object is made in a temporary folder.
 pub fn build(program: &Emitted, options: &BuildOptions) -> Result<Built, BuildError> {
+    build_telling(program, options, &mut || ())
+}
+
+/// As [`build`]; `tell` is called when the compiler is about to be.
+pub fn build_telling(
+    program: &Emitted,
+    options: &BuildOptions,
+    tell: &mut dyn FnMut(),
+) -> Result<Built, BuildError> {
     let Emitted { name, runtime_header, header, source, .. } = program;
-    build_text(&CText { name, runtime_header, header, source }, options)
+    build_text(&CText { name, runtime_header, header, source }, options, tell)
 }
 
 /// The text of a program in C.
@@ -99,12 +108,15 @@ struct CText<'a> {
     source: &'a str,
 }
 
-fn build_text(text: &CText<'_>, options: &BuildOptions) -> Result<Built, BuildError> {
+fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) -> Result<Built, BuildError> {
     let start = Instant::now();
     let toolchain = Toolchain::find(&options.search, options.time_limit)?;
     let mut built = match &options.cache {
-        None => in_temporary_folder(text, &toolchain, options, None)?,
-        Some(cache) => match in_cache(text, &toolchain, options, cache) {
+        None => {
+            tell();
+            in_temporary_folder(text, &toolchain, options, None)?
+        }
+        Some(cache) => match in_cache(text, &toolchain, options, cache, tell) {
             Err(BuildError::CannotWrite(problem)) => {
                 in_temporary_folder(text, &toolchain, options, Some(problem))?
             }
@@ -120,6 +132,7 @@ fn in_cache(
     toolchain: &Toolchain,
     options: &BuildOptions,
     cache: &Cache,
+    tell: &mut dyn FnMut(),
 ) -> Result<Built, BuildError> {
     let key = key(text, toolchain);
     let built = |(path, hash), was_cached| Built {
@@ -133,6 +146,7 @@ fn in_cache(
     if let Some(found) = cache.find(&key) {
         return Ok(built(found, true));
     }
+    tell();
     let folder = cache.workshop()?;
     let object = compile(text, toolchain, folder.path(), options.time_limit)?;
     Ok(built(cache.keep(&key, &object)?, false))

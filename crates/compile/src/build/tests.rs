@@ -73,7 +73,7 @@ impl Place {
     }
 
     fn build(&self, factor: u32) -> Result<Built, BuildError> {
-        build_text(&text(&header(factor)), &self.options)
+        build_text(&text(&header(factor)), &self.options, &mut || ())
     }
 
     /// Builds a program and tries it.
@@ -181,8 +181,8 @@ fn a_compiler_that_fails_says_why() {
 #[test]
 fn text_that_is_not_c_is_refused_with_its_place() {
     let place = Place::new();
-    let error =
-        build_text(&CText { source: "no C\n", ..text(HEADER) }, &place.options).expect_err("it is not C");
+    let error = build_text(&CText { source: "no C\n", ..text(HEADER) }, &place.options, &mut || ())
+        .expect_err("it is not C");
     let BuildError::Failed { output, .. } = &error else { panic!("{error}") };
     assert!(output.contains("times.c:1"), "{output}");
 }
@@ -373,7 +373,7 @@ fn what_a_killed_process_left_behind_is_removed_after_a_day() {
 fn another_process_builds() {
     let outcome = env::var_os("EDDY_TEST_OUTCOME").expect("the tests that run this one say where to write");
     let options = BuildOptions::from_environment().expect("the environment makes sense");
-    let text = match build_text(&text(&header(2)), &options) {
+    let text = match build_text(&text(&header(2)), &options, &mut || ()) {
         Ok(built) => format!("{} {} {:?}", run(&built, 21.0), built.was_cached, built.not_kept),
         Err(error) => error.to_string(),
     };

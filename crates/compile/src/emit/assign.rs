@@ -1,6 +1,9 @@
 //! Assignments.
 
+use std::collections::BTreeSet;
+
 use eddy_tensor::Type;
+use rustc_hash::FxHashSet;
 
 use super::Emitter;
 use super::reads::memory;
@@ -46,16 +49,43 @@ impl Write {
     }
 }
 
+/// Places in the state.
+struct Places {
+    places: FxHashSet<String>,
+    /// How long they are.
+    lengths: BTreeSet<usize>,
+}
+
+impl Places {
+    /// What all of them begin with.
+    const BEGINNING: &'static str = "self->";
+
+    fn new(places: impl Iterator<Item = String>) -> Places {
+        let places: FxHashSet<String> = places.collect();
+        assert!(
+            places.iter().all(|place| place.starts_with(Places::BEGINNING)),
+            "it is the state that is written"
+        );
+        Places { lengths: places.iter().map(String::len).collect(), places }
+    }
+
+    /// Those that a text contains. There are few lengths, but perhaps many places.
+    fn within<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        let begun = text.match_indices(Places::BEGINNING).map(|(start, _)| &text[start..]);
+        let parts = begun.flat_map(|rest| self.lengths.iter().filter_map(|length| rest.get(..*length)));
+        parts.filter(|part| self.places.contains(*part))
+    }
+}
+
 /// Assignments that happen at once: what is overwritten and still read is put aside first.
 pub(super) fn write_at_once(mut writes: Vec<Write>, emitter: &Emitter<'_>, lines: &mut Lines) {
-    let written: Vec<String> = writes.iter().map(|write| write.to.clone()).collect();
+    let written = Places::new(writes.iter().map(|write| write.to.clone()));
     for (number, write) in writes.iter_mut().enumerate() {
         let is_overwritten = match &write.view.root {
             // A pointer may point to anything.
             Root::Memory(text) if !text.contains("->") => true,
             Root::One(text) | Root::Memory(text) => {
-                let is_read = |other: &String| *other != write.to && text.contains(other.as_str());
-                *text != write.to && written.iter().any(is_read)
+                *text != write.to && written.within(text).any(|other| other != write.to)
             }
             Root::Var(_) => false,
         };
@@ -70,7 +100,7 @@ pub(super) fn write_at_once(mut writes: Vec<Write>, emitter: &Emitter<'_>, lines
     }
     // What an assignment depends on is asked before the first one changes it.
     for (number, write) in writes.iter_mut().enumerate() {
-        if write.conditions.iter().any(|condition| written.iter().any(|text| condition.contains(text))) {
+        if write.conditions.iter().any(|condition| written.within(condition).next().is_some()) {
             lines.line(format!("const bool happens{number} = {};", write.conditions.join(" && ")));
             write.conditions = vec![format!("happens{number}")];
         }

@@ -174,8 +174,8 @@ impl<'a> Emitter<'a> {
 
     /// A statement for the equation of a stream.
     pub(super) fn statement_of(&self, var: VarId, right: Right) -> Statement {
-        let site = self.source.flow.equations.iter().position(|equation| equation.out == var);
-        let definition = self.source.flow.labels().definition(var);
+        let site = self.definitions[var.index()];
+        let definition = self.labels.definition(var);
         let comment = match site.and_then(|site| self.places.get(site)) {
             Some(place) => format!("{place}: {definition}"),
             None => definition,
@@ -239,7 +239,7 @@ impl<'a> Emitter<'a> {
 
     /// The operation of the equation of a stream.
     pub(super) fn operation(&self, var: VarId) -> Op {
-        let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
+        let equation = self.equation(var);
         match equation.map(|equation| &equation.kind) {
             Some(Kind::Apply(op, _)) => op.clone(),
             kind => unreachable!("an operation is applied, not {kind:?}"),
@@ -373,7 +373,7 @@ impl<'a> Emitter<'a> {
         let (var, place) = in_loop(read);
         match place {
             Place::Absent => vec!["false".to_string()],
-            Place::Ring(0) => match this.lagged.body.iter().find(|late| late.instruction.var == *var) {
+            Place::Ring(0) => match this.late(*var) {
                 Some(late) => self.texts(this, lowered, &late.instruction.clock),
                 None => self.flag_of_input(*var),
             },
@@ -431,8 +431,7 @@ impl<'a> Emitter<'a> {
         for register in &this.lagged.registers {
             let to = self.state_value("s", register.fby);
             let view = self.view_after(this, lowered, &register.next);
-            let late = this.lagged.body.iter().find(|late| late.instruction.var == register.fby);
-            let late = late.expect("a register belongs to an equation of the loop");
+            let late = this.late(register.fby).expect("a register belongs to an equation of the loop");
             if !this.computes(register.fby) {
                 continue;
             }

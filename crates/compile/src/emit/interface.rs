@@ -6,6 +6,7 @@ use eddy_plan::Plan;
 use eddy_tensor::{Type, Value};
 
 use crate::layout::Struct;
+use crate::pieces::Pieces;
 use crate::precision::Precision;
 
 /// What to compile.
@@ -36,6 +37,8 @@ pub struct Options {
     pub opens: bool,
     /// For each equation where it stands in the source, for comments; empty if nobody will read them.
     pub places: Vec<String>,
+    /// How long functions are cut into pieces.
+    pub pieces: Pieces,
 }
 
 /// Where constants are that are too large to stand in expressions.

@@ -39,7 +39,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn is_parameter(&self, var: VarId) -> bool {
-        let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
+        let equation = self.equation(var);
         matches!(equation.map(|equation| &equation.kind), Some(Kind::Param(_)))
     }
 

@@ -9,8 +9,8 @@ use crate::lower::Code;
 /// A loop and what its code needs to know.
 pub(super) struct Loop<'p> {
     pub lagged: &'p Lagged,
-    /// For each stream its lag.
-    pub lags: FxHashMap<VarId, usize>,
+    /// For each stream where it is computed.
+    positions: FxHashMap<VarId, usize>,
     /// Whether there are no more inputs: only what is late is left to be computed.
     pub is_over: bool,
     /// At how many of the last cycles of the trace a stream may be unknown. Nothing is computed there.
@@ -19,8 +19,9 @@ pub(super) struct Loop<'p> {
 
 impl<'p> Loop<'p> {
     pub(super) fn new(lagged: &'p Lagged) -> Loop<'p> {
-        let lags = lagged.body.iter().map(|late| (late.instruction.var, late.lag)).collect();
-        Loop { lagged, lags, is_over: false, unknown: FxHashMap::default() }
+        let positions =
+            lagged.body.iter().enumerate().map(|(position, late)| (late.instruction.var, position));
+        Loop { lagged, positions: positions.collect(), is_over: false, unknown: FxHashMap::default() }
     }
 
     /// The loop when there are no more inputs.
@@ -46,7 +47,12 @@ impl<'p> Loop<'p> {
 
     /// Whether an iteration computes a stream.
     pub(super) fn computes(&self, var: VarId) -> bool {
-        self.lags.get(&var).is_some_and(|lag| !self.is_over || *lag > 0)
+        self.late(var).is_some_and(|late| !self.is_over || late.lag > 0)
+    }
+
+    /// The equation of the loop that computes a stream.
+    pub(super) fn late(&self, var: VarId) -> Option<&'p Late> {
+        self.positions.get(&var).map(|position| &self.lagged.body[*position])
     }
 
     /// What must hold for a stream to have a cycle in an iteration.

@@ -25,8 +25,8 @@ mod window;
 
 use std::fmt::Write;
 
-use eddy_flow::VarId;
 use eddy_flow::clocks::{Clock, Root};
+use eddy_flow::{Equation, Labels, VarId};
 use eddy_plan::plan::{RootPlan, Schedule, SlotId};
 use eddy_tensor::{Type, Value};
 use rustc_hash::FxHashSet;
@@ -36,6 +36,8 @@ use crate::lines::Lines;
 use crate::lower::long_loops::LongLoops;
 use crate::lower::memory::Scratch;
 use crate::names::{Names, identifier, port_names};
+use crate::pieces;
+pub use crate::pieces::Pieces;
 use crate::precision::Precision;
 use crate::runtime::{self, LARGE};
 pub use interface::{Constants, Emitted, Memory, MemoryPlace, Options, Port, Ring, Shape, Source};
@@ -46,7 +48,7 @@ pub fn emit<'a>(source: &Source<'a>, options: &Options) -> Result<Emitted, NotCo
     let Some(root) = source.plan.roots.first() else { return Err(NotCompiled::Nothing) };
     let mut emitter = Emitter::new(source, root, options);
     emitter.invariants();
-    if emitter.prepare.text().contains("&error, ") {
+    if emitter.prepare.mention("&error, ") {
         let comment = "the number of an equation that does not depend on time and has no value".to_string();
         emitter.state.field("failed".into(), Element::Site, Vec::new(), comment, emitter.precision);
     }
@@ -89,6 +91,9 @@ struct Emitter<'a> {
     name: String,
     precision: Precision,
     names: Names,
+    labels: Labels<'a>,
+    /// For each stream the number of its equation.
+    definitions: Vec<Option<usize>>,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     state: Struct,
@@ -98,6 +103,7 @@ struct Emitter<'a> {
     constants: Vec<(String, Value)>,
     constants_are: Constants,
     opens: bool,
+    pieces: Pieces,
     /// Constants that are in the text.
     tables: Lines,
     places: Vec<String>,
@@ -149,6 +155,8 @@ impl<'a> Emitter<'a> {
             name,
             precision: options.precision,
             names: Names::new(flow),
+            labels: flow.labels(),
+            definitions: flow.definitions(),
             inputs: ports(&flow.inputs),
             outputs: ports(&flow.outputs),
             state: Struct::default(),
@@ -157,6 +165,7 @@ impl<'a> Emitter<'a> {
             constants: Vec::new(),
             constants_are: options.constants,
             opens: options.opens,
+            pieces: options.pieces,
             tables: Lines::default(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -187,6 +196,11 @@ impl<'a> Emitter<'a> {
         &self.source.flow.var(var).ty
     }
 
+    /// The equation of a stream; inputs have none.
+    fn equation(&self, var: VarId) -> Option<&'a Equation> {
+        self.definitions[var.index()].map(|number| &self.source.flow.equations[number])
+    }
+
     /// A field of the state for the value of a stream; gives the C expression.
     fn state_value(&mut self, prefix: &str, var: VarId) -> String {
         let name = format!("{prefix}_{}", self.names.of(var));
@@ -209,7 +223,7 @@ impl<'a> Emitter<'a> {
 
     /// What comments call a stream.
     fn label(&self, var: VarId) -> String {
-        let label = self.source.flow.labels().label(var);
+        let label = self.labels.label(var);
         // A comment that ended early would be code.
         label.replace("*/", "* /").replace("/*", "/ *")
     }
@@ -253,7 +267,7 @@ impl<'a> Emitter<'a> {
         };
         let header = self.header(&input, &output);
         let source = self.with_threads(self.source_text(&input, &output));
-        let can_fail = source.contains("&error, ");
+        let can_fail = [&self.prepare, &self.functions].iter().any(|lines| lines.mention("&error, "));
         Emitted {
             name: self.name,
             precision: self.precision,
@@ -356,7 +370,7 @@ impl<'a> Emitter<'a> {
         }
         if !self.tables.is_empty() {
             text.push('\n');
-            text.push_str(self.tables.text());
+            text.push_str(&self.tables.text());
         }
         text.push_str(&self.long_loops.text());
         let mut lines = Lines::default();
@@ -380,8 +394,8 @@ impl<'a> Emitter<'a> {
             lines.append(&self.prepare);
             lines.line("self->failed = error;");
         });
-        text.push_str(lines.text());
-        text.push_str(self.functions.text());
+        lines.append(&self.functions);
+        text.push_str(&pieces::cut(&lines, self.pieces));
         text
     }
 }

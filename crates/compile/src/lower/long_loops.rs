@@ -21,7 +21,6 @@
 //! Only code for a host that has threads has such functions.
 
 use std::cell::RefCell;
-use std::fmt::Write;
 
 use eddy_tensor::Scalar;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +43,7 @@ pub(crate) struct LongLoops {
 
 #[derive(Debug, Default)]
 struct Functions {
-    text: String,
+    lines: Lines,
     /// Parameters and lines, and the number of the function that has them: windows write the same loop several times.
     numbers: FxHashMap<(String, String), usize>,
 }
@@ -64,7 +63,7 @@ impl LongLoops {
 
     /// The text of the functions.
     pub fn text(&self) -> String {
-        self.functions.borrow().text.clone()
+        self.functions.borrow().lines.text()
     }
 }
 
@@ -86,8 +85,8 @@ impl Printer<'_> {
         let (homes, items) = (parameters.homes(items), parameters.items(items));
         let printer = Printer { homes: &homes, rows_read: FxHashMap::default(), ..self.clone() };
         let mut inner = Lines::default();
-        inner.nested(|inner| body(&printer, &items, inner));
-        let number = self.long_loops.functions.borrow_mut().number(program, &parameters, inner.text());
+        body(&printer, &items, &mut inner);
+        let number = self.long_loops.functions.borrow_mut().number(program, &parameters, &inner);
         let arguments: Vec<&str> = parameters.list.iter().map(|one| one.argument.as_str()).collect();
         let Cut { size, unit, n_terms } = cut;
         lines.block("", |lines| {
@@ -218,24 +217,27 @@ fn is_literal(text: &str) -> bool {
 
 impl Functions {
     /// The number of the functions that run a loop, which are written if they are not there yet.
-    fn number(&mut self, program: &str, parameters: &Parameters<'_>, body: &str) -> usize {
+    fn number(&mut self, program: &str, parameters: &Parameters<'_>, body: &Lines) -> usize {
         let next = self.numbers.len();
         let declared = parameters.declared("restrict ", ", ");
-        let number = *self.numbers.entry((declared.clone(), body.to_string())).or_insert(next);
-        if number == next {
-            let given: Vec<String> =
-                parameters.list.iter().map(|one| format!("loop->{}", one.name)).collect();
-            let _ = write!(
-                self.text,
-                "\ntypedef struct {{ {}; }} {program}_loop{number};\n\
-                 EDDY_LOOP void {program}_run{number}(size_t first, size_t end, {declared}) {{\n{body}}}\n\
-                 static void {program}_range{number}(const void *context, size_t first, size_t end) {{\n\
-                 \x20 const {program}_loop{number} *const loop = (const {program}_loop{number} *)context;\n\
-                 \x20 {program}_run{number}(first, end, {});\n}}\n",
-                parameters.declared("", "; "),
-                given.join(", ")
-            );
+        let number = *self.numbers.entry((declared.clone(), body.text())).or_insert(next);
+        if number < next {
+            return number;
         }
+        let given: Vec<String> = parameters.list.iter().map(|one| format!("loop->{}", one.name)).collect();
+        let (fields, given) = (parameters.declared("", "; "), given.join(", "));
+        let context =
+            format!("const {program}_loop{number} *const loop = (const {program}_loop{number} *)context;");
+        let range =
+            format!("static void {program}_range{number}(const void *context, size_t first, size_t end)");
+        self.lines.line("");
+        self.lines.line(format!("typedef struct {{ {fields}; }} {program}_loop{number};"));
+        let run = format!("EDDY_LOOP void {program}_run{number}(size_t first, size_t end, {declared})");
+        self.lines.block(&run, |lines| lines.append(body));
+        self.lines.block(&range, |lines| {
+            lines.line(context);
+            lines.line(format!("{program}_run{number}(first, end, {given});"));
+        });
         number
     }
 }

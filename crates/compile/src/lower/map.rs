@@ -12,7 +12,9 @@
 //! A machine computes so many elements at once, a block, and what is left one by one. If elements are few and not cheap, that shows: then the
 //! last block is as long as the others, and computes some elements a second time.
 
+use eddy_flow::VarId;
 use eddy_tensor::{Op, Shape};
+use rustc_hash::FxHashSet;
 
 use super::Right;
 use super::long_loops::Cut;
@@ -27,12 +29,19 @@ use crate::view::{Root, View};
 
 /// Statements that share a loop over a shape.
 pub(super) struct Map<'a> {
-    pub printer: &'a Printer<'a>,
-    pub shape: &'a Shape,
-    pub items: &'a [Item<'a>],
+    printer: &'a Printer<'a>,
+    shape: &'a Shape,
+    items: &'a [Item<'a>],
+    /// The streams that the loop computes.
+    own: FxHashSet<VarId>,
 }
 
-impl Map<'_> {
+impl<'a> Map<'a> {
+    pub fn new(printer: &'a Printer<'a>, shape: &'a Shape, items: &'a [Item<'a>]) -> Map<'a> {
+        let own = items.iter().map(|item| item.statement.var).collect();
+        Map { printer, shape, items, own }
+    }
+
     pub fn print(&self, lines: &mut Lines) {
         let printer = self.printer;
         for item in self.items.iter().filter(|item| summed_along(item).is_some()) {
@@ -62,7 +71,7 @@ impl Map<'_> {
         let n_terms = sizes.iter().product::<usize>() * self.items.iter().map(cost).sum::<usize>();
         let cut = Cut { size, unit: if sizes.len() == 1 { 64 } else { 1 }, n_terms };
         self.printer.in_pieces(self.items, &cut, lines, |printer, items, lines| {
-            let map = Map { printer, shape: self.shape, items };
+            let map = Map::new(printer, self.shape, items);
             map.loops(map.nest().part(), lines);
         })
     }
@@ -97,7 +106,7 @@ impl Map<'_> {
     fn element(&self, view: &View, place: &str) -> String {
         let homes = self.printer.homes;
         match view.var() {
-            Some(var) if self.items.iter().any(|item| item.statement.var == var) => match homes.home(var) {
+            Some(var) if self.own.contains(&var) => match homes.home(var) {
                 Home::Array(_) => temporary(var.index()),
                 _ => homes.element(view, place),
             },
@@ -188,8 +197,7 @@ impl Map<'_> {
         reads.any(|view| match &view.root {
             Root::Memory(other) => other == text,
             Root::Var(var) => {
-                !self.items.iter().any(|item| item.statement.var == *var)
-                    && *self.printer.homes.home(*var) == Home::Array(text.clone())
+                !self.own.contains(var) && *self.printer.homes.home(*var) == Home::Array(text.clone())
             }
             Root::One(_) => false,
         })

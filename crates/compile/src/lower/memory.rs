@@ -5,7 +5,7 @@
 //! is shared: a piece is free again when the last reader of what was in it has run.
 
 use eddy_flow::VarId;
-use eddy_tensor::{Op, Scalar, Type};
+use eddy_tensor::{Op, Scalar, Shape, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::schedule::{Action, ActionKind, Item, Scheduled, summed_along};
@@ -192,13 +192,13 @@ fn workspace(item: &Item<'_>) -> usize {
 
 /// Where results may go; what is only another name for a result is that result.
 fn in_place(code: &Code, scheduled: &Scheduled<'_>) -> FxHashMap<VarId, String> {
-    let items = || scheduled.actions.iter().flat_map(Action::items);
-    let shape =
-        |var: VarId| items().find(|item| item.statement.var == var).map(|item| &item.statement.ty.shape);
+    let items = scheduled.actions.iter().flat_map(Action::items);
+    let shapes: FxHashMap<VarId, &Shape> =
+        items.map(|item| (item.statement.var, &item.statement.ty.shape)).collect();
     let result = |var: &VarId| match scheduled.aliases.get(var) {
         None => Some(*var),
         Some(view) => {
-            view.var().filter(|result| shape(*result).is_some_and(|shape| view.is_all_of(*result, shape)))
+            view.var().filter(|result| shapes.get(result).is_some_and(|shape| view.is_all_of(*result, shape)))
         }
     };
     code.in_place.iter().filter_map(|(var, place)| Some((result(var)?, place.clone()))).collect()

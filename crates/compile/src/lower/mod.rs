@@ -7,7 +7,7 @@
 //! * what nobody reads is left out ([`mod@prune`]), and so are rows of products ([`extents`]),
 //! * what moves no element becomes a [`View`] and costs nothing ([`mod@schedule`]),
 //! * operations on elements with the same shape become one loop, in which most results are never stored, and sums of those are taken as
-//!   they come ([`mod@schedule`]),
+//!   they come ([`fusion`]),
 //! * what must be stored gets memory, which is shared by what is not needed at the same time ([`memory`]).
 //!
 //! Then they are printed: [`map`] writes loops over elements, [`products`], [`reductions`], [`structure`] and
@@ -21,6 +21,7 @@ mod convolution;
 mod each;
 mod expression;
 mod extents;
+mod fusion;
 pub(crate) mod long_loops;
 mod map;
 pub(crate) mod memory;

@@ -129,7 +129,7 @@ impl Printer<'_> {
 
     fn action(&self, action: &Action<'_>, lines: &mut Lines) {
         match &action.kind {
-            ActionKind::Map(shape, items) => Map { printer: self, shape, items }.print(lines),
+            ActionKind::Map(shape, items) => Map::new(self, shape, items).print(lines),
             ActionKind::Other(item) => {
                 lines.line(format!("/* {} */", item.statement.comment));
                 self.other(item, lines);

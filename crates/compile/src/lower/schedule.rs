@@ -1,15 +1,15 @@
 //! In which order statements run, and which of them share a loop.
 //!
-//! A statement that moves no element is seen through: whoever reads its result reads its operand instead. Of the others, one that is
-//! ready starts a loop, and all that are ready then and have the same shape join it, also those that read what the loop computes at
-//! the same place. Sums of what a loop computes are taken in it, if its innermost axis is not summed: there additions are independent of
+//! A statement that moves no element is seen through: whoever reads its result reads its operand instead. The others are put into loops
+//! ([`fusion`](super::fusion)). Sums of what a loop computes are taken in it, if its innermost axis is not summed: there additions are independent of
 //! each other. The order in which a loop goes through elements is the order in which sums add them.
 
 use eddy_flow::VarId;
 use eddy_tensor::{Op, Scalar, Shape, Type};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::expression::is_elementwise;
+use super::fusion::fuse;
 use super::{Code, Operand, Right, Statement};
 use crate::view::{Root, View, is_moving, row_major};
 
@@ -112,7 +112,7 @@ fn seen_through(statement: &Statement, reads: &[View]) -> Option<View> {
 }
 
 /// Whether a statement computes its elements one by one. What is seen through but must be kept is copied so.
-fn is_map(statement: &Statement) -> bool {
+pub(super) fn is_map(statement: &Statement) -> bool {
     match &statement.right {
         Right::Copy(_) | Right::Choice(..) => true,
         Right::Accumulate(..) => false,
@@ -162,51 +162,4 @@ pub(super) fn summed_along(item: &Item<'_>) -> Option<Vec<usize>> {
     let is_side_by_side = from.last().is_some_and(|size| *size > 1) && strides.last() == Some(&1);
     let is_sum = from.iter().product::<usize>() > to.iter().product();
     (is_side_by_side && is_sum && operand.scalar == Scalar::Num).then_some(strides)
-}
-
-/// Puts the statements of a group into loops.
-fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Action<'a>>) {
-    let own: FxHashSet<VarId> = items.iter().map(|item| item.statement.var).collect();
-    let mut done: FxHashSet<VarId> = FxHashSet::default();
-    let mut left = items;
-    while !left.is_empty() {
-        let is_done = |view: &View| view.var().is_none_or(|var| !own.contains(&var) || done.contains(&var));
-        let first = left
-            .iter()
-            .position(|item| item.reads.iter().all(is_done))
-            .expect("statements are in an order in which they can run");
-        if !is_map(left[first].statement) {
-            let item = left.remove(first);
-            done.insert(item.statement.var);
-            actions.push(Action { group, kind: ActionKind::Other(item) });
-            continue;
-        }
-        let shape = left[first].statement.ty.shape.clone();
-        let (mut together, mut rest, mut inside) = (Vec::new(), Vec::new(), FxHashSet::default());
-        for item in left {
-            let is_ready = |view: &View| {
-                is_done(view)
-                    || view.var().is_some_and(|var| inside.contains(&var) && view.is_all_of(var, &shape))
-            };
-            let fits = is_map(item.statement) && item.statement.ty.shape == shape;
-            if fits && item.reads.iter().all(is_ready) {
-                inside.insert(item.statement.var);
-                together.push(item);
-            } else {
-                rest.push(item);
-            }
-        }
-        let (sums, rest): (Vec<Item<'_>>, Vec<Item<'_>>) = rest.into_iter().partition(|item| {
-            summed_along(item).is_some_and(|_| {
-                item.reads[0]
-                    .var()
-                    .is_some_and(|var| inside.contains(&var) && item.reads[0].is_all_of(var, &shape))
-            })
-        });
-        done.extend(inside);
-        done.extend(sums.iter().map(|item| item.statement.var));
-        together.extend(sums);
-        actions.push(Action { group, kind: ActionKind::Map(shape, together) });
-        left = rest;
-    }
 }

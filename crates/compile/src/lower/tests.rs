@@ -57,7 +57,7 @@ fn function(number: usize, op: &Op, operands: &[Value], result: &Value, precisio
         text,
         "static void case{number}(void) {{\n  static {c_type} out[{size}];\n  int32_t error = 0;"
     );
-    text.push_str(lowered.lines.text());
+    text.push_str(&lowered.lines.text());
     let _ = writeln!(text, "  if (error) {{ printf(\"error\\n\"); return; }}");
     let _ = writeln!(text, "  show(out, sizeof(out[0]), {});\n}}", result.n_elements());
     text

@@ -19,6 +19,9 @@ pub struct Choice {
     pub span: Span,
 }
 
+/// So many lines of C take some seconds in the C compiler, and whoever waits should know for what.
+const MANY_LINES: usize = 10_000;
+
 /// The program as machine code, unless it is to be simulated or cannot be compiled; and why it was not, if the user should know.
 pub fn choose(
     source: &Source<'_>,
@@ -29,7 +32,12 @@ pub fn choose(
     if choice.engine.is_some() && !is_asked_for || !source.is_checked {
         return (None, None);
     }
-    match compile(source, &choice.name) {
+    let mut tell = |n_lines: usize| {
+        if n_lines > MANY_LINES {
+            out.progress(&format!("compiling `{}`: {n_lines} lines of C", choice.name));
+        }
+    };
+    match compile(source, &choice.name, &mut tell) {
         Ok(compilation) => {
             if let Some(seconds) = compilation.built_in {
                 let name = &choice.name;

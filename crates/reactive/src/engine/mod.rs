@@ -27,7 +27,7 @@ use crate::simulate::{self, Contradiction};
 use compiled::Compiled;
 use parts::Parts;
 pub use parts::{Part, split};
-pub use program::{Compilation, NotCompiled, Printed, compile, print};
+pub use program::{Compilation, NotCompiled, Printed, compile, print, print_in_pieces};
 use simulated::Simulated;
 
 /// What is run.

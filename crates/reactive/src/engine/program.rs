@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use eddy_compile::Precision;
-use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
+use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build_telling};
 use eddy_compile::emit::{self, Emitted, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
@@ -92,17 +92,23 @@ impl fmt::Display for NotCompiled {
     }
 }
 
-/// Compiles a program.
-pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompiled> {
+/// Compiles a program; `tell` gets to know how many lines of C there are when the C compiler is about to be called.
+pub fn compile(
+    source: &Source<'_>,
+    name: &str,
+    tell: &mut dyn FnMut(usize),
+) -> Result<Compilation, NotCompiled> {
     let printed = match print(source, name, false) {
         Err(why @ emit::NotCompiled::SeveralRoots(..)) => {
             let parts = split(source).ok_or(NotCompiled::Program(why))?;
-            return compile_parts(source, name, parts);
+            return compile_parts(source, name, parts, tell);
         }
         printed => printed.map_err(NotCompiled::Program)?,
     };
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
-    let built = build(&printed.emitted, &options).map_err(NotCompiled::Build)?;
+    let n_lines = printed.emitted.source.lines().count();
+    let built =
+        build_telling(&printed.emitted, &options, &mut || tell(n_lines)).map_err(NotCompiled::Build)?;
     let sizes = Machine::sizes(&printed.emitted);
     let library = Library::open(&built.path, &built.hash, &printed.emitted.name, sizes)
         .map_err(|error| NotCompiled::Open(error.to_string()))?;
@@ -112,10 +118,15 @@ pub fn compile(source: &Source<'_>, name: &str) -> Result<Compilation, NotCompil
 
 /// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled. If none is, it
 /// is said of the first one why.
-fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Compilation, NotCompiled> {
+fn compile_parts(
+    source: &Source<'_>,
+    name: &str,
+    parts: Vec<Part>,
+    tell: &mut dyn FnMut(usize),
+) -> Result<Compilation, NotCompiled> {
     let (mut compiled, mut reason) = (Vec::new(), emit::NotCompiled::Nothing);
     for part in parts {
-        let compilation = match compile(&part.source(source), name) {
+        let compilation = match compile(&part.source(source), name, tell) {
             Ok(compilation) => Some(compilation),
             Err(NotCompiled::Program(why)) => {
                 // A root without outputs has nothing to compile, which is no reason for the others.
@@ -133,6 +144,16 @@ fn compile_parts(source: &Source<'_>, name: &str, parts: Vec<Part>) -> Result<Co
 
 /// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
 pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, emit::NotCompiled> {
+    print_in_pieces(source, name, opens, emit::Pieces::USUAL)
+}
+
+/// Writes a program in C whose long functions are cut in this way.
+pub fn print_in_pieces(
+    source: &Source<'_>,
+    name: &str,
+    opens: bool,
+    pieces: emit::Pieces,
+) -> Result<Printed, emit::NotCompiled> {
     let mut flow = source.flow.clone();
     flow.outputs = source.shown.to_vec();
     let sampled = sampled(source, &mut flow);
@@ -157,6 +178,7 @@ pub fn print(source: &Source<'_>, name: &str, opens: bool) -> Result<Printed, em
         constants: emit::Constants::FromHost,
         opens,
         places: Vec::new(),
+        pieces,
     };
     let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
     Ok(Printed { flow, plan, emitted, sampled, companions })

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use eddy_compile::Precision;
-use eddy_compile::emit::{Emitted, Options as EmitOptions, Source, emit};
+use eddy_compile::emit::{Emitted, Options as EmitOptions, Pieces, Source, emit};
 use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_plan::execute::{Cell as PlanCell, Execution, Stop};
@@ -31,6 +32,7 @@ pub struct Node {
     n_cycles: usize,
     n_shown: usize,
     single: bool,
+    pieces: Pieces,
 }
 
 /// What the yardstick sees of a stream that is not there.
@@ -72,12 +74,17 @@ impl Node {
         });
         let prepared = prepared.unwrap_or_else(|diagnostics| panic!("{text}: {diagnostics:?}"));
         let plan = plan(&prepared.flow, &prepared.clocks, &PlanOptions { seed: SEED, ..*options });
-        Node { prepared, plan, n_cycles, n_shown: n_cycles, single: options.single }
+        Node { prepared, plan, n_cycles, n_shown: n_cycles, single: options.single, pieces: Pieces::USUAL }
     }
 
     /// The outputs of the first cycles only: those of later ones wait for what comes after the run.
     pub fn showing(self, n_shown: usize) -> Node {
         Node { n_shown, ..self }
+    }
+
+    /// The node with all functions in pieces of so many lines.
+    pub fn in_pieces(self, n_lines: usize) -> Node {
+        Node { pieces: Pieces::of_lines(n_lines), ..self }
     }
 
     /// The node with other equations for some of its streams; it can only be simulated.
@@ -230,6 +237,7 @@ impl Node {
             constants: eddy_compile::emit::Constants::FromHost,
             opens: false,
             places: Vec::new(),
+            pieces: self.pieces,
         };
         let mut emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
         edit(&mut emitted);
@@ -266,7 +274,10 @@ impl Compiled<'_> {
 
 /// Builds a shared object with the flags that Eddy uses.
 fn build(emitted: &Emitted) -> Library {
-    let folder = std::env::temp_dir().join(format!("eddy-oracle-{}-{:p}", std::process::id(), emitted));
+    // A path of its own: what is loaded from a path once is not loaded from there again, as long as somebody has it.
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("eddy-oracle-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).expect("there is a place for temporary files");
     let name = &emitted.name;
     let files = [

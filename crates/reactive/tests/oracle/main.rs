@@ -34,6 +34,7 @@
 //! | sums, products, convolutions as loops | `compile::lower::{reductions, products, structure, convolution}` | [`rewrites`] `the_c_backend…` | `slips…`, `other_orders…` |
 //! | matrices by columns | `compile::emit::transposed` | [`runs`] `parameters_and…` | `slips…` |
 //! | assignments at once | `compile::emit::assign` | [`runs`] `what_c_keeps…` | `slips…` |
+//! | long functions in pieces | `compile::pieces` | [`runs`] `pieces…` | `cuts…` |
 //! | sums of outer products after a loop | `compile::emit::window::deferred` | [`runs`] `sums_of_outer_products…` | `slips…` |
 //! | numbers in single precision | `plan::known`, `compile::precision` | [`runs`] `single_precision…` | `slips…` |
 //! | several streams at once | `batch` | [`batches`] `a_batch_has…` | [`batches`] `slips…` |

@@ -5,7 +5,7 @@ use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
 use crate::derivatives::{rewritten, rows};
 use crate::functions::Node;
-use crate::runs::{N_CYCLES, windowed};
+use crate::runs::{LONG, N_CYCLES, windowed};
 
 /// The input at which a rewrite changes a function, as the yardstick tells it.
 fn caught(pass: &str, before: &str, after: &str, tolerance: Tolerance) -> String {
@@ -164,7 +164,10 @@ fn what_differentiation_must_not_drop_is_missed() {
 
 /// The C of a node, with a mistake in it.
 fn caught_in_c(pass: &str, text: &str, right: &str, wrong: &str) {
-    let node = Node::over(N_CYCLES, text);
+    is_caught_in_c(pass, &Node::over(N_CYCLES, text), right, wrong);
+}
+
+fn is_caught_in_c(pass: &str, node: &Node, right: &str, wrong: &str) {
     let compiled = node.compile_mistaken(right, wrong);
     let planned = |input: &Datum, _: u64| node.planned(input);
     let in_c = |input: &Datum, _: u64| compiled.run(input);
@@ -225,4 +228,16 @@ fn slips_of_the_c_backend_are_caught() {
         "eddy_exp(self->k_w_2)",
         "self->k_w_2",
     );
+}
+
+#[test]
+fn cuts_in_the_wrong_way_are_caught() {
+    let long = Node::over(N_CYCLES, LONG).in_pieces(2);
+    is_caught_in_c("a value that is not handed on", &long, "= locals->a_4;", "= 0.0;");
+    is_caught_in_c("a value of another variable", &long, "= locals->b_5;", "= locals->a_4;");
+    is_caught_in_c("a change that nobody sees", &long, "  locals->t_7 = (v14 + 1.0);", "  (void)v14;");
+    for piece in 0..8 {
+        let call = format!("  law_step_piece{piece}(");
+        is_caught_in_c("a piece that is not called", &long, &call, &format!("  if (false) {}", call.trim()));
+    }
 }

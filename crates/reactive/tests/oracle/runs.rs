@@ -349,3 +349,27 @@ fn single_precision_keeps_tables() {
             .keeps_its_table(&format!("{name} in single precision"), Tolerance::Exact);
     }
 }
+
+/// A function with variables that change, that do not, and that nobody but the next line needs.
+pub const LONG: &str = "node f(x:num, c:bool) -> (o, p)
+    a = x * 2.0; b = a + x; s = (a * b) when c; t = s + 1.0; u = merge c t ((b - a) when not c);
+    d = u * a; e = d + b; g = e * u - (0.5 fby d); h = 0.25 fby e; o = g + h * a; p = o * b - d;";
+
+#[test]
+fn pieces_keep_tables() {
+    for n_lines in 1..4 {
+        let node = Node::over(N_CYCLES, LONG).in_pieces(n_lines);
+        let compiled = node.keeps_its_table("a function in pieces", Tolerance::Exact);
+        for words in ["law_step_piece1(", "const double a_4 = locals->a_4;", "locals->t_7 = (v14"] {
+            assert!(compiled.source().contains(words), "no `{words}` in\n{}", compiled.source());
+        }
+        let window = windowed(
+            "x:num, y:num [2]",
+            "o, p",
+            "a = x + (if first then 0.0 else 0.0 fby a); b = x * a + (if end then 0.0 else post b); o = a * b; p = exp(y) * o;",
+        );
+        Node::over(N_CYCLES, &window)
+            .in_pieces(n_lines)
+            .keeps_its_table("a window in pieces", Tolerance::Exact);
+    }
+}

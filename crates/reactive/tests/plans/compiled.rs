@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use eddy_compile::emit::{Emitted, NotCompiled, Shape};
+use eddy_compile::emit::{Emitted, NotCompiled, Pieces, Shape};
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_loader::Library;
 use eddy_plan::plan::RootPlan;
 use eddy_reactive::cell::Cell;
-use eddy_reactive::engine::{Compilation, Engine, Failure, Source, compile, print, split};
+use eddy_reactive::engine::{Compilation, Engine, Failure, Source, compile, print_in_pieces, split};
 use eddy_reactive::simulate;
 use eddy_tensor::Value;
 
@@ -115,7 +115,7 @@ fn compilation(
     how: How,
     number: &RefCell<usize>,
 ) -> Result<Result<Code, String>, &'static str> {
-    let printed = match print(source, "law", how.opens) {
+    let printed = match print_in_pieces(source, "law", how.opens, how.pieces) {
         Ok(printed) => printed,
         Err(NotCompiled::SeveralRoots(..)) => return parts(source, folder, how, number),
         Err(why) => {
@@ -219,7 +219,7 @@ pub fn ending(ready: &Ready, how: How) -> Result<(), Failure> {
 
 /// Whether operations wait until it is known what they are applied to.
 pub fn has_doubts(ready: &Ready, how: How) -> bool {
-    let printed = print(&source(ready, how), "law", how.opens);
+    let printed = print_in_pieces(&source(ready, how), "law", how.opens, how.pieces);
     printed.is_ok_and(|printed| printed.emitted.source.contains("is it known: "))
 }
 
@@ -267,10 +267,13 @@ pub struct How {
     /// Whether the window that is open at the end is compiled too.
     pub opens: bool,
     pub checkpoints: bool,
+    /// How long functions are cut.
+    pub pieces: Pieces,
 }
 
 /// Without vectors, in double precision, everything kept.
-pub const PLAIN: How = How { flags: &["-O0"], single: false, opens: false, checkpoints: false };
+pub const PLAIN: How =
+    How { flags: &["-O0"], single: false, opens: false, checkpoints: false, pieces: Pieces::USUAL };
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     let number = RefCell::default();
@@ -309,12 +312,22 @@ fn compiled_checkpoints() {
 }
 
 #[test]
+fn compiled_in_pieces() {
+    let how = How { flags: &["-O1"], opens: true, pieces: Pieces::of_lines(2), ..PLAIN };
+    compiled("compiled in pieces", 40, Family::Plain, how);
+    let how = How { flags: &["-O3", "-march=native"], single: true, pieces: Pieces::of_lines(5), ..PLAIN };
+    compiled("compiled in larger pieces", 20, Family::Training, how);
+    let how = How { checkpoints: true, pieces: Pieces::of_lines(3), ..PLAIN };
+    compiled("compiled checkpoints in pieces", 20, Family::Training, how);
+}
+
+#[test]
 fn compiled_checkpoints_in_windows_of_all_lengths() {
     let how = How { flags: &["-O1"], checkpoints: true, opens: true, ..PLAIN };
     let folder = Folder::new("checkpoints");
     for (number, node) in NODES.into_iter().enumerate() {
         let ready = windows_of(node, 1);
-        let printed = print(&source(&ready, how), "law", how.opens);
+        let printed = print_in_pieces(&source(&ready, how), "law", how.opens, how.pieces);
         let printed = printed.unwrap_or_else(|why| panic!("{node}: {why}"));
         let text = format!("{}\n{}", printed.emitted.header, printed.emitted.source);
         assert!(text.contains("chunk"), "{node} has no checkpoints\n{text}");
@@ -351,7 +364,7 @@ fn the_reason_of_several_roots() {
     let ready = Ready { prepared, inputs: vec![Vec::new(); 2], n_cycles: 0 };
     let source = source(&ready, PLAIN);
     assert_eq!(split(&source).map(|parts| parts.len()), Some(2));
-    let why = compile(&source, "law").err().expect("it cannot be compiled").to_string();
+    let why = compile(&source, "law", &mut |_| ()).err().expect("it cannot be compiled").to_string();
     assert!(why.contains("may be unknown at the end"), "{why}");
 }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use eddy_compile::emit::Pieces;
 use eddy_plan::Options;
 use eddy_plan::plan::{
     Cut, Direction, Late, Mode, Place, Plan, Read, Region, Right, RootPlan, Schedule, Step, Unit, Windows,
@@ -126,7 +127,7 @@ fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize
 /// The same for programs that are compiled in some way.
 fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
     let planning = Options { checkpoints: how.checkpoints, ..options() };
-    let folder = Folder::new(&format!("shapes-{family:?}-{}", how.checkpoints));
+    let folder = Folder::new(&format!("shapes-{family:?}-{}-{}", how.checkpoints, how.pieces.lines));
     let number = RefCell::default();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut skipped: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
@@ -246,4 +247,24 @@ fn shapes_of_programs_in_doubt() {
     all_shapes(Family::InDoubt, 150, 25, &[("derived end", 20), ("in doubt", 20)]);
     let how = How { flags: &["-O1"], opens: true, checkpoints: true, ..PLAIN };
     shapes_with(how, Family::InDoubt, 100, 10, &[("checkpoint, in doubt", 5)]);
+}
+
+/// Functions of all these are cut, too.
+#[test]
+fn shapes_in_pieces() {
+    let how = How { opens: true, pieces: Pieces::of_lines(2), ..PLAIN };
+    let least = [
+        ("derived end", 3),
+        ("late prelude", 3),
+        ("sampled latch", 3),
+        ("sampled slot", 3),
+        ("several roots", 3),
+        ("tracked", 3),
+        ("unknown at the end", 3),
+        ("windows in windows", 1),
+        ("windows in windows, backwards", 1),
+    ];
+    shapes_with(how, Family::Plain, 1500, 3, &least);
+    let least = [("late prelude", 2), ("windows in windows", 2), ("windows in windows, backwards", 1)];
+    shapes_with(how, Family::ThroughTraining, 300, 2, &least);
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use eddy_compile::emit::Pieces;
 use eddy_reactive::cell::Cell;
 use eddy_reactive::elaborate::Given;
 use eddy_reactive::engine::{Source, print};
@@ -119,7 +120,8 @@ fn the_number_of_threads_does_not_show() {
         }
         for n_threads in [1, 2, 3] {
             eddy_loader::set_threads(Some(n_threads));
-            let how = How { flags: &["-O2", "-march=native"], single: n_threads == 2, ..PLAIN };
+            let pieces = if n_threads == 3 { Pieces::of_lines(2) } else { PLAIN.pieces };
+            let how = How { flags: &["-O2", "-march=native"], single: n_threads == 2, pieces, ..PLAIN };
             match agrees(&ready, &folder, how, &number) {
                 Ok(Verdict::Holds) => {}
                 Ok(_) => panic!("{text} is not compiled"),

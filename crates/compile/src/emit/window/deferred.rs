@@ -78,7 +78,8 @@ impl<'a> Emitter<'a> {
         }
         let Some(zone) = region.zone_id(Zone::Inner) else { return Vec::new() };
         let body = &sweep.bodies[zone.0];
-        let chains = sweep.neighbours.iter().filter_map(|register| self.chain(body, sweep, *register));
+        let uses = Uses::new(body);
+        let chains = sweep.neighbours.iter().filter_map(|register| self.chain(&uses, sweep, *register));
         let chains: Vec<Chain<'a>> = chains.collect();
         let sum = |chain: Chain<'a>| {
             let [one, other] = chain.vectors;
@@ -93,9 +94,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// `sum = outer(x, y) + neighbour`, `register = sum`, where nobody else reads any of it in the loop.
-    fn chain(&self, body: &'a Body, sweep: &'a Sweep, register: VarId) -> Option<Chain<'a>> {
-        let uses = Uses::new(body);
-        let instruction = |var: VarId| body.code.iter().find(|instruction| instruction.var == var);
+    fn chain(&self, uses: &Uses<'a>, sweep: &'a Sweep, register: VarId) -> Option<Chain<'a>> {
+        let instruction = |var: VarId| uses.instructions.get(&var).copied();
         let is_private = |instruction: &Instruction| {
             let var = instruction.var;
             instruction.clock.is_empty()
@@ -249,15 +249,17 @@ fn start(neighbour: &Read, register: VarId) -> Option<Option<&Immediate>> {
     }
 }
 
-/// How often streams are read in a body.
-struct Uses {
+/// The instructions of a body, and how often it reads streams.
+struct Uses<'p> {
+    instructions: FxHashMap<VarId, &'p Instruction>,
     local: FxHashMap<VarId, usize>,
     neighbour: FxHashMap<VarId, usize>,
 }
 
-impl Uses {
-    fn new(body: &Body) -> Uses {
-        let mut uses = Uses { local: FxHashMap::default(), neighbour: FxHashMap::default() };
+impl<'p> Uses<'p> {
+    fn new(body: &'p Body) -> Uses<'p> {
+        let instructions = body.code.iter().map(|instruction| (instruction.var, instruction)).collect();
+        let mut uses = Uses { instructions, local: FxHashMap::default(), neighbour: FxHashMap::default() };
         for read in body.code.iter().flat_map(Region::reads) {
             match read {
                 Read::Here(var, Place::Local) => *uses.local.entry(*var).or_default() += 1,

@@ -232,7 +232,7 @@ impl<'a> Emitter<'a> {
 
 /// Whether an operation in some code may have no value.
 fn can_fail(codes: &[Lines]) -> bool {
-    codes.iter().any(|lines| lines.text().contains("&error"))
+    codes.iter().any(|lines| lines.mention("&error"))
 }
 
 /// The last zones of windows of two or more cycles.

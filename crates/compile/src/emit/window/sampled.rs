@@ -106,8 +106,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn is_fby(&self, var: VarId) -> bool {
-        let equation = self.source.flow.equations.iter().find(|equation| equation.out == var);
-        matches!(equation.map(|equation| &equation.kind), Some(Kind::Fby { .. }))
+        matches!(self.equation(var).map(|equation| &equation.kind), Some(Kind::Fby { .. }))
     }
 
     /// A delay into the future: the next cycle of the window, or what there is if it has none.
