@@ -37,8 +37,9 @@ pub struct LateRun {
 /// An operation without a value.
 #[derive(Clone, Debug)]
 pub struct LateFailure {
-    /// How late its stream is.
+    /// How late its stream is, and the activation that it belongs to.
     pub lag: usize,
+    pub activation: usize,
     /// The number of its equation.
     number: usize,
     /// What is wrong.
@@ -136,7 +137,7 @@ impl LateRun {
                 let cell = match compute(operation, &late.instruction, &env) {
                     Err(stop @ Stop::Operation { .. }) => {
                         let number = operation.map_or(0, |operation| operation.number);
-                        self.fail(LateFailure { lag: late.lag, number, stop });
+                        self.fail(LateFailure { lag: late.lag, activation, number, stop });
                         Cell::Present
                     }
                     computed => computed?,

@@ -59,6 +59,8 @@ struct RootRun<'a> {
     inputs: Vec<(VarId, usize, bool)>,
     late: LateRun,
     n_activations: usize,
+    /// If an operation failed: how many activations come after the one to which it belongs.
+    n_after_failure: usize,
     slots: Vec<Option<Cell>>,
     /// What arrived in the window that is open.
     rows: Vec<FxHashMap<VarId, Cell>>,
@@ -145,19 +147,19 @@ impl<'a> Execution<'a> {
 
     /// Runs a cycle with these inputs, in the order of the program's inputs.
     pub fn step(&mut self, inputs: &[Cell]) -> Result<(), Stop> {
-        let mut active = Vec::new();
+        let (mut active, mut stepped) = (Vec::new(), Ok(()));
         for root in &mut self.roots {
             let is_active = match &root.owners {
                 None => true,
                 Some(owners) => owners.iter().any(|owner| inputs[*owner] != Cell::Absent),
             };
             active.push(is_active);
-            if is_active {
-                root.step(&self.program, inputs)?;
+            if is_active && stepped.is_ok() {
+                stepped = root.step(&self.program, inputs);
             }
         }
         self.waiting.push_back(active);
-        Ok(())
+        stepped
     }
 
     /// There are no more cycles.
@@ -181,10 +183,11 @@ impl<'a> Execution<'a> {
         self.roots.iter().find_map(|root| root.late.memory(root.lagged().ok()?, fby)).and_then(Cell::value)
     }
 
-    /// How late a stream of a forward loop is.
-    pub fn lag(&self, var: VarId) -> usize {
-        let lagged = self.roots.iter().filter_map(|root| root.lagged().ok());
-        lagged.map(|lagged| lagged.lag(var)).max().unwrap_or(0)
+    /// How many cycles before the last one an operation of the forward loop failed.
+    pub fn failed_before(&self) -> usize {
+        let n_later = self.roots.first().map_or(0, |root| root.n_after_failure);
+        let activations = self.waiting.iter().rev().enumerate().filter(|(_, active)| active[0]);
+        activations.map(|(n_cycles, _)| n_cycles).nth(n_later).unwrap_or(0)
     }
 
     /// The windows that a root has run, by the position of its plan.
@@ -248,6 +251,7 @@ impl<'a> RootRun<'a> {
             inputs,
             late: LateRun::default(),
             n_activations: 0,
+            n_after_failure: 0,
             slots: vec![None; n_slots],
             rows: Vec::new(),
             scan: Scan::default(),
@@ -306,6 +310,7 @@ impl<'a> RootRun<'a> {
         {
             self.found.extend(shown);
         }
+        self.n_after_failure = self.n_activations.saturating_sub(failure.activation + 1);
         Err(failure.stop)
     }
 

@@ -28,6 +28,10 @@ pub struct Compiled<'a> {
     /// What was remembered before the first of the rows, as far as it has changed since.
     start: Start,
     start_cycle: u64,
+    /// Whether no stream was there before the first of the rows: then delays start as equations say, whatever compiled code makes of it, or with these
+    /// values.
+    is_fresh: bool,
+    restored: Vec<(VarId, Value)>,
     /// The cycles that would have to be run again.
     rows: Vec<Vec<Cell>>,
     /// For each cycle that is not found yet which inputs on sampled clocks are there.
@@ -49,6 +53,8 @@ impl<'a> Compiled<'a> {
             roots: roots(source),
             start: Start::default(),
             start_cycle: 0,
+            is_fresh: true,
+            restored: Vec::new(),
             rows: Vec::new(),
             unchecked: VecDeque::new(),
             history: History::new(&compilation.emitted),
@@ -61,6 +67,7 @@ impl<'a> Compiled<'a> {
 
     pub fn restore(&mut self, fby: VarId, value: &Value) {
         self.machine.remember(fby, value);
+        self.restored.push((fby, value.clone()));
         self.start_rows();
     }
 
@@ -114,6 +121,9 @@ impl<'a> Compiled<'a> {
         };
         if n_done > 0 {
             self.start_cycle += n_done as u64;
+            let is_active =
+                |cells: &Vec<Cell>| cells.is_empty() || cells.iter().any(|cell| *cell != Cell::Absent);
+            self.is_fresh &= !self.rows[..n_done].iter().any(is_active);
             self.rows.drain(..n_done);
             self.start_rows();
         }
@@ -191,11 +201,17 @@ impl<'a> Compiled<'a> {
 
     /// All that was remembered before the first of the rows.
     fn start(&mut self) -> Start {
-        let mut start = std::mem::take(&mut self.start);
-        start.late = start.late.or_else(|| self.machine.late_state());
         let n_vars = self.source.flow.vars.len();
         let memories = self.compilation.emitted.memories.iter();
-        for memory in memories.filter(|memory| memory.fby.index() < n_vars) {
+        let memories = memories.filter(|memory| memory.fby.index() < n_vars);
+        if self.is_fresh {
+            let restored = |fby: VarId| self.restored.iter().rfind(|(known, _)| *known == fby);
+            let value = |fby: VarId| (fby, restored(fby).map(|(_, value)| value.clone()));
+            return Start { memories: memories.map(|memory| value(memory.fby)).collect(), late: None };
+        }
+        let mut start = std::mem::take(&mut self.start);
+        start.late = start.late.or_else(|| self.machine.late_state());
+        for memory in memories {
             if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
                 start.memories.push((memory.fby, self.machine.memory(memory.fby)));
             }
@@ -229,6 +245,7 @@ impl<'a> Compiled<'a> {
     fn go_on(&mut self) {
         let Some(memories) = self.takeover.as_ref().and_then(Takeover::hand_back) else { return };
         self.takeover = None;
+        self.is_fresh = false;
         self.machine.start_window();
         self.unchecked.clear();
         for (fby, value) in memories {

@@ -147,7 +147,7 @@ impl Executed<'_> {
         let now = self.n_cycles.saturating_sub(1);
         match stop {
             Stop::Operation { var, error } => {
-                let cycle = now.saturating_sub(self.execution.lag(var) as u64);
+                let cycle = now.saturating_sub(self.execution.failed_before() as u64);
                 let equation = definition(var).expect("only equations fail");
                 Failure::Simulation(simulate::Failure::Operation { equation, cycle, error })
             }

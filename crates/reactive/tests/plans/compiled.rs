@@ -245,7 +245,10 @@ fn same_rows(ready: &Ready, source: Source<'_>, compilation: &Compilation, text:
         return Err(format!("simulated: {ending:?}\n  compiled: {compiled_ending:?}\n{text}"));
     }
     for (output, var) in ready.flow().outputs.iter().enumerate() {
-        let of = |rows: &[Vec<Cell>]| rows.iter().map(|row| row[output].clone()).collect::<Vec<_>>();
+        // Of a program that stops, who knows more of what is to come has shown more cycles.
+        let n_rows = if ending.is_ok() { usize::MAX } else { simulated.len().min(compiled.len()) };
+        let of =
+            |rows: &[Vec<Cell>]| rows.iter().take(n_rows).map(|row| row[output].clone()).collect::<Vec<_>>();
         let (simulated, compiled) = (of(&simulated), of(&compiled));
         if simulated != compiled {
             let name = ready.flow().var(*var).name.as_deref().unwrap_or("_");

@@ -39,7 +39,7 @@ mod sweep;
 
 use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{Cut, Mode, OpenEntry, Region, Step, Unit, Version, Windows, Zone, ZoneEnd};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 pub(super) use doubt::Doubts;
 pub(super) use frame::Frame;
@@ -56,20 +56,30 @@ struct Context {
     /// The streams that are computed here.
     computed: FxHashSet<VarId>,
     /// Pointers that must be declared first.
-    pointers: Lines,
-    /// For each of them the arrays that it may point to.
-    targets: FxHashMap<String, [String; 2]>,
+    pointers: Vec<Pointer>,
+}
+
+/// A pointer to one of two arrays.
+struct Pointer {
+    name: String,
+    declaration: String,
+    targets: [String; 2],
 }
 
 impl Context {
     /// Where nothing is computed.
     fn nowhere() -> Context {
-        Context {
-            sweep: usize::MAX,
-            computed: FxHashSet::default(),
-            pointers: Lines::default(),
-            targets: FxHashMap::default(),
+        Context { sweep: usize::MAX, computed: FxHashSet::default(), pointers: Vec::new() }
+    }
+
+    /// Declares the pointers that are mentioned in some code, in front of it.
+    fn declare_pointers(&self, code: Lines) -> Lines {
+        let mut lines = Lines::default();
+        for pointer in self.pointers.iter().filter(|pointer| code.mention(&pointer.name)) {
+            lines.line(&pointer.declaration);
         }
+        lines.append(&code);
+        lines
     }
 }
 
@@ -88,10 +98,7 @@ impl<'a> Emitter<'a> {
             Cut::Derived(_) => Shape::Windows { end: None, lag },
             Cut::Trace => Shape::Trace,
         };
-        // Who runs a whole trace again knows how delays start.
-        if !matches!(windows.cut, Cut::Trace) {
-            self.known_memories(&windows.versions[0].region);
-        }
+        self.known_memories(&windows.versions[0].region);
         for (number, version) in windows.versions.iter().enumerate() {
             let mut body = Lines::default();
             self.version(windows, version, &mut body);

@@ -6,7 +6,7 @@ use eddy_plan::plan::{BufferId, Place, Read};
 use super::super::Emitter;
 use super::super::assign::copy;
 use super::super::reads::memory;
-use super::Context;
+use super::{Context, Pointer};
 use crate::lines::Lines;
 use crate::lower::Operand;
 use crate::view::{Root, View};
@@ -94,10 +94,10 @@ impl Emitter<'_> {
             }
             _ => {
                 let [yes, no] = [yes, no].map(|view| self.as_array(var, view));
-                let name = format!("x{}_{}", context.targets.len() + 1, self.names.of(var));
+                let name = format!("x{}_{}", context.pointers.len() + 1, self.names.of(var));
                 let c_type = self.precision.c_type(ty.scalar);
-                context.pointers.line(format!("const {c_type} *const {name} = {condition} ? {yes} : {no};"));
-                context.targets.insert(name.clone(), [yes, no]);
+                let declaration = format!("const {c_type} *const {name} = {condition} ? {yes} : {no};");
+                context.pointers.push(Pointer { name: name.clone(), declaration, targets: [yes, no] });
                 View::whole(Root::Memory(name), &ty)
             }
         }

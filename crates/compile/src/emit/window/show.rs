@@ -73,8 +73,7 @@ impl<'a> Emitter<'a> {
             let (to, ty) = (format!("out[t].{}", port.field), self.ty(*output).clone());
             copies.guarded(&conditions, |lines| copy(&view, &to, &ty, lines));
         }
-        lines.append(&context.pointers);
-        lines.append(&copies);
+        lines.append(&context.declare_pointers(copies));
     }
 
     pub(super) fn conditions_of(&mut self, context: &mut Context, clock: &[Condition]) -> Vec<String> {

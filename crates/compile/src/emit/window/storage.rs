@@ -82,6 +82,7 @@ impl<'a> Emitter<'a> {
     /// Delays whose value is known where a window begins.
     pub(super) fn known_memories(&mut self, region: &'a Region) {
         let starts = |zone: ZoneId| matches!(region.zones[zone.0], Zone::First | Zone::Only(_));
+        let n_starts = (0..region.zones.len()).filter(|zone| starts(ZoneId(*zone))).count();
         let mut fbys: FxHashMap<VarId, Vec<&'a Immediate>> = FxHashMap::default();
         for claim in region.claims.iter().filter(|claim| starts(claim.zone)) {
             fbys.entry(claim.var).or_default().push(&claim.value);
@@ -89,6 +90,7 @@ impl<'a> Emitter<'a> {
         for equation in &self.source.flow.equations {
             let values = fbys.get(&equation.out).map_or(&[][..], Vec::as_slice);
             if let (Kind::Fby { .. }, [value, rest @ ..]) = (&equation.kind, values)
+                && values.len() == n_starts
                 && rest.iter().all(|other| other == value)
             {
                 let place = match value {

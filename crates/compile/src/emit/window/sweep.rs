@@ -4,7 +4,6 @@ use eddy_flow::{Polarity, VarId};
 use eddy_plan::plan::{
     Body, Condition, Direction, Instruction, Region, Right as Planned, Store, Sweep, Zone, ZoneId,
 };
-use rustc_hash::FxHashMap;
 
 use super::super::Emitter;
 use super::super::assign::{Write, copy, write_at_once};
@@ -126,8 +125,7 @@ impl<'a> Emitter<'a> {
                 .map(|instruction| instruction.var)
                 .filter(|var| !is_skipped(var))
                 .collect(),
-            pointers: Lines::default(),
-            targets: FxHashMap::default(),
+            pointers: Vec::new(),
         };
         let mut code = self.body_code(&mut context, body);
         for (var, place) in sums.iter().flat_map(Sum::kept) {
@@ -164,10 +162,10 @@ impl<'a> Emitter<'a> {
         for instruction in body.code.iter().filter(|instruction| asked.contains(&instruction.var)) {
             keep_conditions(&context, instruction, &mut code);
         }
-        code.pointers.clone_from(&context.targets);
+        code.pointers =
+            context.pointers.iter().map(|pointer| (pointer.name.clone(), pointer.targets.clone())).collect();
         let lowered = self.lowered(&code);
         let mut lines = Lines::default();
-        lines.append(&context.pointers);
         lines.append(&lowered.lines);
         self.flags_of_stores(&mut context, &lowered, body, &mut lines);
         if let Some((sweep, ..)) = of {
@@ -194,7 +192,7 @@ impl<'a> Emitter<'a> {
             }
         }
         write_at_once(writes, self, &mut lines);
-        lines
+        context.declare_pointers(lines)
     }
 
     /// Says of streams on sampled clocks whether they are there, where they are kept.
