@@ -68,7 +68,7 @@ pub fn build(
             NotCompiled::SeveralRoots(..) => {
                 diagnostic.help("make them outputs of two nodes, and build each")
             }
-            _ => diagnostic,
+            NotCompiled::Nothing => diagnostic,
         }]
     })?;
     let warning = checkpoints::warning(flow, &plan, &name, span);

@@ -31,13 +31,13 @@ fn short_functions_are_left_alone() {
     check_with(
         Pieces::USUAL,
         |lines| put(lines, &["const double v1 = self->x;", "self->y = v1;", "return 1;"]),
-        &expect![[r#"
+        &expect![[r"
         int32_t f_step(f_state *self, int64_t n) {
           const double v1 = self->x;
           self->y = v1;
           return 1;
         }
-    "#]],
+    "]],
     );
 }
 
@@ -51,7 +51,7 @@ fn what_does_not_change_is_handed_on_and_what_changes_is_a_field() {
             put(lines, &OTHERS);
             put(lines, &["if (v1 > n) return 0;", "return 1;"]);
         },
-        &expect![[r#"
+        &expect![[r"
 
             #ifdef __GNUC__
             #define EDDY_PIECE static __attribute__((noinline))
@@ -114,7 +114,7 @@ fn what_does_not_change_is_handed_on_and_what_changes_is_a_field() {
               if (locals->v1 > n) return 0;
               return 1;
             }
-        "#]],
+        "]],
     );
 }
 
@@ -129,7 +129,7 @@ fn blocks_have_their_own_variables() {
             put(lines, &OTHERS);
             put(lines, &["self->y = t;", "self->z = t;"]);
         },
-        &expect![[r#"
+        &expect![[r"
 
             #ifdef __GNUC__
             #define EDDY_PIECE static __attribute__((noinline))
@@ -198,7 +198,7 @@ fn blocks_have_their_own_variables() {
               f_step_piece6(self);
               f_step_piece7(self, locals);
             }
-        "#]],
+        "]],
     );
 }
 
@@ -212,7 +212,7 @@ fn indices_that_a_body_sets_are_known_to_pieces() {
             });
             put(lines, &OTHERS);
         },
-        &expect![[r#"
+        &expect![[r"
 
             #ifdef __GNUC__
             #define EDDY_PIECE static __attribute__((noinline))
@@ -276,7 +276,7 @@ fn indices_that_a_body_sets_are_known_to_pieces() {
               f_step_piece4(self);
               f_step_piece5(self);
             }
-        "#]],
+        "]],
     );
 }
 
@@ -291,7 +291,7 @@ fn what_belongs_together_stays_together() {
             put(lines, &["const double *const x1 = n == 1 ? self->x : self->y;", "self->z = x1[0];"]);
             put(lines, &["/* the last */", "self->z = x1[1];"]);
         },
-        &expect![[r#"
+        &expect![[r"
 
             #ifdef __GNUC__
             #define EDDY_PIECE static __attribute__((noinline))
@@ -353,6 +353,6 @@ fn what_belongs_together_stays_together() {
               f_step_piece4(self, n, locals);
               f_step_piece5(self, locals);
             }
-        "#]],
+        "]],
     );
 }
