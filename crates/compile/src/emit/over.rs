@@ -18,7 +18,9 @@ impl<'a> Emitter<'a> {
         let this = Loop::over(lagged);
         let (name, z, unknown) = (self.name.clone(), lagged.look_ahead, this.unknown_at_end());
         self.left_out = unknown;
-        if unknown > 0 && unknown >= z {
+        if unknown >= z {
+            // If outputs are not late themselves, all were given.
+            self.is_flushed = z == 0;
             return self.flush_nothing();
         }
         let mut body = Lines::default();
@@ -47,6 +49,7 @@ impl<'a> Emitter<'a> {
         self.flushes = true;
         self.is_flushed = unknown == 0;
     }
+
     /// Conditions of what is not computed any more are read by nobody; C compilers would warn.
     pub(super) fn use_conditions(&self, this: &Loop<'a>, lowered: &Lowered, lines: &mut Lines) {
         if !this.is_over {
@@ -55,7 +58,7 @@ impl<'a> Emitter<'a> {
         let clocks = this.body().flat_map(|late| &late.instruction.clock);
         let mut used = FxHashSet::default();
         for condition in clocks.map(|condition| condition.read.var()) {
-            if this.computes(condition) && used.insert(condition) {
+            if this.computes(condition) && lowered.homes.has(condition) && used.insert(condition) {
                 let view = lowered.homes.seen(condition, self.ty(condition));
                 lines.line(format!("(void){};", lowered.homes.element(&view, &view.offset.to_string())));
             }

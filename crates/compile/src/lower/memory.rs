@@ -50,6 +50,15 @@ impl Homes {
         View { root, ..view }
     }
 
+    /// Whether a stream is somewhere when the code has run.
+    pub fn has(&self, var: VarId) -> bool {
+        match self.aliases.get(&var).map(|view| &view.root) {
+            None => self.homes.contains_key(&var),
+            Some(Root::Var(result)) => self.homes.contains_key(result),
+            Some(_) => true,
+        }
+    }
+
     /// Where a result goes.
     pub fn home(&self, var: VarId) -> &Home {
         &self.homes[&var]
