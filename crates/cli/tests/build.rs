@@ -119,6 +119,7 @@ fn long_functions_in_pieces_are_clean_too() {
 /// Nodes that wait, and what of ten cycles comes out: windows end after five, and what is known of the rest is flushed.
 const WAITING: &str = "
 node ahead(x)->(y) y = x - (0.0 fby back x);
+node later(x)->(y,w) y = x - (0.0 fby back x) + (0.0 fby (0.0 fby back (0.0 fby back x))); w = x;
 node unknown(x)->(y) y = x - post x;
 node partly(x)->(y,z) y = x - post x; z = x - (0.0 fby back (0.0 fby back (0.0 fby back x)));
 node ends_late(x,e)->(o) d = (0.0 fby back (0.0 fby back x)) - post x; o = backfill(d,e);
@@ -135,6 +136,7 @@ fn what_is_left_is_flushed() {
     }
     let nodes = [
         ("ahead", 10),
+        ("later", 10),
         ("unknown", 9),
         ("partly", 9),
         ("ends_late", 5),

@@ -1,6 +1,6 @@
 //! What is left to do when there are no more inputs: `flush` of programs whose streams are late.
 //!
-//! The loop goes on for as many iterations as its latest stream is late, for streams whose cycle is not past the end. A delay into the
+//! The loop goes on for as many iterations as its outputs are late, for streams whose cycle is not past the end; more would show nothing, and there is no room for more. A delay into the
 //! future has its initial value at the last cycle. What is made of a `post` may be unknown at the last cycles: these are left out, and all
 //! others are given.
 
@@ -39,7 +39,7 @@ impl<'a> Emitter<'a> {
         self.functions.block(&head, |lines| {
             lines.line("const int64_t end = self->t;");
             lines.line("int32_t rows = 0;");
-            lines.block(&format!("for (int64_t k = 0; k < {}; k++)", lagged.max_lag), |lines| {
+            lines.block(&format!("for (int64_t k = 0; k < {z}; k++)"), |lines| {
                 lines.line(format!("const int32_t given = {name}_over(self, end, out + rows);"));
                 lines.line("if (given < 0) return given;");
                 lines.line("rows += given;");
