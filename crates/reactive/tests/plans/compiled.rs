@@ -279,6 +279,16 @@ pub const PLAIN: How =
     How { flags: &["-O0"], single: false, opens: false, checkpoints: false, pieces: Pieces::USUAL };
 
 fn compiled(name: &'static str, n: u32, family: Family, how: How) {
+    compiled_samples(name, n, family, |_, ready, check| check(ready, how));
+}
+
+/// Tries something with generated programs: it is given a sample, the program, and what compares machine code with the simulator.
+pub fn compiled_samples(
+    name: &'static str,
+    n: u32,
+    family: Family,
+    trial: impl Fn(&Sample, &Ready, &dyn Fn(&Ready, How) -> Trial) -> Trial,
+) {
     let number = RefCell::default();
     let folder = Folder::new(&name.replace(' ', "-"));
     law(
@@ -286,7 +296,7 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
         n,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) => agrees(ready, &folder, how, &number),
+            Ok(ready) => trial(sample, ready, &|ready, how| agrees(ready, &folder, how, &number)),
             Err(refusal) => Ok(Verdict::Skipped(refusal)),
         },
     );

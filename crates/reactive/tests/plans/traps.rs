@@ -1,17 +1,15 @@
 //! Where an operation has no value, compiled code stops as the simulator does: generated programs into which a division is put that sometimes fails.
 
-use std::cell::RefCell;
-
 use eddy_reactive::clocks::Clocks;
 use eddy_reactive::flow::{Constant, Equation, Kind, Var, VarId};
 use eddy_reactive::prepare::Prepared;
 use eddy_tensor::{Op, Scalar, Value};
 
-use crate::compiled::{Folder, How, PLAIN, agrees};
+use crate::compiled::{How, PLAIN, compiled_samples};
 use crate::generated::case::Ready;
 use crate::generated::generate::Choices;
-use crate::generated::harness::{Verdict, law};
-use crate::samples::{Family, Sample};
+use crate::generated::harness::Verdict;
+use crate::samples::Family;
 
 /// A program with `1 div (int(4 v) - k)` for some stream v and some small k; others may see it or not.
 fn with_trap(ready: &Ready, choices: &mut Choices<'_>) -> Option<Ready> {
@@ -52,20 +50,12 @@ fn with_trap(ready: &Ready, choices: &mut Choices<'_>) -> Option<Ready> {
 }
 
 fn traps(name: &'static str, n: u32, family: Family, how: How) {
-    let number = RefCell::default();
-    let folder = Folder::new(&name.replace(' ', "-"));
-    law(
-        name,
-        n,
-        |source| Sample::of(family, source),
-        |sample| match &sample.ready {
-            Ok(ready) => match with_trap(ready, &mut sample.decisions()) {
-                Some(ready) => agrees(&ready, &folder, how, &number),
-                None => Ok(Verdict::Skipped("no numbers")),
-            },
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
-        },
-    );
+    compiled_samples(name, n, family, |sample, ready, check| {
+        match with_trap(ready, &mut sample.decisions()) {
+            Some(ready) => check(&ready, how),
+            None => Ok(Verdict::Skipped("no numbers")),
+        }
+    });
 }
 
 #[test]
