@@ -2,6 +2,7 @@
 //!
 //! All of it is a function from values to values, except [`build`]: there the C compiler is called and files are kept.
 
+mod battery;
 pub mod build;
 pub mod emit;
 pub mod layout;

@@ -260,7 +260,7 @@ fn read_port(bytes: &[u8], fields: &Struct, port: &Port, precision: Precision) -
 
 /// A value as bytes of a struct.
 #[allow(clippy::cast_possible_truncation)] // single precision is rounded
-fn write(bytes: &mut [u8], field: &Field, value: &Value, precision: Precision) {
+pub(crate) fn write(bytes: &mut [u8], field: &Field, value: &Value, precision: Precision) {
     let mut at = field.offset;
     let mut put = |raw: &[u8]| {
         bytes[at..at + raw.len()].copy_from_slice(raw);
@@ -280,7 +280,7 @@ fn write(bytes: &mut [u8], field: &Field, value: &Value, precision: Precision) {
 }
 
 /// A value from bytes of a struct: that at an index of a field that may have several.
-fn read(bytes: &[u8], field: &Field, ty: &Type, index: usize, precision: Precision) -> Value {
+pub(crate) fn read(bytes: &[u8], field: &Field, ty: &Type, index: usize, precision: Precision) -> Value {
     let n: usize = ty.shape.iter().product();
     let size = precision.bytes(ty.scalar);
     let at = field.offset + index * n * size;

@@ -27,9 +27,9 @@ pub fn header(precision: Precision) -> String {
 
 /// A text for both precisions, made one for one of them.
 fn instantiated(text: &str, precision: Precision) -> String {
-    let (number, suffix, guard, intrinsic, lanes, wide, half) = match precision {
-        Precision::Double => ("double", "", "DOUBLE", "pd", "8", "__m512d", "__m256d"),
-        Precision::Single => ("float", "f", "SINGLE", "ps", "16", "__m512", "__m256"),
+    let (number, bits, suffix, guard, intrinsic, lanes, wide, half) = match precision {
+        Precision::Double => ("double", "uint64_t", "", "DOUBLE", "pd", "8", "__m512d", "__m256d"),
+        Precision::Single => ("float", "uint32_t", "f", "SINGLE", "ps", "16", "__m512", "__m256"),
     };
     // The lanes below n.
     let (wide_mask, half_mask) = match precision {
@@ -50,5 +50,6 @@ fn instantiated(text: &str, precision: Precision) -> String {
         .replace("WIDE_TYPE", wide)
         .replace("HALF_TYPE", half)
         .replace("SUFFIX", suffix)
+        .replace("BITS", bits)
         .replace("NUM", number)
 }

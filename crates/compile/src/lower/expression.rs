@@ -1,6 +1,6 @@
 //! Operations on elements, as C expressions.
 
-use eddy_tensor::{Op, Scalar};
+use eddy_tensor::{Op, Scalar, Type};
 
 use crate::precision::Precision;
 
@@ -104,7 +104,6 @@ impl Elements<'_> {
             Op::And => infix("&"),
             Op::Or => infix("|"),
             Op::Not => format!("(!{})", x[0]),
-            Op::Where => chosen(&x[0], &x[1], &x[2]),
             // As in double precision, rounded afterwards.
             Op::ToNum if is_int && self.precision == Precision::Single => {
                 format!("((float)(double){})", x[0])
@@ -131,7 +130,18 @@ impl Elements<'_> {
     }
 }
 
-/// One of two elements.
-pub(crate) fn chosen(condition: &str, yes: &str, no: &str) -> String {
-    format!("({condition} ? {yes} : {no})")
+/// One of two elements of a result of this type, by a condition.
+///
+/// A loop over elements has no `?:`. Of what is read under a condition a compiler that makes vectors makes masked loads, and gcc 11 and 12 lose the order
+/// of elements in some of them (its bug 114375). `eddy_choose` reads both elements and puts bits together. A scalar is no such loop: there a branch is
+/// faster, and one of the elements may not exist.
+pub(crate) fn chosen(precision: Precision, ty: &Type, x: &[String]) -> String {
+    let [condition, yes, no] = x else { unreachable!("a choice has three operands") };
+    let function = match ty.scalar {
+        _ if ty.shape.is_scalar() => return format!("({condition} ? {yes} : {no})"),
+        Scalar::Num => precision.function("choose"),
+        Scalar::Int => "eddy_choose_int".to_string(),
+        Scalar::Bool => "eddy_choose_bool".to_string(),
+    };
+    format!("{function}({condition}, {yes}, {no})")
 }

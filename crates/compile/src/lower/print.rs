@@ -143,7 +143,7 @@ impl Printer<'_> {
         let elements = Elements { precision: self.precision, operand, site: &site };
         match &item.statement.right {
             Right::Copy(_) => reads[0].clone(),
-            Right::Choice(..) => chosen(&reads[0], &reads[1], &reads[2]),
+            Right::Choice(..) | Right::Apply(Op::Where, _) => chosen(self.precision, &item.statement.ty, reads),
             Right::Accumulate(..) => unreachable!("products have loops of their own"),
             Right::Apply(op, _) if is_moving(op) => reads[0].clone(),
             Right::Apply(op, _) => elements.expression(op, reads),

@@ -1,6 +1,7 @@
 //! Statements whose results nobody reads are not written, unless they can fail.
 
 use eddy_flow::VarId;
+use eddy_tensor::Op;
 use rustc_hash::FxHashSet;
 
 use super::{Code, Group, Operand, Right, Statement};
@@ -13,8 +14,9 @@ pub(super) fn prune(code: &Code) -> Code {
         let mut statements: Vec<Statement> = Vec::new();
         for statement in group.statements.iter().rev() {
             if needed.contains(&statement.var) || can_fail(statement) {
+                let statement = without_unread(statement);
                 needed.extend(statement.right.operands().into_iter().filter_map(var_of));
-                statements.push(statement.clone());
+                statements.push(statement);
             }
         }
         if !statements.is_empty() {
@@ -25,6 +27,16 @@ pub(super) fn prune(code: &Code) -> Code {
     }
     groups.reverse();
     Code { groups, ..code.clone() }
+}
+
+/// Of the operand of `zeros_like` and `ones_like` only the shape counts, and the result has it.
+fn without_unread(statement: &Statement) -> Statement {
+    match &statement.right {
+        Right::Apply(op @ (Op::ZerosLike | Op::OnesLike), _) => {
+            Statement { right: Right::Apply(op.clone(), Vec::new()), ..statement.clone() }
+        }
+        _ => statement.clone(),
+    }
 }
 
 fn var_of(operand: &Operand) -> Option<VarId> {

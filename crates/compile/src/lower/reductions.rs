@@ -212,7 +212,8 @@ fn first_maxima(printer: &Printer<'_>, axes: &Axes<'_>, lines: &mut Lines, found
             loops_over(&axes.reduced, &axes.sizes(&axes.reduced), lines, |lines| {
                 let at = place(0, axes.reduced.iter().map(|axis| index(*axis)).zip(strides));
                 let element = printer.homes.element(view, &axes.place(&[]));
-                lines.line(format!("if ({exceeds}({element}, max)) {{ max = {element}; best = {at}; }}"));
+                lines.line(format!("const {ty} next = {element};"));
+                lines.line(format!("if ({exceeds}(next, max)) {{ max = next; best = {at}; }}"));
             });
             found(lines);
         });

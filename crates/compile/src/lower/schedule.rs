@@ -106,7 +106,7 @@ fn item(statement: &Statement, reads: Vec<View>) -> Item<'_> {
 fn seen_through(statement: &Statement, reads: &[View]) -> Option<View> {
     match &statement.right {
         Right::Copy(_) => Some(reads[0].clone()),
-        Right::Apply(op, _) => reads[0].seen_through(op).filter(|_| reads.len() == 1),
+        Right::Apply(op, _) => reads.first()?.seen_through(op).filter(|_| reads.len() == 1),
         Right::Choice(..) | Right::Accumulate(..) => None,
     }
 }
@@ -130,7 +130,6 @@ fn stretched(statement: &Statement, reads: &[View]) -> Vec<View> {
             let row = View { strides: vec![0, y.strides[0]], shape: shape.clone(), ..y.clone() };
             vec![column, row]
         }
-        Right::Apply(Op::ZerosLike | Op::OnesLike, _) => Vec::new(),
         Right::Apply(op, _) if is_moving(op) => {
             vec![reads[0].seen_through(op).expect("it moves elements without copying them")]
         }

@@ -2,7 +2,7 @@
 
 use eddy_tensor::{Op, Scalar};
 
-use super::expression::Elements;
+use super::expression::{Elements, chosen};
 use super::print::{Printer, site};
 use super::schedule::Item;
 use crate::lines::Lines;
@@ -88,7 +88,10 @@ pub(super) fn fold(printer: &Printer<'_>, item: &Item<'_>, axis: usize, stride: 
     let sum = elements.expression(&Op::Add, &[format!("{array}[{target}]"), element.clone()]);
     // What the window before has reached.
     let n_reached = size.saturating_sub(stride);
-    let is_reached = format!("{} > 0 && {} < {n_reached}", index(axis), index(axis + 1));
-    let value = if n_reached > 0 { format!("{is_reached} ? {sum} : {element}") } else { element.clone() };
+    let is_reached = format!("({} > 0) & ({} < {n_reached})", index(axis), index(axis + 1));
+    let value = match n_reached {
+        0 => element,
+        _ => chosen(printer.precision, &item.statement.ty, &[is_reached, sum, element]),
+    };
     loops(&view.shape, 0, lines, |lines| lines.line(format!("{array}[{target}] = {value};")));
 }

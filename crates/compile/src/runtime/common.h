@@ -56,6 +56,16 @@ EDDY_INLINE bool eddy_int_exceeds(int64_t x, int64_t y) {
   return x > y;
 }
 
+/* One of two, without a branch: both are read. */
+EDDY_INLINE int64_t eddy_choose_int(bool condition, int64_t yes, int64_t no) {
+  const uint64_t mask = (uint64_t)0 - (uint64_t)condition;
+  return (int64_t)(((uint64_t)yes & mask) | ((uint64_t)no & ~mask));
+}
+
+EDDY_INLINE bool eddy_choose_bool(bool condition, bool yes, bool no) {
+  return (condition & yes) | (!condition & no);
+}
+
 /* An index below n, or an error. */
 EDDY_INLINE size_t eddy_index(int64_t index, int64_t n, int32_t *error, int32_t equation) {
   if (index < 0 || index >= n) { eddy_fail(error, equation); return 0; }

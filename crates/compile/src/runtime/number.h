@@ -32,6 +32,14 @@ EDDY_INLINE NUM eddy_minimumSUFFIX(NUM x, NUM y) {
   return ((y < x) | ((y != y) & (x == x))) ? y : x;
 }
 
+/* One of two, without a branch: both are read. */
+EDDY_INLINE NUM eddy_chooseSUFFIX(bool condition, NUM yes, NUM no) {
+  const BITS mask = (BITS)0 - (BITS)condition;
+  const union { NUM number; BITS bits; } y = { .number = yes }, n = { .number = no };
+  const union { BITS bits; NUM number; } chosen = { .bits = (y.bits & mask) | (n.bits & ~mask) };
+  return chosen.number;
+}
+
 EDDY_INLINE int64_t eddy_to_intSUFFIX(NUM x, int32_t *error, int32_t equation) {
   /* Both bounds are powers of two, hence exact; NaN is in no range. */
   if (!(x >= (NUM)-9223372036854775808.0 && x < (NUM)9223372036854775808.0)) { eddy_fail(error, equation); return 0; }

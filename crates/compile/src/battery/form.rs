@@ -1,0 +1,149 @@
+//! How an application is put to the test: what its operands are read through, what becomes of its result, and whether it is run or transposed.
+
+use eddy_tensor::{Algebra, Op, Scalar, Shape};
+
+use super::cases::Application;
+use super::operands::{Numbers, Values, Wanted};
+use super::record::Recorder;
+use crate::precision::Precision;
+
+/// What the first operand that has axes is read through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It is an array.
+    Whole,
+    /// It is computed in the same loop: a product of an array and a stretched one.
+    Product,
+    /// It is some rows of a larger array.
+    Rows,
+    /// It is an array with rows and columns exchanged.
+    Transposed,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// The result.
+    Result,
+    /// The cotangents of the operands, for a cotangent of the result.
+    Adjoint,
+    /// The same, for a cotangent of the sum of the result along its last axis but one.
+    AdjointOfSum,
+}
+
+pub(super) const READINGS: [Reading; 4] =
+    [Reading::Whole, Reading::Product, Reading::Rows, Reading::Transposed];
+pub(super) const ASKED: [Asked; 3] = [Asked::Result, Asked::Adjoint, Asked::AdjointOfSum];
+
+/// Something to compute: a recorded program, and the nodes whose values are asked for.
+pub(super) struct Recorded {
+    pub recorder: Recorder,
+    pub results: Vec<usize>,
+}
+
+/// Records an application in some form; none if it has no such form.
+pub(super) fn recorded(
+    application: &Application,
+    reading: Reading,
+    asked: Asked,
+    precision: Precision,
+    numbers: &mut Numbers,
+) -> Option<Recorded> {
+    let mut recorder = Recorder::new(precision);
+    let read_so = application.operands.iter().position(|operand| reading.fits(operand))?;
+    let operands: Vec<usize> = application
+        .operands
+        .iter()
+        .enumerate()
+        .map(|(position, wanted)| {
+            let reading = if position == read_so { reading } else { Reading::Whole };
+            reading.operand(wanted, &mut recorder, numbers)
+        })
+        .collect();
+    let result = recorder.apply(application.op.clone(), &operands);
+    let results = match asked {
+        Asked::Result => vec![result],
+        Asked::Adjoint | Asked::AdjointOfSum => {
+            let of = ended(result, asked, &mut recorder)?;
+            if matches!(application.op, Op::Each(_)) || recorder.value(of).scalar() != Scalar::Num {
+                return None;
+            }
+            let shape = recorder.shape(&of).to_vec();
+            let g = recorder.input(numbers.value(&Wanted { shape, values: Values::Numbers }));
+            let inputs = recorder.inputs();
+            // A cotangent that is passed on as it is is nothing to compute.
+            let cotangents = recorder.adjoint(of, g).into_iter();
+            cotangents.filter(|cotangent| !inputs.contains(cotangent)).collect()
+        }
+    };
+    let results: Vec<usize> = results.into_iter().filter(|result| recorder.is_computed(*result)).collect();
+    (!results.is_empty()).then_some(Recorded { recorder, results })
+}
+
+/// What is differentiated: the result, or a sum of it.
+fn ended(result: usize, asked: Asked, recorder: &mut Recorder) -> Option<usize> {
+    if asked == Asked::Adjoint {
+        return Some(result);
+    }
+    let axis = recorder.shape(&result).len().checked_sub(2)?;
+    (recorder.value(result).scalar() == Scalar::Num).then(|| recorder.apply(Op::Sum(Some(axis)), &[result]))
+}
+
+impl Reading {
+    fn fits(self, operand: &Wanted) -> bool {
+        match self {
+            Reading::Whole => true,
+            Reading::Product => operand.values == Values::Numbers && !operand.shape.is_empty(),
+            Reading::Rows => operand.values.scalar() == Scalar::Num && !operand.shape.is_empty(),
+            Reading::Transposed => operand.shape.len() == 2,
+        }
+    }
+
+    /// An operand that is read in this way.
+    fn operand(self, wanted: &Wanted, recorder: &mut Recorder, numbers: &mut Numbers) -> usize {
+        let values = wanted.values;
+        let mut input = |shape: Vec<usize>, recorder: &mut Recorder| {
+            recorder.input(numbers.value(&Wanted { shape, values }))
+        };
+        match (self, wanted.shape.as_slice()) {
+            (Reading::Product, [.., _]) => {
+                let left = input(wanted.shape.clone(), recorder);
+                let mut stretched = wanted.shape.clone();
+                // The last axis but one is stretched, if there is one.
+                let axis = stretched.len().saturating_sub(2);
+                stretched[axis] = 1;
+                let right = input(stretched, recorder);
+                recorder.apply(Op::Mul, &[left, right])
+            }
+            (Reading::Rows, [rows, inner @ ..]) => {
+                let larger = input([&[rows + 2], inner].concat(), recorder);
+                recorder.apply(Op::Slice(1, 1 + rows), &[larger])
+            }
+            (Reading::Transposed, [rows, columns]) => {
+                let other = input(vec![*columns, *rows], recorder);
+                recorder.apply(Op::Transpose, &[other])
+            }
+            _ => input(wanted.shape.clone(), recorder),
+        }
+    }
+}
+
+/// `max_pool2d` of an image with `n` channels, and its adjoint: two maxima of windows.
+pub(super) fn pooled(n: usize, asked: Asked, precision: Precision, numbers: &mut Numbers) -> Recorded {
+    let mut recorder = Recorder::new(precision);
+    let mut number = |shape: &Shape, recorder: &mut Recorder| {
+        recorder.input(numbers.value(&Wanted { shape: shape.to_vec(), values: Values::Numbers }))
+    };
+    let image = number(&Shape::new(&[5, 4, n]), &mut recorder);
+    let rows = recorder.apply(Op::Unfold(0, 2, 2), &[image]);
+    let rows = recorder.apply(Op::Max(Some(1)), &[rows]);
+    let columns = recorder.apply(Op::Unfold(1, 2, 2), &[rows]);
+    let result = recorder.apply(Op::Max(Some(2)), &[columns]);
+    let results = if asked == Asked::Result {
+        vec![result]
+    } else {
+        let g = number(&recorder.shape(&result), &mut recorder);
+        recorder.adjoint(result, g)
+    };
+    Recorded { recorder, results }
+}
