@@ -88,12 +88,12 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
         Op::Index(_) => moved(&[Op::Index(2)], &[4, 2, n]),
         Op::Slice(..) => moved(&[Op::Slice(1, 3), Op::Slice(0, 2)], &[4, 2, n]),
         Op::Pad(..) => moved(&[Op::Pad(1, 4), Op::Pad(0, 3)], &[2, 2, n]),
-        Op::Reshape(_) => moved(&[Op::Reshape(Shape::new(&[n, 6]))], &[3, 2, n]),
+        Op::Reshape(_) => moved(&[Op::Reshape(Shape::new(&[n, 8]))], &[4, 2, n]),
         Op::Transpose => [moved(&[Op::Transpose], &[3, n]), moved(&[Op::Transpose], &[n, 2])].concat(),
         Op::Spread(..) => moved(&[Op::Spread(0, 3), Op::Spread(1, 2), Op::Spread(2, 3)], &[2, n]),
         Op::Broadcast(_) => {
-            let whole = || Op::Broadcast(Shape::new(&[3, 2, n]));
-            [moved(&[whole()], &[3, 1, n]), moved(&[whole()], &[n]), moved(&[whole()], &[3, 2, 1])].concat()
+            let whole = || Op::Broadcast(Shape::new(&[4, 2, n]));
+            [moved(&[whole()], &[4, 1, n]), moved(&[whole()], &[n]), moved(&[whole()], &[4, 2, 1])].concat()
         }
         Op::Sum(_) => along(&Op::Sum, &[Numbers, Integers], n),
         Op::Mean(_) => along(&Op::Mean, &[Numbers], n),
@@ -104,12 +104,12 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
         Op::Onehot(_) => vec![apply(&Op::Onehot(n), &[(Below(n), &[])])],
         Op::Reduce(_) => {
             let to = |shape: &[usize]| Op::Reduce(Shape::new(shape));
-            moved(&[to(&[3, 1, n]), to(&[n]), to(&[3, 2, 1]), to(&[1, 2, n]), to(&[])], &[3, 2, n])
+            moved(&[to(&[4, 1, n]), to(&[n]), to(&[4, 2, 1]), to(&[1, 2, n]), to(&[])], &[4, 2, n])
         }
         Op::SumTo => vec![
-            apply(op, &[(Numbers, &[3, 2, n]), (Truths, &[3, 1, n])]),
-            apply(op, &[(Numbers, &[3, 2, n]), (Truths, &[n])]),
-            apply(op, &[(Integers, &[3, 2, n]), (Truths, &[3, 2, 1])]),
+            apply(op, &[(Numbers, &[4, 2, n]), (Truths, &[4, 1, n])]),
+            apply(op, &[(Numbers, &[4, 2, n]), (Truths, &[n])]),
+            apply(op, &[(Integers, &[4, 2, n]), (Truths, &[4, 2, 1])]),
         ],
         Op::Unfold(..) => vec![
             apply(&Op::Unfold(0, 2, 1), &[(Numbers, &[4, n])]),
@@ -117,7 +117,7 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
             apply(&Op::Unfold(1, n, 2), &[(Numbers, &[2, n + 3])]),
         ],
         Op::Fold(..) => vec![
-            apply(&Op::Fold(0, 1, 4), &[(Numbers, &[3, 2, n])]),
+            apply(&Op::Fold(0, 1, 5), &[(Numbers, &[4, 2, n])]),
             apply(&Op::Fold(1, 2, 5), &[(Numbers, &[2, 2, 2, n])]),
             apply(&Op::Fold(1, 2, n + 3), &[(Numbers, &[2, 2, n])]),
         ],
@@ -142,8 +142,8 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
 
 /// Two operands, of which one may be stretched along an outer axis, an inner axis, or all.
 fn stretched(op: &Op, [left, right]: [Values; 2], n: usize) -> Vec<Application> {
-    let whole: &[usize] = &[3, 2, n];
-    let parts: [&[usize]; 5] = [&[3, 1, n], &[n], &[3, 2, 1], &[1, 2, n], &[]];
+    let whole: &[usize] = &[4, 2, n];
+    let parts: [&[usize]; 5] = [&[4, 1, n], &[n], &[4, 2, 1], &[1, 2, n], &[]];
     let mut all = vec![apply(op, &[(left, whole), (right, whole)])];
     for part in parts {
         all.push(apply(op, &[(left, whole), (right, part)]));
@@ -154,19 +154,19 @@ fn stretched(op: &Op, [left, right]: [Values; 2], n: usize) -> Vec<Application> 
 
 /// One operand.
 fn elements(op: &Op, values: Values, n: usize) -> Vec<Application> {
-    [&[3, 2, n][..], &[n], &[n, 3]].map(|shape| apply(op, &[(values, shape)])).to_vec()
+    [&[4, 2, n][..], &[n], &[n, 3]].map(|shape| apply(op, &[(values, shape)])).to_vec()
 }
 
 /// `where`, with each of its operands stretched.
 fn chosen(n: usize) -> Vec<Application> {
-    let whole: &[usize] = &[3, 2, n];
+    let whole: &[usize] = &[4, 2, n];
     let shapes: [[&[usize]; 3]; 7] = [
         [whole, whole, whole],
-        [whole, &[3, 1, n], &[]],
-        [whole, &[], &[3, 1, n]],
-        [&[3, 1, n], whole, &[n]],
-        [&[3, 2, 1], whole, whole],
-        [&[n], whole, &[3, 2, 1]],
+        [whole, &[4, 1, n], &[]],
+        [whole, &[], &[4, 1, n]],
+        [&[4, 1, n], whole, &[n]],
+        [&[4, 2, 1], whole, whole],
+        [&[n], whole, &[4, 2, 1]],
         [whole, &[n], &[1, 2, n]],
     ];
     let of = |values: Values| {
@@ -186,9 +186,9 @@ fn moved(ops: &[Op], shape: &[usize]) -> Vec<Application> {
 /// Reductions along each axis, and of all.
 fn along(op: &dyn Fn(Option<usize>) -> Op, values: &[Values], n: usize) -> Vec<Application> {
     let shapes: [(&[usize], Option<usize>); 6] = [
-        (&[3, 2, n], Some(0)),
-        (&[3, 2, n], Some(1)),
-        (&[3, 2, n], Some(2)),
+        (&[4, 2, n], Some(0)),
+        (&[4, 2, n], Some(1)),
+        (&[4, 2, n], Some(2)),
         (&[2, n, 3], Some(1)),
         (&[n, 3], Some(0)),
         (&[3, n], None),

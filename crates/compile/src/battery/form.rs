@@ -12,8 +12,8 @@ use crate::precision::Precision;
 pub(super) enum Reading {
     /// It is an array.
     Whole,
-    /// It is computed in the same loop: a product of an array and a stretched one.
-    Product,
+    /// It is computed in the same loop, from an array and a stretched one: their product, or whether the first is larger.
+    Computed,
     /// It is some rows of a larger array.
     Rows,
     /// It is an array with rows and columns exchanged.
@@ -32,7 +32,7 @@ pub(super) enum Asked {
 }
 
 pub(super) const READINGS: [Reading; 4] =
-    [Reading::Whole, Reading::Product, Reading::Rows, Reading::Transposed];
+    [Reading::Whole, Reading::Computed, Reading::Rows, Reading::Transposed];
 pub(super) const ASKED: [Asked; 3] = [Asked::Result, Asked::Adjoint, Asked::AdjointOfSum];
 
 /// Something to compute: a recorded program, and the nodes whose values are asked for.
@@ -93,7 +93,9 @@ impl Reading {
     fn fits(self, operand: &Wanted) -> bool {
         match self {
             Reading::Whole => true,
-            Reading::Product => operand.values == Values::Numbers && !operand.shape.is_empty(),
+            Reading::Computed => {
+                matches!(operand.values, Values::Numbers | Values::Truths) && !operand.shape.is_empty()
+            }
             Reading::Rows => operand.values.scalar() == Scalar::Num && !operand.shape.is_empty(),
             Reading::Transposed => operand.shape.len() == 2,
         }
@@ -102,28 +104,30 @@ impl Reading {
     /// An operand that is read in this way.
     fn operand(self, wanted: &Wanted, recorder: &mut Recorder, numbers: &mut Numbers) -> usize {
         let values = wanted.values;
-        let mut input = |shape: Vec<usize>, recorder: &mut Recorder| {
-            recorder.input(numbers.value(&Wanted { shape, values }))
-        };
         match (self, wanted.shape.as_slice()) {
-            (Reading::Product, [.., _]) => {
-                let left = input(wanted.shape.clone(), recorder);
+            (Reading::Computed, [.., _]) => {
                 let mut stretched = wanted.shape.clone();
                 // The last axis but one is stretched, if there is one.
                 let axis = stretched.len().saturating_sub(2);
                 stretched[axis] = 1;
-                let right = input(stretched, recorder);
-                recorder.apply(Op::Mul, &[left, right])
+                let mut number = |shape: Vec<usize>| {
+                    recorder.input(numbers.value(&Wanted { shape, values: Values::Numbers }))
+                };
+                let operands = [number(wanted.shape.clone()), number(stretched)];
+                let op = if values == Values::Truths { Op::Gt } else { Op::Mul };
+                recorder.apply(op, &operands)
             }
             (Reading::Rows, [rows, inner @ ..]) => {
-                let larger = input([&[rows + 2], inner].concat(), recorder);
+                let shape = [&[rows + 2], inner].concat();
+                let larger = recorder.input(numbers.value(&Wanted { shape, values }));
                 recorder.apply(Op::Slice(1, 1 + rows), &[larger])
             }
             (Reading::Transposed, [rows, columns]) => {
-                let other = input(vec![*columns, *rows], recorder);
+                let shape = vec![*columns, *rows];
+                let other = recorder.input(numbers.value(&Wanted { shape, values }));
                 recorder.apply(Op::Transpose, &[other])
             }
-            _ => input(wanted.shape.clone(), recorder),
+            _ => recorder.input(numbers.value(wanted)),
         }
     }
 }
