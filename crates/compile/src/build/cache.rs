@@ -3,7 +3,10 @@
 //! ```text
 //! FOLDER/compiled/KEY/HASH.so     what was made for this key; HASH is the hash of the file itself
 //! FOLDER/compiled/.making-…/      what a compiler is at work on
+//! FOLDER/compilers/KEY            whether a compiler can be trusted
 //! ```
+//!
+//! Objects are run. So nothing is used that another user owns or can write, be it the folder, an entry or an object.
 //!
 //! The name of an object says what must be in it. So one rename makes an entry, whole and with its hash; a file that was truncated
 //! or overwritten is seen to be bad, and made anew; and what is at a path never changes, even if two processes made it
@@ -11,13 +14,13 @@
 //!
 //! The time at which a file was written is set anew whenever it is used, and those that were not used for longest go first.
 
-use std::fs::{self, DirBuilder, File, FileTimes};
-use std::io::{self, ErrorKind};
+use std::fs::{self, File, FileTimes};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use tempfile::TempDir;
-
+use super::owner::{NotOurs, is_ours_alone, make_private, make_unwritable_to_others};
+use super::workshop::{Workshop, is_workshop, sweep};
 use super::{CannotWrite, hash_of};
 
 /// A folder of objects.
@@ -36,18 +39,18 @@ struct Entry {
     used: SystemTime,
 }
 
-/// What folders are called that a compiler is at work in.
-const MAKING: &str = ".making-";
-
-/// No compiler works as long as this: a folder that is older was left by a process that was killed.
-const LEFT_BEHIND: Duration = Duration::from_hours(24);
-
 /// How often an entry is written if its folder is removed at the same time.
 const ATTEMPTS: usize = 10;
 
 impl Cache {
     fn compiled(&self) -> PathBuf {
         self.folder.join("compiled")
+    }
+
+    /// Whether the cache may be used: the user alone can write to it, as far as it is there.
+    pub(super) fn check(&self) -> Result<(), NotOurs> {
+        is_ours_alone(&self.folder)?;
+        is_ours_alone(&self.compiled())
     }
 
     /// The object for a key, and its hash.
@@ -57,9 +60,10 @@ impl Cache {
     pub(super) fn find(&self, key: &blake3::Hash) -> Option<(PathBuf, blake3::Hash)> {
         let is_good = |(path, hash): &(PathBuf, blake3::Hash)| {
             // What cannot be read, for whatever reason, is made anew.
-            fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == *hash)
+            is_ours_alone(path).is_ok() && fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == *hash)
         };
         let folder = self.compiled().join(key.to_string());
+        is_ours_alone(&folder).ok()?;
         let named = |path: PathBuf| hash_in_name(&path).map(|hash| (path, hash));
         let found = files(&folder).into_iter().filter_map(named).find(is_good)?;
         mark_as_used(&found.0);
@@ -67,11 +71,15 @@ impl Cache {
     }
 
     /// A new folder to make an object in. It is in the cache, since a file system can rename only what is its own.
-    pub(super) fn workshop(&self) -> Result<TempDir, CannotWrite> {
+    pub(super) fn workshop(&self) -> Result<Workshop, CannotWrite> {
         let folder = self.compiled();
-        let made =
-            make_private(&folder).and_then(|()| tempfile::Builder::new().prefix(MAKING).tempdir_in(&folder));
-        made.map_err(|error| CannotWrite { path: folder, error })
+        sweep(&folder);
+        Workshop::new(&folder)
+    }
+
+    /// Removes an object that is of no use: the system does not load it.
+    pub(super) fn remove(&self, path: &Path) {
+        drop(fs::remove_file(path));
     }
 
     /// Takes an object into the cache, and removes old ones if there are too many.
@@ -81,6 +89,7 @@ impl Cache {
         object: &Path,
     ) -> Result<(PathBuf, blake3::Hash), CannotWrite> {
         let hash = hash_of(object)?;
+        make_unwritable_to_others(object).map_err(|error| CannotWrite { path: object.to_owned(), error })?;
         let folder = self.compiled().join(key.to_string());
         let path = folder.join(format!("{hash}{}", std::env::consts::DLL_SUFFIX));
         let mut outcome = Ok(());
@@ -101,9 +110,7 @@ impl Cache {
     fn remove_old(&self, newest: &Path) {
         let mut entries = Vec::new();
         for folder in files(&self.compiled()) {
-            if is_left_behind(&folder) {
-                drop(fs::remove_dir_all(&folder));
-            } else if folder.is_dir() {
+            if folder.is_dir() && !is_workshop(&folder) {
                 entries.extend(files(&folder).into_iter().filter_map(Entry::of));
             }
         }
@@ -122,12 +129,11 @@ impl Cache {
 }
 
 impl Entry {
-    /// None for what a compiler is at work on, or is gone by now.
+    /// None for what is gone by now.
     fn of(path: PathBuf) -> Option<Entry> {
-        let is_making = path.parent()?.file_name()?.to_str()?.starts_with(MAKING);
         let metadata = path.metadata().ok()?;
         let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        (!is_making).then_some(Entry { path, bytes: metadata.len(), used })
+        Some(Entry { path, bytes: metadata.len(), used })
     }
 }
 
@@ -143,23 +149,8 @@ fn hash_in_name(path: &Path) -> Option<blake3::Hash> {
     blake3::Hash::from_hex(path.file_stem()?.to_str()?).ok()
 }
 
-/// Objects are run, so nobody but the user may write them.
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
-}
-
 /// A cache that can only be read is still of use, so it is no error if this fails.
 fn mark_as_used(path: &Path) {
     let times = FileTimes::new().set_modified(SystemTime::now());
     drop(File::open(path).and_then(|file| file.set_times(times)));
-}
-
-fn is_left_behind(folder: &Path) -> bool {
-    let is_making = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MAKING));
-    let made = folder.metadata().and_then(|metadata| metadata.modified());
-    let age = made.ok().and_then(|made| SystemTime::now().duration_since(made).ok());
-    is_making && age.is_some_and(|age| age > LEFT_BEHIND)
 }

@@ -1,35 +1,43 @@
 //! From C text to a shared object: the system's C compiler, and a cache of what it made.
 //!
 //! ```text
-//! text, flags, compiler, machine ──▶ key ──▶ in the cache? ──yes──▶ object
-//!                                                │no
-//!                                                ╰──▶ compile in a folder of its own ──▶ rename into the cache
+//! compiler ──▶ is it right? ──▶ flags that are ──▶ key ──▶ in the cache? ──yes──▶ object
+//!                                                             │no
+//!                                                             ╰──▶ compile in a folder of its own ──▶ rename into the cache
 //! ```
 //!
 //! * [`toolchain`]: which compiler there is, what it says of itself, how it is called.
-//! * [`process`]: calling a program that must end in time.
+//! * [`qualify`]: whether it computes what it should, tried once with a battery of loops.
+//! * [`process`]: calling a program that must end in time, and with this one.
 //! * [`cache`]: objects by key, checked by hash, the least recently used removed.
+//! * [`owner`]: whether a file is the user's alone. [`workshop`]: the folders in which compilers work.
 //! * [`options`]: what the environment says about all this.
 //!
 //! This is the one part of the crate that does input and output.
 
 pub mod cache;
 pub mod options;
+mod owner;
 mod process;
+mod qualify;
 #[cfg(all(test, unix))]
 mod tests;
 pub mod toolchain;
+mod workshop;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{error, fmt, fs, io};
 
-use tempfile::TempDir;
+use eddy_loader::{Library, Sizes};
 
 use crate::emit::Emitted;
+use crate::machine::Machine;
 use cache::Cache;
 pub use options::{BadSetting, BuildOptions};
 use toolchain::Toolchain;
+use workshop::Workshop;
 
 /// A shared object.
 #[derive(Debug)]
@@ -44,7 +52,9 @@ pub struct Built {
     pub seconds: f64,
     /// Why the object is not in the cache but in a temporary folder, if so.
     pub not_kept: Option<CannotWrite>,
-    _temporary: Option<TempDir>,
+    /// What the user should know: the compiler is used with safer flags, or the cache is not used.
+    pub notes: Vec<String>,
+    _temporary: Option<Workshop>,
 }
 
 /// Why there is no object.
@@ -71,6 +81,15 @@ pub enum BuildError {
     },
     /// Not even a temporary folder can be written to.
     CannotWrite(CannotWrite),
+    /// The compiler gives wrong results, whatever its flags are.
+    Unreliable {
+        /// How it is called, and what it says of itself.
+        compiler: String,
+        /// What was wrong.
+        wrong: String,
+    },
+    /// What was built is not loaded by the system.
+    NotLoaded(String),
 }
 
 /// A file or folder that cannot be written.
@@ -82,21 +101,36 @@ pub struct CannotWrite {
     pub error: io::Error,
 }
 
-/// Makes a shared object of a program, or finds the one that was made before.
+/// Makes a shared object of a program, or finds the one that was made before, and opens it; `tell` is called when the compiler is about to be.
 ///
-/// Without a cache, or if it cannot be written to, the object is made in a temporary folder.
-pub fn build(program: &Emitted, options: &BuildOptions) -> Result<Built, BuildError> {
-    build_telling(program, options, &mut || ())
-}
-
-/// As [`build`]; `tell` is called when the compiler is about to be.
-pub fn build_telling(
+/// Without a cache, or if it cannot be written to, the object is made in a temporary folder. One in the cache that the system does not load is made anew.
+pub fn build(
     program: &Emitted,
     options: &BuildOptions,
     tell: &mut dyn FnMut(),
-) -> Result<Built, BuildError> {
+) -> Result<(Built, Library), BuildError> {
     let Emitted { name, runtime_header, header, source, .. } = program;
-    build_text(&CText { name, runtime_header, header, source }, options, tell)
+    build_and_open(&CText { name, runtime_header, header, source }, Machine::sizes(program), options, tell)
+}
+
+fn build_and_open(
+    text: &CText<'_>,
+    sizes: Sizes,
+    options: &BuildOptions,
+    tell: &mut dyn FnMut(),
+) -> Result<(Built, Library), BuildError> {
+    let built = build_text(text, options, tell)?;
+    let open = |built: &Built| Library::open(&built.path, &built.hash, text.name, sizes);
+    match (open(&built), &options.cache) {
+        (Ok(library), _) => Ok((built, library)),
+        (Err(_), Some(cache)) if built.was_cached => {
+            cache.remove(&built.path);
+            let built = build_text(text, options, tell)?;
+            let library = open(&built).map_err(|error| BuildError::NotLoaded(error.to_string()))?;
+            Ok((built, library))
+        }
+        (Err(error), _) => Err(BuildError::NotLoaded(error.to_string())),
+    }
 }
 
 /// The text of a program in C.
@@ -111,7 +145,12 @@ struct CText<'a> {
 fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) -> Result<Built, BuildError> {
     let start = Instant::now();
     let toolchain = Toolchain::find(&options.search, options.time_limit)?;
-    let mut built = match &options.cache {
+    let (toolchain, note) = qualify::qualified(&toolchain, options)?;
+    let mut notes: Vec<String> = note.into_iter().collect();
+    let refused = options.cache.as_ref().and_then(|cache| cache.check().err());
+    notes.extend(refused.as_ref().map(|why| format!("the cache of compiled programs is not used: {why}")));
+    let cache = options.cache.as_ref().filter(|_| refused.is_none());
+    let mut built = match cache {
         None => {
             tell();
             in_temporary_folder(text, &toolchain, options, None)?
@@ -124,7 +163,17 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
         },
     };
     built.seconds = start.elapsed().as_secs_f64();
+    built.notes = untold(notes);
     Ok(built)
+}
+
+/// The notes that were not given before in this process: a run may build several programs.
+fn untold(notes: Vec<String>) -> Vec<String> {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let new: Vec<String> = notes.into_iter().filter(|note| !told.contains(note)).collect();
+    told.extend(new.iter().cloned());
+    new
 }
 
 fn in_cache(
@@ -141,6 +190,7 @@ fn in_cache(
         was_cached,
         seconds: 0.0,
         not_kept: None,
+        notes: Vec::new(),
         _temporary: None,
     };
     if let Some(found) = cache.find(&key) {
@@ -158,12 +208,18 @@ fn in_temporary_folder(
     options: &BuildOptions,
     not_kept: Option<CannotWrite>,
 ) -> Result<Built, BuildError> {
-    // It has a new name and belongs to the user alone, so that nobody else puts an object there.
-    let folder = tempfile::Builder::new().prefix("eddy-").tempdir();
-    let folder = folder.map_err(|error| CannotWrite { path: std::env::temp_dir(), error })?;
+    let folder = Workshop::elsewhere()?;
     let path = compile(text, toolchain, folder.path(), options.time_limit)?;
     let hash = hash_of(&path)?;
-    Ok(Built { path, hash, was_cached: false, seconds: 0.0, not_kept, _temporary: Some(folder) })
+    Ok(Built {
+        path,
+        hash,
+        was_cached: false,
+        seconds: 0.0,
+        not_kept,
+        notes: Vec::new(),
+        _temporary: Some(folder),
+    })
 }
 
 /// Writes the text into a folder and makes an object of it.
@@ -238,6 +294,10 @@ impl fmt::Display for BuildError {
                 )
             }
             BuildError::CannotWrite(problem) => problem.fmt(f),
+            BuildError::Unreliable { compiler, wrong } => {
+                write!(f, "the C compiler {compiler} gives wrong results, also without optimisation ({wrong})")
+            }
+            BuildError::NotLoaded(why) => f.write_str(why),
         }
     }
 }

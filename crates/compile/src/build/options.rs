@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `CC` | the C compiler, perhaps with arguments | `cc`, `gcc` or `clang`, whichever `PATH` has first in this order |
 //! | `EDDY_CC_SECONDS` | how long a call of the compiler may take | 300 |
+//! | `EDDY_CC_TRUST` | `1`: the compiler is not tried before its first use | it is |
 //! | `EDDY_CACHE_DIR` | the folder of the cache | `eddy` in the user's folder for caches |
 //! | `EDDY_CACHE_SIZE` | how large the cache may grow, as `500M` or `2G`; `0`: there is none | `1G` |
 
@@ -24,6 +25,8 @@ pub struct BuildOptions {
     pub cache: Option<Cache>,
     /// How long a call of the compiler may take.
     pub time_limit: Duration,
+    /// Whether a compiler is tried before it is used for the first time.
+    pub tries_compiler: bool,
 }
 
 /// Large programs take minutes at `-O3`; who waits longer has lost patience.
@@ -64,11 +67,18 @@ impl BuildOptions {
                 number("EDDY_CACHE_SIZE", &value, "a number of bytes such as `500M`, `2G` or `0`", size)?
             }
         };
+        let is_trusted = match set("EDDY_CC_TRUST") {
+            None => 0,
+            Some(value) => number("EDDY_CC_TRUST", &value, "`0` or `1`", |text| {
+                text.parse().ok().filter(|trust| *trust < 2)
+            })?,
+        };
         let folder = set("EDDY_CACHE_DIR").map(PathBuf::from).or_else(|| cache_folder(&set));
         Ok(BuildOptions {
             search: Search { cc: set("CC"), path: set("PATH") },
             cache: folder.filter(|_| limit > 0).map(|folder| Cache { folder, limit }),
             time_limit: Duration::from_secs(seconds),
+            tries_compiler: is_trusted == 0,
         })
     }
 }

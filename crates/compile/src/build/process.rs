@@ -1,7 +1,7 @@
 //! Calls a program that must end in time.
 //!
 //! A compiler is a driver that calls others: a preprocessor, an assembler, a linker, and perhaps it is a script. All of them are
-//! one group of processes, and the group is stopped when its time is over.
+//! one group of processes, and the group is stopped when its time is over, when the compiler has ended, and when this process ends.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -24,22 +24,34 @@ pub(super) enum Ending {
 /// How much of the output is read: a compiler on the wrong track can write without end.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// Runs a command to its end, or to the end of its time.
+/// Runs a command to its end, or to the end of its time. What it started ends with it, and with this process.
 pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ending> {
     // A file, not a pipe: a grandchild that lives on could keep a pipe open, and reading from it would not end.
-    let mut output = tempfile::tempfile()?;
+    let mut output = output_file()?;
     command.stdin(Stdio::null()).stdout(handle(&output)?).stderr(handle(&output)?);
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(command, 0);
+    let guard = Guard::start();
+    guard.join(command);
     let mut child = command.spawn()?;
-    let Some(status) = wait(&mut child, limit)? else {
-        stop(&mut child)?;
+    let waited = wait(&mut child, limit);
+    if !matches!(waited, Ok(Some(_))) {
+        // Where there are no groups, at least the compiler itself is stopped.
+        drop(child.kill());
+    }
+    guard.stop();
+    let Some(status) = waited? else {
+        child.wait()?;
         return Ok(Ending::TimedOut);
     };
     output.rewind()?;
     let mut bytes = Vec::new();
     output.take(MAX_OUTPUT).read_to_end(&mut bytes)?;
     Ok(Ending::Exited { status, output: bytes })
+}
+
+/// A file without a name. The folder that `TMPDIR` names may be missing.
+fn output_file() -> io::Result<File> {
+    let others = ["/tmp", "/var/tmp", "/dev/shm", "."].iter().find_map(|folder| tempfile::tempfile_in(folder).ok());
+    tempfile::tempfile().or_else(|error| others.ok_or(error))
 }
 
 fn handle(file: &File) -> io::Result<Stdio> {
@@ -60,16 +72,57 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-/// Stops a process and those that it started.
-fn stop(child: &mut Child) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process_group};
-        // Nobody has waited for the child yet, so its number is still its own.
-        kill_process_group(Pid::from_child(child), Signal::KILL)?;
+/// A group of processes that ends with this process, however that ends.
+///
+/// Its leader is a shell that reads from a pipe. Only this process holds the other end, so the shell reads the end of the pipe when this process is gone, be it by
+/// SIGKILL, and then kills its group. A compiler that joins the group is killed with it.
+#[cfg(unix)]
+struct Guard {
+    leader: Option<(Child, io::PipeWriter)>,
+}
+
+#[cfg(unix)]
+impl Guard {
+    /// Starts the shell. Where there is none, only the compiler itself is stopped, not what it started.
+    fn start() -> Guard {
+        use std::os::unix::process::CommandExt;
+        let start = || {
+            let (reader, writer) = io::pipe()?;
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", "read -r line; kill -9 0"]).process_group(0);
+            shell.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null());
+            io::Result::Ok((shell.spawn()?, writer))
+        };
+        Guard { leader: start().ok() }
     }
-    // Where there are no groups, at least the compiler itself is stopped.
-    #[cfg(not(unix))]
-    child.kill()?;
-    child.wait().map(|_| ())
+
+    /// Makes a command start in the group.
+    fn join(&self, command: &mut Command) {
+        let leader = self.leader.as_ref().map_or(0, |(leader, _)| leader.id().cast_signed());
+        std::os::unix::process::CommandExt::process_group(command, leader);
+    }
+
+    /// Kills all of the group.
+    fn stop(self) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        if let Some((mut leader, _writer)) = self.leader {
+            // Nobody has waited for the leader yet, so its number is still its own. If it is gone, so is its group.
+            let _ = kill_process_group(Pid::from_child(&leader), Signal::KILL);
+            drop(leader.wait());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Guard;
+
+#[cfg(not(unix))]
+impl Guard {
+    fn start() -> Guard {
+        Guard
+    }
+
+    fn join(&self, _: &mut Command) {}
+
+    fn stop(self) {}
 }

@@ -14,7 +14,10 @@ use tempfile::TempDir;
 
 use super::cache::Cache;
 use super::toolchain::{Search, Toolchain};
-use super::{BuildError, BuildOptions, Built, CText, build_text, key};
+use super::{BuildError, BuildOptions, Built, CText, build_and_open, build_text, key};
+
+mod ownership;
+mod qualification;
 
 /// A program that multiplies by a factor, which its header defines.
 const SOURCE: &str = r#"
@@ -55,6 +58,7 @@ impl Place {
             search: Search { cc: None, path: env::var_os("PATH") },
             cache: Some(Cache { folder: folder.path().join("cache"), limit: 1 << 30 }),
             time_limit: Duration::from_mins(1),
+            tries_compiler: false,
         };
         Place { folder, options }
     }
@@ -392,6 +396,7 @@ impl Process {
         let mut command = Command::new(env::current_exe().expect("tests know their file"));
         command.args(["--exact", "build::tests::another_process_builds", "--ignored"]);
         command.env_remove("CC").env("EDDY_CACHE_DIR", place.folder.path().join("cache"));
+        command.env("EDDY_CC_TRUST", "1");
         command.env("EDDY_TEST_OUTCOME", &outcome).envs(variables.iter().copied()).stdout(Stdio::null());
         Process { child: command.spawn().expect("it is started"), outcome }
     }
@@ -430,9 +435,9 @@ fn a_process_that_is_killed_while_it_builds_does_not_stand_in_the_way() {
     killed.child.kill().expect("it is ours");
     killed.child.wait().expect("it ends");
     assert!(slow.objects().iter().any(|path| is_in_the_making(path)), "it left its work behind");
+    wait_until(|| !is_running(compiling().trim()));
     assert_eq!(Process::start(&slow, "next", &[]).outcome(), "42 false None");
-    let status = Command::new("kill").args(["-9", compiling().trim()]).status();
-    assert!(status.expect("`kill` can be called").success());
+    assert!(!slow.objects().iter().any(|path| is_in_the_making(path)), "what it left is swept");
 }
 
 #[test]

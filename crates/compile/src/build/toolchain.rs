@@ -24,8 +24,22 @@ const FLAGS: &[&str] = &[
     "-fno-trapping-math",
     "-ffp-contract=off",
     "-fPIC",
-    "-shared",
     "-w",
+];
+
+/// Flags, after the usual ones.
+pub(super) struct Level {
+    pub added: &'static [&'static str],
+    /// Whether the compiler may use all that this processor has.
+    pub is_native: bool,
+}
+
+/// The usual flags first, then those that fewer passes of a compiler can spoil: without vectors, for any processor, and as the text stands.
+pub(super) const FLAGS_BY_SAFETY: [Level; 4] = [
+    Level { added: &[], is_native: true },
+    Level { added: &["-O2", "-fno-tree-vectorize"], is_native: true },
+    Level { added: &["-O1"], is_native: false },
+    Level { added: &["-O0"], is_native: false },
 ];
 
 /// Not all compilers know it for all machines.
@@ -97,6 +111,36 @@ impl Toolchain {
         self.call(self.command().args(&self.flags).args(["-dM", "-E", "-x", "c", "-"]), limit)
     }
 
+    /// The same compiler with other flags: the number of a [`Level`].
+    pub fn with_flags(&self, level: usize) -> Toolchain {
+        let Level { added, is_native } = &FLAGS_BY_SAFETY[level];
+        let mut toolchain = self.clone();
+        toolchain.flags.retain(|flag| *is_native || *flag != NATIVE);
+        toolchain.flags.extend(*added);
+        toolchain
+    }
+
+    /// How it is called, and the first line of what it says of itself.
+    pub fn described(&self) -> String {
+        let version = String::from_utf8_lossy(&self.version);
+        match version.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
+            Some(line) => format!("`{self}` ({line})"),
+            None => format!("`{self}`"),
+        }
+    }
+
+    /// The files that the compiler is, as far as its command names them: paths, sizes and times. A compiler that was replaced is another one, whatever it says.
+    pub fn files(&self) -> Vec<String> {
+        let paths = std::iter::once(self.program.clone()).chain(self.arguments.iter().map(PathBuf::from));
+        let described = |path: PathBuf| {
+            let path = path.canonicalize().ok()?;
+            let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+            Some(format!("{} {} {}", path.display(), metadata.len(), modified.as_nanos()))
+        };
+        paths.filter_map(described).collect()
+    }
+
     /// All that an object depends on, besides its source.
     pub fn identity(&self) -> impl Iterator<Item = &[u8]> {
         let arguments = self.arguments.iter().map(String::as_bytes);
@@ -107,9 +151,24 @@ impl Toolchain {
 
     /// Makes an object beside the source.
     pub fn compile(&self, source: &Path, limit: Duration) -> Result<PathBuf, BuildError> {
-        let object = source.with_extension(env::consts::DLL_EXTENSION);
+        self.make(source, source.with_extension(env::consts::DLL_EXTENSION), &["-shared"], limit)
+    }
+
+    /// Makes a program beside the source.
+    pub fn compile_program(&self, source: &Path, limit: Duration) -> Result<PathBuf, BuildError> {
+        let name = format!("program{}", env::consts::EXE_SUFFIX);
+        self.make(source, source.with_file_name(name), &[], limit)
+    }
+
+    fn make(
+        &self,
+        source: &Path,
+        object: PathBuf,
+        kind: &[&str],
+        limit: Duration,
+    ) -> Result<PathBuf, BuildError> {
         let mut command = self.command();
-        command.args(&self.flags).arg("-o").arg(&object).arg(source).args(LIBRARIES);
+        command.args(&self.flags).args(kind).arg("-o").arg(&object).arg(source).args(LIBRARIES);
         if let Some(folder) = source.parent() {
             // What a compiler that was stopped leaves behind goes when the folder goes.
             command.env("TMPDIR", folder);

@@ -39,6 +39,7 @@ pub fn choose(
     };
     match compile(source, &choice.name, &mut tell) {
         Ok(compilation) => {
+            compilation.notes.iter().for_each(|note| out.remark(note));
             if let Some(seconds) = compilation.built_in {
                 let name = &choice.name;
                 out.progress(&format!("compiled `{name}` in {seconds:.1} s; it is kept for the next time"));

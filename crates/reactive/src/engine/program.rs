@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use eddy_compile::Precision;
-use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build_telling};
+use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
 use eddy_compile::emit::{self, Emitted, emit};
-use eddy_compile::machine::Machine;
 use eddy_loader::Library;
 use eddy_plan::plan::{Cut, Plan, Schedule};
 use eddy_plan::{Recompute, plan};
@@ -42,6 +41,8 @@ pub struct Compilation {
     pub(super) library: Library,
     /// How long building took, if it was not done before.
     pub built_in: Option<f64>,
+    /// What the user should know about the compiler and its cache.
+    pub notes: Vec<String>,
     /// If roots are compiled one by one: the part that this is the code of, and the others.
     pub(super) split: Option<Box<Split>>,
     // Where the code is, as long as it runs.
@@ -55,10 +56,8 @@ pub enum NotCompiled {
     Program(emit::NotCompiled),
     /// The environment says something strange.
     Setting(BadSetting),
-    /// There is no compiler, or it failed.
+    /// There is no compiler, it failed, or it is wrong.
     Build(BuildError),
-    /// What was built cannot be opened.
-    Open(String),
 }
 
 impl NotCompiled {
@@ -76,6 +75,9 @@ impl NotCompiled {
             NotCompiled::Build(BuildError::TimedOut { .. }) => {
                 Some("the variable `EDDY_CC_SECONDS` sets another limit")
             }
+            NotCompiled::Build(BuildError::Unreliable { .. }) => {
+                Some("name another compiler with the variable `CC`")
+            }
             _ => None,
         }
     }
@@ -87,7 +89,6 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Program(why) => why.fmt(f),
             NotCompiled::Setting(bad) => bad.fmt(f),
             NotCompiled::Build(error) => error.fmt(f),
-            NotCompiled::Open(error) => f.write_str(error),
         }
     }
 }
@@ -107,13 +108,11 @@ pub fn compile(
     };
     let options = BuildOptions::from_environment().map_err(NotCompiled::Setting)?;
     let n_lines = printed.emitted.source.lines().count();
-    let built =
-        build_telling(&printed.emitted, &options, &mut || tell(n_lines)).map_err(NotCompiled::Build)?;
-    let sizes = Machine::sizes(&printed.emitted);
-    let library = Library::open(&built.path, &built.hash, &printed.emitted.name, sizes)
-        .map_err(|error| NotCompiled::Open(error.to_string()))?;
+    let (built, library) =
+        build(&printed.emitted, &options, &mut || tell(n_lines)).map_err(NotCompiled::Build)?;
     let built_in = (!built.was_cached).then_some(built.seconds);
-    Ok(Compilation { built_in, _built: Some(built), ..printed.opened(library) })
+    let notes = built.notes.clone();
+    Ok(Compilation { built_in, notes, _built: Some(built), ..printed.opened(library) })
 }
 
 /// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled. If none is, it
@@ -236,6 +235,7 @@ impl Printed {
             library,
             split: None,
             built_in: None,
+            notes: Vec::new(),
             _built: None,
         }
     }
