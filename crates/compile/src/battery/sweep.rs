@@ -10,7 +10,7 @@ use std::process::Command;
 
 use eddy_tensor::Op;
 
-use super::{Battery, Extent, Writer};
+use super::{Battery, Extent, FINGERPRINT, Writer};
 use crate::precision::Precision;
 
 const LEVELS: [&[&str]; 2] = [&["-O0"], &["-O3", "-march=native"]];
@@ -74,4 +74,24 @@ fn the_sweep_has_every_operation() {
     let met = names(&mut writer.operations.iter());
     let missing: Vec<_> = names(&mut Op::all()).difference(&met).cloned().collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn the_fingerprint_is_that_of_the_brief_batteries() {
+    let mut hasher = blake3::Hasher::new();
+    for precision in [Precision::Double, Precision::Single] {
+        let battery = Battery::new(precision, Extent::Brief);
+        hasher.update(battery.text.as_bytes()).update(&battery.input);
+    }
+    let found = &hasher.finalize().to_hex()[..16];
+    assert_eq!(found, FINGERPRINT, "the batteries have changed: set `battery::FINGERPRINT` to `{found}`");
+}
+
+#[test]
+fn the_compiler_of_this_machine_passes_the_brief_battery() {
+    let folder = tempfile::tempdir().expect("there is a place for temporary files");
+    for precision in [Precision::Double, Precision::Single] {
+        let battery = Battery::new(precision, Extent::Brief);
+        assert_eq!(failures(&battery, LEVELS[1], folder.path()), Vec::<String>::new());
+    }
 }

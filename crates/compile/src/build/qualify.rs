@@ -28,7 +28,7 @@ use super::process::{Ending, run};
 use super::toolchain::{FLAGS_BY_SAFETY, Toolchain};
 use super::workshop::Workshop;
 use super::{BuildError, BuildOptions, CannotWrite};
-use crate::battery::{Battery, Extent};
+use crate::battery::{Battery, Extent, FINGERPRINT};
 use crate::precision::Precision;
 
 /// What a battery said of a compiler.
@@ -57,15 +57,13 @@ pub(super) fn qualified(
     if !options.tries_compiler {
         return Ok((toolchain.clone(), None));
     }
-    let batteries =
-        [Precision::Double, Precision::Single].map(|precision| Battery::new(precision, Extent::Brief));
-    let key = key(toolchain, &batteries);
+    let key = key(toolchain);
     let usable = options.cache.as_ref().filter(|cache| cache.check().is_ok());
     let folder = usable.map(|cache| cache.folder.join("compilers"));
     let verdict = match known(&key, folder.as_deref()) {
         Some(verdict) => verdict,
         None => {
-            let verdict = tried(toolchain, &batteries, options)?;
+            let verdict = tried(toolchain, options)?;
             keep(&key, &verdict, folder.as_deref());
             verdict
         }
@@ -94,13 +92,15 @@ fn wrong(failed: &[String]) -> String {
 }
 
 /// The first flags that are right.
-fn tried(toolchain: &Toolchain, batteries: &[Battery], options: &BuildOptions) -> Result<Verdict, BuildError> {
+fn tried(toolchain: &Toolchain, options: &BuildOptions) -> Result<Verdict, BuildError> {
+    let batteries =
+        [Precision::Double, Precision::Single].map(|precision| Battery::new(precision, Extent::Brief));
     let place = options.cache.as_ref().and_then(|cache| cache.workshop().ok());
     let place = place.map_or_else(Workshop::elsewhere, Ok)?;
     let mut failed = Vec::new();
     for level in 0..FLAGS_BY_SAFETY.len() {
         let toolchain = toolchain.with_flags(level);
-        let outcome = failures(&toolchain, batteries, place.path(), options.time_limit);
+        let outcome = failures(&toolchain, &batteries, place.path(), options.time_limit);
         let found = match (level, outcome) {
             // A compiler that compiles nothing has no verdict: what it says is told as of any program.
             (0, outcome) => outcome?,
@@ -168,7 +168,7 @@ fn failures_of(
 }
 
 /// All that a verdict depends on.
-fn key(toolchain: &Toolchain, batteries: &[Battery]) -> blake3::Hash {
+fn key(toolchain: &Toolchain) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -180,7 +180,7 @@ fn key(toolchain: &Toolchain, batteries: &[Battery]) -> blake3::Hash {
     for level in FLAGS_BY_SAFETY {
         part(level.added.join(" ").as_bytes());
     }
-    batteries.iter().for_each(|battery| part(battery.text.as_bytes()));
+    part(FINGERPRINT.as_bytes());
     hasher.finalize()
 }
 
