@@ -29,6 +29,7 @@ use tempfile::TempDir;
 use crate::emit::Emitted;
 use cache::Cache;
 pub use options::{BadSetting, BuildOptions};
+pub use toolchain::Compiler;
 use toolchain::Toolchain;
 
 /// A shared object.
@@ -42,6 +43,8 @@ pub struct Built {
     pub was_cached: bool,
     /// How long that took.
     pub seconds: f64,
+    /// Which compiler made it.
+    pub compiler: Compiler,
     /// Why the object is not in the cache but in a temporary folder, if so.
     pub not_kept: Option<CannotWrite>,
     _temporary: Option<TempDir>,
@@ -124,6 +127,7 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
         },
     };
     built.seconds = start.elapsed().as_secs_f64();
+    built.compiler = toolchain.described();
     Ok(built)
 }
 
@@ -140,6 +144,7 @@ fn in_cache(
         hash,
         was_cached,
         seconds: 0.0,
+        compiler: Compiler::default(),
         not_kept: None,
         _temporary: None,
     };
@@ -163,7 +168,8 @@ fn in_temporary_folder(
     let folder = folder.map_err(|error| CannotWrite { path: std::env::temp_dir(), error })?;
     let path = compile(text, toolchain, folder.path(), options.time_limit)?;
     let hash = hash_of(&path)?;
-    Ok(Built { path, hash, was_cached: false, seconds: 0.0, not_kept, _temporary: Some(folder) })
+    let compiler = Compiler::default();
+    Ok(Built { path, hash, was_cached: false, seconds: 0.0, compiler, not_kept, _temporary: Some(folder) })
 }
 
 /// Writes the text into a folder and makes an object of it.

@@ -200,6 +200,18 @@ impl<'a> Simulation<'a> {
         self.run()
     }
 
+    /// As [`open`](Self::open), as long as there is time; returns `None` if the time was too short. The simulation is then of no further use.
+    pub fn open_in_time(
+        &mut self,
+        inputs: &[Input],
+        has_time: &mut dyn FnMut() -> bool,
+    ) -> Option<Result<(), Failure>> {
+        match self.open_cycle(inputs) {
+            Ok(()) => self.run_in_time(has_time),
+            Err(failure) => Some(Err(failure)),
+        }
+    }
+
     /// As [`open`](Self::open), for the last cycle: the trace is known to end there.
     pub fn open_last(&mut self, inputs: &[Input]) -> Result<(), Failure> {
         self.open_cycle(inputs)?;
@@ -211,6 +223,13 @@ impl<'a> Simulation<'a> {
         self.is_ended = true;
         self.wake_frontier();
         self.run()
+    }
+
+    /// As [`end`](Self::end), as long as there is time.
+    pub fn end_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
+        self.is_ended = true;
+        self.wake_frontier();
+        self.run_in_time(has_time)
     }
 
     fn open_cycle(&mut self, inputs: &[Input]) -> Result<(), Failure> {
@@ -248,11 +267,22 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    fn run(&mut self) -> Result<(), Failure> {
+        self.run_in_time(&mut || true).expect("there is time")
+    }
+
     /// Concludes what can be concluded. Where an operation has no value the others go on, so that what is told, and what is known beside it, does not
     /// depend on the order of equations: it is the first equation at the earliest cycle.
-    fn run(&mut self) -> Result<(), Failure> {
+    fn run_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
+        // Reading the clock takes about as long as the smallest update.
+        const UPDATES_PER_LOOK_AT_THE_CLOCK: u32 = 8;
         let mut first = None;
+        let mut n_updates = 0_u32;
         while let Some((cycle, equation)) = self.window.next() {
+            n_updates = n_updates.wrapping_add(1);
+            if n_updates % UPDATES_PER_LOOK_AT_THE_CLOCK == 0 && !has_time() {
+                return None;
+            }
             let before = self.window.n_changes;
             self.current = Some(equation);
             if let Err(error) = self.update(cycle, equation)
@@ -264,10 +294,10 @@ impl<'a> Simulation<'a> {
                 self.n_firings += 1;
             }
         }
-        match first {
+        Some(match first {
             Some(((cycle, equation), error)) => Err(Failure::Operation { equation, cycle, error }),
             None => Ok(()),
-        }
+        })
     }
 
     /// Joins something into a cell, and schedules whoever mentions it.

@@ -7,6 +7,7 @@
 mod batch;
 mod columns;
 mod peek;
+mod shadow;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -22,7 +23,7 @@ use crate::command_line::Told;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface};
 use crate::engine::choose::{Choice, choose};
-use crate::engine::{Engine, Source};
+use crate::engine::{Compilation, Engine, Source};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
@@ -84,9 +85,12 @@ pub fn run(
         span: program.span_of(&stream.callable),
     };
     let (compilation, note) = choose(&source, &choice, out);
-    let mut player =
-        Player { prepared: &prepared, engine: Engine::new(source, compilation.as_ref()), shown: &shown };
-    let stopped = stream.play(&mut player, out)?;
+    let engine = match &compilation {
+        Some(compilation) if !options.no_shadow => Engine::shadowed(source, compilation, options.cycles),
+        _ => Engine::new(source, compilation.as_ref()),
+    };
+    let mut player = Player { prepared: &prepared, engine, shown: &shown, compilation: compilation.as_ref() };
+    let stopped = stream.play(&mut player, sources, out)?;
     let warnings = note.into_iter().chain(stream.warnings()).collect();
     let stats = player.engine.stats();
     Ok(match stopped {
@@ -243,7 +247,12 @@ impl<'a> Stream<'a> {
     }
 
     /// Feeds all rows to the player.
-    fn play(&mut self, player: &mut Player<'_>, out: Out<'_>) -> Result<Option<Stopped>, fmt::Error> {
+    fn play(
+        &mut self,
+        player: &mut Player<'_>,
+        sources: &Sources,
+        out: Out<'_>,
+    ) -> Result<Option<Stopped>, fmt::Error> {
         let mut n_cycles = 0;
         while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
             if self.feeds.iter().any(|feed| feed.columns.is_waiting() && feed.peeked.is_empty()) {
@@ -251,7 +260,9 @@ impl<'a> Stream<'a> {
             }
             match self.next_cells(player.prepared, n_cycles) {
                 Ok(Some(cells)) => {
-                    if let Err(diagnostic) = player.open(&cells) {
+                    let opened = player.open(&cells);
+                    player.tell_of_shadow(self, sources, out);
+                    if let Err(diagnostic) = opened {
                         player.print(out)?;
                         return Ok(Some(Stopped::Program(vec![*diagnostic])));
                     }
@@ -263,6 +274,7 @@ impl<'a> Stream<'a> {
             n_cycles += 1;
         }
         let ended = player.end();
+        player.tell_of_shadow(self, sources, out);
         player.print(out)?;
         match ended {
             Ok(()) => Ok(None),
@@ -378,6 +390,7 @@ struct Player<'a> {
     prepared: &'a Prepared,
     engine: Engine<'a>,
     shown: &'a [(String, VarId)],
+    compilation: Option<&'a Compilation>,
 }
 
 impl Player<'_> {
@@ -387,6 +400,10 @@ impl Player<'_> {
 
     fn end(&mut self) -> Result<(), Box<Diagnostic>> {
         self.engine.end().map_err(|failure| Box::new(errors::run(&self.prepared.flow, &failure)))
+    }
+
+    fn tell_of_shadow(&mut self, stream: &Stream<'_>, sources: &Sources, out: Out<'_>) {
+        stream.tell_of_shadow(&mut self.engine, self.compilation, self.prepared, sources, out);
     }
 
     /// Prints the cycles that are decided.
