@@ -18,13 +18,13 @@ pub fn tell(form: Form, sources: &Sources, beside: &Path, found: Disagreement) {
     let files = files(&found.reproduction);
     let place = beside.join(name(&found.reproduction.node, &files));
     let help = match write(&place, &files) {
-        Ok(()) => format!("the folder `{}` shows it again: see its README.txt", place.display()),
-        Err(error) => format!(
-            "the folder `{}`, which would show it again, cannot be written: {}",
-            place.display(),
-            reason(&error)
-        ),
+        Ok(()) => format!("the folder `{}` shows it again, see its README.txt", place.display()),
+        Err(error) => {
+            let (place, reason) = (place.display(), reason(&error));
+            format!("the folder `{place}`, which would show it again, cannot be written: {reason}")
+        }
     };
+    let help = format!("{help}; another C compiler may be right, such as `CC=clang`");
     form.diagnostics(sources, &[found.warning.help(help)]);
 }
 
@@ -44,7 +44,7 @@ fn files(reproduction: &Reproduction) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn readme(reproduction: &Reproduction, main: &Path) -> String {
     let Reproduction { notes, environment, command, .. } = reproduction;
-    let variables = environment.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+    let variables = environment.iter().map(|(name, value)| format!("{name}={}", quoted(&absolute(value))));
     let (first, rest) = command.split_first().map_or(("", command.as_slice()), |(first, rest)| (first, rest));
     let words = ["eddy".to_string(), first.to_string(), quoted(&main.display().to_string())];
     let words = words.into_iter().chain(rest.iter().map(|word| quoted(word)));
@@ -54,6 +54,15 @@ fn readme(reproduction: &Reproduction, main: &Path) -> String {
          what else is here are its data, as far as both engines ran them.\n",
         line.join(" ")
     )
+}
+
+/// A program with its arguments, as it is called from another folder.
+fn absolute(command: &str) -> String {
+    let (program, arguments) = command.split_at(command.find(' ').unwrap_or(command.len()));
+    match std::path::absolute(program) {
+        Ok(path) if program.contains('/') => format!("{}{arguments}", path.display()),
+        _ => command.to_string(),
+    }
 }
 
 /// A word as a shell reads it.

@@ -39,13 +39,11 @@ pub fn report(
     let compiler = compilation.compiler().cloned().unwrap_or_default();
     let title = format!("compiled code of `{node}` is wrong: {what} at cycle {cycle}");
     let reason = format!(
-        "compiled code gives {compiled}, the simulator {simulated}; the C compiler is `{}`, {}, with the flags {}",
+        "compiled code gives {compiled}, the simulator {simulated}. The simulator runs the program from its first row on, so the results are right, but slower. \
+         The C compiler is `{}`, {}, with the flags {}",
         compiler.command, compiler.version, compiler.flags
     );
-    let warning = Diagnostic::warning(codes::DISAGREEMENT, *span, title)
-        .reason(reason)
-        .reason("the simulator runs the program instead, from its first row on, more slowly: the results are right")
-        .help("try another C compiler, `CC=clang`, or ask for the simulator, `--engine simulate`");
+    let warning = Diagnostic::warning(codes::DISAGREEMENT, *span, title).reason(reason);
     let mut notes = format!("Compiled code and the simulator of Eddy {} differ.\n\n", env!("CARGO_PKG_VERSION"));
     let facts = [
         ("node", (*node).to_string()),

@@ -110,6 +110,7 @@ impl Stopped {
         match self {
             Stopped::Program(diagnostics) => diagnostics,
             Stopped::Data { file, bad } => {
+                let bad = bad.shortened();
                 let line = u32::try_from(bad.place.line).unwrap_or(u32::MAX).max(1);
                 let span = match sources.add_excerpt(&file, &bad.place.text, line) {
                     Ok(excerpt) => excerpt.span_around(bad.bytes),
@@ -333,12 +334,9 @@ impl<'a> Stream<'a> {
     fn warnings(&self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
         let Feed { columns, .. } = &self.feeds[0];
-        let unused = columns.unused();
-        let warn = |name: &String| {
-            let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
-            Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
-        };
-        let mut warnings: Vec<Diagnostic> = unused.iter().map(warn).collect();
+        let title = unused_columns(&columns.unused(), &node);
+        let warning = title.map(|title| Diagnostic::warning(codes::UNUSED_COLUMN, span, title));
+        let mut warnings: Vec<Diagnostic> = warning.into_iter().collect();
         if columns.has_data() {
             warnings.extend(columns.missing().into_iter().map(|name| {
                 let title = format!("the data have nothing for the input `{name}` of `{node}`");
@@ -346,6 +344,21 @@ impl<'a> Stream<'a> {
             }));
         }
         warnings
+    }
+}
+
+/// What is said about columns that no input has: their names, as far as a line has room.
+fn unused_columns(names: &[String], node: &str) -> Option<String> {
+    const SHOWN: usize = 5;
+    let quoted: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!("the data have a column {}, and `{node}` has no input of that name", quoted[0])),
+        n => {
+            let rest = if n > SHOWN { format!(" and {} more", n - SHOWN) } else { String::new() };
+            let names = quoted.join(", ");
+            Some(format!("the data have {n} columns that are no inputs of `{node}`: {names}{rest}"))
+        }
     }
 }
 
