@@ -212,6 +212,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Something is known about an input at the last cycle: concludes what follows from that.
+    pub fn learn(&mut self, input: VarId, cell: &Input) -> Result<(), Failure> {
+        let last = self.window.end() - 1;
+        match cell {
+            Cell::Value(value) if self.options.single => {
+                self.join(last, input, &Cell::Value(value.to_num32()));
+            }
+            cell => self.join(last, input, cell),
+        }
+        self.run()
+    }
+
     /// As [`open`](Self::open), for the last cycle: the trace is known to end there.
     pub fn open_last(&mut self, inputs: &[Input]) -> Result<(), Failure> {
         self.open_cycle(inputs)?;

@@ -24,7 +24,7 @@ use crate::parameters;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Base, Callable, Program};
 use crate::simulate::{self, Simulation};
-use crate::stream::{Columns, Peeked, hints};
+use crate::stream::{Columns, hints};
 
 /// A node that is being trained.
 pub struct NodeTrainer {
@@ -457,11 +457,9 @@ fn read(
     let names = interface.inputs.iter().map(|port| port.name.clone());
     let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
     let mut columns = Columns::new(data, names).map_err(|stopped| stopped.diagnostics(sources))?;
-    let mut peeked = Peeked::new();
-    let prepared =
-        prepare(program, callable, given, |draft| hints(draft, &mut columns, &mut peeked), Checks::On)?;
+    let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
     let span = program.span_of(callable);
-    let rows = Dataset::read(&mut columns, peeked, &prepared, span, sources)?;
+    let rows = Dataset::read(&mut columns, &prepared, span, sources)?;
     Ok((prepared, rows))
 }
 
