@@ -248,7 +248,7 @@ fn the_smallest_integer_can_be_written() {
         let run = ["run", "a.eddy", "--node", "f", "--in", "x.csv", "--engine", engine];
         folder.eddy(&run).is(0, &format!("{row}{{\"o\":-9223372036854775803,\"p\":-9223372036854775808}}\n"));
     }
-    let constant = "node g(k, x)->(o) o = k + x;\n";
+    let constant = "node g(k, x:int [])->(o) o = k + x;\n";
     let folder = folder.with("b.eddy", constant).with("y.csv", "x\n7\n");
     let run = ["run", "b.eddy", "--node", "g", "--in", "y.csv", "--const", "k=-9223372036854775808"];
     folder.eddy(&run).is(0, "{\"o\":-9223372036854775801}\n");

@@ -362,11 +362,11 @@ impl<'a> Shadow<'a> {
         None
     }
 
-    /// Compares what optimisers remember; before the end only what is known in both engines.
+    /// Compares what optimisers remember, as far as the simulator knows it; before the end, as far as both know it.
     fn different_memory(&self, run: &Run<'a>, is_end: bool) -> Option<Difference> {
         self.source.flow.memory.iter().find_map(|memory| {
             let (compiled, simulated) = (run.memory(memory.var), self.reference.memory(memory.var));
-            let is_comparable = is_end || compiled.is_some() && simulated.is_some();
+            let is_comparable = simulated.is_some() && (is_end || compiled.is_some());
             (is_comparable && compiled != simulated).then(|| {
                 let cell = |value: Option<Value>| value.map_or(Cell::Unknown, Cell::Value);
                 let (compiled, simulated) = (cell(compiled), cell(simulated));

@@ -212,14 +212,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Something is known about an input at the last cycle: concludes what follows from that.
-    pub fn learn(&mut self, input: VarId, cell: &Input) -> Result<(), Failure> {
+    /// Something is known about a stream at the last cycle: concludes what follows from that.
+    pub fn learn(&mut self, var: VarId, cell: &Input) -> Result<(), Failure> {
         let last = self.window.end() - 1;
         match cell {
             Cell::Value(value) if self.options.single => {
-                self.join(last, input, &Cell::Value(value.to_num32()));
+                self.join(last, var, &Cell::Value(value.to_num32()));
             }
-            cell => self.join(last, input, cell),
+            cell => self.join(last, var, cell),
         }
         self.run()
     }
@@ -286,13 +286,9 @@ impl<'a> Simulation<'a> {
     /// Concludes what can be concluded. Where an operation has no value the others go on, so that what is told, and what is known beside it, does not
     /// depend on the order of equations: it is the first equation at the earliest cycle.
     fn run_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
-        // Reading the clock takes about as long as the smallest update.
-        const UPDATES_PER_LOOK_AT_THE_CLOCK: u32 = 8;
         let mut first = None;
-        let mut n_updates = 0_u32;
         while let Some((cycle, equation)) = self.window.next() {
-            n_updates = n_updates.wrapping_add(1);
-            if n_updates % UPDATES_PER_LOOK_AT_THE_CLOCK == 0 && !has_time() {
+            if !has_time() {
                 return None;
             }
             let before = self.window.n_changes;

@@ -84,6 +84,11 @@ impl Columns {
         self.sources.iter().any(|source| !source.is_demanded && source.is_waiting())
     }
 
+    /// Whether it may take long to look further ahead.
+    pub fn is_waiting_ahead(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_ended && source.rows.is_waiting())
+    }
+
     /// Whether an input has a file of its own.
     pub fn has_own_file(&self, input: usize) -> bool {
         self.sources.iter().any(|source| source.of_input == Some(input))

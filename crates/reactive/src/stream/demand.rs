@@ -16,7 +16,7 @@ use eddy_tensor::Type;
 use super::{Columns, Stopped, cell_of};
 use crate::causality::{needed, waiting};
 use crate::cell::Cell;
-use crate::clocks::{Clock, Clocks};
+use crate::clocks::{Clock, Clocks, Root};
 use crate::flow::{Flow, Polarity, VarId};
 use crate::prepare::Prepared;
 use crate::simulate::{Options, Simulation};
@@ -25,6 +25,8 @@ use crate::simulate::{Options, Simulation};
 pub(super) struct Demands {
     inputs: Vec<Demanded>,
     flow: Flow,
+    /// Outermost conditions that are there at every cycle. The equations that demand them are not among those that are simulated.
+    always_there: Vec<VarId>,
 }
 
 #[derive(Clone)]
@@ -58,7 +60,10 @@ impl Demands {
         let mut flow = flow.clone();
         flow.equations.retain(|equation| is_needed[equation.out.index()]);
         flow.outputs = by;
-        Some(Demands { inputs, flow })
+        let outermost = inputs.iter().map(|input| input.conditions[0].0);
+        let is_always_there = |var: &VarId| clocks.clock(clocks.of(*var)) == Clock::Root(Root::Always);
+        let always_there = outermost.filter(is_always_there).collect();
+        Some(Demands { inputs, flow, always_there })
     }
 
     /// The positions of these inputs.
@@ -116,6 +121,9 @@ impl<'a> Asking<'a> {
         let mut open: Vec<usize> = (0..self.inputs.len()).collect();
         open.iter().for_each(|at| cells[self.inputs[*at].input] = Cell::Unknown);
         self.has_failed |= self.simulation.open(cells).is_err();
+        for condition in &self.demands.always_there {
+            self.has_failed |= self.simulation.learn(*condition, &Cell::Present).is_err();
+        }
         // One input may decide about another.
         while let Some((position, is_there)) = self.first_decided(&open) {
             let demanded = &mut self.inputs[open.remove(position)];

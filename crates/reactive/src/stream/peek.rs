@@ -70,7 +70,7 @@ impl Peek<'_> {
 
     /// Says once why there is no output, if the data are long in coming.
     fn explain(&mut self, awaited: &[usize], n_peeked: usize) {
-        if self.is_explained || n_peeked < MANY || !self.columns.is_waiting() {
+        if self.is_explained || n_peeked < MANY || !self.columns.is_waiting_ahead() {
             return;
         }
         self.is_explained = true;
