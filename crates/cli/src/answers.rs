@@ -8,14 +8,19 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
-use eddy_language::{Sink, Status};
+use eddy_language::{Disagreement, Sink, Status};
+use eddy_syntax::Sources;
 
 use crate::replacement::Replacement;
+use crate::report::Form;
+use crate::reproduction;
 
 /// Where answers go, as the languages see it.
 pub struct Answers {
     to: To,
     failure: Option<io::Error>,
+    /// How what is told meanwhile looks.
+    form: Form,
 }
 
 enum To {
@@ -34,7 +39,7 @@ impl Answers {
         } else {
             Box::new(BufWriter::with_capacity(1 << 16, stdout))
         };
-        Answers { to: To::Stream(to), failure: None }
+        Answers { to: To::Stream(to), failure: None, form: Form::Short }
     }
 
     /// To a new file, or in place of what is in it; a device or a pipe takes what comes.
@@ -45,7 +50,12 @@ impl Answers {
         } else {
             To::File(Replacement::new(path)?)
         };
-        Ok(Answers { to, failure: None })
+        Ok(Answers { to, failure: None, form: Form::Short })
+    }
+
+    /// With another form of what is told meanwhile.
+    pub fn telling(self, form: Form) -> Self {
+        Answers { form, ..self }
     }
 
     /// Writes a whole result.
@@ -90,6 +100,30 @@ impl Sink for Answers {
             self.remark(text);
         }
     }
+
+    fn disagreement(&mut self, sources: &Sources, found: Disagreement) {
+        // The folder of the command: that of a program may not be the user's.
+        reproduction::tell(self.form, sources, Path::new(""), found);
+    }
+}
+
+/// An answer that is kept until it is whole; what is told meanwhile is told at once.
+pub struct Whole<'a> {
+    pub text: String,
+    pub answers: &'a mut Answers,
+}
+
+impl fmt::Write for Whole<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+impl Sink for Whole<'_> {
+    fn disagreement(&mut self, sources: &Sources, found: Disagreement) {
+        self.answers.disagreement(sources, found);
+    }
 }
 
 impl fmt::Write for Answers {
@@ -120,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_failed_write_is_kept_for_the_end() {
-        let mut answers = Answers { to: To::Stream(Box::new(Closed)), failure: None };
+        let mut answers = Answers { to: To::Stream(Box::new(Closed)), failure: None, form: Form::Short };
         assert!(writeln!(answers, "a line").is_err());
         let ended = answers.finish(Status::Answered);
         assert_eq!(ended.map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));

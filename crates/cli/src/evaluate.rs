@@ -13,7 +13,7 @@ use eddy_runtime::Saved;
 use eddy_syntax::Sources;
 use eddy_tensor::Value;
 
-use crate::answers::Answers;
+use crate::answers::{Answers, Whole};
 use crate::args::{
     AskArgs, CheckArgs, DiffArgs, EnumArgs, Evaluation, FlowArgs, GradcheckArgs, IntypeArgs, OptArgs,
     PlanArgs, Program, Reporting, RunArgs, ValueArgs, is_standard_input,
@@ -246,7 +246,7 @@ impl<'a> Session<'a> {
             }
         };
         let mut answers = match to.map_or_else(|| Ok(Answers::to_stdout()), Answers::to_file) {
-            Ok(answers) => answers,
+            Ok(answers) => answers.telling(self.form),
             Err(error) => return Ok(self.cannot_write(to, &error)),
         };
         let answered = answer(&mut sources, &mut answers);
@@ -304,8 +304,10 @@ impl<'a> Session<'a> {
         data: Vec<Data>,
         answers: &mut Answers,
     ) -> Result<Verdict, std::fmt::Error> {
-        let mut text = String::new();
-        let verdict = self.answer(sources, options, data, &mut text).expect("a string can always be written");
+        let mut whole = Whole { text: String::new(), answers };
+        let verdict =
+            self.answer(sources, options, data, &mut whole).expect("a string can always be written");
+        let Whole { text, answers } = whole;
         match (verdict.status, self.form) {
             (Status::Refused, _) => {}
             (status, Form::Json) => {

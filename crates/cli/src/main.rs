@@ -12,6 +12,7 @@
 //! * [`explain`]: the command `explain`.
 //! * [`answers`]: results, on standard output.
 //! * [`replacement`]: a file that takes the place of another, in one step.
+//! * [`reproduction`]: a folder that shows again where two engines differ.
 //! * [`report`]: diagnostics, counters and failures, on standard error.
 //! * [`json`]: the machine forms of both.
 //! * [`stop`]: the two ways in which a command ends early.
@@ -36,6 +37,7 @@ mod answers;
 mod json;
 mod replacement;
 mod report;
+mod reproduction;
 mod stop;
 
 use std::process::ExitCode;

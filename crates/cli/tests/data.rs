@@ -192,3 +192,79 @@ fn what_is_wrong_on_the_command_line_is_shown_as_it_was_typed() {
     );
     folder.eddy(&["run", "a.eddy", "--max-window", "0"]).fails(2, &["--max-window"]);
 }
+
+#[test]
+fn lines_of_csv_are_counted_whatever_ends_them() {
+    let folder = Folder::new("lines").with("a.eddy", SUM);
+    for (name, line_break) in [("lf.csv", "\n"), ("crlf.csv", "\r\n"), ("cr.csv", "\r")] {
+        let folder = Folder(folder.0.clone()).with(name, ["x", "1", "", "2", "two", "3"].join(line_break));
+        let ended = folder.eddy(&["run", "--short", "a.eddy", "--node", "acc", "--in", name]);
+        assert_eq!((ended.code, &*ended.stdout), (Some(1), "{\"s\":1}\n{\"s\":3}\n"));
+        assert!(ended.stderr.contains(&format!("{name}:5:1")), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn one_warning_names_all_columns_that_are_not_used() {
+    let folder = Folder::new("unused").with("a.eddy", SUM).with("a.csv", "a,x,b,c,d,e,f,g\n0,1,0,0,0,0,0,0\n");
+    let ended = folder.eddy(&["run", "--short", "a.eddy", "--node", "acc", "--in", "a.csv"]);
+    assert_eq!((ended.code, &*ended.stdout, ended.stderr.lines().count()), (Some(0), "{\"s\":1}\n", 1));
+    let words = "the data have 7 columns that are no inputs of `acc`: `a`, `b`, `c`, `d`, `e` and 2 more";
+    assert!(ended.stderr.contains(words), "{}", ended.stderr);
+}
+
+#[test]
+fn a_row_that_is_too_long_for_a_message_is_shortened() {
+    let folder = Folder::new("long").with("a.eddy", SUM);
+    // Longer than a file of a program may be.
+    let long = format!("{{\"x\":[{}1]}}\n", "1,".repeat(33 << 20));
+    let folder = folder.with("x.jsonl", format!("{{\"x\":1}}\n{long}"));
+    let ended = folder.eddy(&["run", "a.eddy", "--node", "acc", "--in", "x.jsonl"]);
+    assert_eq!((ended.code, &*ended.stdout), (Some(1), "{\"s\":1}\n"), "{:.300}", ended.stderr);
+    assert!(ended.stderr.contains("`x` has shape [34603009]"), "{:.300}", ended.stderr);
+    assert!(ended.stderr.len() < 9000, "{}", ended.stderr.len());
+    fs::remove_file(folder.0.join("x.jsonl")).expect("it is no longer needed");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_row_without_an_end_is_refused() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("endless").with("a.eddy", SUM);
+    for name in ["zero.csv", "zero.jsonl"] {
+        symlink("/dev/zero", folder.0.join(name)).expect("a link can be made");
+        let run = ["run", "--short", "a.eddy", "--node", "acc", "--in", name];
+        folder.eddy(&run).fails(1, &["is longer than 256 MiB", name]);
+    }
+}
+
+#[test]
+fn the_smallest_integer_can_be_written() {
+    let program = "node f(x:int [])->(o, p) o = x + -9223372036854775808; p = -9223372036854775808 fby o;\n\
+                   run f { x: 0 -9223372036854775808 5; }\n";
+    let folder = Folder::new("smallest").with("a.eddy", program).with("x.csv", "x\n0\n5\n");
+    let row = "{\"o\":-9223372036854775808,\"p\":-9223372036854775808}\n";
+    for engine in ["compiled", "simulate", "denote"] {
+        let run = ["run", "a.eddy", "--node", "f", "--in", "x.csv", "--engine", engine];
+        folder.eddy(&run).is(0, &format!("{row}{{\"o\":-9223372036854775803,\"p\":-9223372036854775808}}\n"));
+    }
+    let constant = "node g(k, x:int [])->(o) o = k + x;\n";
+    let folder = folder.with("b.eddy", constant).with("y.csv", "x\n7\n");
+    let run = ["run", "b.eddy", "--node", "g", "--in", "y.csv", "--const", "k=-9223372036854775808"];
+    folder.eddy(&run).is(0, "{\"o\":-9223372036854775801}\n");
+    let folder = folder.with("c.eddy", "node f()->(o) o = 9223372036854775808;").with("d.eddy", "node f()->(o) o = 1 - 9223372036854775808;");
+    for file in ["c.eddy", "d.eddy"] {
+        folder.eddy(&["check", file]).fails(1, &["number out of range"]);
+    }
+}
+
+#[test]
+fn what_is_asked_for_may_be_negative() {
+    let folder = Folder::new("negative").with("a.lam", "-9\n").with("b.cd", "3\n");
+    let yes = folder.eddy(&["ask", "a.lam", "--type", "-9"]);
+    assert_eq!(yes.code, Some(0), "{}", yes.stderr);
+    assert_eq!(yes.stdout, folder.eddy(&["ask", "a.lam", "--type=-9"]).stdout);
+    assert_eq!(yes.stdout, folder.eddy(&["ask", "a.lam", "--value", "-9"]).stdout);
+    let typed = folder.eddy(&["ask", "b.cd", "--point", "-3"]);
+    assert_eq!(typed, folder.eddy(&["ask", "b.cd", "--point=-3"]));
+}

@@ -10,8 +10,8 @@
 //! ```
 //! ~~~
 //!
-//! A page about data has them in a block such as `csv,data`; the programs below it read them. What is only a warning is
-//! accepted, with that warning.
+//! A page about data has them in a block such as `csv,data`; the programs below it read them. A block `sh,compiler` is the C compiler of
+//! the wrong programs below it. What is only a warning is accepted, with that warning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,15 +46,23 @@ fn check(code: &str, page: &str) -> Result<(), String> {
         }
     }
     let mut data: Option<String> = None;
+    let mut compiler: Option<String> = None;
     for Program { language, kind, command, text } in programs {
         if kind == "data" {
             data = Some(data_file(code, language, &text));
             continue;
         }
+        if kind == "compiler" {
+            compiler = Some(data_file(code, language, &text));
+            continue;
+        }
         let mut arguments: Vec<&str> = command.split_whitespace().collect();
         arguments.extend(["--short", "--lang", language, "-"]);
         arguments.extend(data.iter().flat_map(|data| ["--in", data]));
-        let output = eddy(&arguments, &text);
+        let output = match &compiler {
+            Some(compiler) if kind == "wrong" => compiled_by(compiler, &arguments, &text),
+            _ => eddy(&arguments, &text),
+        };
         let status = output.status.code();
         // What is told about progress is no message about the program.
         let is_message = |line: &&str| ["error", "warning"].iter().any(|word| line.contains(word));
@@ -123,8 +131,18 @@ fn pages() -> Vec<(String, String)> {
 }
 
 fn eddy(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_eddy"))
-        .args(arguments)
+    call(Command::new(env!("CARGO_BIN_EXE_eddy")).args(arguments), input)
+}
+
+/// Calls `eddy` with a shell script as C compiler, in a folder that may be written to.
+fn compiled_by(script: &str, arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eddy"));
+    command.args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR"));
+    call(command.env("CC", format!("sh {script}")).env("EDDY_CACHE_SIZE", "0"), input)
+}
+
+fn call(command: &mut Command, input: &str) -> Output {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

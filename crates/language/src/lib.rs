@@ -4,6 +4,7 @@
 //! [`std::fmt::Write`], so that a language does no input or output itself and a long trace need not fit in
 //! memory; what it has to say about the program comes back in a [`Verdict`].
 
+pub mod disagreement;
 pub mod training;
 
 use std::fmt::Write;
@@ -13,6 +14,7 @@ use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
 use eddy_tensor::Value;
 
+pub use disagreement::{Comparison, Disagreement, Reproduction};
 pub use training::{Plan, Progress, TrainOptions, Trainer};
 
 /// How a command ended; each has its exit code.
@@ -227,6 +229,8 @@ pub enum OptionName {
     Ints,
     /// `--depth N`.
     Depth,
+    /// `--no-shadow`.
+    NoShadow,
 }
 
 impl OptionName {
@@ -279,6 +283,7 @@ impl OptionName {
             OptionName::Size => "--size",
             OptionName::Ints => "--ints",
             OptionName::Depth => "--depth",
+            OptionName::NoShadow => "--no-shadow",
         }
     }
 }
@@ -374,6 +379,8 @@ pub struct Options {
     pub unfold: Option<u32>,
     /// Numbers have single precision.
     pub single: bool,
+    /// The first cycles of compiled code are not compared with the simulator.
+    pub no_shadow: bool,
     /// The value that is asked about: what it is called in messages, and its text.
     pub value: Option<(String, String)>,
     /// The intersection type that is asked about.
@@ -430,6 +437,9 @@ pub trait Sink: Write {
 
     /// A remark on something that took time, for a person who watches.
     fn progress(&mut self, _text: &str) {}
+
+    /// Two engines gave different results: the user is told at once, and gets the files that show it again.
+    fn disagreement(&mut self, _sources: &Sources, _found: Disagreement) {}
 }
 
 impl Sink for String {}

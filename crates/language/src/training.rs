@@ -3,8 +3,10 @@
 //! The command line owns time and files: how many epochs, when to stop, what to keep. The language owns the program and
 //! its data.
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Sources};
 use eddy_tensor::Value;
+
+use crate::disagreement::Comparison;
 
 /// How a node is trained.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +33,8 @@ pub struct TrainOptions {
     pub checkpoints: bool,
     /// Which evaluator; one of the language's.
     pub engine: Option<String>,
+    /// The first rows of compiled code are not compared with the simulator.
+    pub no_shadow: bool,
 }
 
 /// What will be trained on what.
@@ -70,6 +74,12 @@ pub trait Trainer {
 
     /// What the user should know about the program.
     fn warnings(&self) -> Vec<Diagnostic>;
+
+    /// Compares compiled code with the simulator on the first rows that the epoch of this number will run; nothing is learnt from that. `n_epochs` are still to come, which says
+    /// how much time may be spent.
+    fn compare_engines(&mut self, _sources: &Sources, _epoch: u64, _n_epochs: usize) -> Comparison {
+        Comparison::default()
+    }
 
     /// Goes once through all data; `watch` is told about progress. Gives the mean loss.
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>>;

@@ -92,6 +92,9 @@ pub const NO_C: Code = "E0903";
 /// Loops keep what they compute, although they were asked to run again.
 pub const NO_CHECKPOINTS: Code = "E0904";
 
+/// Compiled code and the simulator disagree.
+pub const DISAGREEMENT: Code = "E0908";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -142,4 +145,5 @@ pub const PAGES: &[Page] = &[
     page!("E0903"),
     page!("E0904"),
     page!("E0905"),
+    page!("E0908"),
 ];

@@ -59,12 +59,12 @@ impl Language for Reactive {
             }
             Command::Run => {
                 use OptionName::{
-                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, Node, Params, Precision,
-                    Seed, Show, Threads, Unchecked,
+                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, NoShadow, Node, Params,
+                    Precision, Seed, Show, Threads, Unchecked,
                 };
                 &[
                     Engine, Node, In, Const, Cycles, Batch, Threads, Seed, Show, Chrono, Unchecked,
-                    MaxWindow, Checkpoint, Params, Precision,
+                    MaxWindow, Checkpoint, Params, Precision, NoShadow,
                 ]
             }
         })

@@ -27,7 +27,7 @@
 //!   that asks for), and batching after it (`eddy-batch`). [`check`] and [`memory`] say what was found.
 //! * Training code: [`printed`] writes it down as source, which `eddy diff` prints.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
-//! * Use: [`engine`] runs programs, compiled or simulated; [`runs`] are test benches in files, [`stream`] reads data, [`training`] learns from them, [`lock_step`] puts several streams together, [`gradcheck`] compares derivatives with finite differences, [`parameters`] are what was learnt, [`planning`] says how a node will run, [`building`] writes it in C, [`checkpoints`] says if it cannot keep less, [`chronogram`] draws, [`errors`] words what goes wrong then.
+//! * Use: [`engine`] runs programs, compiled or simulated, [`disagreement`] tells where the two differ; [`runs`] are test benches in files, [`stream`] reads data, [`training`] learns from them, [`lock_step`] puts several streams together, [`gradcheck`] compares derivatives with finite differences, [`parameters`] are what was learnt, [`planning`] says how a node will run, [`building`] writes it in C, [`checkpoints`] says if it cannot keep less, [`chronogram`] draws, [`errors`] words what goes wrong then.
 //! * [`command_line`] reads what is said about inputs there; [`language`] plugs all of it into the command line, [`codes`] lists its diagnostics.
 //!
 //! Nothing here prints or recurses natively over a program; files are touched only where [`engine`] has a program compiled.
@@ -64,6 +64,7 @@ pub mod building;
 pub mod checkpoints;
 pub mod chronogram;
 pub mod command_line;
+pub mod disagreement;
 pub mod engine;
 pub mod errors;
 pub mod gradcheck;

@@ -137,7 +137,13 @@ pub(crate) fn value(
         })),
         ExprKind::Variable(_) => variable(expr).map(Ok),
         ExprKind::Group(inner) => known(inner).cloned().map(Ok),
-        ExprKind::Unary(UnaryOp::Negate, operand) => negated(known(operand)?),
+        ExprKind::Unary(UnaryOp::Negate, operand) => match exprs.kind(operand) {
+            // The smallest integer has no positive twin: the numeral stands for it already.
+            ExprKind::Number(number) if number.value == NumberValue::Int(i64::MIN) => {
+                Some(Ok(Static::Int(i64::MIN)))
+            }
+            _ => negated(known(operand)?),
+        },
         ExprKind::Binary(op, left, right) => binary(op, known(left)?, known(right)?),
         ExprKind::List(items) => {
             let integer = |item: &ExprId| match known(*item) {

@@ -3,14 +3,15 @@
 //! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. Where there is only one column, an absent
 //! cell is written as `""`.
 
-use std::io::{self, Read};
+use std::io::{BufReader, Read};
 
 use crate::raw::Raw;
-use crate::rows::{BadData, Place, Row, Rows};
+use crate::records::{Field, Records, fields};
+use crate::rows::{BadData, Row, Rows};
 
 /// Reads CSV.
 pub struct Csv<R> {
-    reader: csv::Reader<Quotes<R>>,
+    records: Records<R>,
     names: Vec<String>,
     /// The column of each input, once the header was read.
     columns: Option<Vec<Option<usize>>>,
@@ -18,72 +19,46 @@ pub struct Csv<R> {
     unused: Vec<String>,
 }
 
-/// Watches quotes: where one is not closed, all that follows is one cell, and nothing else would tell.
-struct Quotes<R> {
-    from: R,
-    /// Whether there was an odd number of them.
-    is_open: bool,
-    is_ended: bool,
-}
-
-impl<R: Read> Read for Quotes<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let n_read = self.from.read(bytes)?;
-        self.is_ended |= n_read == 0;
-        for _ in bytes[..n_read].iter().filter(|byte| **byte == b'"') {
-            self.is_open = !self.is_open;
-        }
-        Ok(n_read)
-    }
-}
-
 impl<R: Read> Csv<R> {
     /// Reads cells for these inputs.
-    pub fn new(from: R, names: Vec<String>) -> Self {
-        // Rows of any length are read here and judged below, where their text is known.
-        let reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(Quotes {
-            from,
-            is_open: false,
-            is_ended: false,
-        });
-        Csv { reader, names, columns: None, n_columns: 0, unused: Vec::new() }
+    pub fn new(from: BufReader<R>, names: Vec<String>) -> Self {
+        Csv { records: Records::new(from), names, columns: None, n_columns: 0, unused: Vec::new() }
     }
 
     fn read_header(&mut self) -> Result<(), BadData> {
         if self.columns.is_some() {
             return Ok(());
         }
-        let header = self.reader.headers().map_err(|error| bad(&error))?;
+        let Some(place) = self.records.next_record()? else {
+            self.columns = Some(vec![None; self.names.len()]);
+            return Ok(());
+        };
         // A byte order mark belongs to no name.
-        let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{FEFF}')).collect();
+        let text = place.text.trim_start_matches('\u{FEFF}');
+        let names: Vec<String> = fields(text).into_iter().map(|field| field.text.into_owned()).collect();
         if let Some(name) =
             self.names.iter().find(|name| names.iter().filter(|other| other == name).count() > 1)
         {
-            let place = Place { line: 1, text: names.join(",") };
             let message = format!("the header names `{name}` twice");
             return Err(BadData { place, bytes: 0..0, message });
         }
         self.n_columns = names.len();
         self.columns =
             Some(self.names.iter().map(|name| names.iter().position(|other| other == name)).collect());
-        self.unused = names
-            .iter()
-            .filter(|name| !self.names.iter().any(|other| other == *name))
-            .map(ToString::to_string)
-            .collect();
+        self.unused = names.into_iter().filter(|name| !self.names.contains(name)).collect();
         Ok(())
     }
 }
 
 impl<R: Read> Rows for Csv<R> {
+    fn is_waiting(&self) -> bool {
+        !self.records.has_record()
+    }
+
     fn next_row(&mut self) -> Result<Option<Row>, BadData> {
         self.read_header()?;
-        let mut record = csv::StringRecord::new();
-        if !self.reader.read_record(&mut record).map_err(|error| bad(&error))? {
-            return Ok(None);
-        }
-        let line = record.position().map_or(0, csv::Position::line);
-        let place = Place { line, text: record.iter().collect::<Vec<_>>().join(",") };
+        let Some(place) = self.records.next_record()? else { return Ok(None) };
+        let record = fields(&place.text);
         if record.len() != self.n_columns {
             let cells = if record.len() == 1 { "cell" } else { "cells" };
             let message =
@@ -91,26 +66,21 @@ impl<R: Read> Rows for Csv<R> {
             let bytes = 0..place.text.len();
             return Err(BadData { place, bytes, message });
         }
-        // Only the end of the file ends such a cell.
-        let quotes = self.reader.get_ref();
-        if quotes.is_ended && quotes.is_open {
-            let text = place.text.lines().next().unwrap_or_default().to_string();
-            let message = "a quote is opened here or before, and never closed".to_string();
-            return Err(BadData { place: Place { text, ..place }, bytes: 0..0, message });
-        }
         let columns = self.columns.as_ref().expect("the header was read");
         let mut cells = Vec::with_capacity(columns.len());
         for (name, column) in self.names.iter().zip(columns) {
-            let text = column.and_then(|column| record.get(column)).unwrap_or("");
+            let Some(Field { text, bytes }) = column.map(|column| &record[column]) else {
+                cells.push(Raw::Absent);
+                continue;
+            };
             cells.push(cell(text).ok_or_else(|| {
-                let start: usize = record.iter().take(column.unwrap_or(0)).map(|cell| cell.len() + 1).sum();
                 let is_number = text.parse::<f64>().is_ok();
                 let message = if is_number {
                     format!("`{name}` is the number {text}, which is out of range")
                 } else {
-                    format!("`{name}` must be a number or a truth value, not `{text}`")
+                    format!("`{name}` must be a number or a truth value, not `{}`", shortened(text))
                 };
-                BadData { place: place.clone(), bytes: start..start + text.len(), message }
+                BadData { place: place.clone(), bytes: bytes.clone(), message }
             })?);
         }
         Ok(Some(Row { cells, place }))
@@ -122,6 +92,15 @@ impl<R: Read> Rows for Csv<R> {
 
     fn mentions(&self, input: usize) -> bool {
         self.columns.as_ref().is_some_and(|columns| columns[input].is_some())
+    }
+}
+
+/// A cell in a message: the start of a long one.
+fn shortened(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
     }
 }
 
@@ -142,22 +121,12 @@ fn cell(text: &str) -> Option<Raw> {
     })
 }
 
-fn bad(error: &csv::Error) -> BadData {
-    let line = error.position().map_or(0, csv::Position::line);
-    let message = match error.kind() {
-        csv::ErrorKind::Utf8 { .. } => "the row is not UTF-8".to_string(),
-        csv::ErrorKind::Io(error) => format!("the row cannot be read: {error}"),
-        _ => error.to_string(),
-    };
-    BadData { place: Place { line, text: String::new() }, bytes: 0..0, message }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<Result<Vec<Raw>, String>> {
-        let mut rows = Csv::new(text.as_bytes(), vec!["x".to_string(), "y".to_string()]);
+        let mut rows = Csv::new(BufReader::new(text.as_bytes()), vec!["x".to_string(), "y".to_string()]);
         let mut read = Vec::new();
         loop {
             match rows.next_row() {

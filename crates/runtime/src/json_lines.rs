@@ -9,10 +9,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use crate::raw::Raw;
-use crate::rows::{BadData, Place, Row, Rows};
-
-/// A longer line is refused: it would have to fit in memory.
-const MAX_LINE: usize = 1 << 28;
+use crate::rows::{BadData, MAX_ROW_BYTES, Place, Row, Rows};
 
 /// Reads JSON lines.
 pub struct JsonLines<R> {
@@ -57,7 +54,7 @@ impl<R: Read> JsonLines<R> {
     fn next_line(&mut self) -> Result<Option<Place>, BadData> {
         loop {
             let mut bytes = Vec::new();
-            let mut limited = Read::take(&mut self.from, MAX_LINE as u64 + 1);
+            let mut limited = Read::take(&mut self.from, MAX_ROW_BYTES as u64 + 1);
             let n_read = limited.read_until(b'\n', &mut bytes);
             self.line += 1;
             let failed = |line: u64, message: &str| BadData {
@@ -68,8 +65,8 @@ impl<R: Read> JsonLines<R> {
             match n_read {
                 Err(error) => return Err(failed(self.line, &format!("cannot be read: {error}"))),
                 Ok(0) => return Ok(None),
-                Ok(n) if n > MAX_LINE => {
-                    return Err(failed(self.line, &format!("is longer than {} MiB", MAX_LINE >> 20)));
+                Ok(n) if n > MAX_ROW_BYTES => {
+                    return Err(failed(self.line, &format!("is longer than {} MiB", MAX_ROW_BYTES >> 20)));
                 }
                 Ok(_) => {}
             }
@@ -95,7 +92,10 @@ impl<R: Read> JsonLines<R> {
 
 impl<R: Read> Rows for JsonLines<R> {
     fn is_waiting(&self) -> bool {
-        self.from.buffer().is_empty()
+        // What follows the last line break is half a line; lines of blanks are passed over.
+        let lines = self.from.buffer().split_inclusive(|byte| *byte == b'\n');
+        let mut whole = lines.filter(|line| line.ends_with(b"\n"));
+        whole.all(|line| line.iter().all(u8::is_ascii_whitespace))
     }
 
     fn next_row(&mut self) -> Result<Option<Row>, BadData> {

@@ -15,7 +15,7 @@
 //!
 //! * [`raw`]: cells before their types are known.
 //! * [`rows`]: what all readers have in common, and what is wrong with data.
-//! * [`json_lines`], [`csv`], [`npy`]: the formats.
+//! * [`json_lines`], [`csv`] with its [`records`], [`npy`]: the formats.
 //! * [`saved`]: parameters and checkpoints.
 
 pub mod raw;
@@ -24,6 +24,7 @@ pub mod rows;
 pub mod csv;
 pub mod json_lines;
 pub mod npy;
+pub mod records;
 
 pub mod saved;
 

@@ -8,7 +8,7 @@ use std::io::Read;
 use eddy_tensor::Shape;
 
 use crate::raw::Raw;
-use crate::rows::{BadData, Place, Row, Rows};
+use crate::rows::{BadData, MAX_ROW_BYTES, Place, Row, Rows};
 
 /// A header is small; a longer one is no header.
 const MAX_HEADER: usize = 1 << 16;
@@ -45,7 +45,12 @@ impl<R: Read> Npy<R> {
         if &start[..6] != b"\x93NUMPY" {
             return Err(not_npy());
         }
-        let length = if start[6] == 1 {
+        let [major, minor] = [start[6], start[7]];
+        if !(1..=3).contains(&major) || minor != 0 {
+            let message = format!("NPY of version {major}.{minor} is not read: save it as 1.0, 2.0 or 3.0");
+            return Err(BadData::without_line(message));
+        }
+        let length = if major == 1 {
             let mut length = [0; 2];
             from.read_exact(&mut length).map_err(|_| not_npy())?;
             usize::from(u16::from_le_bytes(length))
@@ -107,10 +112,14 @@ impl<R: Read> Rows for Npy<R> {
         }
         let n = self.shape.n_elements().expect("the header was checked");
         let width = self.element.width();
-        let mut bytes = vec![0; n * width];
-        self.from.read_exact(&mut bytes).map_err(|_| {
-            BadData::without_line(format!("the array ends at row {} of {}", self.next, self.n_rows))
-        })?;
+        // A header may promise more than there is: memory grows with what is read.
+        let mut bytes = Vec::new();
+        let read = Read::take(&mut self.from, (n * width) as u64).read_to_end(&mut bytes);
+        read.map_err(|error| BadData::without_line(format!("the array cannot be read: {error}")))?;
+        if bytes.len() < n * width {
+            let message = format!("the array ends at row {} of {}", self.next, self.n_rows);
+            return Err(BadData::without_line(message));
+        }
         self.next += 1;
         let elements: Vec<Raw> = bytes.chunks(width).map(|bytes| self.element(bytes)).collect();
         let cells = vec![nest(elements, &self.shape)];
@@ -152,14 +161,18 @@ impl Header {
         let (Some((descr, _)), Some((shape, _)), Some(order)) = (descr, shape, after("fortran_order")) else {
             return Err(not_npy());
         };
+        if !["True", "False"].iter().any(|word| order.starts_with(word)) {
+            return Err(not_npy());
+        }
         let sizes = shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse);
         let shape = sizes.collect::<Result<Vec<usize>, _>>().map_err(|_| not_npy())?;
         Ok(Header { descr: descr.to_string(), is_fortran: order.starts_with("True"), shape })
     }
 
     fn reader<R>(self, from: R) -> Result<Npy<R>, BadData> {
-        let (order, kind) = self.descr.split_at(self.descr.len().min(1));
-        let element = match kind {
+        let mut kind = self.descr.chars();
+        let order = kind.next();
+        let element = match kind.as_str() {
             "f8" => Element::F64,
             "f4" => Element::F32,
             "i8" => Element::I64,
@@ -176,6 +189,18 @@ impl Header {
                 return Err(BadData::without_line(message));
             }
         };
+        let is_big_endian = match order {
+            Some('<') => false,
+            Some('>') => true,
+            Some('|') if element.width() == 1 => false,
+            _ => {
+                let message = format!(
+                    "elements of type `{}` have no known byte order: it is `<` or `>`, and `|` for single bytes",
+                    self.descr
+                );
+                return Err(BadData::without_line(message));
+            }
+        };
         if self.is_fortran && self.shape.len() > 1 {
             return Err(BadData::without_line(
                 "the array is in Fortran order: save it with `numpy.ascontiguousarray`",
@@ -185,10 +210,12 @@ impl Header {
             return Err(BadData::without_line("the array has no axis: its first axis should be time"));
         };
         let shape = Shape::new(rest);
-        if let Err(error) = shape.n_elements() {
-            return Err(BadData::without_line(error.to_string()));
+        let n_elements = shape.n_elements().map_err(|error| BadData::without_line(error.to_string()))?;
+        if n_elements * element.width() > MAX_ROW_BYTES {
+            let message = format!("a row of the array is longer than {} MiB", MAX_ROW_BYTES >> 20);
+            return Err(BadData::without_line(message));
         }
-        Ok(Npy { from, element, is_big_endian: order == ">", shape, n_rows: *n_rows, next: 0 })
+        Ok(Npy { from, element, is_big_endian, shape, n_rows: *n_rows, next: 0 })
     }
 }
 
@@ -244,5 +271,26 @@ mod tests {
         assert_eq!(short, Err("the array ends at row 2 of 3".to_string()));
         let complex = read("{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }", &[]);
         assert!(complex.is_err_and(|error| error.contains("`<c16`")));
+        for descr in ["é8", "", "<", "é", "日本語", "<é8"] {
+            let odd = read(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}"), &[]);
+            assert!(odd.is_err_and(|error| error.contains("elements of type")), "{descr}");
+        }
+        for descr in ["|f8", "=i4", "?i2", " f4"] {
+            let odd = read(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,), }}"), &[]);
+            assert!(odd.is_err_and(|error| error.contains("byte order")), "{descr}");
+        }
+        let large = read("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 99999999), }", &[]);
+        assert_eq!(large, Err("a row of the array is longer than 256 MiB".to_string()));
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (0,), }";
+        for (major, minor, is_read) in [(1, 0, true), (0, 0, false), (4, 0, false), (1, 1, false), (255, 0, false)] {
+            let mut file = file(header, &[]);
+            file[6..8].copy_from_slice(&[major, minor]);
+            let refused = Npy::new(file.as_slice()).err().map(|bad| bad.to_string());
+            assert_eq!(refused.is_none(), is_read, "{major}.{minor}: {refused:?}");
+        }
     }
 }

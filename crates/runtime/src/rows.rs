@@ -4,6 +4,12 @@ use std::fmt;
 
 use crate::raw::Raw;
 
+/// A longer row is refused: it would have to fit in memory.
+pub const MAX_ROW_BYTES: usize = 1 << 28;
+
+/// So much of a row is shown in a message at most.
+const MAX_SHOWN_BYTES: usize = 1 << 10;
+
 /// The inputs at one cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -69,9 +75,44 @@ impl fmt::Display for BadData {
 impl std::error::Error for BadData {}
 
 impl BadData {
+    /// With no more of a long row than a message shows: its beginning, if the mistake is there. Otherwise the message says where it is.
+    #[must_use]
+    pub fn shortened(mut self) -> Self {
+        let text = &self.place.text;
+        if text.len() <= MAX_SHOWN_BYTES {
+            return self;
+        }
+        let end = text.floor_char_boundary(MAX_SHOWN_BYTES);
+        if self.bytes.start >= end {
+            self.message = format!("{} (at byte {} of the row)", self.message, self.bytes.start + 1);
+            self.bytes = 0..0;
+        }
+        self.bytes.end = self.bytes.end.min(end);
+        self.place.text = format!("{}…", &text[..end]);
+        self
+    }
+
     /// Something that has no line.
     pub fn without_line(message: impl Into<String>) -> Self {
         let place = Place { line: 0, text: String::new() };
         BadData { place, bytes: 0..0, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_shows_the_beginning_of_a_long_row() {
+        let bad = |start: usize| {
+            let place = Place { line: 7, text: "é".repeat(1 << 20) };
+            BadData { place, bytes: start..start + 2, message: "it is wrong".to_string() }.shortened()
+        };
+        let near = bad(4);
+        assert_eq!((near.place.text.len(), near.bytes, &*near.message), (1027, 4..6, "it is wrong"));
+        let far = bad(1 << 20);
+        assert_eq!((far.bytes, &*far.message), (0..0, "it is wrong (at byte 1048577 of the row)"));
+        assert_eq!(bad(1022).bytes, 1022..1024);
     }
 }

@@ -207,6 +207,11 @@ impl Sources {
         &self.files[0]
     }
 
+    /// All files, in the order in which they were read.
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
     /// The file that a span lies in.
     pub fn file(&self, span: Span) -> &SourceFile {
         &self.files[self.index(span)]

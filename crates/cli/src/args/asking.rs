@@ -13,12 +13,12 @@ pub struct AskArgs {
     #[command(flatten)]
     pub program: Program,
     /// The point of the meaning, such as `3`, `01:3` for a leaf, or `[0, 0] -> 1` for a function
-    #[arg(long, value_name = "POINT")]
+    #[arg(long, value_name = "POINT", allow_hyphen_values = true)]
     point: Option<String>,
     #[command(flatten)]
     pub value: ValueArgs,
     /// The intersection type of the meaning, such as `(1 -> 2) & (3 -> 4)`
-    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["point", "value", "value_file"])]
+    #[arg(long = "type", value_name = "TYPE", allow_hyphen_values = true, conflicts_with_all = ["point", "value", "value_file"])]
     ty: Option<String>,
     /// Show why the answer is yes, with values or with types
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "values")]

@@ -116,6 +116,9 @@ pub struct TrainArgs {
     /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what they compute
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
     pub checkpoint: Option<String>,
+    /// Do not compare the first rows of compiled code with the simulator
+    #[arg(long)]
+    pub no_shadow: bool,
     #[command(flatten)]
     pub reporting: Reporting,
 }

@@ -118,6 +118,9 @@ pub struct Evaluation {
     /// Numbers have double precision, which is the default
     #[arg(long, requires = "node")]
     f64: bool,
+    /// Do not compare the first cycles of compiled code with the simulator
+    #[arg(long, requires = "node")]
+    no_shadow: bool,
     /// Draw chronograms into this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "out")]
     pub svg: Option<PathBuf>,
@@ -176,6 +179,7 @@ impl Evaluation {
             copies: None,
             unfold: None,
             single: self.f32,
+            no_shadow: self.no_shadow,
             value: None,
             ty: None,
             steps: None,
@@ -221,6 +225,7 @@ impl Evaluation {
             (self.arrows, OptionName::Arrows),
             (self.params.is_some(), OptionName::Params),
             (self.f32 || self.f64, OptionName::Precision),
+            (self.no_shadow, OptionName::NoShadow),
         ]
         .into_iter()
         .filter_map(|(given, name)| given.then_some(name))

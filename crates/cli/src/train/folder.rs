@@ -103,6 +103,11 @@ impl Folder {
         }
     }
 
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where a file of the folder is.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)

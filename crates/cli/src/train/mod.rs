@@ -23,6 +23,7 @@ use crate::args::TrainArgs;
 use crate::input::{self, Unreadable};
 use crate::json;
 use crate::report::Form;
+use crate::reproduction;
 use crate::stop::{Stop, misuse, reason};
 use folder::{Checkpoint, Folder};
 use metrics::Epoch;
@@ -90,6 +91,7 @@ fn make(
         max_window: args.max_window,
         checkpoints: args.checkpoint.is_some(),
         engine: args.engine.clone(),
+        no_shadow: args.no_shadow,
     };
     match language.trainer(sources, &options, data, validation) {
         None => Err(misuse("train", &format!("the language {} does not learn", language.name()))),
@@ -130,6 +132,7 @@ impl Run<'_> {
             self.tell(&format!("note: {what} changed since the run began\n"));
         }
         folder.describe(self.args, &plan, self.sources.main().text())?;
+        self.compare_engines(&checkpoint, &folder);
         while checkpoint.epochs.len() < self.args.epochs {
             self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
             if self.args.patience.is_some_and(|patience| checkpoint.is_stuck(patience)) {
@@ -174,6 +177,22 @@ impl Run<'_> {
         self.tell(&progress::epoch(number, &epoch));
         let is_best = checkpoint.add(epoch);
         folder.save(checkpoint, self.trainer.memory(), is_best.then(|| self.trainer.parameters()))
+    }
+
+    /// Compares compiled code with the simulator, unless no epoch is to come.
+    fn compare_engines(&mut self, checkpoint: &Checkpoint, folder: &Folder) {
+        let n_done = checkpoint.epochs.len();
+        let n_epochs = self.args.epochs.saturating_sub(n_done);
+        if self.args.no_shadow || n_epochs == 0 {
+            return;
+        }
+        let found = self.trainer.compare_engines(&self.sources, n_done as u64 + 1, n_epochs);
+        for disagreement in found.disagreements {
+            reproduction::tell(self.form, &self.sources, folder.path(), disagreement);
+        }
+        for note in found.notes {
+            self.tell(&format!("note: {note}\n"));
+        }
     }
 
     /// Tells how far it is. Programs that read JSON look into the run folder instead.

@@ -36,6 +36,7 @@ use crate::emit::Emitted;
 use crate::machine::Machine;
 use cache::Cache;
 pub use options::{BadSetting, BuildOptions};
+pub use toolchain::Compiler;
 use toolchain::Toolchain;
 use workshop::Workshop;
 
@@ -50,6 +51,8 @@ pub struct Built {
     pub was_cached: bool,
     /// How long that took.
     pub seconds: f64,
+    /// Which compiler made it.
+    pub compiler: Compiler,
     /// Why the object is not in the cache but in a temporary folder, if so.
     pub not_kept: Option<CannotWrite>,
     /// What the user should know: the compiler is used with safer flags, or the cache is not used.
@@ -164,6 +167,7 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
     };
     built.seconds = start.elapsed().as_secs_f64();
     built.notes = untold(notes);
+    built.compiler = toolchain.described();
     Ok(built)
 }
 
@@ -189,6 +193,7 @@ fn in_cache(
         hash,
         was_cached,
         seconds: 0.0,
+        compiler: Compiler::default(),
         not_kept: None,
         notes: Vec::new(),
         _temporary: None,
@@ -216,6 +221,7 @@ fn in_temporary_folder(
         hash,
         was_cached: false,
         seconds: 0.0,
+        compiler: Compiler::default(),
         not_kept,
         notes: Vec::new(),
         _temporary: Some(folder),

@@ -63,6 +63,17 @@ pub struct Search {
     pub path: Option<OsString>,
 }
 
+/// The compiler that made an object, for people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compiler {
+    /// How it is called: a program, perhaps with arguments. As the variable `CC` it names the same compiler.
+    pub command: String,
+    /// The first line of what it says of itself.
+    pub version: String,
+    /// The flags that it gets from Eddy.
+    pub flags: String,
+}
+
 /// A C compiler.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
@@ -147,6 +158,16 @@ impl Toolchain {
         let flags = self.flags.iter().map(|flag| flag.as_bytes());
         let whole = [self.program.as_os_str().as_encoded_bytes(), &self.version, &self.macros];
         whole.into_iter().chain(arguments).chain(flags)
+    }
+
+    /// The compiler, for people.
+    pub fn described(&self) -> Compiler {
+        let version = String::from_utf8_lossy(&self.version);
+        Compiler {
+            command: self.to_string(),
+            version: version.lines().next().unwrap_or_default().trim().to_string(),
+            flags: self.flags.join(" "),
+        }
     }
 
     /// Makes an object beside the source.

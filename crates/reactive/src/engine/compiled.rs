@@ -86,6 +86,11 @@ impl<'a> Compiled<'a> {
         self.found.pop_front()
     }
 
+    /// Whether the simulator has taken over and has not handed back.
+    pub fn is_taken_over(&self) -> bool {
+        self.takeover.is_some()
+    }
+
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         if self.takeover.is_some() {
             self.open_elsewhere(cells)?;

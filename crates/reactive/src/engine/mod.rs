@@ -8,15 +8,20 @@
 //! * [`history`]: what it remembered some cycles ago, for that.
 //! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
 //! * [`simulated`]: the simulator, which runs all by itself.
+//! * [`shadow`]: the simulator beside compiled code, at the first cycles. [`difference`]: what it finds.
 
 pub mod choose;
 mod compiled;
+mod difference;
 mod history;
 mod knowing;
 mod parts;
 mod program;
+mod shadow;
 mod simulated;
 mod takeover;
+
+use std::collections::VecDeque;
 
 use eddy_tensor::Value;
 
@@ -25,9 +30,11 @@ use crate::clocks::Clocks;
 use crate::flow::{Flow, VarId};
 use crate::simulate::{self, Contradiction};
 use compiled::Compiled;
+pub use difference::Difference;
 use parts::Parts;
 pub use parts::{Part, split};
 pub use program::{Compilation, NotCompiled, Printed, compile, print, print_in_pieces};
+use shadow::Shadow;
 use simulated::Simulated;
 
 /// What is run.
@@ -50,6 +57,12 @@ pub struct Source<'a> {
 /// A program that is being run.
 pub struct Engine<'a> {
     run: Run<'a>,
+    /// The simulator beside compiled code, at the first cycles.
+    shadow: Option<Box<Shadow<'a>>>,
+    /// Rows that were compared.
+    confirmed: VecDeque<Vec<Cell>>,
+    difference: Option<Box<Difference>>,
+    is_not_compared: bool,
     /// How many cycles were opened, and how many were taken.
     n_cycles: u64,
     n_taken: u64,
@@ -74,24 +87,38 @@ pub enum Failure {
 impl<'a> Engine<'a> {
     /// A program before its first cycle: compiled, if that was done.
     pub fn new(source: Source<'a>, compilation: Option<&'a Compilation>) -> Engine<'a> {
-        let run = match compilation {
+        Engine::of(match compilation {
             Some(compilation) => match &compilation.split {
                 Some(split) => Run::Parts(Box::new(Parts::new(source, compilation, split))),
                 None => return Engine::compiled(source, compilation),
             },
             None => Run::Simulated(Box::new(Simulated::new(source, 0))),
-        };
-        Engine { run, n_cycles: 0, n_taken: 0, look_ahead: 0 }
+        })
     }
 
     /// A program that is compiled as a whole.
     fn compiled(source: Source<'a>, compilation: &'a Compilation) -> Engine<'a> {
-        let run = Run::Compiled(Box::new(Compiled::new(source, compilation)));
-        Engine { run, n_cycles: 0, n_taken: 0, look_ahead: 0 }
+        Engine::of(Run::Compiled(Box::new(Compiled::new(source, compilation))))
+    }
+
+    fn of(run: Run<'a>) -> Engine<'a> {
+        Engine {
+            run,
+            shadow: None,
+            confirmed: VecDeque::new(),
+            difference: None,
+            is_not_compared: false,
+            n_cycles: 0,
+            n_taken: 0,
+            look_ahead: 0,
+        }
     }
 
     /// Before the first cycle: makes a `fby` remember something.
     pub fn restore(&mut self, fby: VarId, value: Value) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.restore(fby, &value);
+        }
         match &mut self.run {
             Run::Simulated(run) => run.restore(fby, value),
             Run::Compiled(run) => run.restore(fby, &value),
@@ -101,6 +128,9 @@ impl<'a> Engine<'a> {
 
     /// Before the first cycle: gives a parameter that nothing learns its value. The equations of the source have it already.
     pub fn give(&mut self, parameter: VarId, value: &Value) {
+        if let Some(shadow) = &mut self.shadow {
+            shadow.give(parameter, value);
+        }
         match &mut self.run {
             Run::Simulated(_) => {}
             Run::Compiled(run) => run.give(parameter, value),
@@ -111,28 +141,25 @@ impl<'a> Engine<'a> {
     /// Runs a cycle.
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         self.n_cycles += 1;
-        match &mut self.run {
-            Run::Simulated(run) => run.open(cells),
-            Run::Compiled(run) => run.open(cells),
-            Run::Parts(run) => run.open(cells),
+        match self.shadow.take() {
+            Some(shadow) => self.open_twice(shadow, cells),
+            None => self.run.open(cells),
         }
     }
 
     /// There are no more cycles.
     pub fn end(&mut self) -> Result<(), Failure> {
-        match &mut self.run {
-            Run::Simulated(run) => run.end(),
-            Run::Compiled(run) => run.end(),
-            Run::Parts(run) => run.end(),
+        match self.shadow.take() {
+            Some(shadow) => self.end_twice(shadow),
+            None => self.run.end(),
         }
     }
 
     /// The cells of what is shown at the next cycle, if they are decided.
     pub fn next_row(&mut self) -> Option<Vec<Cell>> {
-        let row = match &mut self.run {
-            Run::Simulated(run) => run.next_row(),
-            Run::Compiled(run) => run.next_row(),
-            Run::Parts(run) => run.next_row(),
+        let row = match self.confirmed.pop_front() {
+            None if self.shadow.is_none() => self.run.next_row(),
+            confirmed => confirmed,
         }?;
         self.look_ahead = self.look_ahead.max(self.n_cycles - 1 - self.n_taken);
         self.n_taken += 1;
@@ -141,11 +168,7 @@ impl<'a> Engine<'a> {
 
     /// What a `fby` would be at its next activation, as far as that is known.
     pub fn memory(&self, fby: VarId) -> Option<Value> {
-        match &self.run {
-            Run::Simulated(run) => run.memory(fby),
-            Run::Compiled(run) => run.memory(fby),
-            Run::Parts(run) => run.memory(fby),
-        }
+        self.run.memory(fby)
     }
 
     /// Figures for `--stats`.
@@ -157,6 +180,49 @@ impl<'a> Engine<'a> {
                 ("look-ahead used", self.look_ahead),
                 ("widest window", self.look_ahead + u64::from(self.n_cycles > 0)),
             ],
+        }
+    }
+}
+
+impl Run<'_> {
+    fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
+        match self {
+            Run::Simulated(run) => run.open(cells),
+            Run::Compiled(run) => run.open(cells),
+            Run::Parts(run) => run.open(cells),
+        }
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        match self {
+            Run::Simulated(run) => run.end(),
+            Run::Compiled(run) => run.end(),
+            Run::Parts(run) => run.end(),
+        }
+    }
+
+    fn next_row(&mut self) -> Option<Vec<Cell>> {
+        match self {
+            Run::Simulated(run) => run.next_row(),
+            Run::Compiled(run) => run.next_row(),
+            Run::Parts(run) => run.next_row(),
+        }
+    }
+
+    fn memory(&self, fby: VarId) -> Option<Value> {
+        match self {
+            Run::Simulated(run) => run.memory(fby),
+            Run::Compiled(run) => run.memory(fby),
+            Run::Parts(run) => run.memory(fby),
+        }
+    }
+
+    /// Whether the simulator runs the program now, all of it or what compiled code left to it.
+    fn is_simulated(&self) -> bool {
+        match self {
+            Run::Simulated(_) => true,
+            Run::Compiled(run) => run.is_taken_over(),
+            Run::Parts(run) => run.is_simulated(),
         }
     }
 }

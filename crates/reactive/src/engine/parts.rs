@@ -150,6 +150,11 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// Whether the simulator runs some part now.
+    pub fn is_simulated(&self) -> bool {
+        self.parts.iter().any(|(_, engine, _)| engine.run.is_simulated())
+    }
+
     pub fn memory(&self, fby: VarId) -> Option<Value> {
         self.parts[self.owner(fby)?].1.memory(fby)
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use eddy_compile::Precision;
-use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, build};
+use eddy_compile::build::{BadSetting, BuildError, BuildOptions, Built, Compiler, build};
 use eddy_compile::emit::{self, Emitted, emit};
 use eddy_loader::Library;
 use eddy_plan::plan::{Cut, Plan, Schedule};
@@ -46,7 +46,7 @@ pub struct Compilation {
     /// If roots are compiled one by one: the part that this is the code of, and the others.
     pub(super) split: Option<Box<Split>>,
     // Where the code is, as long as it runs.
-    _built: Option<Built>,
+    built: Option<Built>,
 }
 
 /// Why a program is not compiled.
@@ -112,7 +112,7 @@ pub fn compile(
         build(&printed.emitted, &options, &mut || tell(n_lines)).map_err(NotCompiled::Build)?;
     let built_in = (!built.was_cached).then_some(built.seconds);
     let notes = built.notes.clone();
-    Ok(Compilation { built_in, notes, _built: Some(built), ..printed.opened(library) })
+    Ok(Compilation { built_in, notes, built: Some(built), ..printed.opened(library) })
 }
 
 /// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others are compiled. If none is, it
@@ -236,12 +236,33 @@ impl Printed {
             split: None,
             built_in: None,
             notes: Vec::new(),
-            _built: None,
+            built: None,
         }
     }
 }
 
 impl Compilation {
+    /// The compiler that made the code, if Eddy called it.
+    pub fn compiler(&self) -> Option<&Compiler> {
+        self.built.as_ref().map(|built| &built.compiler)
+    }
+
+    /// The C text of all parts: names of files and their contents. Parts after the first are in folders of their own.
+    pub fn c_files(&self) -> Vec<(String, &str)> {
+        let others = self.split.iter().flat_map(|split| &split.others);
+        let parts = std::iter::once(self).chain(others.filter_map(|(_, part)| part.as_ref()));
+        let files = parts.enumerate().flat_map(|(number, part)| {
+            let Emitted { name, source, header, runtime_header, .. } = &part.emitted;
+            let folder = if number == 0 { String::new() } else { format!("part{}/", number + 1) };
+            [
+                (format!("{folder}{name}.c"), source.as_str()),
+                (format!("{folder}{name}.h"), header.as_str()),
+                (format!("{folder}eddy_rt.h"), runtime_header),
+            ]
+        });
+        files.collect()
+    }
+
     /// Parts together; none if none of them is compiled.
     pub fn joined(mut parts: Vec<(Part, Option<Compilation>)>) -> Option<Compilation> {
         let position = parts.iter().position(|(_, compilation)| compilation.is_some())?;

@@ -62,14 +62,39 @@ impl<'a> Simulated<'a> {
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
         let opened = self.simulation.open(cells);
-        let last = self.simulation.n_cycles() - 1;
-        self.last_truth = self.watched.and_then(|watched| self.simulation.cell(last, watched).truth());
+        self.opened(opened)
+    }
+
+    /// As [`open`](Self::open), as long as there is time; returns `None` if the time was too short. The simulation is then of no further use.
+    pub fn open_in_time(
+        &mut self,
+        cells: &[Cell],
+        has_time: &mut dyn FnMut() -> bool,
+    ) -> Option<Result<(), Failure>> {
+        let opened = self.simulation.open_in_time(cells, has_time)?;
+        Some(self.opened(opened))
+    }
+
+    fn opened(&mut self, opened: Result<(), simulate::Failure>) -> Result<(), Failure> {
+        let last = self.simulation.n_cycles().checked_sub(1);
+        self.last_truth =
+            last.zip(self.watched).and_then(|(last, watched)| self.simulation.cell(last, watched).truth());
         self.concluded(opened)
     }
 
     /// There are no more cycles: all cells are as they are now.
     pub fn end(&mut self) -> Result<(), Failure> {
         let ended = self.simulation.end();
+        self.ended(ended)
+    }
+
+    /// As [`end`](Self::end), as long as there is time.
+    pub fn end_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
+        let ended = self.simulation.end_in_time(has_time)?;
+        Some(self.ended(ended))
+    }
+
+    fn ended(&mut self, ended: Result<(), simulate::Failure>) -> Result<(), Failure> {
         self.concluded(ended)?;
         while self.n_found < self.simulation.n_cycles() {
             self.find();

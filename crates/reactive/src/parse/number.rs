@@ -38,6 +38,15 @@ impl Parser<'_> {
         value.map(NumberValue::Int)
     }
 
+    /// Whether a numeral is an integer only with a minus before it.
+    ///
+    /// Decision: in `-9223372036854775808` the numeral alone already stands for the smallest integer, and the minus before it changes nothing ([`crate::static_value`]). So the
+    /// tree is as for all other numbers.
+    pub(super) fn is_magnitude_of_smallest(&self, span: Span) -> bool {
+        let text = self.file.slice(span);
+        is_integer(text) && text.parse() == Ok(i64::MIN.unsigned_abs())
+    }
+
     /// `INT`; the largest value in the place of one that is out of range, which is reported.
     pub(super) fn natural(&mut self, what: &str) -> Option<u64> {
         let token = self.token();

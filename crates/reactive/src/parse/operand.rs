@@ -78,7 +78,9 @@ impl Parser<'_> {
 
     fn number(&mut self) -> State {
         let span = self.token().span;
-        let Some(value) = self.number_value(span, false) else { return self.atom(ExprKind::Error, span) };
+        let is_negated = matches!(self.frames.last(), Some(Frame::Unary { op: UnaryOp::Negate, .. }));
+        let value = self.number_value(span, is_negated && self.is_magnitude_of_smallest(span));
+        let Some(value) = value else { return self.atom(ExprKind::Error, span) };
         let text = self.intern(span);
         self.atom(ExprKind::Number(Number { value, text }), span)
     }

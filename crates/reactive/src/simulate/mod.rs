@@ -200,6 +200,30 @@ impl<'a> Simulation<'a> {
         self.run()
     }
 
+    /// As [`open`](Self::open), as long as there is time; returns `None` if the time was too short. The simulation is then of no further use.
+    pub fn open_in_time(
+        &mut self,
+        inputs: &[Input],
+        has_time: &mut dyn FnMut() -> bool,
+    ) -> Option<Result<(), Failure>> {
+        match self.open_cycle(inputs) {
+            Ok(()) => self.run_in_time(has_time),
+            Err(failure) => Some(Err(failure)),
+        }
+    }
+
+    /// Something is known about a stream at the last cycle: concludes what follows from that.
+    pub fn learn(&mut self, var: VarId, cell: &Input) -> Result<(), Failure> {
+        let last = self.window.end() - 1;
+        match cell {
+            Cell::Value(value) if self.options.single => {
+                self.join(last, var, &Cell::Value(value.to_num32()));
+            }
+            cell => self.join(last, var, cell),
+        }
+        self.run()
+    }
+
     /// As [`open`](Self::open), for the last cycle: the trace is known to end there.
     pub fn open_last(&mut self, inputs: &[Input]) -> Result<(), Failure> {
         self.open_cycle(inputs)?;
@@ -211,6 +235,13 @@ impl<'a> Simulation<'a> {
         self.is_ended = true;
         self.wake_frontier();
         self.run()
+    }
+
+    /// As [`end`](Self::end), as long as there is time.
+    pub fn end_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
+        self.is_ended = true;
+        self.wake_frontier();
+        self.run_in_time(has_time)
     }
 
     fn open_cycle(&mut self, inputs: &[Input]) -> Result<(), Failure> {
@@ -248,11 +279,18 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    fn run(&mut self) -> Result<(), Failure> {
+        self.run_in_time(&mut || true).expect("there is time")
+    }
+
     /// Concludes what can be concluded. Where an operation has no value the others go on, so that what is told, and what is known beside it, does not
     /// depend on the order of equations: it is the first equation at the earliest cycle.
-    fn run(&mut self) -> Result<(), Failure> {
+    fn run_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), Failure>> {
         let mut first = None;
         while let Some((cycle, equation)) = self.window.next() {
+            if !has_time() {
+                return None;
+            }
             let before = self.window.n_changes;
             self.current = Some(equation);
             if let Err(error) = self.update(cycle, equation)
@@ -264,10 +302,10 @@ impl<'a> Simulation<'a> {
                 self.n_firings += 1;
             }
         }
-        match first {
+        Some(match first {
             Some(((cycle, equation), error)) => Err(Failure::Operation { equation, cycle, error }),
             None => Ok(()),
-        }
+        })
     }
 
     /// Joins something into a cell, and schedules whoever mentions it.

@@ -83,7 +83,7 @@ pub(super) fn in_lock_step(
             described(&cells[second][input]),
         );
         let row = rows[second].as_ref().expect("all streams have a row");
-        stream.feeds[second].columns.bad(row, name, message)
+        stream.feeds[second].bad(row, name, message)
     })
 }
 

@@ -1,4 +1,9 @@
 //! Several data files as one source of rows: each gives some of the inputs.
+//!
+//! Rows may be looked at before the program runs ([`Columns::look_ahead`]); each file keeps those that were. A file of an input that the program asks for is left
+//! alone until it does ([`Columns::next_of`]).
+
+use std::collections::VecDeque;
 
 use eddy_language::{Data, Format};
 use eddy_runtime::rows::Place;
@@ -14,8 +19,11 @@ struct Source {
     of_input: Option<usize>,
     /// For each of its columns the number of the input.
     inputs: Vec<usize>,
-    /// Whether the reader may be waiting for more.
+    /// Rows that were looked at, and are still to come.
+    ahead: VecDeque<Result<Row, BadData>>,
     is_ended: bool,
+    /// Whether it is read only when the program asks for its input.
+    is_demanded: bool,
 }
 
 /// All data files.
@@ -65,25 +73,88 @@ impl Columns {
                     ));
                 }
             };
-            sources.push(Source { file: name, rows, of_input, inputs: numbers, is_ended: false });
+            let (ahead, is_ended, is_demanded) = (VecDeque::new(), false, false);
+            sources.push(Source { file: name, rows, of_input, inputs: numbers, ahead, is_ended, is_demanded });
         }
         Ok(Columns { sources, inputs })
     }
 
     /// Whether the next row may be long in coming.
     pub fn is_waiting(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_demanded && source.is_waiting())
+    }
+
+    /// Whether it may take long to look further ahead.
+    pub fn is_waiting_ahead(&self) -> bool {
         self.sources.iter().any(|source| !source.is_ended && source.rows.is_waiting())
+    }
+
+    /// Whether an input has a file of its own.
+    pub fn has_own_file(&self, input: usize) -> bool {
+        self.sources.iter().any(|source| source.of_input == Some(input))
+    }
+
+    /// The file of this input is read only when its rows are asked for.
+    pub fn demand(&mut self, input: usize) {
+        if let Some(source) = self.own_source(input) {
+            source.is_demanded = true;
+        }
+    }
+
+    fn own_source(&mut self, input: usize) -> Option<&mut Source> {
+        self.sources.iter_mut().find(|source| source.of_input == Some(input))
+    }
+
+    /// Whether the next row of the file of an input may be long in coming.
+    pub fn is_waiting_for(&mut self, input: usize) -> bool {
+        self.own_source(input).is_some_and(|source| source.is_waiting())
+    }
+
+    /// The next row of the file of an input, after at most so many rows without a value; none at the end.
+    pub fn next_of(&mut self, input: usize, n_passed_over: usize) -> Result<Option<Row>, Stopped> {
+        let n_inputs = self.inputs.len();
+        let Some(source) = self.own_source(input) else { return Ok(None) };
+        for _ in 0..n_passed_over {
+            match source.next_row()? {
+                Some(row) if row.cells[0] == Raw::Absent => {}
+                row => return Ok(row.map(|row| widened(row, input, n_inputs))),
+            }
+        }
+        Ok(source.next_row()?.map(|row| widened(row, input, n_inputs)))
+    }
+
+    /// Whether other files, or nothing but the number of cycles, say how long a run is.
+    pub fn has_other_files(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_demanded)
+    }
+
+    /// The inputs that were not asked for all the values in their files. Standard input is not looked at: it may never end.
+    pub fn unread(&mut self) -> Vec<(String, String)> {
+        let mut unread = Vec::new();
+        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.file != "<stdin>") {
+            while let Ok(Some(row)) = source.next_row() {
+                if row.cells[0] != Raw::Absent {
+                    let input = source.of_input.map(|input| self.inputs[input].clone());
+                    unread.push((input.unwrap_or_default(), source.file.clone()));
+                    break;
+                }
+            }
+        }
+        unread
     }
 
     /// The next row; none when the data end. Without data there are as many rows as are asked for.
     pub fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
-        if self.sources.is_empty() {
-            return Ok(is_bounded.then(|| self.empty_row()));
+        if !self.has_other_files() {
+            return Ok((is_bounded || self.has_data()).then(|| self.empty_row()));
         }
         let mut row = self.empty_row();
         let mut given_by: Vec<Option<usize>> = vec![None; self.inputs.len()];
         let mut has_some = false;
         for number in 0..self.sources.len() {
+            if self.sources[number].is_demanded {
+                continue;
+            }
             let Some(part) = self.sources[number].next_row()? else { continue };
             has_some = true;
             for (input, cell) in self.sources[number].inputs.iter().zip(part.cells) {
@@ -109,9 +180,33 @@ impl Columns {
         Stopped::Data { file: file.clone(), bad: BadData { place, bytes, message } }
     }
 
-    /// The next row, to look at before the program runs.
-    pub fn peek_row(&mut self) -> Result<Option<Row>, Stopped> {
-        self.next_row(false)
+    /// One more row of each file that gives some of these inputs, to look at before the program runs; none when they end, or are wrong, which is told when
+    /// the program gets there.
+    pub fn look_ahead(&mut self, awaited: &[usize]) -> Option<Row> {
+        let mut row = self.empty_row();
+        let mut has_some = false;
+        for source in &mut self.sources {
+            if !source.inputs.iter().any(|input| awaited.contains(input)) {
+                continue;
+            }
+            match source.rows.next_row() {
+                Ok(Some(part)) => {
+                    has_some = true;
+                    for (input, cell) in source.inputs.iter().zip(&part.cells) {
+                        if cell.is_value() {
+                            row.cells[*input] = cell.clone();
+                        }
+                    }
+                    source.ahead.push_back(Ok(part));
+                }
+                Ok(None) => source.is_ended = true,
+                Err(bad) => {
+                    source.ahead.push_back(Err(bad));
+                    return None;
+                }
+            }
+        }
+        has_some.then_some(row)
     }
 
     fn empty_row(&self) -> Row {
@@ -162,15 +257,26 @@ impl Columns {
 
 impl Source {
     fn next_row(&mut self) -> Result<Option<Row>, Stopped> {
-        match self.rows.next_row() {
-            Ok(Some(row)) => Ok(Some(row)),
-            Ok(None) => {
-                self.is_ended = true;
-                Ok(None)
-            }
-            Err(bad) => Err(Stopped::Data { file: self.file.clone(), bad }),
-        }
+        let next = match self.ahead.pop_front() {
+            Some(row) => row.map(Some),
+            None if self.is_ended => Ok(None),
+            None => self.rows.next_row(),
+        };
+        self.is_ended |= matches!(next, Ok(None));
+        next.map_err(|bad| Stopped::Data { file: self.file.clone(), bad })
     }
+
+    fn is_waiting(&self) -> bool {
+        !self.is_ended && self.ahead.is_empty() && self.rows.is_waiting()
+    }
+}
+
+/// A row of the file of one input, as a row of all inputs.
+fn widened(mut row: Row, input: usize, n_inputs: usize) -> Row {
+    let cell = row.cells.swap_remove(0);
+    row.cells = vec![Raw::Absent; n_inputs];
+    row.cells[input] = cell;
+    row
 }
 
 fn refused(file: &str, message: String) -> Stopped {

@@ -6,9 +6,10 @@
 
 mod batch;
 mod columns;
+mod demand;
 mod peek;
+mod shadow;
 
-use std::collections::VecDeque;
 use std::fmt;
 
 use eddy_language::{Data, Options, Out, Verdict};
@@ -22,7 +23,7 @@ use crate::command_line::Told;
 use crate::draft::Draft;
 use crate::elaborate::{Given, Interface};
 use crate::engine::choose::{Choice, choose};
-use crate::engine::{Engine, Source};
+use crate::engine::{Compilation, Engine, Source};
 use crate::flow::{Flow, VarId};
 use crate::infer::Hints;
 use crate::language::semantics;
@@ -33,6 +34,7 @@ use crate::simulate;
 use crate::tree::Semantics;
 use crate::{codes, errors, parameters};
 pub(crate) use columns::Columns;
+use demand::{Asked, Asking, Demands};
 use peek::Peek;
 
 /// Runs a node on data.
@@ -84,9 +86,15 @@ pub fn run(
         span: program.span_of(&stream.callable),
     };
     let (compilation, note) = choose(&source, &choice, out);
-    let mut player =
-        Player { prepared: &prepared, engine: Engine::new(source, compilation.as_ref()), shown: &shown };
-    let stopped = stream.play(&mut player, out)?;
+    let engine = match &compilation {
+        Some(compilation) if !options.no_shadow => Engine::shadowed(source, compilation, options.cycles),
+        _ => Engine::new(source, compilation.as_ref()),
+    };
+    let demands = stream.demands(&prepared);
+    let asking = demands.as_ref().map(|demands| Asking::new(demands, &prepared.clocks, source.options));
+    let compiled = compilation.as_ref();
+    let mut player = Player { prepared: &prepared, engine, shown: &shown, compilation: compiled, asking };
+    let stopped = stream.play(&mut player, sources, out)?;
     let warnings = note.into_iter().chain(stream.warnings()).collect();
     let stats = player.engine.stats();
     Ok(match stopped {
@@ -106,6 +114,7 @@ impl Stopped {
         match self {
             Stopped::Program(diagnostics) => diagnostics,
             Stopped::Data { file, bad } => {
+                let bad = bad.shortened();
                 let line = u32::try_from(bad.place.line).unwrap_or(u32::MAX).max(1);
                 let span = match sources.add_excerpt(&file, &bad.place.text, line) {
                     Ok(excerpt) => excerpt.span_around(bad.bytes),
@@ -125,27 +134,8 @@ struct Stream<'a> {
     interface: Interface,
     given: Given,
     /// The data of each stream; without a batch there is one.
-    feeds: Vec<Feed>,
+    feeds: Vec<Columns>,
 }
-
-/// The data of one stream.
-struct Feed {
-    columns: Columns,
-    /// Rows that were read in search of types.
-    peeked: Peeked,
-}
-
-impl Feed {
-    fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
-        match self.peeked.pop_front() {
-            Some(row) => row.map(Some),
-            None => self.columns.next_row(is_bounded),
-        }
-    }
-}
-
-/// Rows that were read in search of types.
-pub(crate) type Peeked = VecDeque<Result<Row, Stopped>>;
 
 impl<'a> Stream<'a> {
     fn new(
@@ -179,8 +169,8 @@ impl<'a> Stream<'a> {
         }
         let span = program.span_of(&callable);
         let data = batch::dealt(data, options.batch.unwrap_or(1), span)?;
-        let feed = |data| Ok(Feed { columns: Columns::new(data, inputs.clone())?, peeked: VecDeque::new() });
-        let feeds: Vec<Feed> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
+        let feed = |data| Columns::new(data, inputs.clone());
+        let feeds: Vec<Columns> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
         let shown: FxHashSet<String> = options.show.iter().cloned().collect();
         Ok(Stream {
             program,
@@ -195,8 +185,8 @@ impl<'a> Stream<'a> {
     fn prepare(&mut self, out: Out<'_>) -> Result<Prepared, Vec<Diagnostic>> {
         let checks = if self.options.unchecked { Checks::Off } else { Checks::On };
         // All streams have the types of the first.
-        let Feed { columns, peeked } = &mut self.feeds[0];
-        let hints = |draft: &Draft| Peek { draft, columns, peeked, out, is_explained: false }.hints();
+        let columns = &mut self.feeds[0];
+        let hints = |draft: &Draft| Peek { draft, columns, out, is_explained: false }.hints();
         let mut prepared = prepare(self.program, &self.callable, &self.given, hints, checks)?;
         if let Some((file, values)) = &self.options.parameters {
             parameters::give(&mut prepared.flow, values, file, self.program.span_of(&self.callable))?;
@@ -220,8 +210,21 @@ impl<'a> Stream<'a> {
         self.options.show.iter().map(find).collect()
     }
 
+    /// The inputs that the program asks for; their files are left alone until it does.
+    fn demands(&mut self, prepared: &Prepared) -> Option<Demands> {
+        let demands = Demands::of(prepared, &self.feeds[0]).filter(|_| !self.options.unchecked)?;
+        demands.inputs().for_each(|input| self.feeds[0].demand(input));
+        Some(demands)
+    }
+
     /// The cells of all inputs at the next cycle; none when the data end.
-    fn next_cells(&mut self, prepared: &Prepared, cycle: u64) -> Result<Option<Vec<Cell>>, Stopped> {
+    fn next_cells(
+        &mut self,
+        prepared: &Prepared,
+        asking: &mut Option<Asking<'_>>,
+        cycle: u64,
+        out: Out<'_>,
+    ) -> Result<Option<Vec<Cell>>, Stopped> {
         let is_bounded = self.options.cycles.is_some();
         let rows: Vec<Option<Row>> =
             self.feeds.iter_mut().map(|feed| feed.next_row(is_bounded)).collect::<Result<_, _>>()?;
@@ -232,9 +235,15 @@ impl<'a> Stream<'a> {
         }
         let types = prepared.input_types();
         let cells = self.feeds.iter().zip(&rows).filter_map(|(feed, row)| {
-            Some(cells_of(&feed.columns, &prepared.flow, &types, row.as_ref()?, cycle))
+            Some(cells_of(feed, &prepared.flow, &types, row.as_ref()?, cycle))
         });
         let mut cells: Vec<Vec<Cell>> = cells.collect::<Result<_, _>>()?;
+        if let (Some(asking), [cells]) = (asking, cells.as_mut_slice())
+            && let Asked::Ended = asking.cycle(&mut self.feeds[0], &types, cells, cycle, out)?
+            && !self.feeds[0].has_other_files()
+        {
+            return Ok(None);
+        }
         match &prepared.batch {
             _ if cells.is_empty() => Ok(None),
             None => Ok(cells.pop()),
@@ -243,15 +252,22 @@ impl<'a> Stream<'a> {
     }
 
     /// Feeds all rows to the player.
-    fn play(&mut self, player: &mut Player<'_>, out: Out<'_>) -> Result<Option<Stopped>, fmt::Error> {
+    fn play(
+        &mut self,
+        player: &mut Player<'_>,
+        sources: &Sources,
+        out: Out<'_>,
+    ) -> Result<Option<Stopped>, fmt::Error> {
         let mut n_cycles = 0;
         while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
-            if self.feeds.iter().any(|feed| feed.columns.is_waiting() && feed.peeked.is_empty()) {
+            if self.feeds.iter().any(Columns::is_waiting) {
                 out.flush();
             }
-            match self.next_cells(player.prepared, n_cycles) {
+            match self.next_cells(player.prepared, &mut player.asking, n_cycles, out) {
                 Ok(Some(cells)) => {
-                    if let Err(diagnostic) = player.open(&cells) {
+                    let opened = player.open(&cells);
+                    player.tell_of_shadow(self, sources, out);
+                    if let Err(diagnostic) = opened {
                         player.print(out)?;
                         return Ok(Some(Stopped::Program(vec![*diagnostic])));
                     }
@@ -263,6 +279,7 @@ impl<'a> Stream<'a> {
             n_cycles += 1;
         }
         let ended = player.end();
+        player.tell_of_shadow(self, sources, out);
         player.print(out)?;
         match ended {
             Ok(()) => Ok(None),
@@ -278,9 +295,14 @@ impl<'a> Stream<'a> {
         out: Out<'_>,
     ) -> Result<Verdict, fmt::Error> {
         let mut inputs: Vec<Vec<Cell>> = vec![Vec::new(); prepared.flow.inputs.len()];
+        let demands = self.demands(&prepared);
+        let mut asking = demands.as_ref().map(|demands| {
+            let seed = self.options.seed.unwrap_or(0);
+            Asking::new(demands, &prepared.clocks, simulate::Options { seed, ..simulate::Options::default() })
+        });
         let mut n_cycles = 0;
         while self.options.cycles.is_none_or(|limit| n_cycles < limit) {
-            let cells = self.next_cells(&prepared, n_cycles);
+            let cells = self.next_cells(&prepared, &mut asking, n_cycles, out);
             match cells {
                 Ok(Some(cells)) => inputs.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell)),
                 Ok(None) => break,
@@ -312,28 +334,46 @@ impl<'a> Stream<'a> {
     /// What is said about data for an input that is a constant of this run.
     fn constant_in_data(&self, row: &Row) -> Option<Stopped> {
         let mut names = self.options.constants.iter().map(|(name, _)| name);
-        let name = names.find(|name| self.feeds[0].columns.has_unused(name))?;
+        let name = names.find(|name| self.feeds[0].has_unused(name))?;
         let message = format!("`{name}` is given by the data and by `--const`");
-        Some(self.feeds[0].columns.bad(row, name, message))
+        Some(self.feeds[0].bad(row, name, message))
     }
 
     /// Names in the data that are no inputs, and inputs that are not in the data.
-    fn warnings(&self) -> Vec<Diagnostic> {
+    fn warnings(&mut self) -> Vec<Diagnostic> {
         let (node, span) = (self.program.name_of(&self.callable), self.program.span_of(&self.callable));
-        let Feed { columns, .. } = &self.feeds[0];
-        let unused = columns.unused();
-        let warn = |name: &String| {
-            let title = format!("the data have a column `{name}`, and `{node}` has no input of that name");
-            Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
-        };
-        let mut warnings: Vec<Diagnostic> = unused.iter().map(warn).collect();
+        let columns = &mut self.feeds[0];
+        let title = unused_columns(&columns.unused(), &node);
+        let warning = title.map(|title| Diagnostic::warning(codes::UNUSED_COLUMN, span, title));
+        let mut warnings: Vec<Diagnostic> = warning.into_iter().collect();
         if columns.has_data() {
             warnings.extend(columns.missing().into_iter().map(|name| {
                 let title = format!("the data have nothing for the input `{name}` of `{node}`");
                 Diagnostic::warning(codes::UNUSED_COLUMN, span, title)
             }));
         }
+        let has_all_cycles = self.options.cycles.is_none();
+        for (input, file) in if has_all_cycles { columns.unread() } else { Vec::new() } {
+            let title = format!("`{file}` has more values than `{node}` asks for");
+            let reason = format!("a value is read at each cycle at which the clock of `{input}` is true");
+            warnings.push(Diagnostic::warning(codes::UNUSED_COLUMN, span, title).reason(reason));
+        }
         warnings
+    }
+}
+
+/// What is said about columns that no input has: their names, as far as a line has room.
+fn unused_columns(names: &[String], node: &str) -> Option<String> {
+    const SHOWN: usize = 5;
+    let quoted: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!("the data have a column {}, and `{node}` has no input of that name", quoted[0])),
+        n => {
+            let rest = if n > SHOWN { format!(" and {} more", n - SHOWN) } else { String::new() };
+            let names = quoted.join(", ");
+            Some(format!("the data have {n} columns that are no inputs of `{node}`: {names}{rest}"))
+        }
     }
 }
 
@@ -345,27 +385,31 @@ pub(crate) fn cells_of(
     row: &Row,
     cycle: u64,
 ) -> Result<Vec<Cell>, Stopped> {
-    let mut cells = Vec::with_capacity(flow.inputs.len());
-    for ((input, ty), raw) in flow.inputs.iter().zip(types).zip(&row.cells) {
-        cells.push(match raw {
-            Raw::Absent => Cell::Absent,
-            Raw::Unknown => Cell::Unknown,
-            _ => match raw.to_value(ty) {
-                Ok(value) => Cell::Value(value),
-                Err(mismatch) => {
-                    let name = flow.var(*input).name.as_deref().expect("inputs have names");
-                    let message = format!("`{name}` {mismatch}, at cycle {cycle}: its type is {ty}");
-                    return Err(columns.bad(row, name, message));
-                }
-            },
-        });
+    let inputs = types.iter().copied().enumerate();
+    inputs.map(|input| cell_of(columns, flow, input, row, cycle)).collect()
+}
+
+/// The cell of an input of this number and type.
+fn cell_of(
+    columns: &Columns,
+    flow: &Flow,
+    (input, ty): (usize, &Type),
+    row: &Row,
+    cycle: u64,
+) -> Result<Cell, Stopped> {
+    match &row.cells[input] {
+        Raw::Absent => Ok(Cell::Absent),
+        Raw::Unknown => Ok(Cell::Unknown),
+        raw => raw.to_value(ty).map(Cell::Value).map_err(|mismatch| {
+            let name = flow.var(flow.inputs[input]).name.as_deref().expect("inputs have names");
+            columns.bad(row, name, format!("`{name}` {mismatch}, at cycle {cycle}: its type is {ty}"))
+        }),
     }
-    Ok(cells)
 }
 
 /// What the first values say about inputs, for data that are all there.
-pub(crate) fn hints(draft: &Draft, columns: &mut Columns, peeked: &mut Peeked) -> Hints {
-    Peek { draft, columns, peeked, out: &mut String::new(), is_explained: true }.hints()
+pub(crate) fn hints(draft: &Draft, columns: &mut Columns) -> Hints {
+    Peek { draft, columns, out: &mut String::new(), is_explained: true }.hints()
 }
 
 /// The first name that stands twice.
@@ -378,6 +422,8 @@ struct Player<'a> {
     prepared: &'a Prepared,
     engine: Engine<'a>,
     shown: &'a [(String, VarId)],
+    compilation: Option<&'a Compilation>,
+    asking: Option<Asking<'a>>,
 }
 
 impl Player<'_> {
@@ -387,6 +433,10 @@ impl Player<'_> {
 
     fn end(&mut self) -> Result<(), Box<Diagnostic>> {
         self.engine.end().map_err(|failure| Box::new(errors::run(&self.prepared.flow, &failure)))
+    }
+
+    fn tell_of_shadow(&mut self, stream: &Stream<'_>, sources: &Sources, out: Out<'_>) {
+        stream.tell_of_shadow(&mut self.engine, self.compilation, self.prepared, sources, out);
     }
 
     /// Prints the cycles that are decided.

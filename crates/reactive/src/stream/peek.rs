@@ -4,13 +4,10 @@
 //! output, so only those inputs are waited for of which the equations really leave something open: in `o = x when c` the
 //! type of `x`, but not that of `c`, which is a condition.
 
-use std::collections::VecDeque;
-
 use eddy_language::Out;
 use eddy_runtime::Row;
 use eddy_tensor::Scalar;
 
-use super::Stopped;
 use super::columns::Columns;
 use crate::draft::Draft;
 use crate::flow::VarId;
@@ -26,8 +23,6 @@ const MANY: usize = 10;
 pub(super) struct Peek<'a> {
     pub draft: &'a Draft,
     pub columns: &'a mut Columns,
-    /// Rows that were read.
-    pub peeked: &'a mut VecDeque<Result<Row, Stopped>>,
     pub out: Out<'a>,
     /// Whether it was said why there is no output yet.
     pub is_explained: bool,
@@ -44,25 +39,18 @@ impl Peek<'_> {
         let mut hints = Hints::default();
         // One row is always read: what it says of an input counts, whether or not it is needed.
         let mut awaited = silent.clone();
-        while !awaited.is_empty() && self.peeked.len() < MAX_PEEKED {
-            self.explain(&awaited);
-            let row = match self.columns.peek_row() {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                // What is wrong with the data is told when the program gets there.
-                Err(stopped) => {
-                    self.peeked.push_back(Err(stopped));
-                    break;
-                }
-            };
+        let mut n_peeked = 0;
+        while !awaited.is_empty() && n_peeked < MAX_PEEKED {
+            self.explain(&awaited, n_peeked);
+            let Some(row) = self.columns.look_ahead(&awaited) else { break };
             let n_before = hints.shapes.len();
             silent.retain(|index| !self.learn(*index, &row, &mut hints));
-            if hints.shapes.len() > n_before || self.peeked.is_empty() {
+            if hints.shapes.len() > n_before || n_peeked == 0 {
                 let open = open_inputs(draft, &hints);
                 awaited = silent.clone();
                 awaited.retain(|index| open.contains(&draft.inputs[*index]));
             }
-            self.peeked.push_back(Ok(row));
+            n_peeked += 1;
         }
         hints
     }
@@ -81,8 +69,8 @@ impl Peek<'_> {
     }
 
     /// Says once why there is no output, if the data are long in coming.
-    fn explain(&mut self, awaited: &[usize]) {
-        if self.is_explained || self.peeked.len() < MANY || !self.columns.is_waiting() {
+    fn explain(&mut self, awaited: &[usize], n_peeked: usize) {
+        if self.is_explained || n_peeked < MANY || !self.columns.is_waiting_ahead() {
             return;
         }
         self.is_explained = true;

@@ -12,7 +12,7 @@ use crate::cell::Cell;
 use crate::codes;
 use crate::flow::Flow;
 use crate::prepare::Prepared;
-use crate::stream::{Columns, Peeked, cells_of};
+use crate::stream::{Columns, cells_of};
 
 /// So many cells of data are kept in memory at most; about a gibibyte.
 const MAX_CELLS: usize = 1 << 26;
@@ -41,18 +41,13 @@ impl Dataset {
     /// Reads all rows.
     pub fn read(
         columns: &mut Columns,
-        mut peeked: Peeked,
         prepared: &Prepared,
         span: Span,
         sources: &mut Sources,
     ) -> Result<Vec<Vec<Cell>>, Vec<Diagnostic>> {
         let (mut rows, types) = (Vec::new(), prepared.input_types());
         loop {
-            let row = match peeked.pop_front() {
-                Some(row) => row.map(Some),
-                None => columns.next_row(false),
-            };
-            let row = match row {
+            let row = match columns.next_row(false) {
                 Ok(Some(row)) => row,
                 Ok(None) => return Ok(rows),
                 Err(stopped) => return Err(stopped.diagnostics(sources)),

@@ -1,6 +1,8 @@
 //! Epochs and validation of one node.
 
-use eddy_language::{Data, Plan, Progress, TrainOptions, Trainer};
+mod shadow;
+
+use eddy_language::{Comparison, Data, Plan, Progress, TrainOptions, Trainer};
 use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
@@ -22,7 +24,7 @@ use crate::parameters;
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Base, Callable, Program};
 use crate::simulate::{self, Simulation};
-use crate::stream::{Columns, Peeked, hints};
+use crate::stream::{Columns, hints};
 
 /// A node that is being trained.
 pub struct NodeTrainer {
@@ -44,6 +46,10 @@ pub struct NodeTrainer {
     compilation: Option<Compilation>,
     /// What is said about that.
     notes: Vec<Diagnostic>,
+    /// The input that says where sequences end.
+    end: Option<usize>,
+    /// The command that trains the node on other data.
+    words: Vec<String>,
 }
 
 /// The same node without its optimisers, and other data.
@@ -94,6 +100,8 @@ impl NodeTrainer {
             }
         };
         let mut trainer = NodeTrainer {
+            end: signals.end,
+            words: shadow::command(&name, options),
             name,
             model: model(&program, &callable),
             span,
@@ -251,6 +259,10 @@ impl Trainer for NodeTrainer {
 
     fn warnings(&self) -> Vec<Diagnostic> {
         self.prepared.warnings.iter().chain(&self.notes).cloned().collect()
+    }
+
+    fn compare_engines(&mut self, sources: &Sources, epoch: u64, n_epochs: usize) -> Comparison {
+        self.compare(sources, epoch, n_epochs)
     }
 
     fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>> {
@@ -445,11 +457,9 @@ fn read(
     let names = interface.inputs.iter().map(|port| port.name.clone());
     let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
     let mut columns = Columns::new(data, names).map_err(|stopped| stopped.diagnostics(sources))?;
-    let mut peeked = Peeked::new();
-    let prepared =
-        prepare(program, callable, given, |draft| hints(draft, &mut columns, &mut peeked), Checks::On)?;
+    let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
     let span = program.span_of(callable);
-    let rows = Dataset::read(&mut columns, peeked, &prepared, span, sources)?;
+    let rows = Dataset::read(&mut columns, &prepared, span, sources)?;
     Ok((prepared, rows))
 }
 

@@ -75,6 +75,10 @@ fn build(emitted: &Emitted, folder: &Path, number: usize, flags: &[&str]) -> Res
 type Outcome = (Vec<Vec<Cell>>, Result<(), Failure>);
 
 fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
+    run_on(ready, &mut engine)
+}
+
+fn run_on(ready: &Ready, engine: &mut Engine<'_>) -> Outcome {
     let mut rows = Vec::new();
     for cycle in 0..ready.n_cycles {
         let opened = engine.open(&ready.cycle(cycle));
@@ -244,6 +248,7 @@ fn same_rows(ready: &Ready, source: Source<'_>, compilation: &Compilation, text:
     if ending != compiled_ending {
         return Err(format!("simulated: {ending:?}\n  compiled: {compiled_ending:?}\n{text}"));
     }
+    same_in_shadow(ready, source, compilation, &(compiled.clone(), compiled_ending))?;
     for (output, var) in ready.flow().outputs.iter().enumerate() {
         // Of a program that stops, who knows more of what is to come has shown more cycles.
         let n_rows = if ending.is_ok() { usize::MAX } else { simulated.len().min(compiled.len()) };
@@ -260,6 +265,22 @@ fn same_rows(ready: &Ready, source: Source<'_>, compilation: &Compilation, text:
         }
     }
     Ok(Verdict::Holds)
+}
+
+/// The shadow check finds no fault in code that is right, and changes no row of it.
+fn same_in_shadow(
+    ready: &Ready,
+    source: Source<'_>,
+    compilation: &Compilation,
+    compiled: &Outcome,
+) -> Result<(), String> {
+    let mut engine = Engine::shadowed(source, compilation, None);
+    let shadowed = run_on(ready, &mut engine);
+    match engine.take_difference() {
+        Some(difference) => Err(format!("the shadow check finds a fault: {difference:?}")),
+        None if shadowed != *compiled => Err(format!("in the shadow: {shadowed:?}\ncompiled: {compiled:?}")),
+        None => Ok(()),
+    }
 }
 
 /// How programs are compiled.
