@@ -3,7 +3,7 @@
 use eddy_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::causality::{Verdict, causality};
+use crate::causality::{Verdict, causality_and_deadlocks};
 use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::elaborate::{Given, Interface, Port, interface};
@@ -30,7 +30,7 @@ pub fn check_node(
         return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let Typed { flow, warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
+    let Typed { flow, mut warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
     {
         Ok(typed) => typed,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
@@ -44,7 +44,9 @@ pub fn check_node(
         }
     };
     let clocks = clocks::infer(&flow)?;
-    let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
+    let (verdict, deadlocks) =
+        causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
+    warnings.extend(deadlocks);
     let mut text = line(&name, &interface, &flow, &clocks, &verdict);
     if memory {
         text.push_str(&report(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?);

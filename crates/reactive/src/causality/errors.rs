@@ -1,8 +1,9 @@
 //! What is said about streams that wait for themselves.
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Severity};
 
 use crate::codes;
+use super::graph::{Edge, Graph, Guard};
 use crate::flow::{Flow, Labels, VarId, in_instance};
 
 /// A stream needs its own value at the same cycle.
@@ -23,6 +24,128 @@ pub(super) fn infinite_future(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId])
     on_cycle(flow, labels, cycle, title)
         .reason(format!("each cycle waits for a later one: {}", path(labels, cycle)))
         .help("break the chain where a condition says so: `merge c (… when c) ((post …) when not c)`")
+}
+
+/// At which activations a stream is unknown in every run.
+pub(super) enum Gap {
+    /// At all of them.
+    Always,
+    /// At all but the first so many.
+    After(usize),
+    /// At some.
+    Some,
+}
+
+/// An output has no value in any run.
+pub(super) fn never(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    output: VarId,
+    cycle: &[VarId],
+) -> Diagnostic {
+    let label = labels.label(output);
+    let title = format!("causality error: `{label}` never has a value: {}", waits(flow, labels, graph, cycle));
+    unresolved(flow, labels, graph, cycle, on_cycle(flow, labels, cycle, title))
+}
+
+/// A stream has no value at some of its activations, in every run.
+pub(super) fn gap(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    cycle: &[VarId],
+    gap: Gap,
+) -> Diagnostic {
+    let label = names(flow, labels, cycle).swap_remove(0);
+    let when = match gap {
+        Gap::Always => format!("`{label}` never has a value"),
+        Gap::After(1) => format!("`{label}` has no value after its first one"),
+        Gap::After(n) => format!("`{label}` has no value after its first {n}"),
+        Gap::Some => format!("`{label}` has no value at some of its cycles"),
+    };
+    let title = format!("{when}: {}", waits(flow, labels, graph, cycle));
+    let diagnostic = as_warning(on_cycle(flow, labels, cycle, title));
+    unresolved(flow, labels, graph, cycle, diagnostic)
+}
+
+/// A stream needs its own value at the cycles where some guards are open.
+pub(super) fn possible(flow: &Flow, labels: &Labels<'_>, cycle: &[Edge]) -> Diagnostic {
+    let vars: Vec<VarId> = cycle.iter().map(|edge| edge.from).collect();
+    let mut conditions: Vec<String> = Vec::new();
+    for edge in cycle {
+        let condition = match edge.guard {
+            None => continue,
+            Some(Guard::Condition(condition, truth)) => format!("`{}` is {truth}", labels.label(condition)),
+            Some(Guard::First) => format!("`{}` has its first value", labels.label(edge.from)),
+            Some(Guard::Last | Guard::EndOfTrace) => format!("`{}` has its last value", labels.label(edge.from)),
+        };
+        if !conditions.contains(&condition) {
+            conditions.push(condition);
+        }
+    }
+    let label = names(flow, labels, &vars).swap_remove(0);
+    let title = format!("`{label}` waits for itself at each cycle where {}", conditions.join(" and "));
+    as_warning(on_cycle(flow, labels, &vars, title))
+        .reason(format!(
+            "each needs the next at the same cycle, so no future input can resolve it: {}",
+            path(labels, &vars)
+        ))
+        .help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
+}
+
+/// How the streams of a cycle wait for each other.
+fn waits(flow: &Flow, labels: &Labels<'_>, graph: &Graph, cycle: &[VarId]) -> String {
+    let names = names(flow, labels, cycle).join(" -> ");
+    if is_instantaneous(graph, cycle) {
+        format!("{names} waits for itself at the same cycle")
+    } else {
+        format!("{names} waits for later cycles without end")
+    }
+}
+
+fn unresolved(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    cycle: &[VarId],
+    mut diagnostic: Diagnostic,
+) -> Diagnostic {
+    let mut guards: Vec<VarId> = Vec::new();
+    for edge in edges(graph, cycle) {
+        if let Some(Guard::Condition(condition, _)) = edge.guard
+            && !guards.contains(&condition)
+        {
+            guards.push(condition);
+        }
+    }
+    let place = diagnostic.primary.span;
+    for guard in guards.into_iter().filter(|guard| flow.var(*guard).span != place) {
+        let text = format!("`{}` does not break the cycle then", labels.label(guard));
+        diagnostic = diagnostic.cause(flow.var(guard).span, text);
+    }
+    let path = path(labels, cycle);
+    let diagnostic =
+        diagnostic.reason(format!("each needs the next, and no future input can resolve it: {path}"));
+    if is_instantaneous(graph, cycle) {
+        diagnostic.help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
+    } else {
+        diagnostic.help("break the chain with a condition that becomes true: `merge c (… when c) ((post …) when not c)`")
+    }
+}
+
+/// The edges between the streams of a cycle, from each to the next.
+fn edges<'a>(graph: &'a Graph, cycle: &'a [VarId]) -> impl Iterator<Item = &'a Edge> {
+    let next = cycle.iter().cycle().skip(1);
+    cycle.iter().zip(next).flat_map(|(from, to)| graph.edges(*from).iter().filter(move |edge| edge.to == *to))
+}
+
+fn is_instantaneous(graph: &Graph, cycle: &[VarId]) -> bool {
+    edges(graph, cycle).all(|edge| edge.weight == 0)
+}
+
+fn as_warning(diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { severity: Severity::Warning, code: codes::DEADLOCK, ..diagnostic }
 }
 
 fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) -> Diagnostic {
