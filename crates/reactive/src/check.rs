@@ -8,6 +8,7 @@ use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, VarId};
+use crate::generic::{check_shapes, check_sizes};
 use crate::infer::Hints;
 use crate::memory::report;
 use crate::prepare::{Typed, typed};
@@ -23,7 +24,8 @@ pub fn check_node(
     let generic = |names: Vec<&str>| (format!("{name}: generic in {}\n", names.join(", ")), Vec::new());
     let origin = program.node(program.origin(callable.base));
     let statics: Vec<&str> = origin.static_inputs().map(|slot| slot.name.as_str()).collect();
-    if !statics.is_empty() {
+    if !statics.is_empty() && !origin.is_external() {
+        check_sizes(program, callable, &statics)?;
         return Ok(generic(statics));
     }
     if origin.is_external() {
@@ -35,6 +37,7 @@ pub fn check_node(
         Ok(typed) => typed,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
         Err(failure) => {
+            check_shapes(program, callable)?;
             let inputs = interface.inputs.iter().map(|port| port.name.as_str());
             // Inputs are the first streams of the root, in order.
             let names = inputs
