@@ -44,7 +44,10 @@ pub(super) fn deadlocks(
     let reachable = search.reachable(outputs);
     let mut warnings = Vec::new();
     let mut is_told = vec![false; flow.vars.len()];
-    for cycle in search.cycles(&reachable) {
+    for mut cycle in search.cycles(&reachable) {
+        let first = errors::first_named(flow, &cycle);
+        let place = cycle.iter().position(|var| *var == first).expect("it is one of them");
+        cycle.rotate_left(place);
         let gap = search.gap(cycle[0]);
         warnings.push(errors::gap(flow, &labels, graph, &cycle, gap));
         cycle.iter().for_each(|var| is_told[var.index()] = true);

@@ -44,8 +44,8 @@ pub(super) fn never(
     output: VarId,
     cycle: &[VarId],
 ) -> Diagnostic {
-    let label = labels.label(output);
-    let title = format!("causality error: `{label}` never has a value: {}", waits(flow, labels, graph, cycle));
+    let label = labels.subject(output, "`");
+    let title = format!("causality error: {label} never has a value: {}", waits(flow, labels, graph, cycle));
     unresolved(flow, labels, graph, cycle, on_cycle(flow, labels, cycle, title))
 }
 
@@ -57,12 +57,12 @@ pub(super) fn gap(
     cycle: &[VarId],
     gap: Gap,
 ) -> Diagnostic {
-    let label = names(flow, labels, cycle).swap_remove(0);
+    let label = labels.subject(cycle[0], "`");
     let when = match gap {
-        Gap::Always => format!("`{label}` never has a value"),
-        Gap::After(1) => format!("`{label}` has no value after its first one"),
-        Gap::After(n) => format!("`{label}` has no value after its first {n}"),
-        Gap::Some => format!("`{label}` has no value at some of its cycles"),
+        Gap::Always => format!("{label} never has a value"),
+        Gap::After(1) => format!("{label} has no value after its first one"),
+        Gap::After(n) => format!("{label} has no value after its first {n}"),
+        Gap::Some => format!("{label} has no value at some of its cycles"),
     };
     let title = format!("{when}: {}", waits(flow, labels, graph, cycle));
     let diagnostic = as_warning(on_cycle(flow, labels, cycle, title));
@@ -76,16 +76,18 @@ pub(super) fn possible(flow: &Flow, labels: &Labels<'_>, cycle: &[Edge]) -> Diag
     for edge in cycle {
         let condition = match edge.guard {
             None => continue,
-            Some(Guard::Condition(condition, truth)) => format!("`{}` is {truth}", labels.label(condition)),
-            Some(Guard::First) => format!("`{}` has its first value", labels.label(edge.from)),
-            Some(Guard::Last | Guard::EndOfTrace) => format!("`{}` has its last value", labels.label(edge.from)),
+            Some(Guard::Condition(condition, truth)) => format!("{} is {truth}", labels.subject(condition, "`")),
+            Some(Guard::First) => format!("{} has its first value", labels.subject(edge.from, "`")),
+            Some(Guard::Last | Guard::EndOfTrace) => {
+                format!("{} has its last value", labels.subject(edge.from, "`"))
+            }
         };
         if !conditions.contains(&condition) {
             conditions.push(condition);
         }
     }
-    let label = names(flow, labels, &vars).swap_remove(0);
-    let title = format!("`{label}` waits for itself at each cycle where {}", conditions.join(" and "));
+    let label = labels.subject(first_named(flow, &vars), "`");
+    let title = format!("{label} waits for itself at each cycle where {}", conditions.join(" and "));
     as_warning(on_cycle(flow, labels, &vars, title))
         .reason(format!(
             "each needs the next at the same cycle, so no future input can resolve it: {}",
@@ -121,7 +123,7 @@ fn unresolved(
     }
     let place = diagnostic.primary.span;
     for guard in guards.into_iter().filter(|guard| flow.var(*guard).span != place) {
-        let text = format!("`{}` does not break the cycle then", labels.label(guard));
+        let text = format!("{} does not break the cycle then", labels.subject(guard, "`"));
         diagnostic = diagnostic.cause(flow.var(guard).span, text);
     }
     let path = path(labels, cycle);
@@ -156,7 +158,7 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
     spans.sort_by_key(|(span, _)| span.start);
     let mut diagnostic = Diagnostic::error(codes::CAUSALITY, spans[0].0, title);
     for (span, var) in spans.iter().skip(1).filter(|(_, var)| flow.var(*var).name.is_some()) {
-        diagnostic = diagnostic.cause(*span, format!("`{}` is on the cycle", labels.label(*var)));
+        diagnostic = diagnostic.cause(*span, format!("{} is on the cycle", labels.subject(*var, "`")));
     }
     // A cycle may go through several instances; the calls that are written in the node of another are not needed.
     let mut calls: Vec<usize> =
@@ -169,12 +171,18 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
         .fold(diagnostic, |diagnostic, call| in_instance(&call.node, call.span, diagnostic))
 }
 
+/// The stream that stands for a cycle in messages: the first one by name, if one has a name.
+pub(super) fn first_named(flow: &Flow, cycle: &[VarId]) -> VarId {
+    let named = cycle.iter().filter(|var| flow.var(**var).name.is_some());
+    *named.min_by_key(|var| &flow.var(**var).name).unwrap_or(&cycle[0])
+}
+
 /// The named streams on a cycle, sorted.
 fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
     let mut names: Vec<String> =
-        cycle.iter().filter_map(|var| flow.var(*var).name.as_deref()).map(str::to_string).collect();
+        cycle.iter().filter(|var| flow.var(**var).name.is_some()).map(|var| labels.subject(*var, "")).collect();
     if names.is_empty() {
-        names.push(labels.label(cycle[0]));
+        names.push(labels.subject(cycle[0], ""));
     }
     names.sort_unstable();
     names.dedup();
@@ -183,6 +191,9 @@ fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
 
 /// `y -> z -> y`.
 fn path(labels: &Labels<'_>, cycle: &[VarId]) -> String {
-    let steps = cycle.iter().chain([&cycle[0]]).map(|var| labels.label(*var));
-    steps.collect::<Vec<_>>().join(" -> ")
+    let mut steps: Vec<String> =
+        cycle.iter().chain([&cycle[0]]).map(|var| labels.subject(*var, "")).collect();
+    // Several parts of one derivative in a row are told once.
+    steps.dedup();
+    steps.join(" -> ")
 }

@@ -126,7 +126,12 @@ fn flow_of(draft: Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
         .vars
         .into_iter()
         .zip(scalars.into_iter().zip(shapes))
-        .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
+        .map(|(var, (scalar, shape))| Var {
+            name: var.name,
+            span: var.span,
+            ty: Type { scalar, shape },
+            purpose: None,
+        })
         .collect();
     let Draft { equations, inputs, outputs, clocks, parameters, mut learnt, memory, calls, aliases, .. } =
         draft;
