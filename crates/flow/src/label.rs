@@ -11,6 +11,9 @@ use crate::constant::with_point;
 /// A longer expression ends in `…`.
 const MAX_LENGTH: usize = 120;
 
+/// The same for the stream that a synthesised one belongs to.
+const MAX_LETTERS: usize = 48;
+
 /// Makes labels.
 pub struct Labels<'a> {
     names: Vec<Option<&'a str>>,
@@ -76,7 +79,15 @@ impl<'a> Labels<'a> {
             });
             at = of;
         }
-        text + quote + &self.label(at) + quote
+        let mut label = self.label(at);
+        // The sentence is about the derivative; a few letters tell which stream it is of.
+        if at != var
+            && let Some((end, _)) = label.char_indices().nth(MAX_LETTERS)
+        {
+            label.truncate(end);
+            label.push('…');
+        }
+        text + quote + &label + quote
     }
 
     /// Whether the user wrote a stream.

@@ -207,6 +207,7 @@ impl Search<'_> {
         match row.iter().rposition(|fact| *fact != Fact::Never) {
             None => Gap::Always,
             Some(last) if last < LATER => Gap::After(last + 1),
+            Some(_) if row[1..].iter().all(|fact| *fact != Fact::Never) => Gap::First,
             Some(_) => Gap::Some,
         }
     }

@@ -32,6 +32,8 @@ pub(super) enum Gap {
     Always,
     /// At all but the first so many.
     After(usize),
+    /// At the first.
+    First,
     /// At some.
     Some,
 }
@@ -62,6 +64,7 @@ pub(super) fn gap(
         Gap::Always => format!("{label} never has a value"),
         Gap::After(1) => format!("{label} has no value after its first one"),
         Gap::After(n) => format!("{label} has no value after its first {n}"),
+        Gap::First => format!("{label} has no value at its first cycle"),
         Gap::Some => format!("{label} has no value at some of its cycles"),
     };
     let title = format!("{when}: {}", waits(flow, labels, graph, cycle));
@@ -191,9 +194,10 @@ fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
 
 /// `y -> z -> y`.
 fn path(labels: &Labels<'_>, cycle: &[VarId]) -> String {
-    let mut steps: Vec<String> =
-        cycle.iter().chain([&cycle[0]]).map(|var| labels.subject(*var, "")).collect();
+    let around = cycle.iter().chain([&cycle[0]]);
+    let mut steps: Vec<(String, bool)> =
+        around.map(|var| (labels.subject(*var, ""), labels.is_written(*var))).collect();
     // Several parts of one derivative in a row are told once.
-    steps.dedup();
-    steps.join(" -> ")
+    steps.dedup_by(|step, before| step == before && !step.1);
+    steps.into_iter().map(|(step, _)| step).collect::<Vec<_>>().join(" -> ")
 }
