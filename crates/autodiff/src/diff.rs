@@ -1,4 +1,6 @@
 //! `diff_N` (9.5): training code. `bp` says where cotangents enter; parameters move by their cotangents, in place.
+//!
+//! A stream on a sampled clock has its cotangent there too, so [`sampled`](crate::sampled) samples `bp` for it.
 
 use eddy_flow::{Kind, Named, Polarity, VarId};
 use eddy_syntax::Diagnostic;
@@ -7,6 +9,7 @@ use eddy_tensor::{Algebra, Op};
 use crate::body::{Body, Step};
 use crate::expand::Host;
 use crate::reverse::{Task, reverse};
+use crate::sampled::SampledSignal;
 use crate::section::{Diff, Instance, Pair};
 use crate::writer::Writer;
 
@@ -17,11 +20,13 @@ pub(crate) fn diff(
     writer: &mut Writer,
     host: &mut dyn Host,
 ) -> Result<Body, Vec<Diagnostic>> {
+    let mut bp = SampledSignal::new(wish, &body, writer, host)?;
     let mut seeds = Vec::new();
     for pair in &wish.outputs {
         writer.at_stream(pair.primal);
+        let bp = bp.beside(pair.primal, writer);
         // The seed is `merge bp dy 0`.
-        let seed = Pair { derivative: writer.padded(pair.derivative, wish.bp, Polarity::On), ..*pair };
+        let seed = Pair { derivative: writer.padded(pair.derivative, bp, Polarity::On), ..*pair };
         writer.synchronise(seed);
         seeds.push(seed);
     }
@@ -37,8 +42,8 @@ pub(crate) fn diff(
             writer.define_zero(zero, pair.primal);
             zero
         });
-        writer
-            .define(pair.derivative, Kind::When { value: dense, condition: wish.bp, polarity: Polarity::On });
+        let bp = bp.beside(pair.primal, writer);
+        writer.define(pair.derivative, Kind::When { value: dense, condition: bp, polarity: Polarity::On });
     }
     let mut body = without_replaced(std::mem::take(&mut body));
     for (number, name) in body.parameters().into_iter().zip(&wish.parameters) {

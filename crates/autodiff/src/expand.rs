@@ -1,6 +1,7 @@
 //! Does what the sections of a program ask for, inner sections first.
 
-use eddy_flow::{Equation, Flow, Var, VarId};
+use eddy_flow::clocks::Clocks;
+use eddy_flow::{Equation, Flow, Purpose, Var, VarId};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Type;
 use rustc_hash::FxHashSet;
@@ -20,6 +21,9 @@ use crate::writer::Writer;
 pub trait Host {
     /// The user's derivative of an instance, at these types of its stream inputs.
     fn rule(&mut self, instance: &Instance, mode: Mode, types: &[Type]) -> Result<Expanded, Vec<Diagnostic>>;
+
+    /// The clocks of some equations.
+    fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>>;
 
     /// The first of some equations that does not lie on the clock of its inputs, and the clock that it lies on.
     fn sampled(
@@ -84,7 +88,7 @@ pub fn expand(
         calls,
         aliases,
     } = flow;
-    let mut writer = Writer::new(vars, gradients);
+    let mut writer = Writer::new(vars, clocks.clone(), gradients);
     let mut marks = marks.into_iter().peekable();
     // The sections that are open, from the outermost to the innermost; the first is the program.
     let mut open = vec![Body::default()];
@@ -206,6 +210,10 @@ fn compact(expanded: Expanded) -> Expanded {
         }
     }
     let rename = |var: VarId| numbers[var.index()];
+    for var in &mut kept {
+        var.purpose = var.purpose.filter(|purpose| used.contains(&purpose.of));
+        var.purpose = var.purpose.map(|Purpose { of, role }| Purpose { of: rename(of), role });
+    }
     for placed in &mut instances {
         placed.instance.rename(&rename);
     }
@@ -245,4 +253,11 @@ pub(crate) fn flow_of(body: &Body, vars: &[Var]) -> Flow {
     inputs.sort_unstable();
     let flow = Flow { vars: vars.to_vec(), equations: body.equations.clone(), inputs, ..Flow::default() };
     compact(Expanded::plain(flow)).flow
+}
+
+/// The streams of a body in the order of their numbers in [`flow_of`] it.
+pub(crate) fn streams_of(body: &Body) -> Vec<VarId> {
+    let mut streams: Vec<VarId> = mentioned(body).into_iter().collect();
+    streams.sort_unstable();
+    streams
 }

@@ -20,7 +20,7 @@
 //! * [`reverse`]: cotangents, a file per construct (9.2, 9.3).
 //! * [`forward`]: tangents, likewise (9.10).
 //! * [`custom`]: derivatives that the user writes (9.12).
-//! * [`adjoint`], [`diff`], [`tangent`], [`train`] with [`support`] and [`blocked`]: the synthesised nodes (9.1, 9.5, 9.7).
+//! * [`adjoint`], [`diff`] with [`sampled`], [`tangent`], [`train`] with [`support`] and [`blocked`]: the synthesised nodes (9.1, 9.5, 9.7).
 //! * [`writer`] writes equations, [`renaming`] saves copies, [`rows`] puts rows together that were placed among zeros, [`prune`](mod@prune) drops what nothing needs.
 
 mod activity;
@@ -35,6 +35,7 @@ mod prune;
 mod renaming;
 mod reverse;
 mod rows;
+mod sampled;
 mod support;
 mod tangent;
 mod train;

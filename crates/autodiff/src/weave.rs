@@ -13,7 +13,7 @@
 //! A cut puts `if cut then stop_gradient(x) else x` in the place of x on the source side of the delay (for delays into the
 //! future, at the cycle after the cut), and holds parameters between cuts.
 
-use eddy_flow::{Equation, Kind, VarId};
+use eddy_flow::{Equation, Kind, Role, VarId};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Algebra, Op};
 
@@ -38,6 +38,7 @@ pub(crate) fn weave(
     if let Some((number, clock)) = host.sampled(&flow, &is_woven)? {
         return Err(vec![on_sampled_clock(&body.equations[number], &clock, wish, writer)]);
     }
+    writer.role = Role::Reset;
     let signals = Signals::new(wish, writer);
     let mut starts = Vec::with_capacity(body.equations.len() + 1);
     for equation in &body.equations {
@@ -46,6 +47,7 @@ pub(crate) fn weave(
         signals.equation(equation, writer);
     }
     starts.push(writer.body.equations.len());
+    writer.role = Role::Derivative;
     let mut woven = std::mem::take(&mut writer.body);
     woven.instances = body
         .instances

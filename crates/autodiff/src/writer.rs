@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use eddy_flow::{Constant, Equation, Kind, Named, Polarity, Var, VarId};
+use eddy_flow::{ClockAnnotation, Constant, Equation, Kind, Named, Polarity, Purpose, Role, Var, VarId};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
 use rustc_hash::FxHashSet;
@@ -14,12 +14,17 @@ use crate::section::Pair;
 /// The streams of a program, and the equations that a section is given.
 pub(crate) struct Writer {
     pub vars: Vec<Var>,
+    /// The clocks that are written.
+    pub clocks: Vec<ClockAnnotation>,
     /// What is written.
     pub body: Body,
     /// Where messages about what is written point.
     span: Span,
     /// The instance that it belongs to.
     call: Option<usize>,
+    /// The stream that it is about, and what it is to that stream.
+    about: Option<VarId>,
+    pub role: Role,
     /// Parameters that became state.
     pub learnt: Vec<Named>,
     /// What the user should know.
@@ -35,13 +40,16 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub fn new(vars: Vec<Var>, gradients: Gradients) -> Self {
+    pub fn new(vars: Vec<Var>, clocks: Vec<ClockAnnotation>, gradients: Gradients) -> Self {
         let names = vars.iter().filter_map(|var| var.name.clone()).collect();
         Writer {
             vars,
+            clocks,
             body: Body::default(),
             span: Span::default(),
             call: None,
+            about: None,
+            role: Role::Derivative,
             learnt: Vec::new(),
             warnings: Vec::new(),
             tape: BTreeSet::new(),
@@ -54,17 +62,18 @@ impl Writer {
 
     /// What is written next is about an equation.
     pub fn at_equation(&mut self, equation: &Equation) {
-        (self.span, self.call) = (equation.span, equation.call);
+        (self.span, self.call, self.about) = (equation.span, equation.call, Some(equation.out));
     }
 
     /// What is written next is about a stream.
     pub fn at_stream(&mut self, var: VarId) {
         self.at(self.vars[var.index()].span);
+        self.about = Some(var);
     }
 
     /// What is written next is about this place.
     pub fn at(&mut self, span: Span) {
-        (self.span, self.call) = (span, None);
+        (self.span, self.call, self.about) = (span, None, None);
     }
 
     pub fn ty(&self, var: VarId) -> &Type {
@@ -88,7 +97,9 @@ impl Writer {
             format!("{}{prefix}{}", &name[..local], &name[local..])
         });
         let ty = ty.clone();
-        self.var(name, ty)
+        let var = self.var(name, ty);
+        self.vars[var.index()].purpose = Some(Purpose { of, role: Role::Derivative });
+        var
     }
 
     /// A new stream; a name that is taken gets another `'`.
@@ -101,7 +112,8 @@ impl Writer {
             name.into_boxed_str()
         });
         let var = VarId::new(self.vars.len());
-        self.vars.push(Var { name, span: self.span, ty });
+        let purpose = self.about.map(|of| Purpose { of, role: self.role });
+        self.vars.push(Var { name, span: self.span, ty, purpose });
         var
     }
 

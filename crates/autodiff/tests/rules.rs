@@ -2,6 +2,7 @@
 
 use eddy_autodiff::section::{Adjoint, Edge, Instance, Mark, Mode, Pair, Section, Tangent, Weave, Wish};
 use eddy_autodiff::{Expanded, Gradients, Host, expand};
+use eddy_flow::clocks::{Clock, ClockId, Clocks, Root};
 use eddy_flow::text::{parse, print};
 use eddy_flow::{Equation, Flow, Var, VarId, verify};
 use eddy_syntax::{Diagnostic, Span};
@@ -23,13 +24,19 @@ impl Host for Nobody {
     ) -> Result<Option<(usize, String)>, Vec<Diagnostic>> {
         Ok(None)
     }
+
+    /// All streams are on one clock.
+    fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>> {
+        let base = ClockId::new(0);
+        Ok(Clocks::new(vec![Clock::Root(Root::Always)], vec![base; flow.vars.len()], Vec::new()))
+    }
 }
 
 /// A stream beside another one, with a letter in front of its name.
 fn beside(flow: &mut Flow, letter: &str, of: VarId) -> Pair {
-    let Var { name, ty, span } = flow.var(of).clone();
+    let Var { name, ty, span, .. } = flow.var(of).clone();
     let name = name.map(|name| format!("{letter}{name}").into_boxed_str());
-    flow.vars.push(Var { name, ty, span });
+    flow.vars.push(Var { name, ty, span, purpose: None });
     Pair { primal: of, derivative: VarId::new(flow.vars.len() - 1) }
 }
 

@@ -127,7 +127,7 @@ impl Writer {
     /// A new stream without an equation.
     pub fn fresh(&mut self, ty: Type, is_wide: bool) -> VarId {
         let var = VarId::new(self.vars.len());
-        self.vars.push(Var { name: None, span: self.span, ty });
+        self.vars.push(Var { name: None, span: self.span, ty, purpose: None });
         self.is_wide.push(is_wide);
         var
     }

@@ -5,16 +5,21 @@
 
 use eddy_tensor::Op;
 
-use super::{Constant, Equation, Kind, Polarity, VarId};
+use super::{Constant, Equation, Kind, Polarity, Purpose, Role, VarId};
 use crate::constant::with_point;
 
 /// A longer expression ends in `…`.
 const MAX_LENGTH: usize = 120;
 
+/// The same for the stream that a synthesised one belongs to.
+const MAX_LETTERS: usize = 48;
+
 /// Makes labels.
 pub struct Labels<'a> {
     names: Vec<Option<&'a str>>,
     definitions: Vec<Option<&'a Equation>>,
+    /// What streams were made for that no text writes; empty if all are written.
+    purposes: Vec<Option<Purpose>>,
     /// Whether a number that is a `num` shows it, as `2.0` does; tables show the canonical value, `2`.
     has_points: bool,
 }
@@ -39,7 +44,13 @@ impl<'a> Labels<'a> {
         for equation in equations {
             definitions[equation.out.index()] = Some(equation);
         }
-        Labels { names, definitions, has_points: false }
+        Labels { names, definitions, purposes: Vec::new(), has_points: false }
+    }
+
+    /// For streams of which some are synthesised.
+    #[must_use]
+    pub fn with_purposes(self, purposes: impl Iterator<Item = Option<Purpose>>) -> Self {
+        Labels { purposes: purposes.collect(), ..self }
     }
 
     /// For messages about the text of a program: `2.0` is no `2` there.
@@ -51,6 +62,41 @@ impl<'a> Labels<'a> {
     /// The label of a stream.
     pub fn label(&self, var: VarId) -> String {
         self.text(vec![Task::Whole(var)])
+    }
+
+    /// A stream in a sentence: its label between quotes, or what it is to the stream that it was made for. The user wrote that one, and never
+    /// the name of the other: `the derivative of 'g'`.
+    pub fn subject(&self, var: VarId, quote: &str) -> String {
+        let (mut text, mut at) = (String::new(), var);
+        while let Some(Purpose { of, role }) = self.purpose(at) {
+            let is_whole = self.names[at.index()].is_some();
+            text.push_str(match (role, is_whole) {
+                (Role::Derivative, true) => "the derivative of ",
+                // A part of a part is a part.
+                (Role::Derivative, false) if text.is_empty() => "a part of the derivative of ",
+                (Role::Derivative, false) => "the derivative of ",
+                (Role::Reset, _) => "the reset of ",
+            });
+            at = of;
+        }
+        let mut label = self.label(at);
+        // The sentence is about the derivative; a few letters tell which stream it is of.
+        if at != var
+            && let Some((end, _)) = label.char_indices().nth(MAX_LETTERS)
+        {
+            label.truncate(end);
+            label.push('…');
+        }
+        text + quote + &label + quote
+    }
+
+    /// Whether the user wrote a stream.
+    pub fn is_written(&self, var: VarId) -> bool {
+        self.purpose(var).is_none()
+    }
+
+    fn purpose(&self, var: VarId) -> Option<Purpose> {
+        self.purposes.get(var.index()).copied().flatten()
     }
 
     /// The label of a stream as an operand: in parentheses if it consists of several words.

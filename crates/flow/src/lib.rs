@@ -80,6 +80,26 @@ pub struct Var {
     pub span: Span,
     /// Its type.
     pub ty: Type,
+    /// What it was made for, if no text writes it.
+    pub purpose: Option<Purpose>,
+}
+
+/// What a synthesised stream was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// The stream that it belongs to, which is older.
+    pub of: VarId,
+    /// What it is to that stream.
+    pub role: Role,
+}
+
+/// What a synthesised stream is to another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Its cotangent or tangent, or a part of one.
+    Derivative,
+    /// A part of what resets it or cuts its gradient.
+    Reset,
 }
 
 /// `out = …`.
@@ -224,7 +244,8 @@ pub struct Named {
 impl Flow {
     /// What messages and tables call the streams.
     pub fn labels(&self) -> Labels<'_> {
-        Labels::new(self.vars.iter().map(|var| var.name.as_deref()), &self.equations)
+        let names = self.vars.iter().map(|var| var.name.as_deref());
+        Labels::new(names, &self.equations).with_purposes(self.vars.iter().map(|var| var.purpose))
     }
 
     /// Says in which instances a mistake in an equation is.

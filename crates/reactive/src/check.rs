@@ -3,11 +3,12 @@
 use eddy_syntax::Diagnostic;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::causality::{Verdict, causality};
+use crate::causality::{Verdict, causality_and_deadlocks};
 use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::elaborate::{Given, Interface, Port, interface};
 use crate::flow::{Flow, VarId};
+use crate::generic::{check_shapes, check_sizes};
 use crate::infer::Hints;
 use crate::memory::report;
 use crate::prepare::{Typed, typed};
@@ -23,18 +24,20 @@ pub fn check_node(
     let generic = |names: Vec<&str>| (format!("{name}: generic in {}\n", names.join(", ")), Vec::new());
     let origin = program.node(program.origin(callable.base));
     let statics: Vec<&str> = origin.static_inputs().map(|slot| slot.name.as_str()).collect();
-    if !statics.is_empty() {
+    if !statics.is_empty() && !origin.is_external() {
+        check_sizes(program, callable, &statics)?;
         return Ok(generic(statics));
     }
     if origin.is_external() {
         return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let Typed { flow, warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
+    let Typed { flow, mut warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
     {
         Ok(typed) => typed,
         Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
         Err(failure) => {
+            check_shapes(program, callable)?;
             let inputs = interface.inputs.iter().map(|port| port.name.as_str());
             // Inputs are the first streams of the root, in order.
             let names = inputs
@@ -44,7 +47,9 @@ pub fn check_node(
         }
     };
     let clocks = clocks::infer(&flow)?;
-    let verdict = causality(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
+    let (verdict, deadlocks) =
+        causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
+    warnings.extend(deadlocks);
     let mut text = line(&name, &interface, &flow, &clocks, &verdict);
     if memory {
         text.push_str(&report(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?);

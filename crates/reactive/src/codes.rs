@@ -48,6 +48,8 @@ pub const CLOCK: Code = "E0401";
 
 /// A stream waits for itself.
 pub const CAUSALITY: Code = "E0501";
+/// A stream waits for itself at some cycles, and no later one can resolve it.
+pub const DEADLOCK: Code = "E0502";
 
 /// Streams were not there together when the program ran.
 pub const SYNCHRONISATION: Code = "E0601";
@@ -123,6 +125,7 @@ pub const PAGES: &[Page] = &[
     page!("E0302"),
     page!("E0401"),
     page!("E0501"),
+    page!("E0502"),
     page!("E0601"),
     page!("E0602"),
     page!("E0603"),

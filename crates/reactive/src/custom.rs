@@ -6,7 +6,7 @@ use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
 use rustc_hash::FxHashMap;
 
-use crate::clocks;
+use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::draft::TypeAnnotation;
 use crate::elaborate::{Given, elaborate};
@@ -139,6 +139,10 @@ impl Host for Customs<'_> {
         let expanded = expand(flow, marks, Gradients::AsTheyAre, self);
         self.open.pop();
         expanded
+    }
+
+    fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>> {
+        clocks::infer(flow)
     }
 
     fn sampled(

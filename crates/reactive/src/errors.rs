@@ -13,7 +13,7 @@ use crate::simulate::{self, Contradiction};
 /// An operation has no value.
 pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> Diagnostic {
     let Equation { out, span, .. } = flow.equations[equation];
-    let title = format!("{error} at cycle {cycle} in '{}'", flow.labels().label(out));
+    let title = format!("{error} at cycle {cycle} in {}", flow.labels().subject(out, "'"));
     flow.in_instances(equation, Diagnostic::error(codes::ARITHMETIC, span, title))
 }
 
@@ -26,19 +26,19 @@ pub fn synchronisation(
 ) -> Diagnostic {
     let Equation { out, span, .. } = flow.equations[equation];
     let labels = flow.labels();
-    let title = format!("synchronisation error at cycle {cycle} in '{}'", labels.label(out));
+    let title = format!("synchronisation error at cycle {cycle} in {}", labels.subject(out, "'"));
     let diagnostic = flow.in_instances(equation, Diagnostic::error(codes::SYNCHRONISATION, span, title));
     let diagnostic = match contradiction {
         Some(Contradiction { cycle, var, is_there, equation }) => {
-            let (name, needs) = (labels.label(var), &flow.equations[equation]);
-            let what = labels.label(needs.out);
+            let (name, needs) = (labels.subject(var, "`"), &flow.equations[equation]);
+            let what = labels.subject(needs.out, "`");
             let (is, must_be) = if is_there { ("there", "absent") } else { ("absent", "there") };
             let reason =
-                format!("`{name}` is {is} at cycle {cycle}, where `{what}` needs it to be {must_be}");
+                format!("{name} is {is} at cycle {cycle}, where {what} needs it to be {must_be}");
             if needs.span == diagnostic.primary.span {
                 diagnostic.reason(reason)
             } else {
-                diagnostic.cause(needs.span, format!("needs `{name}` to be {must_be}")).reason(reason)
+                diagnostic.cause(needs.span, format!("needs {name} to be {must_be}")).reason(reason)
             }
         }
         None => {
@@ -53,9 +53,9 @@ pub fn simulation(flow: &Flow, failure: &simulate::Failure) -> Diagnostic {
     match failure {
         simulate::Failure::Operation { equation, cycle, error } => operation(flow, *equation, *cycle, *error),
         simulate::Failure::Window { cycle, var, limit } => {
-            let label = flow.labels().label(*var);
+            let label = flow.labels().subject(*var, "'");
             let title =
-                format!("more than {limit} cycles are open: '{label}' is still unknown at cycle {cycle}");
+                format!("more than {limit} cycles are open: {label} is still unknown at cycle {cycle}");
             Diagnostic::error(codes::WINDOW, flow.var(*var).span, title)
                 .reason("`--max-window` bounds how far the program may look ahead")
         }

@@ -24,7 +24,7 @@
 //!   is a [`draft`], and with types [`flow`]. [`extent`] finds what would be too large.
 //! * Checks: [`infer`](mod@infer) finds types and shapes, [`clocks`] when streams are there, [`causality`](mod@causality) how far
 //!   they look ahead; [`prepare`](mod@prepare) is all of them in order, with differentiation between types and clocks (`eddy-autodiff`; [`custom`] is what
-//!   that asks for), and batching after it (`eddy-batch`). [`check`] and [`memory`] say what was found.
+//!   that asks for), and batching after it (`eddy-batch`). [`check`] and [`memory`] say what was found, [`generic`] of nodes whose sizes are open.
 //! * Training code: [`printed`] writes it down as source, which `eddy diff` prints.
 //! * Meaning: a [`cell`] is what is known of a stream at a cycle; [`denote`], [`simulate`] and [`kahn`] fill cells in three ways.
 //! * Use: [`engine`] runs programs, compiled or simulated, [`disagreement`] tells where the two differ; [`runs`] are test benches in files, [`stream`] reads data, [`training`] learns from them, [`lock_step`] puts several streams together, [`gradcheck`] compares derivatives with finite differences, [`parameters`] are what was learnt, [`planning`] says how a node will run, [`building`] writes it in C, [`checkpoints`] says if it cannot keep less, [`chronogram`] draws, [`errors`] words what goes wrong then.
@@ -48,6 +48,7 @@ pub mod static_value;
 pub mod causality;
 pub mod check;
 pub mod clocks;
+pub mod generic;
 pub mod infer;
 pub mod memory;
 pub mod prepare;

@@ -5,7 +5,7 @@ use eddy_batch::{Batch, batch};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
 
-use crate::causality::{Verdict, causality};
+use crate::causality::{Verdict, causality_and_deadlocks};
 use crate::clocks::{self, Clocks};
 use crate::custom::Customs;
 use crate::draft::Draft;
@@ -66,19 +66,20 @@ pub fn prepare(
     hints: impl FnOnce(&Draft) -> Hints,
     checks: Checks,
 ) -> Result<Prepared, Vec<Diagnostic>> {
-    let Typed { flow, batch, warnings } =
+    let Typed { flow, batch, mut warnings } =
         typed(program, callable, given, hints).map_err(|failure| failure.diagnostics)?;
     if checks == Checks::Off {
         let clocks = clocks::guess(&flow);
         return Ok(Prepared { flow, clocks, verdict: None, batch, warnings });
     }
     let clocks = clocks::infer(&flow)?;
-    let verdict = causality(&flow, &clocks).map_err(|diagnostic| match &batch {
+    let (verdict, deadlocks) = causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| match &batch {
         None => vec![*diagnostic],
         Some(_) => vec![diagnostic.reason(
             "in a batch, an `if` whose condition differs from stream to stream waits for both of its branches",
         )],
     })?;
+    warnings.extend(deadlocks);
     Ok(Prepared { flow, clocks, verdict: Some(verdict), batch, warnings })
 }
 

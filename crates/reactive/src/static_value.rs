@@ -59,17 +59,15 @@ pub fn negated(value: &Static) -> Option<Result<Static, StaticError>> {
     }
 }
 
+/// Whether an operator has a value at compile time, if its operands have.
+pub fn is_static_operator(op: BinaryOp) -> bool {
+    use BinaryOp::{Add, Divide, IntDivide, Mod, Mul, Sub};
+    matches!(op, Add | Sub | Mul | Divide | IntDivide | Mod)
+}
+
 /// `a + b` and its like; `None` for operators that are not static.
 pub fn binary(op: BinaryOp, left: &Static, right: &Static) -> Option<Result<Static, StaticError>> {
-    let is_static = matches!(
-        op,
-        BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Divide
-            | BinaryOp::IntDivide
-            | BinaryOp::Mod
-    );
+    let is_static = is_static_operator(op);
     // Arithmetic on lists is done by streams: `2 * [1,2]` is a product of constants.
     let is_list = matches!(left, Static::List(_)) || matches!(right, Static::List(_));
     (is_static && !is_list).then(|| match (left, right) {

@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         }
         let is_nameless = name.strip_prefix('_').is_some_and(|rest| rest.parse::<u32>().is_ok());
         let name = (!is_nameless).then(|| name.into());
-        self.flow.vars.push(Var { name, span: Span::default(), ty });
+        self.flow.vars.push(Var { name, span: Span::default(), ty, purpose: None });
         if line.starts_with("input ") {
             self.flow.inputs.push(var);
         }

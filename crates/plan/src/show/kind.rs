@@ -106,6 +106,9 @@ const MAX_LETTERS: usize = 48;
 
 /// A stream as reasons name it.
 pub fn quoted(labels: &Labels<'_>, var: VarId) -> String {
+    if !labels.is_written(var) {
+        return labels.subject(var, "`");
+    }
     let label = labels.label(var);
     if label.chars().count() <= MAX_LETTERS {
         return format!("`{label}`");

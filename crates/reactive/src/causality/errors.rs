@@ -1,8 +1,9 @@
 //! What is said about streams that wait for themselves.
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Severity};
 
 use crate::codes;
+use super::graph::{Edge, Graph, Guard};
 use crate::flow::{Flow, Labels, VarId, in_instance};
 
 /// A stream needs its own value at the same cycle.
@@ -25,6 +26,133 @@ pub(super) fn infinite_future(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId])
         .help("break the chain where a condition says so: `merge c (… when c) ((post …) when not c)`")
 }
 
+/// At which activations a stream is unknown in every run.
+pub(super) enum Gap {
+    /// At all of them.
+    Always,
+    /// At all but the first so many.
+    After(usize),
+    /// At the first.
+    First,
+    /// At some.
+    Some,
+}
+
+/// An output has no value in any run.
+pub(super) fn never(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    output: VarId,
+    cycle: &[VarId],
+) -> Diagnostic {
+    let label = labels.subject(output, "`");
+    let title = format!("causality error: {label} never has a value: {}", waits(flow, labels, graph, cycle));
+    unresolved(flow, labels, graph, cycle, on_cycle(flow, labels, cycle, title))
+}
+
+/// A stream has no value at some of its activations, in every run.
+pub(super) fn gap(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    cycle: &[VarId],
+    gap: Gap,
+) -> Diagnostic {
+    let label = labels.subject(cycle[0], "`");
+    let when = match gap {
+        Gap::Always => format!("{label} never has a value"),
+        Gap::After(1) => format!("{label} has no value after its first one"),
+        Gap::After(n) => format!("{label} has no value after its first {n}"),
+        Gap::First => format!("{label} has no value at its first cycle"),
+        Gap::Some => format!("{label} has no value at some of its cycles"),
+    };
+    let title = format!("{when}: {}", waits(flow, labels, graph, cycle));
+    let diagnostic = as_warning(on_cycle(flow, labels, cycle, title));
+    unresolved(flow, labels, graph, cycle, diagnostic)
+}
+
+/// A stream needs its own value at the cycles where some guards are open.
+pub(super) fn possible(flow: &Flow, labels: &Labels<'_>, cycle: &[Edge]) -> Diagnostic {
+    let vars: Vec<VarId> = cycle.iter().map(|edge| edge.from).collect();
+    let mut conditions: Vec<String> = Vec::new();
+    for edge in cycle {
+        let condition = match edge.guard {
+            None => continue,
+            Some(Guard::Condition(condition, truth)) => format!("{} is {truth}", labels.subject(condition, "`")),
+            Some(Guard::First) => format!("{} has its first value", labels.subject(edge.from, "`")),
+            Some(Guard::Last | Guard::EndOfTrace) => {
+                format!("{} has its last value", labels.subject(edge.from, "`"))
+            }
+        };
+        if !conditions.contains(&condition) {
+            conditions.push(condition);
+        }
+    }
+    let label = labels.subject(first_named(flow, &vars), "`");
+    let title = format!("{label} waits for itself at each cycle where {}", conditions.join(" and "));
+    as_warning(on_cycle(flow, labels, &vars, title))
+        .reason(format!(
+            "each needs the next at the same cycle, so no future input can resolve it: {}",
+            path(labels, &vars)
+        ))
+        .help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
+}
+
+/// How the streams of a cycle wait for each other.
+fn waits(flow: &Flow, labels: &Labels<'_>, graph: &Graph, cycle: &[VarId]) -> String {
+    let names = names(flow, labels, cycle).join(" -> ");
+    if is_instantaneous(graph, cycle) {
+        format!("{names} waits for itself at the same cycle")
+    } else {
+        format!("{names} waits for later cycles without end")
+    }
+}
+
+fn unresolved(
+    flow: &Flow,
+    labels: &Labels<'_>,
+    graph: &Graph,
+    cycle: &[VarId],
+    mut diagnostic: Diagnostic,
+) -> Diagnostic {
+    let mut guards: Vec<VarId> = Vec::new();
+    for edge in edges(graph, cycle) {
+        if let Some(Guard::Condition(condition, _)) = edge.guard
+            && !guards.contains(&condition)
+        {
+            guards.push(condition);
+        }
+    }
+    let place = diagnostic.primary.span;
+    for guard in guards.into_iter().filter(|guard| flow.var(*guard).span != place) {
+        let text = format!("{} does not break the cycle then", labels.subject(guard, "`"));
+        diagnostic = diagnostic.cause(flow.var(guard).span, text);
+    }
+    let path = path(labels, cycle);
+    let diagnostic =
+        diagnostic.reason(format!("each needs the next, and no future input can resolve it: {path}"));
+    if is_instantaneous(graph, cycle) {
+        diagnostic.help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
+    } else {
+        diagnostic.help("break the chain with a condition that becomes true: `merge c (… when c) ((post …) when not c)`")
+    }
+}
+
+/// The edges between the streams of a cycle, from each to the next.
+fn edges<'a>(graph: &'a Graph, cycle: &'a [VarId]) -> impl Iterator<Item = &'a Edge> {
+    let next = cycle.iter().cycle().skip(1);
+    cycle.iter().zip(next).flat_map(|(from, to)| graph.edges(*from).iter().filter(move |edge| edge.to == *to))
+}
+
+fn is_instantaneous(graph: &Graph, cycle: &[VarId]) -> bool {
+    edges(graph, cycle).all(|edge| edge.weight == 0)
+}
+
+fn as_warning(diagnostic: Diagnostic) -> Diagnostic {
+    Diagnostic { severity: Severity::Warning, code: codes::DEADLOCK, ..diagnostic }
+}
+
 fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) -> Diagnostic {
     let definitions = flow.definitions();
     let span = |var: VarId| definitions[var.index()].map(|number| flow.equations[number].span);
@@ -33,7 +161,7 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
     spans.sort_by_key(|(span, _)| span.start);
     let mut diagnostic = Diagnostic::error(codes::CAUSALITY, spans[0].0, title);
     for (span, var) in spans.iter().skip(1).filter(|(_, var)| flow.var(*var).name.is_some()) {
-        diagnostic = diagnostic.cause(*span, format!("`{}` is on the cycle", labels.label(*var)));
+        diagnostic = diagnostic.cause(*span, format!("{} is on the cycle", labels.subject(*var, "`")));
     }
     // A cycle may go through several instances; the calls that are written in the node of another are not needed.
     let mut calls: Vec<usize> =
@@ -46,12 +174,18 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
         .fold(diagnostic, |diagnostic, call| in_instance(&call.node, call.span, diagnostic))
 }
 
+/// The stream that stands for a cycle in messages: the first one by name, if one has a name.
+pub(super) fn first_named(flow: &Flow, cycle: &[VarId]) -> VarId {
+    let named = cycle.iter().filter(|var| flow.var(**var).name.is_some());
+    *named.min_by_key(|var| &flow.var(**var).name).unwrap_or(&cycle[0])
+}
+
 /// The named streams on a cycle, sorted.
 fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
     let mut names: Vec<String> =
-        cycle.iter().filter_map(|var| flow.var(*var).name.as_deref()).map(str::to_string).collect();
+        cycle.iter().filter(|var| flow.var(**var).name.is_some()).map(|var| labels.subject(*var, "")).collect();
     if names.is_empty() {
-        names.push(labels.label(cycle[0]));
+        names.push(labels.subject(cycle[0], ""));
     }
     names.sort_unstable();
     names.dedup();
@@ -60,6 +194,10 @@ fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
 
 /// `y -> z -> y`.
 fn path(labels: &Labels<'_>, cycle: &[VarId]) -> String {
-    let steps = cycle.iter().chain([&cycle[0]]).map(|var| labels.label(*var));
-    steps.collect::<Vec<_>>().join(" -> ")
+    let around = cycle.iter().chain([&cycle[0]]);
+    let mut steps: Vec<(String, bool)> =
+        around.map(|var| (labels.subject(*var, ""), labels.is_written(*var))).collect();
+    // Several parts of one derivative in a row are told once.
+    steps.dedup_by(|step, before| step == before && !step.1);
+    steps.into_iter().map(|(step, _)| step).collect::<Vec<_>>().join(" -> ")
 }

@@ -1,6 +1,7 @@
 //! The graph of dependencies between streams.
 
 use eddy_tensor::Op;
+use rustc_hash::FxHashMap;
 
 use crate::flow::components::components;
 use crate::flow::{Flow, Kind, VarId};
@@ -8,10 +9,12 @@ use crate::flow::{Flow, Kind, VarId};
 /// What can break an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// The condition of an `if` or a `merge`.
-    Condition(VarId),
-    /// The initial value of a delay is read only at the first or the last activation.
-    FirstOrLast,
+    /// The condition of an `if` or a `merge`, and the value of it that chooses this branch.
+    Condition(VarId, bool),
+    /// The initial value of `fby` is read only at the first activation.
+    First,
+    /// That of `fby back` only at the last one.
+    Last,
     /// `fby back` reads the future only while there is some.
     EndOfTrace,
 }
@@ -67,8 +70,29 @@ impl Graph {
         reachable
     }
 
-    /// A shortest cycle of such edges, if there is one.
+    /// Such edges between these streams, which are numbered in their order; guards stay as they are.
+    pub fn within(&self, vars: &[VarId], is_in: impl Fn(&Edge) -> bool) -> Graph {
+        let numbers: FxHashMap<VarId, VarId> =
+            vars.iter().enumerate().map(|(number, var)| (*var, VarId::new(number))).collect();
+        let (mut edges, mut starts) = (Vec::new(), vec![0]);
+        for var in vars {
+            for edge in self.edges(*var).iter().filter(|edge| is_in(edge)) {
+                if let Some(to) = numbers.get(&edge.to) {
+                    edges.push(Edge { from: numbers[var], to: *to, ..*edge });
+                }
+            }
+            starts.push(edges.len());
+        }
+        Graph { edges, starts }
+    }
+
+    /// A shortest cycle of such edges through the first stream that is on one, if there is one.
     pub fn cycle_within(&self, is_in: impl Fn(&Edge) -> bool) -> Option<Vec<VarId>> {
+        Some(self.cycle_of_edges(is_in)?.iter().map(|edge| edge.from).collect())
+    }
+
+    /// The edges of such a cycle; each leads to where the next one leaves.
+    pub fn cycle_of_edges(&self, is_in: impl Fn(&Edge) -> bool) -> Option<Vec<Edge>> {
         let component = components(self.n_vars(), |var| {
             let edges = self.edges(VarId::new(var)).iter();
             edges.filter(|edge| is_in(edge)).map(|edge| edge.to.index()).collect()
@@ -78,20 +102,18 @@ impl Graph {
             .map(VarId::new)
             .find(|var| self.edges(*var).iter().any(|edge| stays(&edge)))?;
         // Breadth first, from the first stream on a cycle back to itself.
-        let mut came_from: Vec<Option<VarId>> = vec![None; self.n_vars()];
+        let mut came_by: Vec<Option<Edge>> = vec![None; self.n_vars()];
         let mut queue = std::collections::VecDeque::from([start]);
         while let Some(var) = queue.pop_front() {
             for edge in self.edges(var).iter().filter(stays) {
                 if edge.to == start {
-                    let mut cycle = vec![var];
-                    while let Some(before) = came_from[cycle[cycle.len() - 1].index()] {
-                        cycle.push(before);
-                    }
+                    let before = |edge: &Edge| came_by[edge.from.index()];
+                    let mut cycle: Vec<Edge> = std::iter::successors(Some(*edge), before).collect();
                     cycle.reverse();
                     return Some(cycle);
                 }
-                if came_from[edge.to.index()].is_none() {
-                    came_from[edge.to.index()] = Some(var);
+                if came_by[edge.to.index()].is_none() {
+                    came_by[edge.to.index()] = Some(*edge);
                     queue.push_back(edge.to);
                 }
             }
@@ -106,8 +128,8 @@ fn add_edges(from: VarId, kind: &Kind, edges: &mut Vec<Edge>) {
         Kind::Const(_) => {}
         Kind::Apply(Op::If, operands) => {
             add(operands[0], 0, None);
-            add(operands[1], 0, Some(Guard::Condition(operands[0])));
-            add(operands[2], 0, Some(Guard::Condition(operands[0])));
+            add(operands[1], 0, Some(Guard::Condition(operands[0], true)));
+            add(operands[2], 0, Some(Guard::Condition(operands[0], false)));
         }
         Kind::Apply(_, operands) => operands.iter().for_each(|operand| add(*operand, 0, None)),
         Kind::When { value, condition, .. } => {
@@ -116,15 +138,15 @@ fn add_edges(from: VarId, kind: &Kind, edges: &mut Vec<Edge>) {
         }
         Kind::Merge { condition, yes, no } => {
             add(*condition, 0, None);
-            add(*yes, 0, Some(Guard::Condition(*condition)));
-            add(*no, 0, Some(Guard::Condition(*condition)));
+            add(*yes, 0, Some(Guard::Condition(*condition, true)));
+            add(*no, 0, Some(Guard::Condition(*condition, false)));
         }
         Kind::Fby { init, next } => {
-            add(*init, 0, Some(Guard::FirstOrLast));
+            add(*init, 0, Some(Guard::First));
             add(*next, -1, None);
         }
         Kind::FbyBack { init, next } => {
-            add(*init, 0, Some(Guard::FirstOrLast));
+            add(*init, 0, Some(Guard::Last));
             add(*next, 1, Some(Guard::EndOfTrace));
         }
         Kind::Post(operand) => add(*operand, 1, None),

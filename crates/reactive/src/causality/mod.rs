@@ -8,9 +8,12 @@
 //! o = merge bp (i when bp) ((post o) when not bp)       o → post o → o   weight 1, guarded by bp
 //! ```
 //!
-//! The verdict is conservative: it looks at the graph and not at values.
+//! The verdict is conservative: it looks at the graph and not at values. A guard need not break its cycle, which [`deadlock`] looks for.
 
+mod conditions;
+mod deadlock;
 mod errors;
+pub mod facts;
 mod graph;
 mod needed;
 mod weights;
@@ -68,6 +71,20 @@ pub fn causality(flow: &Flow, clocks: &Clocks) -> Result<Verdict, Box<Diagnostic
     causality_of(flow, clocks, &flow.outputs)
 }
 
+/// Decides causality, and says which cycles their guards do not break: a warning each, or an error if an output never has a value.
+pub fn causality_and_deadlocks(
+    flow: &Flow,
+    clocks: &Clocks,
+) -> Result<(Verdict, Vec<Diagnostic>), Box<Diagnostic>> {
+    let verdict = causality(flow, clocks)?;
+    // Where no cycle has weight 0 or more, all is known in the end.
+    let warnings = match verdict {
+        Verdict::Guarded { .. } => deadlock::deadlocks(flow, clocks, &Graph::new(flow), &flow.outputs)?,
+        Verdict::LookAhead(_) | Verdict::NextActivation => Vec::new(),
+    };
+    Ok((verdict, warnings))
+}
+
 /// Decides causality of a program; the verdict is about these outputs.
 pub fn causality_of(flow: &Flow, clocks: &Clocks, outputs: &[VarId]) -> Result<Verdict, Box<Diagnostic>> {
     let graph = Graph::new(flow);
@@ -112,11 +129,11 @@ fn guarded(flow: &Flow, graph: &Graph, component: &[usize], looping: &BTreeSet<u
                 continue;
             }
             match edge.guard {
-                Some(Guard::Condition(condition)) => {
+                Some(Guard::Condition(condition, _)) => {
                     conditions.extend(flow.var(condition).name.as_deref().map(str::to_string));
                 }
                 Some(Guard::EndOfTrace) => end_of_trace = true,
-                Some(Guard::FirstOrLast) | None => {}
+                Some(Guard::First | Guard::Last) | None => {}
             }
         }
     }

@@ -32,36 +32,36 @@ pub(super) fn mismatch(
 ) -> Diagnostic {
     let found = show(flow, terms, labels, clock_of(var));
     let expected = show(flow, terms, labels, clock);
-    let name = labels.label(var);
+    let name = labels.subject(var, "'");
     let title = match situation {
         Situation::Operands(other) => {
-            let other = labels.label(other);
-            format!("clock error: '{name}' is on clock {found} but '{other}' is on clock {expected}")
+            let other = labels.subject(other, "'");
+            format!("clock error: {name} is on clock {found} but {other} is on clock {expected}")
         }
         Situation::Sampled => {
-            format!("clock error: '{name}' is on clock {found} but sampling puts it on clock {expected}")
+            format!("clock error: {name} is on clock {found} but sampling puts it on clock {expected}")
         }
         Situation::MergeBranch(condition, _) => {
             let condition = labels.operand(condition);
             format!(
-                "clock error: '{name}' is on clock {found} but `merge {condition}` needs it on clock {expected}"
+                "clock error: {name} is on clock {found} but `merge {condition}` needs it on clock {expected}"
             )
         }
         Situation::Written => {
-            format!("clock error: '{name}' is on clock {found} but clock {expected} is written")
+            format!("clock error: {name} is on clock {found} but clock {expected} is written")
         }
     };
     let declared = flow.var(var).span;
     let mut diagnostic = Diagnostic::error(codes::CLOCK, span, title);
     if declared != span {
-        diagnostic = diagnostic.cause(declared, format!("'{name}' is here when: {found}"));
+        diagnostic = diagnostic.cause(declared, format!("{name} is here when: {found}"));
     }
     if let Situation::Operands(other) = situation
         && flow.var(other).span != span
     {
-        let other_name = labels.label(other);
+        let other_name = labels.subject(other, "'");
         diagnostic =
-            diagnostic.cause(flow.var(other).span, format!("'{other_name}' is here when: {expected}"));
+            diagnostic.cause(flow.var(other).span, format!("{other_name} is here when: {expected}"));
     }
     diagnostic = diagnostic.reason("streams are combined at the cycles where all of them are there");
     if found == expected {
@@ -87,6 +87,14 @@ fn way_out(
     clock: u32,
     situation: Situation,
 ) -> Option<String> {
+    // What is synthesised cannot be written otherwise.
+    let other = match situation {
+        Situation::Operands(other) => other,
+        Situation::Sampled | Situation::MergeBranch(..) | Situation::Written => var,
+    };
+    if !labels.is_written(var) || !labels.is_written(other) {
+        return None;
+    }
     // `when` binds tightly, so what it samples stands in parentheses.
     let name = labels.operand(var);
     let one_slower = |slow: u32, fast: u32| match terms.terms[terms.find(slow) as usize] {

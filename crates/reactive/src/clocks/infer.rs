@@ -5,6 +5,7 @@ use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors::{Situation, mismatch};
+use super::samplings::with_samplings;
 use super::{Clock, ClockId, Clocks, Root};
 use crate::flow::{Equation, Flow, Kind, Labels, Polarity, VarId, in_instances};
 
@@ -55,7 +56,7 @@ struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     fn new(flow: &'a Flow) -> Self {
-        let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources: sources(flow) };
+        let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources: with_samplings(flow, sources(flow)) };
         let labels = flow.labels().with_points();
         Inference { flow, terms, labels, diagnostics: Vec::new() }
     }

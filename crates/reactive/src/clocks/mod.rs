@@ -5,10 +5,11 @@
 //! would be combined at different times is refused.
 //!
 //! Conditions are compared as variables, up to copies and negations: `n = not c` makes `on n` the same as `on not c`. Two texts
-//! `a and b` are two conditions, since nothing says that they stay equal.
+//! `a and b` are two conditions, since nothing says that they stay equal; two texts `b when c` are one ([`samplings`]).
 
 mod errors;
 mod infer;
+mod samplings;
 
 use eddy_syntax::Diagnostic;
 

@@ -96,7 +96,7 @@ struct Writer {
 impl Writer {
     fn var(&mut self, clock: ClockId, ty: Type) -> VarId {
         let span = self.flow.vars[0].span;
-        self.flow.vars.push(Var { name: None, span, ty });
+        self.flow.vars.push(Var { name: None, span, ty, purpose: None });
         self.of_var.push(clock);
         VarId::new(self.flow.vars.len() - 1)
     }

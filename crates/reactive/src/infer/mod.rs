@@ -4,11 +4,14 @@
 //! streams.
 //!
 //! * [`scalars`]: `num`, `int` or `bool`, by unification.
-//! * [`shapes`]: sizes, by propagation.
+//! * [`shapes`]: sizes, by propagation; [`least`]: the smallest ones, where that does not tell.
+//! * [`feasible`]: operations that fit no shape.
 //! * [`classes`]: streams that are known to be alike.
 //! * [`type_errors`] and [`shape_errors`]: what is said when it fails.
 
 mod classes;
+mod feasible;
+mod least;
 mod scalars;
 mod shape_errors;
 mod shapes;
@@ -17,8 +20,10 @@ mod type_errors;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Scalar, Shape, Type};
 
+use crate::codes;
 use crate::draft::Draft;
-use crate::flow::{Flow, Labels, Named, Var, VarId};
+use crate::flow::{Flow, Labels, Named, Var, VarId, in_instances};
+pub use feasible::Sizes;
 
 /// What data say about inputs that have no written type.
 #[derive(Clone, Debug, Default)]
@@ -78,18 +83,62 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
     let labels = Labels::new(names, &draft.equations).with_points();
     let scalars = scalars::infer(&draft, hints, &labels)?;
     let shapes = shapes::infer(&draft, hints, &labels)?;
+    Ok(flow_of(draft, scalars, shapes))
+}
+
+/// The equations with their scalar types, and all shapes as if they were scalars: for what does not depend on shapes.
+pub fn with_open_sizes(draft: Draft) -> Result<Flow, Vec<Diagnostic>> {
+    let scalars = scalars_of(&draft)?;
+    let shapes = vec![Shape::scalar(); draft.vars.len()];
+    Ok(flow_of(draft, scalars, shapes))
+}
+
+/// What is said about an operation that fits no shape of what is not known.
+pub fn never_fits(draft: &Draft, sizes: Sizes) -> Option<Box<Diagnostic>> {
+    let names = draft.vars.iter().map(|var| var.name.as_deref());
+    let labels = Labels::new(names, &draft.equations).with_points();
+    let misfit = feasible::misfit(draft, &labels, sizes)?;
+    let equation = &draft.equations[misfit.equation];
+    let operation = labels.definition(equation.out);
+    let unknown: Vec<String> = misfit.unknown.iter().map(|var| format!("`{}`", labels.label(*var))).collect();
+    let whatever = match (unknown.is_empty(), sizes) {
+        (false, _) => format!("whatever the shape of {} is", unknown.join(" and ")),
+        (true, _) => "whatever the sizes are".to_string(),
+    };
+    let title = format!("`{operation}` has no shape, {whatever}");
+    let mut diagnostic = Diagnostic::error(codes::SHAPE, equation.span, title);
+    let known = misfit.known.iter().map(|(var, shape)| {
+        let label = labels.label(*var);
+        match sizes {
+            Sizes::Known => format!("`{label}` has shape {shape}"),
+            Sizes::Open if shape.is_scalar() => format!("`{label}` is a scalar"),
+            Sizes::Open => {
+                format!("`{label}` has {} {}", shape.len(), if shape.len() == 1 { "axis" } else { "axes" })
+            }
+        }
+    });
+    diagnostic = diagnostic.reason(known.collect::<Vec<_>>().join(", "));
+    Some(Box::new(in_instances(&draft.calls, equation.call, diagnostic)))
+}
+
+fn flow_of(draft: Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
     let vars = draft
         .vars
         .into_iter()
         .zip(scalars.into_iter().zip(shapes))
-        .map(|(var, (scalar, shape))| Var { name: var.name, span: var.span, ty: Type { scalar, shape } })
+        .map(|(var, (scalar, shape))| Var {
+            name: var.name,
+            span: var.span,
+            ty: Type { scalar, shape },
+            purpose: None,
+        })
         .collect();
     let Draft { equations, inputs, outputs, clocks, parameters, mut learnt, memory, calls, aliases, .. } =
         draft;
     let mut saved: Vec<Named> =
         parameters.into_iter().map(|parameter| Named { name: parameter.name, var: parameter.var }).collect();
     saved.append(&mut learnt);
-    Ok(Flow {
+    Flow {
         vars,
         equations,
         inputs,
@@ -100,5 +149,5 @@ pub fn infer(draft: Draft, hints: &Hints) -> Result<Flow, Failure> {
         tape: Vec::new(),
         calls,
         aliases,
-    })
+    }
 }

@@ -5,7 +5,7 @@
 //!
 //! 1. an operation that broadcasts and has an operand that depends on its own result, such as `h = (0.0 fby h) + v`, has the
 //!    shape of its first known operand that is no literal; if that turns out wrong, the shape that all of them on its cycle
-//!    broadcast to;
+//!    broadcast to; and if that does, all that is unknown has the smallest shapes that fit ([`least`](super::least));
 //! 2. a literal is a scalar;
 //! 3. an input is a scalar. [`Failure::defaulted`] tells these: a run may give them another shape.
 //!
@@ -27,7 +27,7 @@ use crate::flow::components::components;
 use crate::flow::{Equation, Kind, Labels, VarId, definitions};
 
 /// A tensor has at most so many axes, as in other systems. Lists nested without bound would take the square of their depth.
-const MAX_AXES: usize = 32;
+pub(super) const MAX_AXES: usize = 32;
 
 impl Property for Shape {
     fn join(&self, other: &Self) -> Option<Self> {
@@ -39,7 +39,11 @@ impl Property for Shape {
 pub(super) fn infer(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> Result<Vec<Shape>, Failure> {
     let first = attempt(draft, hints, labels, Assumption::FirstOperand);
     // What was assumed may be wrong; the message is about the first attempt all the same.
-    first.or_else(|failure| attempt(draft, hints, labels, Assumption::AllOperands).map_err(|_| failure))
+    first.or_else(|failure| {
+        let others = [Assumption::AllOperands, Assumption::Least];
+        let found = others.into_iter().find_map(|assumption| attempt(draft, hints, labels, assumption).ok());
+        found.ok_or(failure)
+    })
 }
 
 /// The inputs whose shapes do not follow from the equations.
@@ -52,12 +56,14 @@ pub(super) fn open_inputs(draft: &Draft, hints: &Hints, labels: &Labels<'_>) -> 
 
 /// What the shape of a recurrence is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Assumption {
+pub(super) enum Assumption {
     /// From the first operand of its first operation that is known and no literal.
     FirstOperand,
     /// From all operands of its operations that are: the first alone may be a scalar, as the factor in
     /// `h = factor * (0.0 fby h) + v` is.
     AllOperands,
+    /// All that is unknown grows from scalars.
+    Least,
 }
 
 fn attempt(
@@ -74,17 +80,17 @@ fn attempt(
     }
 }
 
-struct Inference<'a> {
-    draft: &'a Draft,
+pub(super) struct Inference<'a> {
+    pub(super) draft: &'a Draft,
     errors: ShapeErrors<'a>,
     assumption: Assumption,
-    classes: Classes<Shape>,
+    pub(super) classes: Classes<Shape>,
     /// Streams that are literals.
     is_literal: Vec<bool>,
     /// For each class, the equations that mention it.
-    uses: Vec<Vec<usize>>,
+    pub(super) uses: Vec<Vec<usize>>,
     /// Equations to look at again.
-    todo: Vec<usize>,
+    pub(super) todo: Vec<usize>,
     /// Operations that broadcast and depend on themselves.
     recurrences: BTreeSet<usize>,
     /// Those of them about which something was learnt.
@@ -98,7 +104,7 @@ struct Inference<'a> {
 type Step = Result<(), Box<Diagnostic>>;
 
 impl<'a> Inference<'a> {
-    fn new(draft: &'a Draft, labels: &'a Labels<'a>, assumption: Assumption) -> Self {
+    pub(super) fn new(draft: &'a Draft, labels: &'a Labels<'a>, assumption: Assumption) -> Self {
         let n_vars = draft.vars.len();
         let mut is_literal = vec![false; n_vars];
         for equation in &draft.equations {
@@ -123,7 +129,7 @@ impl<'a> Inference<'a> {
     }
 
     /// Everything that is known from the start, and which shapes are equal.
-    fn given(&mut self, hints: &Hints) -> Step {
+    pub(super) fn given(&mut self, hints: &Hints) -> Step {
         let draft = self.draft;
         for annotation in &draft.types {
             if let Some(shape) = &annotation.shape {
@@ -217,6 +223,9 @@ impl<'a> Inference<'a> {
         // From here on something is assumed; with another shape of these inputs the program may be right.
         let inputs = self.draft.inputs.iter().copied();
         self.defaulted = inputs.filter(|input| self.classes.get(*input).is_none()).collect();
+        if self.assumption == Assumption::Least && self.assume_least().is_some() {
+            return Ok(());
+        }
         self.recurrences = self.find_recurrences();
         self.ready = self.recurrences.clone();
         self.assume_recurrences()?;
@@ -347,7 +356,7 @@ impl<'a> Inference<'a> {
             if let Some(first) = operands.iter().find_map(|operand| self.known_operand(*operand)) {
                 let shape = match self.assumption {
                     Assumption::FirstOperand => first,
-                    Assumption::AllOperands => self.joined(number).unwrap_or(first),
+                    Assumption::AllOperands | Assumption::Least => self.joined(number).unwrap_or(first),
                 };
                 self.gives(number, shape)?;
                 self.spread()?;

@@ -118,6 +118,7 @@ pub fn print(program: &Program, callable: &Callable, wish: &Wish) -> Result<Stri
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
     let synthesised = prepare(program, &diff, &given, |draft| shape_hints(draft, &wish.shapes), Checks::On)?;
     let original = typed(program, callable, wish)?;
+    refusal::several_clocks(program, callable, &original.flow)?;
     let wish = &with_all_shapes(wish, &original);
     let locals = locals(&original);
     let mut linked = link(&original, &locals, callable, Types::Inferred);

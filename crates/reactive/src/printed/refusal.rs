@@ -1,10 +1,13 @@
 //! What has no printed form (section 9.5, limits).
 
 use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Scalar;
 use rustc_hash::FxHashSet;
 
 use super::link::calls;
+use crate::clocks::{self, Clock};
 use crate::codes;
+use crate::flow::{Flow, Kind, VarId};
 use crate::program::{Base, Callable, NodeId, Program};
 
 /// Nodes and `M_end` have one, if they instantiate nothing else that is synthesised.
@@ -31,6 +34,42 @@ pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Di
         }
     }
     Ok(())
+}
+
+/// `diff_N` of a node on several clocks samples `bp` for each of them, which has no printed form.
+pub(super) fn several_clocks(
+    program: &Program,
+    callable: &Callable,
+    flow: &Flow,
+) -> Result<(), Vec<Diagnostic>> {
+    let (clocks, definitions) = (clocks::infer(flow)?, flow.definitions());
+    // A constant is there whenever it is needed.
+    let is_constant = |var: VarId| {
+        definitions[var.index()].is_some_and(|number| matches!(flow.equations[number].kind, Kind::Const(_)))
+    };
+    let ports = flow.inputs.iter().chain(&flow.outputs).copied();
+    let mut nums = ports.filter(|var| flow.var(*var).ty.scalar == Scalar::Num && !is_constant(*var));
+    let sampling = |var: VarId| {
+        let (mut conditions, mut at) = (Vec::new(), clocks.of(var));
+        while let Clock::On { of, condition, polarity } = clocks.clock(at) {
+            conditions.push((condition, polarity));
+            at = of;
+        }
+        conditions
+    };
+    let Some(first) = nums.next() else { return Ok(()) };
+    let Some(other) = nums.find(|var| sampling(*var) != sampling(first)) else { return Ok(()) };
+    let name = program.name_of(callable);
+    let labels = flow.labels();
+    let title = format!(
+        "the training code of `{name}` has no printed form: `{}` and `{}` are on different clocks",
+        labels.label(first),
+        labels.label(other)
+    );
+    let diagnostic = Diagnostic::error(codes::NOT_PRINTED, flow.var(other).span, title)
+        .reason("`bp` is sampled for each clock, which only the synthesised node does")
+        .help(format!("the synthesised node can be run: `eddy run FILE --node diff_{name}`"));
+    Err(vec![diagnostic])
 }
 
 fn is_printable(callable: &Callable) -> bool {

@@ -52,8 +52,8 @@ fn culprit(flow: &Flow, simulation: &Simulation<'_>, cycle: u64) -> Option<usize
 
 fn told(flow: &Flow, number: usize, cycle: u64) -> Diagnostic {
     let equation = &flow.equations[number];
-    let label = flow.labels().label(equation.out);
-    let title = format!("training diverged: '{label}' is not finite at cycle {cycle} of this epoch");
+    let label = flow.labels().subject(equation.out, "'");
+    let title = format!("training diverged: {label} is not finite at cycle {cycle} of this epoch");
     with_help(flow.in_instances(number, Diagnostic::error(codes::DIVERGENCE, equation.span, title)))
 }
 

@@ -169,9 +169,25 @@ impl Run {
         })
     }
 
+    /// Training code of a node whose inputs may be sampled; those that are not are all there at the same cycles, or the law says nothing.
+    pub fn prepared_on_one_root(&self, name: &str) -> Result<Prepared, Stop> {
+        let is_there = |row: &Vec<Cell>| row.iter().map(Cell::is_present).collect::<Vec<_>>();
+        let on_roots = self.flow().inputs.iter().zip(&self.ready.inputs);
+        let mut on_roots = on_roots.filter(|(input, _)| self.ready.n_samplings(**input) == 0);
+        if on_roots.any(|(_, row)| Some(is_there(row)) != self.base().map(is_there)) {
+            return Err(Stop::Skipped("several roots"));
+        }
+        prepared_for(&self.text, name, &self.ready.inputs).map_err(|refusal| match refusal {
+            Refusal::Causality => Stop::Skipped("waits for itself"),
+            refusal => Stop::Broken(format!("`{name}` is refused: {refusal:?}\n{}", self.text)),
+        })
+    }
+
     /// An input on the base.
     fn base(&self) -> Option<&Vec<Cell>> {
-        self.ready.inputs.first()
+        let is_root = |input: &VarId| self.ready.n_samplings(*input) == 0;
+        let number = self.flow().inputs.iter().position(is_root)?;
+        Some(&self.ready.inputs[number])
     }
 
     /// A row of truth values on the clock of an input that N does not have.

@@ -24,7 +24,7 @@ pub struct Diff {
 /// `diff_N` with any `bp`. Seeds of outputs that stay unknown are zero.
 pub fn diff(node: &Run, choices: &mut Choices<'_>) -> Result<Diff, Stop> {
     let name = format!("diff_{}", node.name);
-    let prepared = node.prepared_on_one_clock(&name)?;
+    let prepared = node.prepared_on_one_root(&name)?;
     let bp = node.signal(&prepared, node.ready.inputs.len(), || !choices.once_in(3))?;
     let is_on = |cycle: usize| bp[cycle].truth() == Some(true);
     let mut seeds = node.seeds(choices);
@@ -94,9 +94,15 @@ fn moves_by_cotangents(case: &Case, node: &Run) -> Result<(), Stop> {
     let expected = kernel::gradient(&unrolled, (targets, &seeds), &sources, node.ready.n_cycles)?;
     let reported = run.rows_of(&run.flow().outputs[node.flow().outputs.len()..]);
     for (number, row) in reported.iter().enumerate() {
-        let is_there = |(cell, bp): (&Cell, &Cell)| cell.is_present() == (bp.truth() == Some(true));
-        if !row.iter().zip(&bp).all(is_there) {
-            return Err(Stop::Broken(format!("dx number {number} is not there where bp is true")));
+        let is_there = |cycle: usize| match &run.row(run.sources[number])[cycle] {
+            // Whether it is there is not known either.
+            Cell::Unknown => true,
+            source => {
+                row[cycle].is_present() == (source.is_present() && bp[cycle].truth() == Some(true))
+            }
+        };
+        if !(0..row.len()).all(is_there) {
+            return Err(Stop::Broken(format!("dx number {number} is not there where x is and bp is true")));
         }
     }
     let masked: Rows = reported.iter().zip(&expected).map(|(row, expected)| masked(row, expected)).collect();

@@ -9,7 +9,7 @@
 //!   schedule.
 //! * the laws: [`semantics`](semantics) (P1, P8), [`order`](order) (P2, P3), [`horizon`](horizon) (P4, P5),
 //!   [`knowledge`](knowledge) (P6), [`delays`](delays) (P7), [`instances`](instances) (P12), [`lists`](lists) (P15),
-//!   [`printed`](printed) (P19), [`streaming`](streaming), [`text`](text), [`refusals`](refusals), and what the programs are like,
+//!   [`printed`](printed) (P19), [`deadlocks`](deadlocks), [`streaming`](streaming), [`text`](text), [`shapes`](shapes), [`refusals`](refusals), and what the programs are like,
 //!   [`distribution`](distribution).
 //!
 //! The laws of derivatives are in `tests/derivatives`.
@@ -19,6 +19,7 @@ mod generated;
 
 mod naive;
 
+mod deadlocks;
 mod delays;
 mod distribution;
 mod horizon;
@@ -29,5 +30,6 @@ mod order;
 mod printed;
 mod refusals;
 mod semantics;
+mod shapes;
 mod streaming;
 mod text;

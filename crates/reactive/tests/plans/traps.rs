@@ -26,7 +26,7 @@ fn with_trap(ready: &Ready, choices: &mut Choices<'_>) -> Option<Ready> {
     let mut of_var: Vec<_> = flow.var_ids().map(|var| clocks.of(var)).collect();
     let mut define = |kind: Kind, ty| {
         let (span, out) = (flow.equations[0].span, VarId::new(flow.vars.len()));
-        flow.vars.push(Var { name: None, span, ty });
+        flow.vars.push(Var { name: None, span, ty, purpose: None });
         flow.equations.push(Equation { out, kind, span, call: None });
         of_var.push(clocks.of(var));
         out

@@ -1,0 +1,284 @@
+//! Operations that fit no shape: what `check` says of a node whose sizes are open, if no size can help.
+//!
+//! A node like `f(x) -> (y)  y = matmul(x, zeros([3,4,5]));` has no shape for `x` alone; neither has any other. Operations are looked at one by one, with what
+//! is known about their operands without assuming anything, and shapes for the rest are tried: small sizes, and those which occur in the operation and its
+//! other operands. The rules of operations only compare sizes with each other and with the operation's own constants, so if none of these fits, none does
+//! (a test tries that for all operations). Where too many would have to be tried, the operation counts as fitting.
+
+use eddy_tensor::{Op, Shape, ShapeRule, Static};
+
+use super::Hints;
+use super::shapes::{Assumption, Inference};
+use crate::draft::Draft;
+use crate::flow::{Kind, Labels, VarId};
+
+/// Whether sizes that are known may be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// They are part of the program.
+    Known,
+    /// They come from compile-time constants that were made up: only ranks count.
+    Open,
+}
+
+/// What is known about an operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Operand {
+    Shape(Shape),
+    Rank(usize),
+    Unknown,
+}
+
+/// More combinations are not tried.
+const MAX_TRIALS: usize = 1 << 17;
+/// Unknown operands have at most this many axes in trials: no operation needs more.
+const MAX_RANK: usize = 4;
+
+/// An operation that fits no shape of its unknown operands.
+pub(super) struct Misfit {
+    pub equation: usize,
+    /// The operands about which nothing is known.
+    pub unknown: Vec<VarId>,
+    /// The others, with their shapes.
+    pub known: Vec<(VarId, Shape)>,
+}
+
+/// The first operation that fits no shape.
+pub(super) fn misfit(draft: &Draft, labels: &Labels<'_>, sizes: Sizes) -> Option<Misfit> {
+    let mut inference = Inference::new(draft, labels, Assumption::FirstOperand);
+    // What is wrong here is told by inference; with made-up sizes it proves nothing.
+    inference.given(&Hints::default()).ok()?;
+    let mut todo = std::mem::take(&mut inference.todo);
+    while let Some(number) = todo.pop() {
+        let equation = &draft.equations[number];
+        let Kind::Apply(op, operands) = &equation.kind else { continue };
+        if !matches!(op.shape_rule(), ShapeRule::Broadcast | ShapeRule::Function) {
+            continue;
+        }
+        let shapes: Vec<Option<Shape>> =
+            operands.iter().map(|operand| inference.classes.get(*operand)).collect();
+        let known: Vec<Operand> = shapes.iter().map(|shape| operand(shape.as_ref(), sizes)).collect();
+        if !fits(op, &known) {
+            let pairs = || operands.iter().copied().zip(shapes.iter().cloned());
+            return Some(Misfit {
+                equation: number,
+                unknown: pairs().filter(|(_, shape)| shape.is_none()).map(|(var, _)| var).collect(),
+                known: pairs().filter_map(|(var, shape)| Some((var, shape?))).collect(),
+            });
+        }
+        let shapes: Option<Vec<&Shape>> = shapes.iter().map(Option::as_ref).collect();
+        if let Some(shape) = shapes.and_then(|shapes| op.shape(&shapes).ok())
+            && inference.classes.get(equation.out).is_none()
+            && inference.classes.set(equation.out, shape, equation.span).is_ok()
+        {
+            let class = inference.classes.find(equation.out);
+            todo.extend(&inference.uses[class]);
+        }
+    }
+    None
+}
+
+fn operand(shape: Option<&Shape>, sizes: Sizes) -> Operand {
+    match (shape, sizes) {
+        (None, _) => Operand::Unknown,
+        (Some(shape), Sizes::Known) => Operand::Shape(shape.clone()),
+        (Some(shape), Sizes::Open) => Operand::Rank(shape.len()),
+    }
+}
+
+/// Whether an operation has a shape for some shapes of such operands.
+fn fits(op: &Op, operands: &[Operand]) -> bool {
+    let n_unknown = operands.iter().filter(|operand| **operand == Operand::Unknown).count();
+    // With nothing known there is always a way; with several unknown operands there are too many.
+    if n_unknown == operands.len() {
+        return true;
+    }
+    if op.shape_rule() == ShapeRule::Broadcast {
+        // A scalar broadcasts with everything, and so do axes of one element.
+        let shapes = operands.iter().filter_map(|operand| match operand {
+            Operand::Shape(shape) => Some(shape),
+            Operand::Rank(_) | Operand::Unknown => None,
+        });
+        let mut joined = Ok(Shape::scalar());
+        for shape in shapes {
+            joined = joined.and_then(|joined| joined.broadcast(shape));
+        }
+        return joined.is_ok();
+    }
+    if n_unknown > 1 {
+        return true;
+    }
+    let sizes = candidate_sizes(op, operands);
+    let ranks = if n_unknown == 0 { 0..=0 } else { 0..=MAX_RANK };
+    ranks.into_iter().any(|rank| fits_with_rank(op, operands, rank, &sizes))
+}
+
+/// As [`fits`], with this rank of the unknown operand.
+fn fits_with_rank(op: &Op, operands: &[Operand], rank: usize, sizes: &[usize]) -> bool {
+    let n_open: usize = operands
+        .iter()
+        .map(|operand| match operand {
+            Operand::Shape(_) => 0,
+            Operand::Rank(rank) => *rank,
+            Operand::Unknown => rank,
+        })
+        .sum();
+    let n_trials = u32::try_from(n_open).ok().and_then(|n| sizes.len().checked_pow(n));
+    let Some(n_trials) = n_trials.filter(|n| *n <= MAX_TRIALS) else { return true };
+    (0..n_trials).any(|trial| {
+        let mut rest = trial;
+        let mut open = |n: usize| -> Shape {
+            let digits: Vec<usize> = (0..n)
+                .map(|_| {
+                    let size = sizes[rest % sizes.len()];
+                    rest /= sizes.len();
+                    size
+                })
+                .collect();
+            Shape::new(&digits)
+        };
+        let shapes: Vec<Shape> = operands
+            .iter()
+            .map(|operand| match operand {
+                Operand::Shape(shape) => shape.clone(),
+                Operand::Rank(rank) => open(*rank),
+                Operand::Unknown => open(rank),
+            })
+            .collect();
+        op.shape(&shapes.iter().collect::<Vec<_>>()).is_ok()
+    })
+}
+
+/// Sizes that are tried: small ones, those of the operation and of its operands, and what they add up to or multiply to.
+fn candidate_sizes(op: &Op, operands: &[Operand]) -> Vec<usize> {
+    let mut sizes = vec![1, 2, 3];
+    for operand in operands {
+        if let Operand::Shape(shape) = operand {
+            sizes.extend(shape.iter().copied());
+            sizes.extend(shape.n_elements());
+        }
+    }
+    for constant in op.statics() {
+        match constant {
+            Static::Int(n) => {
+                let n = usize::try_from(n).unwrap_or(0);
+                sizes.extend([n, n.saturating_add(1)]);
+            }
+            Static::List(ns) => {
+                let ns: Vec<usize> = ns.iter().filter_map(|n| usize::try_from(*n).ok()).collect();
+                sizes.push(ns.iter().fold(1, |product: usize, n| product.saturating_mul(*n)));
+                sizes.extend(ns);
+            }
+            Static::Num(_) => {}
+        }
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All shapes of at most four axes with these sizes.
+    fn shapes(sizes: &[usize], max_rank: usize) -> Vec<Shape> {
+        let mut found = vec![Vec::new()];
+        let mut last = found.clone();
+        for _ in 0..max_rank {
+            last = last
+                .iter()
+                .flat_map(|shape: &Vec<usize>| {
+                    sizes.iter().map(move |size| shape.iter().copied().chain([*size]).collect())
+                })
+                .collect();
+            found.extend(last.iter().cloned());
+        }
+        found.iter().map(|shape| Shape::new(shape)).collect()
+    }
+
+    fn operations() -> Vec<Op> {
+        use Op::*;
+        let shape = |sizes: &[usize]| Shape::new(sizes);
+        vec![
+            MatMul,
+            Concat,
+            Conv2d,
+            Conv2dDx,
+            Conv2dDk,
+            Transpose,
+            Outer,
+            Softmax,
+            SumTo,
+            Index(0),
+            Index(5),
+            Reshape(shape(&[4, 7])),
+            Reshape(shape(&[])),
+            Sum(None),
+            Sum(Some(1)),
+            Max(Some(0)),
+            Mean(Some(2)),
+            Slice(2, 5),
+            Pad(1, 7),
+            Spread(1, 4),
+            Broadcast(shape(&[4, 7])),
+            Reduce(shape(&[7])),
+        ]
+    }
+
+    /// Where an operation fits, it is found to fit with any of its operands hidden, and with sizes hidden.
+    #[test]
+    fn what_fits_is_found_to_fit() {
+        let mut n_tried = 0;
+        for op in operations() {
+            let is_binary =
+                [MatMulOrLike::Two, MatMulOrLike::One].into_iter().find(|arity| arity.accepts(&op));
+            let Some(arity) = is_binary else { panic!("`{}` has another number of operands", op.name()) };
+            let all = shapes(&[1, 4, 5, 7, 28], if arity == MatMulOrLike::Two { 3 } else { 4 });
+            for left in &all {
+                let rights: &[Shape] = if arity == MatMulOrLike::Two { &all } else { &all[..1] };
+                for right in rights {
+                    let operands: Vec<&Shape> = [left, right].into_iter().take(arity as usize).collect();
+                    if op.shape(&operands).is_err() {
+                        continue;
+                    }
+                    n_tried += 1;
+                    let known = |shape: &&Shape| Operand::Shape((*shape).clone());
+                    for hidden in 0..operands.len() {
+                        let mut some: Vec<Operand> = operands.iter().map(known).collect();
+                        some[hidden] = Operand::Unknown;
+                        assert!(fits(&op, &some), "{} {operands:?} without {hidden}", op.name());
+                    }
+                    let ranks: Vec<Operand> =
+                        operands.iter().map(|shape| Operand::Rank(shape.len())).collect();
+                    assert!(fits(&op, &ranks), "{} {operands:?} by ranks", op.name());
+                }
+            }
+        }
+        assert!(n_tried > 1000, "only {n_tried}");
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum MatMulOrLike {
+        One = 1,
+        Two = 2,
+    }
+
+    impl MatMulOrLike {
+        fn accepts(self, op: &Op) -> bool {
+            use Op::{Concat, Conv2d, Conv2dDk, Conv2dDx, MatMul, Outer, SumTo};
+            matches!(op, MatMul | Concat | Conv2d | Conv2dDx | Conv2dDk | Outer | SumTo) == (self == Self::Two)
+        }
+    }
+
+    #[test]
+    fn what_fits_nothing_is_found() {
+        let known = |sizes: &[usize]| Operand::Shape(Shape::new(sizes));
+        assert!(!fits(&Op::MatMul, &[Operand::Unknown, known(&[3, 4, 5])]));
+        assert!(!fits(&Op::MatMul, &[known(&[]), Operand::Unknown]));
+        assert!(!fits(&Op::MatMul, &[Operand::Rank(2), Operand::Rank(0)]));
+        assert!(!fits(&Op::Index(1), &[Operand::Rank(0)]));
+        assert!(!fits(&Op::Add, &[known(&[2]), known(&[3])]));
+        assert!(fits(&Op::Add, &[Operand::Rank(1), Operand::Rank(3)]));
+    }
+}
