@@ -37,9 +37,7 @@ fn find(code: &str) -> Result<(&'static dyn Language, &'static Page), String> {
     if let Some(found) = all().find(|(_, page)| is_wanted(page)) {
         return Ok(found);
     }
-    // Most codes are in upper case, some are words.
-    let near = nearest(&code.to_uppercase(), all().map(|(_, page)| page.code));
-    let tip = match near.or(nearest(&code.to_lowercase(), all().map(|(_, page)| page.code))) {
+    let tip = match nearest(code, all().map(|(_, page)| page.code)) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`eddy explain` lists all codes".to_owned(),
     };

@@ -32,7 +32,7 @@ pub fn of_file(file: &Path) -> Result<&'static dyn Language, String> {
         return Ok(*language);
     }
     let known = LANGUAGES.iter().flat_map(|language| language.extensions()).copied();
-    let tip = match nearest(&extension.to_lowercase(), known) {
+    let tip = match nearest(&extension, known) {
         Some(meant) => format!("did you mean `{}`?", file.with_extension(meant).display()),
         None => "name the language with `--lang NAME`".to_owned(),
     };

@@ -3,6 +3,10 @@
 //! A clock is a root, or a clock sampled by a condition: `base on c on not d`. Inference, which belongs to the language, finds the
 //! clock of each stream; passes that come after it, such as planning, get a flow and its clocks.
 
+use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
+
 use crate::{Flow, Polarity, VarId};
 
 /// A clock; see [`Clocks`] for what it stands for.
@@ -53,13 +57,15 @@ pub struct Clocks {
     of_var: Vec<ClockId>,
     /// Streams that stand for roots that no input owns, one for each; the environment demands them.
     demanded: Vec<VarId>,
+    /// The number of each root, by its owner. Only messages and listings name roots, so they are counted at the first question.
+    root_numbers: OnceLock<FxHashMap<VarId, usize>>,
 }
 
 impl Clocks {
     /// The clocks of a program: all clocks, each after the one that it samples; that of each stream; and the streams that stand
     /// for roots that no input owns.
     pub fn new(clocks: Vec<Clock>, of_var: Vec<ClockId>, demanded: Vec<VarId>) -> Clocks {
-        Clocks { clocks, of_var, demanded }
+        Clocks { clocks, of_var, demanded, root_numbers: OnceLock::new() }
     }
 
     /// The clock of a stream.
@@ -114,18 +120,23 @@ impl Clocks {
     /// `base` for the first root that an input lies on, then `'a`, `'b`, and so on.
     fn root_name(&self, flow: &Flow, root: Root) -> String {
         let Root::Input(owner) = root else { return "base".to_string() };
-        let mut owners: Vec<VarId> = Vec::new();
-        for input in &flow.inputs {
-            if let Clock::Root(Root::Input(owner)) = self.clock(self.of(*input))
-                && !owners.contains(&owner)
-            {
-                owners.push(owner);
-            }
-        }
-        match owners.iter().position(|other| *other == owner) {
+        let numbers = self.root_numbers.get_or_init(|| self.number_roots(flow));
+        match numbers.get(&owner) {
             None | Some(0) => "base".to_string(),
             Some(number) => letters(number - 1),
         }
+    }
+
+    /// The roots in the order of the first inputs that lie on them.
+    fn number_roots(&self, flow: &Flow) -> FxHashMap<VarId, usize> {
+        let mut numbers = FxHashMap::default();
+        for input in &flow.inputs {
+            if let Clock::Root(Root::Input(owner)) = self.clock(self.of(*input)) {
+                let next = numbers.len();
+                numbers.entry(owner).or_insert(next);
+            }
+        }
+        numbers
     }
 }
 

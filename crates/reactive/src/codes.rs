@@ -12,6 +12,8 @@ pub const LEXICAL: Code = "E0101";
 pub const SYNTAX: Code = "E0102";
 /// A number beyond what it may be.
 pub const OUT_OF_RANGE: Code = "E0103";
+/// An operator before `fby` belongs to the first value, which is probably not meant.
+pub const FIRST_VALUE: Code = "E0104";
 
 /// A variable that the node does not define.
 pub const UNKNOWN_VARIABLE: Code = "E0201";
@@ -97,6 +99,10 @@ pub const NO_CHECKPOINTS: Code = "E0904";
 /// Compiled code and the simulator disagree.
 pub const DISAGREEMENT: Code = "E0908";
 
+/// What `max` is not: it reduces an axis, and elsewhere it compares two values.
+pub const LARGER_OF_TWO: &str =
+    "`max(x)` and `max(x, axis)` are the largest element of a tensor; the larger of two values is `maximum(x, y)`";
+
 macro_rules! page {
     ($code:literal) => {
         Page { code: $code, text: include_str!(concat!("../../../docs/errors/", $code, ".md")) }
@@ -108,6 +114,7 @@ pub const PAGES: &[Page] = &[
     page!("E0101"),
     page!("E0102"),
     page!("E0103"),
+    page!("E0104"),
     page!("E0201"),
     page!("E0202"),
     page!("E0203"),

@@ -2,11 +2,11 @@
 
 use eddy_syntax::suggest::nearest;
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::EvalError;
+use eddy_tensor::{EvalError, Op};
 
 use crate::codes;
 use crate::engine::Failure;
-use crate::flow::{Equation, Flow};
+use crate::flow::{Equation, Flow, Kind};
 use crate::kahn;
 use crate::simulate::{self, Contradiction};
 
@@ -14,7 +14,14 @@ use crate::simulate::{self, Contradiction};
 pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> Diagnostic {
     let Equation { out, span, .. } = flow.equations[equation];
     let title = format!("{error} at cycle {cycle} in {}", flow.labels().subject(out, "'"));
-    flow.in_instances(equation, Diagnostic::error(codes::ARITHMETIC, span, title))
+    let diagnostic = flow.in_instances(equation, Diagnostic::error(codes::ARITHMETIC, span, title));
+    match (error, &flow.equations[equation].kind) {
+        (EvalError::OnehotOutOfRange { .. }, Kind::Apply(Op::Onehot(n), _)) => diagnostic.reason(match n {
+            0 => "`onehot(0, i)` has no places".to_string(),
+            n => format!("`onehot({n}, i)` has the places 0 to {}", n - 1),
+        }),
+        _ => diagnostic,
+    }
 }
 
 /// Streams were not there together.

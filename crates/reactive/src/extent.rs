@@ -4,7 +4,7 @@
 //! equations stops each of them, but only after millions were made; a caller of a node that is too large is too large itself, and
 //! is not tried.
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Diagnostics};
 
 use crate::codes;
 use crate::elaborate::{Given, MAX_DEPTH, MAX_EQUATIONS, elaborate};
@@ -13,7 +13,7 @@ use crate::resolve::{callees, callees_first};
 
 /// What is said about the nodes that are too large, one message for each that does not merely call another.
 pub fn too_large(program: &Program) -> Vec<Diagnostic> {
-    let Some(order) = callees_first(program, &mut Vec::new()) else {
+    let Some(order) = callees_first(program, &mut Diagnostics::default()) else {
         unreachable!("resolution refuses nodes that instantiate themselves")
     };
     let n_nodes = program.nodes.len();

@@ -96,7 +96,9 @@ impl Language for Reactive {
         }
         if command == Command::Run && options.node.is_some() {
             eddy_loader::set_threads(options.threads);
-            return stream::run(&program, sources, options, data, out);
+            let mut verdict = stream::run(&program, sources, options, data, out)?;
+            verdict.diagnostics.splice(0..0, program.warnings);
+            return Ok(verdict);
         }
         let mut found = Vec::new();
         let text = match command {
@@ -156,7 +158,7 @@ impl Language for Reactive {
 /// What is not done although the program was accepted.
 fn warnings(program: &Program, command: Command, end: Span) -> Vec<Diagnostic> {
     let tree = &program.modules[Program::MAIN].tree;
-    let mut warnings: Vec<Diagnostic> = Vec::new();
+    let mut warnings: Vec<Diagnostic> = program.warnings.clone();
     if matches!(command, Command::Run | Command::Trace) && tree.runs().next().is_none() {
         let title = "nothing to run: the file has no test bench";
         let warning = Diagnostic::warning(codes::NOTHING_TO_RUN, end, title)

@@ -96,7 +96,8 @@ pub fn typed(
     let flow = infer(draft, &hints)?;
     let gradients = if given.batch.is_some() { Gradients::Apart } else { Gradients::AsTheyAre };
     let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
-    let warnings = expanded.warnings;
+    let mut warnings = expanded.warnings;
+    warnings.extend_from_slice(&program.warnings);
     let Some(n) = given.batch else { return Ok(Typed { flow: expanded.flow, batch: None, warnings }) };
     let (flow, batch) = batch(expanded.flow, n, &expanded.gradients)?;
     Ok(Typed { flow, batch: Some(batch), warnings })

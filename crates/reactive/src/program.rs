@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::names::Names;
-use crate::resolve::synthesis;
+use crate::resolve::{listing, synthesis};
 use crate::tree::{self, Annotation, ExprId, Polarity};
 
 /// A node.
@@ -116,6 +116,8 @@ pub struct Program {
     pub customs: FxHashMap<NodeId, Customs>,
     /// The nodes that the main file sees.
     pub visible: BTreeMap<String, Base>,
+    /// What looks wrong in the main file and is accepted.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A file.
@@ -281,10 +283,17 @@ impl Program {
                 }
                 Err(vec![match nearest(name, self.visible.keys().map(String::as_str)) {
                     Some(meant) => diagnostic.suggest(span, meant),
-                    None => diagnostic,
+                    None => listing(diagnostic, &self.declared_names()),
                 }])
             }
         }
+    }
+
+    /// The names of the nodes of the main file, in their order.
+    fn declared_names(&self) -> Vec<&str> {
+        let nodes = self.nodes.iter().filter(|node| node.module == Program::MAIN);
+        let trains = self.trains.iter().filter(|train| train.module == Program::MAIN);
+        nodes.map(|node| node.name.as_str()).chain(trains.map(|train| train.name.as_str())).collect()
     }
 
     /// A `train` declaration.

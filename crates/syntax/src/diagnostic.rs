@@ -186,6 +186,15 @@ impl Diagnostics {
         }
     }
 
+    /// Adds one that takes long to make; it is made only if it is kept.
+    pub fn push_with(&mut self, make: impl FnOnce() -> Diagnostic) {
+        if self.is_full() {
+            self.n_more += 1;
+        } else {
+            self.kept.push(make());
+        }
+    }
+
     /// Whether one more would not be kept; a hint that takes long to find can then be left out.
     pub fn is_full(&self) -> bool {
         self.kept.len() >= Self::MAX
@@ -194,6 +203,13 @@ impl Diagnostics {
     /// The last one, to add to it; none if it was not kept.
     pub fn last_mut(&mut self) -> Option<&mut Diagnostic> {
         if self.n_more == 0 { self.kept.last_mut() } else { None }
+    }
+
+    /// Says what to do about the mistake at this place, if it was kept.
+    pub fn explain_at(&mut self, span: Span, help: impl FnOnce() -> Help) {
+        if let Some(diagnostic) = self.kept.iter_mut().find(|diagnostic| diagnostic.primary.span == span) {
+            diagnostic.help = Some(help());
+        }
     }
 
     /// Those that were kept, in the order of the source; the last one says how many more there were.

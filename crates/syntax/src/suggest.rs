@@ -1,10 +1,12 @@
 //! Which known word a misspelt one was meant to be.
 
-/// The candidate nearest to `word`, if one is near enough to be worth suggesting; ties go to the first.
+/// The candidate nearest to `word`, if one is near enough to be worth suggesting; ties go to the first. A word that
+/// differs only in the case of its letters is always near; `word` itself is never suggested.
 ///
 /// ```
 /// use eddy_syntax::suggest::nearest;
 /// assert_eq!(nearest("lenght", ["width", "length"]), Some("length"));
+/// assert_eq!(nearest("LSTM", ["last", "lstm"]), Some("lstm"));
 /// assert_eq!(nearest("zzz", ["width", "length"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -12,11 +14,15 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     // only one there is.
     let n_letters = word.chars().count();
     let limit = if n_letters == 2 { 1 } else { n_letters / 3 };
+    let lower = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        // Cheap, and true of nearly all candidates: a character has at most four bytes.
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * limit && *candidate != word)
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
-        .min_by_key(|(distance, _)| *distance)
+        // Of two that are equally near, the one with the letters that were written.
+        .min_by_key(|(near, candidate)| (*near, distance(word, candidate)))
         .map(|(_, candidate)| candidate)
 }
 

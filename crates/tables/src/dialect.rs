@@ -24,6 +24,19 @@ impl Dialect {
         }
     }
 
+    /// How a recursive function is written, for messages: there is no `let rec`.
+    pub fn recursion(self) -> &'static str {
+        match self {
+            Dialect::Lambda => {
+                "there is no `let rec`: a recursive function is a fixed point, `let Z = \\f. (\\x. f (\\v. x x v)) (\\x. f (\\v. x x v)) in Z (\\f. \\n. …)`"
+            }
+            Dialect::SystemF => "there is no `let rec`: a recursive function is written `fix f : int -> int. \\n:int. …`",
+            Dialect::References => {
+                "there is no `let rec`: a recursive function is read from a reference, `let r = ref (\\n:int. n) in let u = r := \\n:int. … (!r) … in !r`"
+            }
+        }
+    }
+
     /// Whether variables are written with their types, and run-time type errors are the value `wrong`.
     pub fn is_typed(self) -> bool {
         self != Dialect::Lambda

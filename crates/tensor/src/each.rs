@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_slice_without_a_value_leaves_none() {
-        check(&each(Op::Onehot(3), &[true]), &["[1,7,2]"], "the index is out of range of onehot");
+        check(&each(Op::Onehot(3), &[true]), &["[1,7,2]"], "the index 7 is out of range of onehot");
     }
 
     #[test]

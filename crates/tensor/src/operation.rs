@@ -59,7 +59,7 @@ pub(crate) trait Operation {
     }
 }
 
-/// Why an operation has no value at these operands. It carries nothing, so that a result stays two words.
+/// Why an operation has no value at these operands. It carries at most half a word, so that a result stays two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalError {
     /// `div` or `mod` by zero.
@@ -69,17 +69,23 @@ pub enum EvalError {
     /// `int` of a number that no 64-bit integer is near to, or of NaN.
     IntOutOfRange,
     /// `onehot` of an index outside the vector.
-    OnehotOutOfRange,
+    OnehotOutOfRange {
+        /// The index, or the nearest one of 32 bits.
+        index: i32,
+    },
 }
 
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EvalError::DivisionByZero => "division by zero",
-            EvalError::IntegerOverflow => "integer overflow",
-            EvalError::IntOutOfRange => "the number is out of range of int",
-            EvalError::OnehotOutOfRange => "the index is out of range of onehot",
-        })
+        match self {
+            EvalError::DivisionByZero => f.write_str("division by zero"),
+            EvalError::IntegerOverflow => f.write_str("integer overflow"),
+            EvalError::IntOutOfRange => f.write_str("the number is out of range of int"),
+            EvalError::OnehotOutOfRange { index: i32::MIN | i32::MAX } => {
+                f.write_str("an index beyond 32 bits is out of range of onehot")
+            }
+            EvalError::OnehotOutOfRange { index } => write!(f, "the index {index} is out of range of onehot"),
+        }
     }
 }
 

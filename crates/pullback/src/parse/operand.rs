@@ -14,7 +14,11 @@ impl Parser<'_> {
         let symbol = match token.kind {
             TokenKind::Number => return self.number(),
             TokenKind::Name => {
-                let name = self.names.intern(self.cursor.slice(start));
+                let text = self.cursor.slice(start);
+                if self.starts_choice(text) {
+                    return self.no_choice();
+                }
+                let name = self.names.intern(text);
                 return self.atom(ExprKind::Name(name), start);
             }
             TokenKind::Symbol(symbol) => symbol,
@@ -46,6 +50,26 @@ impl Parser<'_> {
             "vjp" => self.open(Frame::SugarFunction { start, sugar: Sugar::Vjp }),
             _ => self.fail("an expression"),
         }
+    }
+
+    /// Whether an `if` stands here that has a `then`: as names, the two would be applied to each other.
+    fn starts_choice(&self, text: &str) -> bool {
+        // A condition is short; and nothing is looked for in the whole program at each of many places.
+        const MAX_TOKENS: usize = 64;
+        let is_then = |ahead| {
+            let token = self.cursor.ahead(ahead);
+            token.kind == TokenKind::Name && self.cursor.slice(token.span) == "then"
+        };
+        text == "if" && (1..MAX_TOKENS).any(is_then)
+    }
+
+    fn no_choice(&mut self) -> State {
+        self.syntax_error("an expression");
+        self.cursor.help(
+            "there is no `if`: every function of this language has derivatives everywhere; a smooth choice is \
+             `sigmoid(k * c) * a + (1 - sigmoid(k * c)) * b`",
+        );
+        self.recover()
     }
 
     /// Whether the next token starts something that an application takes as an argument.
@@ -144,6 +168,9 @@ impl Parser<'_> {
             binder.span = binder.span.to(self.cursor.previous());
         }
         if !self.expect("=") {
+            if self.cursor.slice(self.cursor.previous()) == "rec" {
+                self.cursor.help("there is no `let rec`: programs of this language have no recursion");
+            }
             return self.recover_let(start, head_at);
         }
         self.wait(Frame::LetBound { start, binder })

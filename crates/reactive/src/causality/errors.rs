@@ -2,14 +2,18 @@
 
 use eddy_syntax::{Diagnostic, Severity};
 
-use crate::codes;
 use super::graph::{Edge, Graph, Guard};
+use crate::codes;
 use crate::flow::{Flow, Labels, VarId, in_instance};
+
+/// A cycle is shown by at most so many of its streams: no reader follows a longer one, and the page would be as long as the
+/// program.
+const MAX_SHOWN: usize = 12;
 
 /// A stream needs its own value at the same cycle.
 pub(super) fn instantaneous(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Diagnostic {
     let names = names(flow, labels, cycle);
-    let title = format!("causality error: instantaneous cycle through {}", names.join(" -> "));
+    let title = format!("causality error: instantaneous cycle through {}", shown(&names));
     on_cycle(flow, labels, cycle, title)
         .reason(format!("each waits for the next at the same cycle: {}", path(labels, cycle)))
         .help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
@@ -17,7 +21,7 @@ pub(super) fn instantaneous(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -
 
 /// A stream needs its own future, without end.
 pub(super) fn infinite_future(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Diagnostic {
-    let names = names(flow, labels, cycle).join(" -> ");
+    let names = shown(&names(flow, labels, cycle));
     let title = format!(
         "causality error: {names} depends on the infinite future (a post cycle that no merge or if breaks)"
     );
@@ -160,7 +164,8 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
     let mut spans: Vec<_> = cycle.iter().filter_map(|var| Some((span(*var)?, *var))).collect();
     spans.sort_by_key(|(span, _)| span.start);
     let mut diagnostic = Diagnostic::error(codes::CAUSALITY, spans[0].0, title);
-    for (span, var) in spans.iter().skip(1).filter(|(_, var)| flow.var(*var).name.is_some()) {
+    let named = spans.iter().skip(1).filter(|(_, var)| flow.var(*var).name.is_some());
+    for (span, var) in named.take(MAX_SHOWN) {
         diagnostic = diagnostic.cause(*span, format!("{} is on the cycle", labels.subject(*var, "`")));
     }
     // A cycle may go through several instances; the calls that are written in the node of another are not needed.
@@ -170,6 +175,7 @@ fn on_cycle(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId], title: String) ->
     calls.dedup();
     calls
         .iter()
+        .take(MAX_SHOWN)
         .map(|call| &flow.calls[*call])
         .fold(diagnostic, |diagnostic, call| in_instance(&call.node, call.span, diagnostic))
 }
@@ -192,12 +198,25 @@ fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
     names
 }
 
+/// Names with arrows between them, as many as are shown.
+fn shown(names: &[String]) -> String {
+    let mut text = names[..names.len().min(MAX_SHOWN)].join(" -> ");
+    if names.len() > MAX_SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - MAX_SHOWN));
+    }
+    text
+}
+
 /// `y -> z -> y`.
 fn path(labels: &Labels<'_>, cycle: &[VarId]) -> String {
     let around = cycle.iter().chain([&cycle[0]]);
     let mut steps: Vec<(String, bool)> =
         around.map(|var| (labels.subject(*var, ""), labels.is_written(*var))).collect();
-    // Several parts of one derivative in a row are told once.
+    // Several parts of one derivative in a row are one step.
     steps.dedup_by(|step, before| step == before && !step.1);
-    steps.into_iter().map(|(step, _)| step).collect::<Vec<_>>().join(" -> ")
+    let mut steps: Vec<String> = steps.into_iter().map(|(step, _)| step).collect();
+    if steps.len() > MAX_SHOWN + 1 {
+        steps.splice(MAX_SHOWN..steps.len() - 1, ["…".to_string()]);
+    }
+    steps.join(" -> ")
 }

@@ -1,6 +1,7 @@
 //! What is said about streams that tick at different times.
 
 use eddy_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
 
 use super::infer::{Term, Terms, clock_of};
 use crate::codes;
@@ -171,14 +172,15 @@ fn show(flow: &Flow, terms: &Terms, labels: &Labels<'_>, clock: u32) -> String {
         conditions.push(format!(" on {not}{}", labels.operand(condition)));
         at = terms.find(of);
     }
-    let mut roots: Vec<u32> = Vec::new();
+    let mut roots: FxHashMap<u32, usize> = FxHashMap::default();
     for input in &flow.inputs {
         let root = terms.find(clock_of(*input));
-        if matches!(terms.terms[root as usize], Term::Free) && !roots.contains(&root) {
-            roots.push(root);
+        if matches!(terms.terms[root as usize], Term::Free) {
+            let next = roots.len();
+            roots.entry(root).or_insert(next);
         }
     }
-    let mut text = match roots.iter().position(|root| *root == at) {
+    let mut text = match roots.get(&at) {
         None | Some(0) => "base".to_string(),
         Some(number) => letters(number - 1),
     };

@@ -1,6 +1,6 @@
 //! Clock inference by unification with occurs check.
 
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,6 +24,9 @@ pub(super) struct Terms {
     pub terms: Vec<Term>,
     /// A condition is what it is a copy or a negation of.
     sources: Vec<(VarId, bool)>,
+    /// For each clock a step towards the root that it is sampled from in the end, past all samplings: the occurs check asks for
+    /// that root alone, so that samplings nested n deep take n steps and not their square.
+    ends: Vec<u32>,
 }
 
 pub(super) fn infer(flow: &Flow, is_strict: bool) -> Result<Clocks, Vec<Diagnostic>> {
@@ -56,7 +59,10 @@ struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     fn new(flow: &'a Flow) -> Self {
-        let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources: with_samplings(flow, sources(flow)) };
+        let n_vars = u32::try_from(flow.vars.len()).expect("elaboration stops before 2^32 streams");
+        let ends = (0..n_vars).collect();
+        let sources = with_samplings(flow, sources(flow));
+        let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources, ends };
         let labels = flow.labels().with_points();
         Inference { flow, terms, labels, diagnostics: Vec::new() }
     }
@@ -128,7 +134,8 @@ impl<'a> Inference<'a> {
 
     fn is(&mut self, var: VarId, clock: u32, situation: Situation, span: Span) {
         let found = clock_of(var);
-        if !self.terms.unify(found, clock) {
+        // A program with thousands of mistakes is not told all of them, and each takes its time.
+        if !self.terms.unify(found, clock) && self.diagnostics.len() < Diagnostics::MAX {
             let diagnostic = mismatch(self.flow, &self.terms, &self.labels, var, clock, situation, span);
             self.diagnostics.push(diagnostic);
         }
@@ -139,7 +146,7 @@ impl<'a> Inference<'a> {
         // The first input that lies directly on a root owns it.
         let mut owners: FxHashMap<u32, VarId> = FxHashMap::default();
         for input in &flow.inputs {
-            let root = terms.find(clock_of(*input));
+            let root = terms.find_short(clock_of(*input));
             if matches!(terms.terms[root as usize], Term::Free) {
                 owners.entry(root).or_insert(*input);
             }
@@ -180,11 +187,11 @@ impl Finished {
     fn clock(&mut self, terms: &mut Terms, var: VarId) -> ClockId {
         // From the stream's clock down to one that has a number, then up again.
         let mut pending = Vec::new();
-        let mut at = terms.find(clock_of(var));
+        let mut at = terms.find_short(clock_of(var));
         while !self.numbers.contains_key(&at) {
             pending.push(at);
             match terms.terms[at as usize] {
-                Term::On { of, .. } => at = terms.find(of),
+                Term::On { of, .. } => at = terms.find_short(of),
                 Term::Free => break,
                 Term::Same(_) => unreachable!("`find` ends at a clock"),
             }
@@ -192,7 +199,7 @@ impl Finished {
         for term in pending.into_iter().rev() {
             let clock = match terms.terms[term as usize] {
                 Term::On { of, condition, polarity } => {
-                    Clock::On { of: self.numbers[&terms.find(of)], condition, polarity }
+                    Clock::On { of: self.numbers[&terms.find_short(of)], condition, polarity }
                 }
                 _ => match self.owners.get(&term) {
                     Some(owner) => Clock::Root(Root::Input(*owner)),
@@ -207,7 +214,7 @@ impl Finished {
             }
             self.numbers.insert(term, number);
         }
-        self.numbers[&terms.find(clock_of(var))]
+        self.numbers[&terms.find_short(clock_of(var))]
     }
 }
 
@@ -234,6 +241,7 @@ impl Terms {
         };
         let number = u32::try_from(self.terms.len()).expect("fewer clocks than twice the streams");
         self.terms.push(Term::On { of: clock_of(condition), condition: source, polarity });
+        self.ends.push(clock_of(condition));
         number
     }
 
@@ -302,15 +310,25 @@ impl Terms {
 
     /// A root is another clock, unless that is sampled from the root itself.
     fn bind(&mut self, root: u32, clock: u32) -> bool {
-        let mut at = clock;
-        while let Term::On { of, .. } = self.terms[at as usize] {
-            at = self.find(of);
-            if at == root {
-                return false;
-            }
+        let end = self.end(clock);
+        if end == root && clock != root {
+            return false;
         }
         self.terms[root as usize] = Term::Same(clock);
+        self.ends[root as usize] = end;
         true
+    }
+
+    /// The root that a clock is sampled from in the end.
+    fn end(&mut self, clock: u32) -> u32 {
+        let mut at = clock;
+        while self.ends[at as usize] != at {
+            // Halving the path keeps later searches short.
+            let next = self.ends[at as usize];
+            self.ends[at as usize] = self.ends[next as usize];
+            at = self.ends[at as usize];
+        }
+        at
     }
 }
 

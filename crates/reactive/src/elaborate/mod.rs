@@ -347,7 +347,8 @@ impl<'a> Elaborator<'a> {
             }
         }
         for (number, slot) in declared.slots.iter().enumerate().skip(declared.n_inputs) {
-            let output = declared.outputs.iter().position(|output| output.0 == number);
+            // Outputs are numbered in their order.
+            let output = declared.outputs.binary_search_by_key(&number, |output| output.0).ok();
             let name = format!("{path}{}", slot.name);
             let binding = match (
                 output.and_then(|output| targets.get(output).copied().flatten()),

@@ -23,7 +23,7 @@ impl Elaborator<'_> {
             match self.known(instance, *argument) {
                 Some(constant) => statics.push(constant.clone()),
                 None => {
-                    self.fail(self.not_static(instance, *argument));
+                    self.fail(compares_two(builtin, self.not_static(instance, *argument)));
                     return None;
                 }
             }
@@ -35,7 +35,7 @@ impl Elaborator<'_> {
                 let mut wrong = wrong.filter(|((_, constant), kind)| !is_of_kind(constant, **kind));
                 let ((argument, constant), kind) = wrong.next().expect("one of them is wrong");
                 let diagnostic = self.wrong_static(instance, *argument, constant, *kind, &error);
-                self.fail(diagnostic);
+                self.fail(compares_two(builtin, diagnostic));
                 None
             }
         }
@@ -165,6 +165,14 @@ impl Elaborator<'_> {
         }
         matches!(exprs.kind(at), ExprKind::Binary(BinaryOp::Divide, ..)).then(|| exprs.at(at))
     }
+}
+
+/// `max(x, 1.0)`: what is no axis is the other one of two values.
+fn compares_two(builtin: Builtin, diagnostic: Diagnostic) -> Diagnostic {
+    if builtin.name() == "max" && diagnostic.help.is_none() {
+        return diagnostic.help(codes::LARGER_OF_TWO);
+    }
+    diagnostic
 }
 
 fn is_of_kind(constant: &Static, kind: StaticKind) -> bool {

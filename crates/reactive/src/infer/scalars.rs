@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Diagnostics};
 use eddy_tensor::{Class, Op, Scalar, Slot};
 
 use super::Hints;
@@ -78,6 +78,9 @@ fn unified<'a>(draft: &'a Draft, hints: &Hints, labels: &'a Labels<'a>) -> Infer
     }
     for (number, equation) in draft.equations.iter().enumerate() {
         let n_before = inference.diagnostics.len();
+        if n_before >= Diagnostics::MAX {
+            break;
+        }
         inference.equation(number, equation);
         if inference.diagnostics.len() > n_before {
             let call = equation.call;

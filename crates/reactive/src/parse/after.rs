@@ -29,7 +29,7 @@ impl Parser<'_> {
             }
             return self.when(expr);
         }
-        let operator = self.operator();
+        let operator = self.operator(expr);
         let held = self.frames.last().and_then(Frame::binding);
         match (operator, held) {
             (None, None) => self.resume(expr),
@@ -51,15 +51,21 @@ impl Parser<'_> {
     }
 
     /// The infix operator that the next token is here, or that it stands for in other languages.
-    fn operator(&self) -> Option<Operator> {
+    fn operator(&self, left: ExprId) -> Option<Operator> {
         let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        if symbol == ":" && self.names_argument(left).is_some() {
+            return Operator::from_symbol("==");
+        }
         let meant = super::foreign::operator(symbol).unwrap_or(symbol);
         Operator::from_symbol(meant)
     }
 
     /// Reads an operator and wants its right operand.
     fn infix(&mut self, operator: Operator, left: ExprId) -> State {
-        self.complain_about_foreign_operator();
+        match self.names_argument(left) {
+            Some(callee) if matches!(self.text(), "=" | ":") => self.complain_about_named_argument(callee),
+            _ => self.complain_about_foreign_operator(),
+        }
         let at = self.advance().span;
         match operator {
             Operator::Binary(op) => self.wait(Frame::Binary { op, at, left }),

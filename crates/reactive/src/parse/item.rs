@@ -56,7 +56,17 @@ impl Parser<'_> {
             }
         }
         if !self.eat_word("from") {
-            self.complain("`,` or `from`").help("an import is written `import f, g from \"path.eddy\";`");
+            let is_library = self.sees(":") && self.peek(1) == TokenKind::Name;
+            let file = shortened(self.file.slice(self.tokens[(self.at + 1).min(self.tokens.len() - 1)].span));
+            let name = names.first().map_or("", |ident| self.names.text(ident.name)).to_string();
+            let help = match self.text() {
+                _ if is_library => format!("a path stands in quotes: `import \"{name}:{file}\";`"),
+                "as" => "an import has no `as`: a node keeps its name, `import f, g from \"FILE.eddy\";`".to_string(),
+                _ => "an import is written `import f, g from \"FILE.eddy\";`, or from the library \
+                      `import dense from \"eddy:layers\";`; functions such as `exp` need none"
+                    .to_string(),
+            };
+            self.complain("`,` or `from`").help(help);
             if self.token().kind != TokenKind::String {
                 return None;
             }
@@ -69,8 +79,13 @@ impl Parser<'_> {
         let token = self.token();
         if token.kind != TokenKind::String {
             let shown = shortened(self.text());
+            let file = self.tokens[(self.at + 2).min(self.tokens.len() - 1)];
+            let is_library = self.peek(1) == TokenKind::Symbol(":") && file.kind == TokenKind::Name;
+            let library = shortened(self.file.slice(file.span));
             let complaint = self.complain("a path in quotes");
-            if token.kind == TokenKind::Name {
+            if token.kind == TokenKind::Name && is_library {
+                complaint.help(format!("write `\"{shown}:{library}\"`"));
+            } else if token.kind == TokenKind::Name {
                 complaint.help(format!("write `\"{shown}.eddy\"`"));
             }
             return None;
@@ -110,7 +125,10 @@ impl Parser<'_> {
             self.complain("`(`").help(format!("the optimiser is given its constants: `optim {name}(0.1)`"));
             return None;
         }
-        let arguments = self.expressions(")")?;
+        self.optimiser = Some(optimiser);
+        let arguments = self.expressions(")");
+        self.optimiser = None;
+        let arguments = arguments?;
         if !self.eat(")") {
             self.complain("`,` or `)`").cause(open, "this parenthesis is open");
             return None;

@@ -20,7 +20,10 @@ pub(super) fn diagnostic(file: &SourceFile, error: LexError) -> Diagnostic {
                     let edit = Edit { span, replacement, confidence: Confidence::Maybe };
                     diagnostic.help_with_edit(format!("write `{meant}`"), edit)
                 }
-                None => diagnostic,
+                None => match instead(text) {
+                    Some(words) => diagnostic.help(words),
+                    None => diagnostic,
+                },
             }
         }
         LexError::UnterminatedComment(span) => Diagnostic::error(
@@ -44,13 +47,40 @@ fn lookalike(text: &str) -> Option<&'static str> {
         "−" | "–" | "—" => "-",
         "·" | "⋅" | "∗" => "*",
         "÷" | "∕" => "/",
-        "“" | "”" | "„" => "\"",
+        "“" | "”" | "„" | "'" => "\"",
         "’" | "‘" | "′" => "'",
         "；" => ";",
         "，" => ",",
         "：" => ":",
         _ => return None,
     })
+}
+
+/// What to write in the place of a sign of mathematics.
+fn instead(text: &str) -> Option<&'static str> {
+    Some(match text {
+        "√" => "write `sqrt(x)`",
+        "²" => "write `x * x`",
+        "³" => "write `pow(x, 3.0)`",
+        "π" => "write the number: `3.141592653589793`",
+        "∞" => "there is no such constant; `1e308` is near the largest number",
+        "∂" | "∇" => "the gradient of a node `N` is the node `adj_N`, its tangent `tan_N`",
+        "∑" | "Σ" => "write `sum(x)`",
+        "½" => "write `0.5`",
+        "$" | "`" => "names are letters, digits, `_` and `'`, without a sign before them",
+        _ if text.chars().all(char::is_alphabetic) => "names are written with the letters a to z and A to Z",
+        _ => return None,
+    })
+}
+
+/// Whether this `//` divides: something stands before it on its line, and the equation goes on behind it.
+fn divides(file: &SourceFile, before: Option<&Token>, at: Span) -> bool {
+    let Some(before) = before else { return false };
+    let between = file.slice(Span::new(before.span.end, at.start));
+    let is_operand = matches!(before.kind, TokenKind::Name | TokenKind::Number | TokenKind::Symbol(")" | "]"));
+    let rest = file.slice(Span::new(at.end, file.end().end));
+    let line = rest.lines().next().unwrap_or_default();
+    is_operand && !between.contains('\n') && line.trim_end().ends_with(';')
 }
 
 /// Takes comments that start with `//`, `/*` or `#` out of the tokens, and reports the first of them: what is
@@ -71,6 +101,11 @@ pub(super) fn drop_foreign_comments(file: &SourceFile, tokens: &mut Vec<Token>) 
         let precedes_number = tokens.get(i + 1).is_some_and(|next| next.kind == TokenKind::Number);
         let is_path = name.is_some_and(|name| precedes_number || name.span.end == token.span.start);
         let (mark, close) = match token.kind {
+            TokenKind::Symbol("//") if divides(file, kept.last(), token.span) => {
+                first.get_or_insert((token.span, "//;"));
+                kept.push(Token { kind: TokenKind::Symbol("div"), span: token.span });
+                continue;
+            }
             TokenKind::Symbol("//") => ("//", "\n"),
             TokenKind::Symbol("/*") => ("/*", "*/"),
             // `f#1` is a path.
@@ -87,6 +122,25 @@ pub(super) fn drop_foreign_comments(file: &SourceFile, tokens: &mut Vec<Token>) 
     }
     *tokens = kept;
     let (span, mark) = first?;
+    if mark == "//;" {
+        let title = "expected `div` or a comment, found `//`";
+        return Some(
+            Diagnostic::error(codes::SYNTAX, span, title)
+                .help("integers are divided with `x div y`; a comment starts with `--`"),
+        );
+    }
+    let rest = file.slice(Span::new(span.end, file.end().end));
+    let directive = rest.split_whitespace().next().filter(|_| mark == "#" && !rest.starts_with([' ', '\t']));
+    if let Some("define" | "include") = directive {
+        let title = format!("expected `node`, `run` or `train`, found `#{}`", directive.unwrap_or_default());
+        let help = match directive {
+            Some("define") => {
+                "equations belong to a node: write `N = 4;` below the head of each node that needs it"
+            }
+            _ => "an import is written `import f, g from \"FILE.eddy\";`; functions such as `exp` need none",
+        };
+        return Some(Diagnostic::error(codes::SYNTAX, span, title).help(help));
+    }
     let title = format!("expected a comment to start with `--` or `(*`, found `{mark}`");
     let help = if mark == "/*" { "write `(* … *)`" } else { "write `-- …`" };
     Some(Diagnostic::error(codes::SYNTAX, span, title).label("comments are not written like this").help(help))

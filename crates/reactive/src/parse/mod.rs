@@ -15,9 +15,10 @@
 //!   what follows an operand: a tighter operator opens a frame, a looser one closes the frames above it,
 //!   anything else must be what the innermost open form waits for.
 //! * [`recover`] says what was expected and finds the place to go on: the end of the equation or row. So
-//!   mistakes in two equations get two messages, and a mistake gets one. [`foreign`] knows what people write
-//!   who come from other languages. Where it is clear what was meant (`f (x)`, `a && b`), the message is
+//!   mistakes in two equations get two messages, and a mistake gets one. [`foreign`], [`foreign_operands`] and
+//!   [`foreign_statements`] know what other languages write. Where it is clear what was meant (`f (x)`, `a && b`), the message is
 //!   given and parsing goes on as if it had been written.
+//! * [`first_value`] warns of `x + 0.0 fby y`.
 //! * [`doc`] finds the comment that documents a node.
 //!
 //! **Gluing.** A `(` is a call exactly when it touches the name on its left, a `[` an index exactly when it
@@ -26,7 +27,10 @@
 
 mod after;
 mod doc;
+mod first_value;
 mod foreign;
+mod foreign_operands;
+mod foreign_statements;
 mod frame;
 mod item;
 mod lexical;
@@ -38,7 +42,7 @@ mod recover;
 mod run;
 
 use eddy_syntax::lex::{Comment, Lexed, Token, TokenKind, lex};
-use eddy_syntax::{Diagnostic, SourceFile, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
 use rustc_hash::FxHashSet;
 
 use crate::names::{Name, Names};
@@ -63,6 +67,21 @@ pub struct Parsed {
     pub poisoned: FxHashSet<Name>,
     /// The mistakes, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// What looks wrong and is accepted; empty where there are mistakes.
+    pub warnings: Vec<Diagnostic>,
+    /// The arguments that are given by name, which is among the mistakes.
+    pub named_arguments: Vec<NamedArgument>,
+}
+
+/// `lr = 0.01` among the arguments of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedArgument {
+    /// What is called.
+    pub callee: Ident,
+    /// The place of the message.
+    pub span: Span,
+    /// Whether it is the optimiser of a `train`, which gets its first inputs from there.
+    pub is_optimiser: bool,
 }
 
 /// Parses a file.
@@ -74,7 +93,7 @@ pub struct Parsed {
 /// ```
 pub fn parse(file: &SourceFile) -> Parsed {
     let Lexed { mut tokens, comments, errors } = lex(file, &LEXICON);
-    let mut diagnostics: Vec<_> = errors.iter().map(|error| lexical::diagnostic(file, *error)).collect();
+    let mut diagnostics: Diagnostics = errors.iter().map(|error| lexical::diagnostic(file, *error)).collect();
     diagnostics.extend(lexical::drop_foreign_comments(file, &mut tokens));
     let mut parser = Parser {
         file,
@@ -91,12 +110,16 @@ pub fn parse(file: &SourceFile) -> Parsed {
         is_doubtful: false,
         misused: FxHashSet::default(),
         explained: FxHashSet::default(),
+        named_arguments: Vec::new(),
+        optimiser: None,
         poisoned: FxHashSet::default(),
     };
     parser.file();
-    let Parser { program, names, poisoned, mut diagnostics, .. } = parser;
-    diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
-    Parsed { program, names, tokens, comments, poisoned, diagnostics }
+    let Parser { program, names, poisoned, diagnostics, named_arguments, .. } = parser;
+    let diagnostics = diagnostics.into_sorted();
+    let warnings =
+        if diagnostics.is_empty() { first_value::warnings(file, &program, &names) } else { Vec::new() };
+    Parsed { program, names, tokens, comments, poisoned, diagnostics, warnings, named_arguments }
 }
 
 /// Whether the machine looks for an operand, has one, has the whole expression, or found a mistake.
@@ -127,7 +150,7 @@ struct Parser<'a> {
     items: Vec<ExprId>,
     program: Program,
     names: Names,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Diagnostics,
     /// Where the lexer could not read, in order.
     unreadable: Vec<u32>,
     /// The token of the last complaint: the same place is not reported twice.
@@ -139,6 +162,9 @@ struct Parser<'a> {
     misused: FxHashSet<&'static str>,
     /// The words of other languages that were explained: once is enough.
     explained: FxHashSet<&'static str>,
+    named_arguments: Vec<NamedArgument>,
+    /// The optimiser whose arguments are being read.
+    optimiser: Option<Ident>,
     poisoned: FxHashSet<Name>,
 }
 
@@ -223,14 +249,6 @@ impl<'a> Parser<'a> {
         let seen = self.sees_word(word);
         if seen {
             self.advance();
-        }
-        seen
-    }
-
-    fn expect(&mut self, symbol: &'static str) -> bool {
-        let seen = self.eat(symbol);
-        if !seen {
-            self.complain(&format!("`{symbol}`"));
         }
         seen
     }

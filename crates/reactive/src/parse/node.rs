@@ -55,9 +55,7 @@ impl Parser<'_> {
         head.inputs_span = self.interface(&mut head.inputs)?;
         head.is_lustre = self.eats_returns();
         if !head.is_lustre && !self.eat("->") {
-            let after = self.previous().span.after();
-            let complaint = self.complain("`->`");
-            complaint.edit("the outputs follow `->`", after, "->", Confidence::Maybe);
+            self.complain_about_arrow();
             if !self.sees("(") {
                 return None;
             }
@@ -70,10 +68,54 @@ impl Parser<'_> {
         Some(())
     }
 
+    /// Something else than `->` follows the inputs; what stands for it elsewhere is read.
+    fn complain_about_arrow(&mut self) {
+        let (after, token) = (self.previous().span.after(), self.token());
+        let complaint = self.complain("`->`");
+        match token.kind {
+            TokenKind::Symbol("=" | ":=") => {
+                complaint.help("a node names its outputs and defines them: `node f(x) -> (y)  y = …;`");
+            }
+            TokenKind::Symbol(":" | "=>") => {
+                complaint.edit("the outputs follow `->`", token.span, "->", Confidence::Maybe);
+                self.advance();
+            }
+            _ => drop(complaint.edit("the outputs follow `->`", after, "->", Confidence::Maybe)),
+        }
+    }
+
+    /// The way out when the inputs of a node have no parenthesis.
+    fn help_for_inputs(&self) -> &'static str {
+        match self.token().kind {
+            TokenKind::Symbol("<" | "[") => "sizes are inputs like all others: `node f(n, x) -> (y)`",
+            _ => "the inputs stand in parentheses, even if there are none: `node f(x) -> (y)`, `node g() -> (y)`",
+        }
+    }
+
+    /// The way out when a declaration goes on where it should end.
+    fn help_for_decl(&self) -> Option<String> {
+        let (before, here) = (self.file.slice(self.previous().span), self.text());
+        Some(match self.token().kind {
+            TokenKind::Name => match super::foreign::scalar(before) {
+                Some(scalar) => format!("a type stands behind the name: `{here}:{}`", scalar.word()),
+                None if self.previous().kind == TokenKind::Name => {
+                    format!("names are separated by `,`: `{before}, {here}`")
+                }
+                None => "declarations are separated by `,`".to_string(),
+            },
+            TokenKind::Symbol("=") => "inputs have no default values: give the argument in each call".to_string(),
+            TokenKind::Number => format!("a shape stands in brackets: `{before} [{here}]`"),
+            TokenKind::Symbol("[") if before == "]" => "all axes stand in one pair of brackets: `num [3, 4]`".to_string(),
+            _ => return None,
+        })
+    }
+
     /// `(x, y:num [3])`; gives its span.
     fn interface(&mut self, decls: &mut Vec<Decl>) -> Option<Span> {
         let open = self.token().span;
-        if !self.expect("(") {
+        if !self.eat("(") {
+            let help = self.help_for_inputs();
+            self.complain("`(`").help(help);
             return None;
         }
         if self.eat(")") {
@@ -91,7 +133,11 @@ impl Parser<'_> {
                 return Some(self.since(open));
             }
             let is_semicolon = self.sees(";");
-            let complaint = self.complain("`,` or `)`").cause(open, "this parenthesis is open");
+            let help = self.help_for_decl();
+            let mut complaint = self.complain("`,` or `)`").cause(open, "this parenthesis is open");
+            if let Some(help) = help {
+                complaint = complaint.help(help);
+            }
             if is_semicolon {
                 complaint.help("names are separated by `,`");
                 self.advance();
@@ -191,11 +237,17 @@ impl Parser<'_> {
                     equations.extend(self.equation());
                 }
                 _ => {
-                    let is_if = self.text() == "if";
+                    let help = match self.text() {
+                        "if" | "else" | "then" => {
+                            Some("`if` is an expression: `o = if c then x else y;`, with both branches")
+                        }
+                        ":" => Some("the equations of a node follow its head without a `:`"),
+                        ")" | "}" | "]" => Some("nothing is open that this would close"),
+                        _ => None,
+                    };
                     let complaint = self.complain("an equation");
-                    if is_if {
-                        complaint
-                            .help("`if` is an expression: `o = if c then x else y;`, with both branches");
+                    if let Some(help) = help {
+                        complaint.help(help);
                     }
                     self.advance();
                     self.skip(Place::Node);

@@ -38,7 +38,7 @@ impl Parser<'_> {
                 }
             }
             "-" => self.prefix(UnaryOp::Negate),
-            "not" | "!" => self.prefix(UnaryOp::Not),
+            "not" | "!" | "~" => self.prefix(UnaryOp::Not),
             "post" => self.prefix(UnaryOp::Post),
             "merge" => {
                 self.bare_argument();
@@ -69,7 +69,7 @@ impl Parser<'_> {
 
     fn prefix(&mut self, op: UnaryOp) -> State {
         self.bare_argument();
-        if self.sees("!") {
+        if self.sees("!") || self.sees("~") {
             self.complain_about_exclamation_mark();
         }
         let at = self.advance().span;

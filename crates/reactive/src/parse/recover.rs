@@ -185,7 +185,7 @@ impl Parser<'_> {
         if self.eat(";") {
             return;
         }
-        if self.begins_something(place) {
+        if self.begins_something(place) && !self.follows_foreign_word() {
             let after = self.previous().span.after();
             let what = if place == Place::Run { "a row" } else { "an equation" };
             let swallowed = self.help_after_comment();

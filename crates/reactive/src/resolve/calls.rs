@@ -1,6 +1,6 @@
 //! Which node instantiates which: never itself, and callees before callers.
 
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
 
 use crate::codes;
 use crate::program::{Base, Callee, NodeId, Program, Reference};
@@ -33,7 +33,7 @@ fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
 }
 
 /// All nodes, callees before callers; none if some node instantiates itself.
-pub(crate) fn callees_first(program: &Program, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<NodeId>> {
+pub(crate) fn callees_first(program: &Program, diagnostics: &mut Diagnostics) -> Option<Vec<NodeId>> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

@@ -1,9 +1,13 @@
 //! The library: files in Eddy that come with the binary. A program imports them as `eddy:NAME`.
 
+use std::sync::OnceLock;
+
 use eddy_syntax::suggest::nearest;
-use eddy_syntax::{Confidence, Diagnostic, Edit, Span};
+use eddy_syntax::{Confidence, Diagnostic, Edit, SourceFile, Span};
 
 use crate::codes;
+use crate::parse::parse;
+use crate::tree;
 
 /// The prelude: nodes that every program sees.
 pub(super) const PRELUDE: &str = include_str!("../../../../library/prelude.eddy");
@@ -34,6 +38,46 @@ pub(super) fn is_library(path: &str) -> bool {
 pub(super) fn text(path: &str) -> Option<&'static str> {
     let name = path.strip_prefix(PREFIX)?;
     FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// A node of the library, as messages speak of it.
+#[derive(Debug)]
+pub(crate) struct LibraryNode {
+    /// What an import of it names, `eddy:layers`; nothing if it is in the prelude.
+    pub path: Option<String>,
+    pub name: String,
+    pub inputs: Vec<String>,
+    pub n_outputs: usize,
+}
+
+/// All nodes of the prelude and the library. Only messages ask for them, so they are read at the first question.
+pub(crate) fn nodes() -> &'static [LibraryNode] {
+    static NODES: OnceLock<Vec<LibraryNode>> = OnceLock::new();
+    NODES.get_or_init(|| {
+        let files = FILES.iter().map(|(name, text)| (Some(format!("{PREFIX}{name}")), *text));
+        files.chain([(None, PRELUDE)]).flat_map(|(path, text)| nodes_of(path, text)).collect()
+    })
+}
+
+fn nodes_of(path: Option<String>, text: &str) -> Vec<LibraryNode> {
+    let parsed = parse(&SourceFile::new("library", text));
+    let name_of = |ident: &tree::Ident| parsed.names.text(ident.name).to_string();
+    let nodes = parsed.program.items.iter().filter_map(|item| match item {
+        tree::Item::Node(node) => Some(LibraryNode {
+            path: path.clone(),
+            name: name_of(&node.ident),
+            inputs: node.inputs.iter().map(|decl| name_of(&decl.ident)).collect(),
+            n_outputs: node.outputs.len(),
+        }),
+        _ => None,
+    });
+    nodes.collect()
+}
+
+/// The library file that was probably meant by a path that is not there: `layers` or `layers.eddy`.
+pub(super) fn file_called(path: &str) -> Option<String> {
+    let name = path.trim_end_matches(".eddy");
+    FILES.iter().find(|(known, _)| *known == name).map(|(known, _)| format!("{PREFIX}{known}"))
 }
 
 /// The message about a file that the library does not have.

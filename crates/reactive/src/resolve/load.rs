@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use eddy_syntax::{Diagnostic, SourceFile, Sources, Span};
+use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources, Span};
 
-use super::library;
+use super::{library, positions};
 use crate::codes;
 use crate::names::Names;
-use crate::parse::{Parsed, parse};
+use crate::parse::{NamedArgument, Parsed, parse};
 use crate::tree;
 
 /// A file that was read.
@@ -18,21 +18,27 @@ pub(super) struct File {
     pub imports: Vec<usize>,
     /// Whether it came with the binary.
     pub is_library: bool,
+    /// Its first place.
+    pub start: Span,
+    /// What looks wrong in it and is accepted.
+    pub warnings: Vec<Diagnostic>,
+    /// The arguments that are given by name, which was reported.
+    pub named_arguments: Vec<NamedArgument>,
 }
 
 /// Reads all files; the prelude is number 0, the main file number 1.
-pub(super) fn load(sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> Vec<File> {
+pub(super) fn load(sources: &mut Sources, diagnostics: &mut Diagnostics) -> Vec<File> {
     let prelude = sources.add("prelude.eddy", library::PRELUDE).map(|file| read(file, true));
     let prelude = prelude.expect("the prelude fits beside any file");
     let main = read(sources.main(), false);
     let mut loader = Loader {
-        bases: vec![None, Some(sources.main().base())],
+        by_base: BTreeMap::from([(sources.main().base(), 1)]),
         library: BTreeMap::new(),
         files: vec![prelude, main],
     };
     let mut next = 0;
     while next < loader.files.len() {
-        diagnostics.append(&mut loader.files[next].1);
+        diagnostics.extend(loader.files[next].1.drain(..));
         for index in 0..loader.files[next].0.tree.imports.len() {
             let import = &loader.files[next].0.tree.imports[index];
             let (path, span) = (import.path.clone(), import.path_span);
@@ -44,14 +50,16 @@ pub(super) fn load(sources: &mut Sources, diagnostics: &mut Vec<Diagnostic>) -> 
         }
         next += 1;
     }
-    loader.files.into_iter().map(|(file, _)| file).collect()
+    let files: Vec<File> = loader.files.into_iter().map(|(file, _)| file).collect();
+    positions::say_positions(&files, diagnostics);
+    files
 }
 
 /// The files that were read so far.
 struct Loader {
     files: Vec<(File, Vec<Diagnostic>)>,
-    /// The offset where each file starts, which says which it is.
-    bases: Vec<Option<u32>>,
+    /// The files by the offset where they start.
+    by_base: BTreeMap<u32, usize>,
     /// The files of the library, by their paths.
     library: BTreeMap<String, usize>,
 }
@@ -63,8 +71,10 @@ impl Loader {
             return self.import_library(path, span, sources);
         }
         let file = sources.import(path, span).map_err(|reason| unreadable(path, span, &reason))?;
-        let known = self.bases.iter().position(|base| *base == Some(file.base()));
-        Ok(known.unwrap_or_else(|| self.add(file, false)))
+        match self.by_base.get(&file.base()) {
+            Some(known) => Ok(*known),
+            None => Ok(self.add(file, false)),
+        }
     }
 
     fn import_library(
@@ -84,20 +94,29 @@ impl Loader {
     }
 
     fn add(&mut self, file: &SourceFile, is_library: bool) -> usize {
-        self.bases.push(Some(file.base()));
+        let number = self.files.len();
+        self.by_base.insert(file.base(), number);
         self.files.push(read(file, is_library));
-        self.files.len() - 1
+        number
     }
 }
 
 fn read(file: &SourceFile, is_library: bool) -> (File, Vec<Diagnostic>) {
-    let Parsed { program, names, diagnostics, .. } = parse(file);
-    (File { names, tree: program, imports: Vec::new(), is_library }, diagnostics)
+    let Parsed { program, names, diagnostics, warnings, named_arguments, .. } = parse(file);
+    let start = Span::new(file.base(), file.base());
+    let imports = Vec::new();
+    (File { names, tree: program, imports, is_library, start, warnings, named_arguments }, diagnostics)
 }
 
 fn unreadable(path: &str, span: Span, reason: &str) -> Box<Diagnostic> {
     let title = format!("cannot read `{path}`: {reason}");
-    Box::new(
-        Diagnostic::error(codes::IMPORT, span, title).help("the path is seen from the folder of this file"),
-    )
+    let diagnostic = Diagnostic::error(codes::IMPORT, span, title);
+    Box::new(match library::file_called(path) {
+        Some(meant) => {
+            let edit =
+                Edit { span, replacement: format!("\"{meant}\""), confidence: Confidence::Maybe };
+            diagnostic.help_with_edit(format!("the library has `{meant}`"), edit)
+        }
+        None => diagnostic.help("the path is seen from the folder of this file"),
+    })
 }

@@ -1,11 +1,11 @@
 //! The streams and equations of each node, and what the names in them refer to.
 
-use eddy_syntax::suggest::nearest;
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
 use eddy_tensor::{Arity, Builtin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::scope::{Scope, callee, unknown_callee};
+use super::scope::{Scope, callee};
+use super::unknown::{unknown_callee, unknown_variable};
 use crate::codes;
 use crate::names::Name;
 use crate::program::{
@@ -14,7 +14,7 @@ use crate::program::{
 use crate::tree::{self, Decl, ExprId, ExprKind, Ident, Target};
 
 /// Resolves all nodes.
-pub(super) fn resolve_nodes(program: &mut Program, scopes: &[Scope], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn resolve_nodes(program: &mut Program, scopes: &[Scope], diagnostics: &mut Diagnostics) {
     let mut modules = std::mem::take(&mut program.modules);
     // Heads first: a call looks at the interface of what it calls.
     for node in &mut program.nodes {
@@ -56,7 +56,7 @@ struct Head<'a> {
     slots: FxHashMap<Name, SlotId>,
     /// Names that are inputs and outputs, which was reported.
     confused: FxHashSet<Name>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl Head<'_> {
@@ -178,7 +178,8 @@ impl Head<'_> {
                 .map(|sampling| match self.slots.get(&sampling.condition.name) {
                     Some(slot) => Some((*slot, sampling.polarity)),
                     None => {
-                        self.diagnostics.push(unknown_variable(self.module, sampling.condition, &self.slots));
+                        let (module, slots) = (self.module, &self.slots);
+                        self.diagnostics.push_with(|| unknown_variable(module, sampling.condition, slots));
                         None
                     }
                 })
@@ -201,7 +202,7 @@ struct Body<'a> {
     /// How many calls of each name there were so far.
     ordinals: FxHashMap<Name, u32>,
     references: &'a mut Vec<Reference>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl Body<'_> {
@@ -244,32 +245,16 @@ impl Body<'_> {
             Some(slot) => self.references[expr.index()] = Reference::Slot(*slot),
             None => {
                 let ident = Ident { name, span: self.module.tree.exprs.at(expr) };
-                let diagnostic = unknown_variable(self.module, ident, &self.slots);
-                self.diagnostics.push(match callee(self.module.names.text(name), self.scope) {
-                    Some(callee) => self.no_stream(&callee, diagnostic),
-                    None => diagnostic,
+                let (module, scope, slots, nodes) = (self.module, self.scope, &self.slots, self.nodes);
+                self.diagnostics.push_with(|| {
+                    let diagnostic = unknown_variable(module, ident, slots);
+                    match callee(module.names.text(name), scope) {
+                        Some(callee) => no_stream(&callee, diagnostic, nodes),
+                        None => diagnostic,
+                    }
                 });
             }
         }
-    }
-
-    /// `g + x`, where `g` is a node or a function.
-    fn no_stream(&self, callee: &Callee, diagnostic: Diagnostic) -> Diagnostic {
-        let (what, name, inputs) = match callee {
-            Callee::Instance(Callable { base: Base::Node(node), .. }) => {
-                let node = &self.nodes[node.0];
-                let inputs: Vec<&str> = node.inputs().iter().map(|slot| slot.name.as_str()).collect();
-                ("a node", node.name.as_str(), inputs.join(", "))
-            }
-            Callee::Instance(_) => ("a node", "…", "…".to_string()),
-            Callee::Function(builtin) => ("a function", builtin.name(), "…".to_string()),
-            Callee::Initialiser(initialiser) => ("a function", initialiser.name(), "…".to_string()),
-            Callee::Param => ("a function", "param", "…".to_string()),
-        };
-        let diagnostic = Diagnostic { help: None, ..diagnostic };
-        diagnostic
-            .label(format!("this is {what}, and no stream"))
-            .help(format!("give it its arguments: `{name}({inputs})`"))
     }
 
     fn call(&mut self, expr: ExprId, name: Name, n_arguments: usize) {
@@ -278,7 +263,11 @@ impl Body<'_> {
             match self.slots.get(&name) {
                 Some(slot) => self.diagnostics.push(called_stream(&self.node.slots[slot.0], span)),
                 None if self.scope.missing.contains(text) => {}
-                None => self.diagnostics.push(unknown_callee(text, span, self.scope)),
+                // The search for what was meant looks at all names.
+                None => {
+                    let scope = self.scope;
+                    self.diagnostics.push_with(|| unknown_callee(text, n_arguments, span, scope));
+                }
             }
             return;
         };
@@ -287,7 +276,10 @@ impl Body<'_> {
             let title = format!("`{text}` expects {expected}, but {found} given");
             let mut diagnostic = Diagnostic::error(codes::ARITY, span, title);
             if let Callee::Instance(Callable { base: Base::Node(node), .. }) = callee {
-                diagnostic = diagnostic.cause(self.nodes[node.0].span, "declared here");
+                let node = &self.nodes[node.0];
+                diagnostic = diagnostic.cause(node.span, "declared here").help(given_inputs(node));
+            } else if text == "max" {
+                diagnostic = diagnostic.help(codes::LARGER_OF_TWO);
             }
             self.diagnostics.push(diagnostic);
             return;
@@ -408,6 +400,25 @@ impl Body<'_> {
     }
 }
 
+/// `g + x`, where `g` is a node or a function.
+fn no_stream(callee: &Callee, diagnostic: Diagnostic, nodes: &[Node]) -> Diagnostic {
+    let (what, name, inputs) = match callee {
+        Callee::Instance(Callable { base: Base::Node(node), .. }) => {
+            let node = &nodes[node.0];
+            let inputs: Vec<&str> = node.inputs().iter().map(|slot| slot.name.as_str()).collect();
+            ("a node", node.name.as_str(), inputs.join(", "))
+        }
+        Callee::Instance(_) => ("a node", "…", "…".to_string()),
+        Callee::Function(builtin) => ("a function", builtin.name(), "…".to_string()),
+        Callee::Initialiser(initialiser) => ("a function", initialiser.name(), "…".to_string()),
+        Callee::Param => ("a function", "param", "…".to_string()),
+    };
+    let diagnostic = Diagnostic { help: None, ..diagnostic };
+    diagnostic
+        .label(format!("this is {what}, and no stream"))
+        .help(format!("give it its arguments: `{name}({inputs})`"))
+}
+
 /// `g(x)`, where `g` is a stream.
 fn called_stream(slot: &Slot, span: Span) -> Diagnostic {
     let name = &slot.name;
@@ -424,6 +435,12 @@ fn without_outputs(diagnostic: Diagnostic) -> Diagnostic {
         .help("remove the call, or give the node an output")
 }
 
+/// What a call of the node looks like.
+fn given_inputs(node: &Node) -> String {
+    let inputs: Vec<&str> = node.inputs().iter().map(|slot| slot.name.as_str()).collect();
+    format!("arguments go by position: `{}({})`", node.name, inputs.join(", "))
+}
+
 /// `2 arguments`, `2 or 3 arguments`, `at least 1 argument`.
 fn expected_arguments(builtin: Builtin) -> String {
     let (n, or_more) = match builtin.arity() {
@@ -435,21 +452,5 @@ fn expected_arguments(builtin: Builtin) -> String {
         (true, _) => format!("at least {n} argument{plural}"),
         (false, true) => format!("{n} or {} argument{plural}", n + 1),
         (false, false) => format!("{n} argument{plural}"),
-    }
-}
-
-fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<Name, SlotId>) -> Diagnostic {
-    let text = module.names.text(ident.name);
-    let diagnostic =
-        Diagnostic::error(codes::UNKNOWN_VARIABLE, ident.span, format!("unknown variable `{text}`"));
-    if let "True" | "TRUE" | "False" | "FALSE" = text {
-        return diagnostic.suggest(ident.span, &text.to_lowercase());
-    }
-    // Sorted, so that a tie does not depend on the order of a hash table.
-    let mut known: Vec<&str> = slots.keys().map(|name| module.names.text(*name)).collect();
-    known.sort_unstable();
-    match nearest(text, known) {
-        Some(meant) => diagnostic.suggest(ident.span, meant),
-        None => diagnostic.label("nothing in this node defines it"),
     }
 }

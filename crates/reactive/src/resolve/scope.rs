@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use eddy_syntax::suggest::nearest;
-use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Builtin, builtin, builtins, initialiser};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
+use eddy_tensor::{builtin, initialiser};
 
 use super::load::File;
-use super::synthesis::{MAX_ORDER, callable, order};
+use super::synthesis::callable;
+use super::unknown::not_exported;
 use crate::codes;
 use crate::program::{Base, Callee, Module, Node, NodeId, Program, Reference, TrainId};
 use crate::tree::{Imported, Item};
@@ -21,10 +21,13 @@ pub(super) struct Scope {
     pub nodes: Nodes,
     /// Names that an import should have brought and did not, which was reported.
     pub missing: BTreeSet<String>,
+    /// Where a further import would stand: behind the last one, or at the start of the file.
+    pub next_import: Span,
+    pub has_imports: bool,
 }
 
 /// Numbers the nodes of all files and finds out what each file sees.
-pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Program, Vec<Scope>) {
+pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Program, Vec<Scope>) {
     let mut program = Program::default();
     let mut own: Vec<Nodes> = Vec::new();
     let mut n_trains = 0;
@@ -32,7 +35,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
     let mut places: BTreeMap<(usize, String), Span> = BTreeMap::new();
     for (module, file) in files.iter().enumerate() {
         let mut scope = Nodes::new();
-        let mut define = |name: &str, base: Base, span: Span, diagnostics: &mut Vec<Diagnostic>| {
+        let mut define = |name: &str, base: Base, span: Span, diagnostics: &mut Diagnostics| {
             if scope.insert(name.to_string(), base).is_some() {
                 diagnostics.push(twice(name, span, places[&(module, name.to_string())]));
             }
@@ -56,8 +59,16 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
         }
         own.push(scope);
     }
-    let mut scopes: Vec<Scope> =
-        own.iter().map(|nodes| Scope { nodes: nodes.clone(), missing: BTreeSet::new() }).collect();
+    let mut scopes: Vec<Scope> = own
+        .iter()
+        .zip(&files)
+        .map(|(nodes, file)| Scope {
+            nodes: nodes.clone(),
+            missing: BTreeSet::new(),
+            next_import: file.tree.imports.last().map_or(file.start, |import| import.span.after()),
+            has_imports: !file.tree.imports.is_empty(),
+        })
+        .collect();
     for (module, file) in files.iter().enumerate() {
         for (import, from) in file.tree.imports.iter().zip(&file.imports) {
             if *from == 0 {
@@ -76,7 +87,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Vec<Diagnostic>) -> (Pr
             };
             for (name, span) in taken {
                 let Some(node) = own[*from].get(&name) else {
-                    diagnostics.push(not_there(&name, &import.path, span, &own[*from], &own[0]));
+                    diagnostics.push(not_exported(&name, &import.path, span, &own[*from], &own[0]));
                     scopes[module].missing.insert(name);
                     continue;
                 };
@@ -134,36 +145,7 @@ pub(super) fn callee(name: &str, scope: &Scope) -> Option<Callee> {
     function.or_else(|| callable(name, &scope.nodes).map(Callee::Instance))
 }
 
-/// The message about a call of something that is not there.
-pub(super) fn unknown_callee(name: &str, span: Span, scope: &Scope) -> Diagnostic {
-    let functions =
-        builtins().map(Builtin::name).chain(["zeros", "ones", "glorot_uniform", "orthogonal", "param"]);
-    let mut known: Vec<&str> = functions.collect();
-    known.extend(scope.nodes.keys().map(String::as_str));
-    let diagnostic =
-        Diagnostic::error(codes::UNKNOWN_CALLEE, span, format!("unknown node or function `{name}`"));
-    if order(name) > MAX_ORDER {
-        return diagnostic.reason(format!("derivatives of derivatives are taken at most {MAX_ORDER} deep"));
-    }
-    match nearest(name, known) {
-        Some(meant) => diagnostic.suggest(span, meant),
-        None => diagnostic.help("nodes of other files are there after `import NAME from \"FILE\";`"),
-    }
-}
-
 fn twice(name: &str, span: Span, earlier: Span) -> Diagnostic {
     Diagnostic::error(codes::DEFINED_TWICE, span, format!("the node `{name}` is defined twice"))
         .cause(earlier, "the first definition")
-}
-
-fn not_there(name: &str, path: &str, span: Span, there: &Nodes, prelude: &Nodes) -> Diagnostic {
-    let title = format!("unknown node or function `{name}` in `{path}`");
-    let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
-    if prelude.contains_key(name) {
-        return diagnostic.help(format!("`{name}` is in the prelude, which is there without an import"));
-    }
-    match nearest(name, there.keys().map(String::as_str)) {
-        Some(meant) => diagnostic.suggest(span, meant),
-        None => diagnostic,
-    }
 }

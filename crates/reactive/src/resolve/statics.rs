@@ -3,7 +3,7 @@
 //! Shapes, sizes and axes are compile-time numbers. A stream that occurs in such a place must be static, and so must
 //! everything that its definition mentions; an input that must be static asks the same of each argument for it.
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Diagnostics};
 
 use crate::codes;
 use crate::program::{Callee, Module, Node, NodeId, Program, Reference, SlotId, static_positions};
@@ -11,14 +11,14 @@ use crate::static_value;
 use crate::tree::{ExprId, ExprKind, Exprs, UnaryOp};
 
 /// Marks the static streams of all nodes; callees come first in `order`.
-pub(super) fn mark_statics(program: &mut Program, order: &[NodeId], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn mark_statics(program: &mut Program, order: &[NodeId], diagnostics: &mut Diagnostics) {
     for node in order {
         let is_static = statics_of(program, *node, diagnostics);
         program.nodes[node.0].is_static = is_static;
     }
 }
 
-fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Vec<Diagnostic>) -> Vec<bool> {
+fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) -> Vec<bool> {
     let (module, node) = (program.module_of(node), program.node(node));
     let exprs = &module.tree.exprs;
     let mut todo = static_places(program, module, node);

@@ -1,17 +1,18 @@
 //! `train` declarations, and the derivatives that the user wrote.
 
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
 use eddy_tensor::Static;
 use rustc_hash::FxHashMap;
 
-use super::scope::{Scope, unknown_callee};
+use super::scope::Scope;
+use super::unknown::{Part, unknown_part};
 use crate::codes;
 use crate::program::{Base, Customs, Module, NodeId, Program, Train};
 use crate::static_value::constant_expression;
 use crate::tree::{self, Ident, Item};
 
 /// Resolves all `train` declarations, in the order in which they were numbered.
-pub(super) fn resolve_trains(program: &mut Program, scopes: &[Scope], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn resolve_trains(program: &mut Program, scopes: &[Scope], diagnostics: &mut Diagnostics) {
     let mut trains = Vec::new();
     for (number, module) in program.modules.iter().enumerate() {
         for item in &module.tree.items {
@@ -27,15 +28,15 @@ struct Resolver<'a> {
     program: &'a Program,
     module: &'a Module,
     scope: &'a Scope,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl Resolver<'_> {
     /// Nothing if a part of it is missing, which was reported.
     fn resolve(mut self, module: usize, train: &tree::Train) -> Option<Train> {
-        let node = if self.has_the_name_of_its_node(train) { None } else { self.node(train.node) };
-        let loss = self.node(train.loss);
-        let optimiser = self.node(train.optimiser);
+        let node = if self.has_the_name_of_its_node(train) { None } else { self.node(Part::Trained, train.node) };
+        let loss = self.node(Part::Loss, train.loss);
+        let optimiser = self.node(Part::Optimiser, train.optimiser);
         let arguments = self.arguments(train);
         let (node, loss, optimiser, arguments) = (node?, loss?, optimiser?, arguments?);
         self.has(node, train.node.span, None, 1, "what is trained");
@@ -67,7 +68,7 @@ impl Resolver<'_> {
         train.node.name == train.ident.name && self.module.tree.items.iter().any(is_it)
     }
 
-    fn node(&mut self, ident: Ident) -> Option<NodeId> {
+    fn node(&mut self, part: Part, ident: Ident) -> Option<NodeId> {
         let name = self.module.names.text(ident.name);
         match self.scope.nodes.get(name) {
             Some(Base::Node(node)) => Some(*node),
@@ -79,7 +80,8 @@ impl Resolver<'_> {
             }
             None => {
                 if !self.scope.missing.contains(name) {
-                    self.diagnostics.push(unknown_callee(name, ident.span, self.scope));
+                    let nodes = &self.program.nodes;
+                    self.diagnostics.push(unknown_part(part, name, ident.span, self.scope, nodes));
                 }
                 None
             }

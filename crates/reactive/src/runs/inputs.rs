@@ -1,9 +1,9 @@
 //! Rows of cells as values of the inputs' types.
 
 use eddy_syntax::suggest::nearest;
-use eddy_syntax::{Diagnostic, Span};
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
 use eddy_tensor::{Data, Scalar, Shape, Static, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Cell;
 use crate::codes;
@@ -79,11 +79,12 @@ impl<'a> Rows<'a> {
         declared: Span,
         interface: &Interface,
     ) -> Result<(), Vec<Diagnostic>> {
-        let is_input = |name: &str| interface.inputs.iter().any(|port| port.name == name);
-        let wrong = self.names.iter().filter(|(name, _)| !is_input(name));
-        let diagnostics: Vec<Diagnostic> =
-            wrong.map(|(name, span)| no_input(node, declared, interface, name, *span)).collect();
-        if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+        let inputs: FxHashSet<&str> = interface.inputs.iter().map(|port| port.name.as_str()).collect();
+        let mut diagnostics = Diagnostics::default();
+        for (name, span) in self.names.iter().filter(|(name, _)| !inputs.contains(name.as_str())) {
+            diagnostics.push_with(|| no_input(node, declared, interface, name, *span));
+        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics.into_sorted()) }
     }
 
     fn input(&self, name: &str) -> Option<&'a Slot> {

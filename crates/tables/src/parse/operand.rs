@@ -168,7 +168,12 @@ impl Parser<'_> {
         self.reader.advance();
         let head = self.ident("a variable").and_then(|ident| {
             let params = self.params()?;
-            self.reader.expect("=").then_some((ident, params))
+            let is_recursion = self.reader.slice(ident.span) == "rec";
+            let is_complete = self.reader.expect("=");
+            if !is_complete && is_recursion {
+                self.reader.help(self.dialect.recursion());
+            }
+            is_complete.then_some((ident, params))
         });
         let Some((ident, params)) = head else { return self.recover() };
         self.frames.push(Frame::LetBound { start, ident, params });

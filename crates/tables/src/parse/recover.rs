@@ -25,6 +25,7 @@ impl Parser<'_> {
             TokenKind::Symbol("[") if self.dialect != Dialect::SystemF => {
                 "types are applied only in `.sysf` files"
             }
+            TokenKind::Symbol("in") if self.starts_with_letrec() => self.dialect.recursion(),
             TokenKind::Symbol("ref" | "fst" | "snd" | "\\" | "/\\" | "fix" | "let" | "if") => {
                 "put an argument of this form in parentheses"
             }
@@ -37,6 +38,11 @@ impl Parser<'_> {
             self.reader.cause(span, text);
         }
         self.recover()
+    }
+
+    /// Whether the program starts with `letrec`, which is a name here.
+    fn starts_with_letrec(&self) -> bool {
+        self.reader.tokens.first().is_some_and(|token| self.reader.slice(token.span) == "letrec")
     }
 
     /// Where the innermost unfinished bracket or keyword was opened, for the message.

@@ -27,7 +27,12 @@ impl Checker<'_> {
         let mut diagnostic = Diagnostic::error(codes::UNBOUND, span, title).label("nothing binds this");
         if !self.diagnostics.is_full() {
             let known = self.scope.names();
-            if let Some(meant) = nearest(text, known.iter().map(|name| self.terms.names.text(*name))) {
+            let mut known = known.iter().map(|name| self.terms.names.text(*name));
+            // `let rec f = e in f` defines a function `rec` with a variable `f`.
+            let is_recursion = matches!(text, "letrec" | "rec" | "fix" | "fun") || known.clone().any(|name| name == "rec");
+            if is_recursion {
+                diagnostic = diagnostic.help(self.dialect.recursion());
+            } else if let Some(meant) = nearest(text, &mut known) {
                 diagnostic = diagnostic.suggest(span, meant);
             }
         }

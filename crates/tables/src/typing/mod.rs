@@ -29,7 +29,7 @@ pub fn check(file: &SourceFile, dialect: Dialect) -> Result<Program, Vec<Diagnos
     let terms = Terms::new(names);
     let mut checker = Checker {
         exprs: &program.exprs,
-        is_typed: dialect.is_typed(),
+        dialect,
         types,
         terms,
         scope: Scope::default(),
@@ -73,7 +73,7 @@ enum Task {
 
 struct Checker<'a> {
     exprs: &'a Exprs,
-    is_typed: bool,
+    dialect: Dialect,
     types: Types,
     terms: Terms,
     scope: Scope,
@@ -226,7 +226,7 @@ impl Checker<'_> {
             let term = self.terms.push(Term::Lambda(binder.ident.name, whole.term), span);
             self.origins.insert(term, Origin::At(span));
             let ty =
-                if self.is_typed { self.types.arrow(binder_type(binder), whole.ty) } else { Type::UNKNOWN };
+                if self.dialect.is_typed() { self.types.arrow(binder_type(binder), whole.ty) } else { Type::UNKNOWN };
             whole = Typed { term, ty };
         }
         whole
@@ -251,7 +251,7 @@ impl Checker<'_> {
     }
 
     fn int(&self) -> Type {
-        if self.is_typed { Type::INT } else { Type::UNKNOWN }
+        if self.dialect.is_typed() { Type::INT } else { Type::UNKNOWN }
     }
 
     fn have(&mut self, term: Term, span: Span, ty: Type) {

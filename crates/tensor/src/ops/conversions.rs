@@ -153,7 +153,9 @@ impl Operation for Onehot {
         let [Value::Int(index)] = operands else { unreachable!("operands passed the rules: one integer") };
         let mut elements = vec![0.0; self.0];
         let slot = usize::try_from(*index).ok().and_then(|index| elements.get_mut(index));
-        *slot.ok_or(EvalError::OnehotOutOfRange)? = 1.0;
+        // Any index that does not fit is out of range of every vector.
+        let shown = i32::try_from(*index).unwrap_or(if *index < 0 { i32::MIN } else { i32::MAX });
+        *slot.ok_or(EvalError::OnehotOutOfRange { index: shown })? = 1.0;
         Ok(crate::element::Element::value(Shape::new(&[self.0]), elements))
     }
 }
@@ -223,8 +225,8 @@ mod tests {
     #[test]
     fn one_hot() {
         check(&Op::Onehot(3), &["1"], "num [3] [0,1,0]");
-        check(&Op::Onehot(3), &["3"], "the index is out of range of onehot");
-        check(&Op::Onehot(3), &["-1"], "the index is out of range of onehot");
+        check(&Op::Onehot(3), &["3"], "the index 3 is out of range of onehot");
+        check(&Op::Onehot(3), &["-1"], "the index -1 is out of range of onehot");
         check(&Op::Onehot(3), &["[1]"], "onehot needs a scalar index, not shape [1]");
         check(&Op::Onehot(1 << 29), &["1"], "shape [536870912] has more than 268435456 elements");
     }
