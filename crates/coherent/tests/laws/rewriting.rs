@@ -75,7 +75,7 @@ fn the_differential_of_a_linear_context_is_one_lemma_4_4() {
     law("Lemma 4.4", 500, open, |open| {
         let Program { mut terms, main, .. } = open.sample.program.clone();
         let Some(inside) = linear::hole(terms.get(main)) else {
-            return Ok(Verdict::Skipped("no linear context"));
+            return Ok(Verdict::Vacuous("no linear context"));
         };
         let under = u32::from(matches!(terms.get(main), Term::Lambda(..)));
         let z = terms.scope(main) + 1;
@@ -107,7 +107,7 @@ fn linear_reduction_of_differentials_lemma_4_6() {
     law("Lemma 4.6", 500, open, |open| {
         let Program { mut terms, main, .. } = open.sample.program.clone();
         let Some(inside) = linear::hole(terms.get(main)) else {
-            return Ok(Verdict::Skipped("no linear context"));
+            return Ok(Verdict::Vacuous("no linear context"));
         };
         // R = L[M + M'] →lin R' = L[M] + L[M'], with another term in the place of M'.
         let other = terms.add(Term::Num(7));
@@ -244,7 +244,7 @@ fn a_step_of_rewriting_does_not_change_the_result_p8() {
                 says_something = true;
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("no step, or no fuel") })
+        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("no step, or no fuel") })
     });
     at_least("steps", 300, tried.get());
 }
@@ -280,5 +280,5 @@ fn simulated(sample: &Sample) -> Trial {
             states.extend(next);
         }
     }
-    Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+    Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
 }
