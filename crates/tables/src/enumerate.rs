@@ -115,7 +115,7 @@ impl<'a> Enumeration<'a> {
                     self.thunks(&[content], size)
                 }
             }
-            Mixed::Pair(_) => unreachable!("enumeration is only for .lam and .sysf"),
+            Mixed::Address(_) | Mixed::Pair(_) => unreachable!("enumeration is only for .lam and .sysf"),
         }
     }
 

@@ -16,11 +16,12 @@ pub enum NoResult {
     TooLarge,
 }
 
-/// How many bytes an integer takes beyond its place: none if it is small.
+/// How many bytes an integer takes beyond its place: none if it is small. Its digits have some room to grow, an eighth of them.
 pub fn extra_bytes(int: &Int) -> usize {
     const SMALL: usize = 128;
+    const OF_AN_ALLOCATION: usize = 32;
     let bits = int.bit_len();
-    if bits <= SMALL { 0 } else { bits / 8 }
+    if bits <= SMALL { 0 } else { bits / 8 + bits / 64 + OF_AN_ALLOCATION }
 }
 
 /// A binary operation. Comparisons give 1 or 0.

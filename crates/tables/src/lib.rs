@@ -37,6 +37,7 @@ pub mod parse;
 pub mod surface;
 pub mod typing;
 
+mod chunks;
 pub mod integer;
 pub mod syntax;
 pub mod types;

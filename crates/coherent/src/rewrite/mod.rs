@@ -23,6 +23,22 @@ pub struct Rewriting {
 
 /// All single steps of a well-typed closed term.
 pub fn steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
+    steps_at(terms, m, Places::All)
+}
+
+/// The steps at the root, and in the holes of linear contexts around it: there the machines reduce.
+pub fn head_steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
+    steps_at(terms, m, Places::Linear)
+}
+
+/// Where a term is reduced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Places {
+    All,
+    Linear,
+}
+
+fn steps_at(terms: &mut Terms, m: TermId, places: Places) -> Vec<Rewriting> {
     let mut checker = Checker::default();
     let mut found = Vec::new();
     // A place: the way to it (forms and which of their parts), the term there, and its scope.
@@ -38,7 +54,12 @@ pub fn steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
         if let Some((rule, result)) = step {
             found.push(Rewriting { rule, term: rebuild(terms, &way, result) });
         }
-        for (index, (part, under)) in term.parts().enumerate() {
+        let n_parts = match places {
+            Places::All => usize::MAX,
+            // The hole is the first part.
+            Places::Linear => usize::from(linear::hole(term).is_some()),
+        };
+        for (index, (part, under)) in term.parts().enumerate().take(n_parts) {
             let inner = match (term, under) {
                 (Term::Lambda(ty, _), _) => checker.bind(scope, ty),
                 (_, 0) => scope,

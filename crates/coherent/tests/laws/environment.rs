@@ -31,7 +31,7 @@ fn env_is_det_p6() {
             says_something |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
             values.set(values.get() + u32::from(matches!(det, Outcome::Value { .. })));
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number", 300, values.get());
 }
@@ -48,7 +48,7 @@ fn env_counts_ticks_as_det_p6() {
             let (det, env) = (det(&sample.program, &path).outcome, env(&sample.program, &path));
             says_something |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
 }
 
@@ -68,7 +68,7 @@ fn env_has_the_distributions_of_det_p6() {
         for path in engine::paths(sample.program.ty.depth) {
             let det = reference::distribution(&sample.program, &path, limits, COINS);
             let env = environment::distribution(&code, &path, limits, COINS);
-            let (Ok(det), Ok((env, _))) = (det, env) else { return Ok(Verdict::Skipped("out of memory")) };
+            let (Ok(det), Ok((env, _))) = (det, env) else { return Ok(Verdict::Vacuous("out of memory")) };
             flips.set(flips.get() + u32::from(det.values.len() > 1));
             // Mass may move from `unresolved` to anything that is known; nothing else may change.
             let is_resolved = det.unresolved == dashu_ratio::RBig::ZERO;

@@ -80,7 +80,7 @@ pub fn all_same(comparisons: impl Iterator<Item = (Vec<Bit>, Outcome, Outcome)>)
             None => {}
         }
     }
-    Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+    Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
 }
 
 /// The program of a sample.

@@ -115,7 +115,7 @@ fn at_most_one_summand_reaches_a_number_theorem_7_5() {
                 return Err(format!("at {path:?}: {values:?}"));
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number", 100, valued.get());
 }
@@ -144,7 +144,7 @@ fn nd_is_det_with_equal_step_counts_theorem_7_11() {
             }
             says_something = true;
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Skipped("out of fuel") })
+        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number and a cell", 20, with_cells.get());
 }

@@ -5,9 +5,10 @@
 //! tries ten times as many programs, and `-- --nocapture` shows on how many a law had something to say.
 //!
 //! * [`machines`]: the two machines of the paper, against their types and against each other.
+//! * [`lemmas`]: statements that the theorems rest on.
 //! * [`environment`]: the environment machine against the det machine.
 //! * [`relation`]: the intersection types against the machine.
-//! * [`rewriting`]: the differential and the rewriting system.
+//! * [`rewriting`]: the differential and the rewriting system; [`rules`]: each of its rules; [`simulation`]: machine steps as rewriting.
 //! * [`probability`]: coins and ticks.
 //! * [`trees`]: the monad of summable pairs, symmetry, and linear application.
 //! * [`text`]: printing, parsing and formatting.
@@ -16,9 +17,12 @@ mod generate;
 mod harness;
 
 mod environment;
+mod lemmas;
 mod machines;
 mod probability;
 mod relation;
 mod rewriting;
+mod rules;
+mod simulation;
 mod text;
 mod trees;

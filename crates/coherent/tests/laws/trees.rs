@@ -155,7 +155,7 @@ fn linear_application_wants_exactly_one_use() {
         };
         uses[usize::try_from(ticks.min(2)).expect("small")].update(|n| n + 1);
         match (ticks, env(&linear, &[])) {
-            (_, Outcome::Short(_)) => Ok(Verdict::Skipped("out of fuel")),
+            (_, Outcome::Short(_)) => Ok(Verdict::Vacuous("out of fuel")),
             (1, Outcome::Value { value: other, .. }) if other == value => Ok(Verdict::Holds),
             (1, other) => Err(format!("used once, {value}, and linearly {other:?}")),
             (_, Outcome::Empty) => Ok(Verdict::Holds),

@@ -16,7 +16,7 @@ fn a_jacobian_is_what_differences_say_corollary_4_8_1() {
         |body| {
             let function = format!("\\<a,b>:R^2. {body}");
             let Some(rows) = numbers(&format!("{PRIMS}jacobian ({function}) at <2, 3>"))? else {
-                return Ok(Verdict::Skipped(TOO_LONG));
+                return Ok(Verdict::Vacuous(TOO_LONG));
             };
             let at = |a: f64, b: f64| numbers(&format!("{PRIMS}({function}) <{a}, {b}>"));
             let differences = |forward: Option<Vec<f64>>, back: Option<Vec<f64>>| {
@@ -25,7 +25,7 @@ fn a_jacobian_is_what_differences_say_corollary_4_8_1() {
             };
             let first = differences(at(2.0 + STEP, 3.0)?, at(2.0 - STEP, 3.0)?);
             let second = differences(at(2.0, 3.0 + STEP)?, at(2.0, 3.0 - STEP)?);
-            let (Some(first), Some(second)) = (first, second) else { return Ok(Verdict::Skipped(TOO_LONG)) };
+            let (Some(first), Some(second)) = (first, second) else { return Ok(Verdict::Vacuous(TOO_LONG)) };
             compare(&rows, &[first[0], second[0], first[1], second[1]])
         },
     );
@@ -48,7 +48,7 @@ fn a_derivative_at_a_function_is_what_differences_say_corollary_4_8_2() {
                 numbers(&format!("{PRIMS}(\\f:R -> R. {body}) (\\t:R. {point} t + ({k}) * {direction} t)"))
             };
             let (Some(pulled), Some(forward), Some(back)) = (numbers(&pulled)?, at(STEP)?, at(-STEP)?) else {
-                return Ok(Verdict::Skipped(TOO_LONG));
+                return Ok(Verdict::Vacuous(TOO_LONG));
             };
             compare(&pulled, &[(forward[0] - back[0]) / (2.0 * STEP)])
         },
@@ -58,7 +58,7 @@ fn a_derivative_at_a_function_is_what_differences_say_corollary_4_8_2() {
 fn compare(exact: &[f64], differences: &[f64]) -> Trial {
     // Differences of large numbers say little.
     if exact.iter().chain(differences).any(|value| value.abs() > 1e7) {
-        return Ok(Verdict::Skipped("large numbers"));
+        return Ok(Verdict::Vacuous("large numbers"));
     }
     if close(exact, differences, TOLERANCE) {
         Ok(Verdict::Holds)
@@ -78,7 +78,7 @@ fn mixed_second_derivatives_commute_p11() {
             match numbers(&source)?.as_deref() {
                 Some([_, upper, lower, _]) if close(&[*upper], &[*lower], 1e-9) => Ok(Verdict::Holds),
                 Some(hessian) => Err(format!("{hessian:?} is not symmetric")),
-                None => Ok(Verdict::Skipped(TOO_LONG)),
+                None => Ok(Verdict::Vacuous(TOO_LONG)),
             }
         },
     );

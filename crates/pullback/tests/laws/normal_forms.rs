@@ -500,8 +500,8 @@ fn both_sides_of_a_step_have_the_same_normal_form_lemma_5_1() {
             let (outcome, ..) = eval::run(&program, LIMITS, &mut states);
             match (states.problem, states.skipped, outcome) {
                 (Some(problem), ..) => Err(problem),
-                (None, Some(skipped), _) => Ok(Verdict::Skipped(skipped)),
-                (None, None, Outcome::Stopped(_)) => Ok(Verdict::Skipped(TOO_LONG)),
+                (None, Some(skipped), _) => Ok(Verdict::Vacuous(skipped)),
+                (None, None, Outcome::Stopped(_)) => Ok(Verdict::Vacuous(TOO_LONG)),
                 (None, None, _) => Ok(Verdict::Holds),
             }
         },

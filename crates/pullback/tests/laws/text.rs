@@ -15,7 +15,7 @@ fn printing_and_reading_a_value_gives_it_back_p13() {
         |generator| generator.program().0,
         |source| {
             let program = accepted(source)?;
-            let Some(value) = answer(&program, Engine::Fast)? else { return Ok(Verdict::Skipped(TOO_LONG)) };
+            let Some(value) = answer(&program, Engine::Fast)? else { return Ok(Verdict::Vacuous(TOO_LONG)) };
             let text = value.show(&program.terms.types);
             let read = accepted(&text)?;
             let again = answer(&read, Engine::Fast)?.ok_or("a literal takes no time")?;

@@ -22,7 +22,7 @@ fn reverse_is_literal_reverse() {
     };
     law("R* = R", 400, sample, |body| match observe(&accepted(&body.derivative())?, LIMITS).1.as_slice() {
         [observed] => literal_agrees(observed),
-        _ => Ok(Verdict::Skipped("no trace")),
+        _ => Ok(Verdict::Vacuous("no trace")),
     });
 }
 
@@ -32,7 +32,7 @@ fn literal_agrees(observed: &Observed) -> Trial {
     let goal = Goal { var: observed.var, point, cotangent, body: observed.trace };
     let star = reverse(&mut terms, goal.var, point, cotangent, goal.body);
     let Ok(literal) = reverse_literally(&mut terms, goal, DEFAULT_BUDGET) else {
-        return Ok(Verdict::Skipped("R is too large"));
+        return Ok(Verdict::Vacuous("R is too large"));
     };
     let (star, literal) = (observed.eval(&terms, star), observed.eval(&terms, literal));
     same(&star, &literal, Tolerance::Exact, Reports::Whole)
@@ -46,7 +46,7 @@ fn reverse_differentiation_theorem_6_1() {
         |generator| Body::sample(generator, 1),
         |body| match observe(&accepted(&body.derivative())?, LIMITS).1.as_slice() {
             [observed] => differences_agree(observed),
-            _ => Ok(Verdict::Skipped("no trace")),
+            _ => Ok(Verdict::Vacuous("no trace")),
         },
     );
 }
@@ -55,7 +55,7 @@ fn reverse_differentiation_theorem_6_1() {
 fn differences_agree(observed: &Observed) -> Trial {
     const TOLERANCE: Tolerance = Tolerance::Relative(1e-5);
     let Outcome::Value(value) = observed.eval(&observed.terms, observed.reverse) else {
-        return Ok(Verdict::Skipped("no value"));
+        return Ok(Verdict::Vacuous("no value"));
     };
     for (leaf, exact) in value.leaves().into_iter().enumerate() {
         // One Richardson step removes the error of second order; a second one, from half the step, tells whether
@@ -63,11 +63,11 @@ fn differences_agree(observed: &Observed) -> Trial {
         let step = 2.0_f64.powi(-13) * observed.point.leaves()[leaf].abs().max(1.0);
         let slopes: Option<Vec<f64>> =
             [1.0, 0.5, 0.25].iter().map(|part| slope(observed, leaf, step * part)).collect();
-        let Some(slopes) = slopes else { return Ok(Verdict::Skipped("undefined nearby")) };
+        let Some(slopes) = slopes else { return Ok(Verdict::Vacuous("undefined nearby")) };
         let richardson = |i: usize| (4.0 * slopes[i + 1] - slopes[i]) / 3.0;
         let (coarse, fine) = (richardson(0), richardson(1));
         if !TOLERANCE.accepts(coarse, fine) {
-            return Ok(Verdict::Skipped("ill-conditioned"));
+            return Ok(Verdict::Vacuous("ill-conditioned"));
         }
         if !TOLERANCE.accepts(coarse, exact) {
             return Err(format!("real {leaf} of {value} should be {coarse}"));
@@ -101,7 +101,7 @@ fn neighbourhood_theorem_6_2() {
         |generator| Body::sample(generator, 1),
         |body| {
             let (_, observed) = observe(&accepted(&body.derivative())?, LIMITS);
-            let [observed] = observed.as_slice() else { return Ok(Verdict::Skipped("no trace")) };
+            let [observed] = observed.as_slice() else { return Ok(Verdict::Vacuous("no trace")) };
             let (evaluation, outer) = (accepted(&body.evaluation())?, value(&body.outer)?);
             let mut broken = None;
             for k in 0..=40 {
@@ -168,7 +168,7 @@ fn trace_then_differentiate_corollary_6_3() {
         |body| {
             let program = accepted(&body.derivative())?;
             let (outcome, observed) = observe(&program, LIMITS);
-            let [observed] = observed.as_slice() else { return Ok(Verdict::Skipped("no trace")) };
+            let [observed] = observed.as_slice() else { return Ok(Verdict::Vacuous("no trace")) };
             let mut terms = observed.terms.clone();
             let (point, cotangent) =
                 (terms.value_term(&observed.point), terms.value_term(&observed.cotangent));

@@ -67,7 +67,7 @@ fn sample_clarke(generator: &mut Generator<'_>) -> String {
 /// out of fuel together.
 fn agrees(program: &Program, engine: Engine) -> Trial {
     if engine == Engine::Transform && obstacle(program).is_some() {
-        return Ok(Verdict::Skipped("cannot be transformed"));
+        return Ok(Verdict::Vacuous("cannot be transformed"));
     }
     let (reference, other) = (run(program, Engine::Reference, LIMITS), run(program, engine, LIMITS));
     // Nothing is rounded: all engines have the same numbers, in whatever order they add them.

@@ -63,7 +63,7 @@ fn symbolic_completeness_theorem_6_7() {
         |generator| Body::sample(generator, 1),
         |body| {
             let evaluated = run(&accepted(&body.evaluation())?, Engine::Reference, LIMITS).outcome;
-            let Outcome::Value(_) = evaluated else { return Ok(Verdict::Skipped("no value")) };
+            let Outcome::Value(_) = evaluated else { return Ok(Verdict::Vacuous("no value")) };
             let (stopped, observed) = observe(&accepted(&body.derivative())?, LIMITS);
             match observed.as_slice() {
                 [_] => Ok(Verdict::Holds),
@@ -102,7 +102,7 @@ fn type_safety_of_traces_and_their_derivatives_propositions_3_6_and_3_3() {
         |generator| Body::sample(generator, 1),
         |body| {
             let (_, observed) = observe(&accepted(&body.derivative())?, LIMITS);
-            let Some(observed) = observed.first() else { return Ok(Verdict::Skipped("no trace")) };
+            let Some(observed) = observed.first() else { return Ok(Verdict::Vacuous("no trace")) };
             images_have_their_types(observed, &body.result.show(), &body.ty.show())?;
             Ok(Verdict::Holds)
         },

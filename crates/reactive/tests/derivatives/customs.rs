@@ -85,7 +85,7 @@ fn p18_exact_custom_derivatives_change_no_cell() {
     law_of_nodes("P18 exact", 120, sample_single_without_parameters, |case, node| {
         let customised = Customised::new(case, node);
         if customised.numbers.is_empty() {
-            return Err(Stop::Skipped("nothing to differentiate"));
+            return Err(Stop::Vacuous("nothing to differentiate"));
         }
         let choices = &mut case.decisions();
         let plain = main_of(&customised.text, node)?;
@@ -108,7 +108,7 @@ fn p18_a_wrong_custom_derivative_is_followed_by_both_modes() {
     law_of_nodes("P18 wrong", 120, sample_single_without_parameters, |case, node| {
         let customised = Customised::new(case, node);
         if customised.numbers.is_empty() {
-            return Err(Stop::Skipped("nothing to differentiate"));
+            return Err(Stop::Vacuous("nothing to differentiate"));
         }
         let plain = main_of(&customised.text, node)?;
         let seeds = plain.seeds(&mut case.decisions());
@@ -138,7 +138,7 @@ fn p18_exact_custom_training_code_changes_no_cell() {
     law_of_nodes("P18 diff", 120, sample_single_to_train, |case, node| {
         let customised = Customised::new(case, node);
         if customised.numbers.is_empty() {
-            return Err(Stop::Skipped("nothing to differentiate"));
+            return Err(Stop::Vacuous("nothing to differentiate"));
         }
         let inputs = customised.f.inputs.join(", ");
         let arguments = customised.f.input_names().collect::<Vec<_>>().join(", ");

@@ -34,7 +34,7 @@ pub fn gradient(
     let mut slopes = match run(&program, Engine::Tape, Limits::default()).outcome {
         Outcome::Value(value) => value.leaves().into_iter(),
         // Its conditionals are undefined at ties.
-        Outcome::Undefined(_) => return Err(Stop::Skipped("a kink")),
+        Outcome::Undefined(_) => return Err(Stop::Vacuous("a kink")),
         other => return Err(Stop::Broken(format!("`rd` says {other:?}\n{text}"))),
     };
     let mut rows = vec![vec![Cell::Unknown; n_cycles]; sources.len()];
@@ -209,7 +209,7 @@ fn unit(like: &Value, element: usize) -> Value {
 }
 
 fn eval(op: &Op, operands: &[&Value]) -> Result<Value, Stop> {
-    op.eval(operands).map_err(|_| Stop::Skipped("no value"))
+    op.eval(operands).map_err(|_| Stop::Vacuous("no value"))
 }
 
 /// For each element of the result, the coefficients of one operand of a linear operation. What is no number is left as it is.

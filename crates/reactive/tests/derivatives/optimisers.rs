@@ -106,11 +106,11 @@ fn sequence(text: &str, inputs: Rows, at: Option<&[Value]>) -> Result<Sequence, 
         weights[cycle] = Cell::Value(Value::Num(1.0));
     }
     if (0..n_cycles).any(|cycle| !run.row(run.targets[0])[cycle].is_final()) {
-        return Err(Stop::Skipped("a loss that stays unknown"));
+        return Err(Stop::Vacuous("a loss that stays unknown"));
     }
     let gradient = kernel::gradient(&unrolled, (&run.targets, &vec![weights]), &parameters, n_cycles)?;
     let gradient: Option<Vec<Value>> = gradient.iter().map(|row| total(row)).collect();
-    let gradient = gradient.ok_or(Stop::Skipped("a parameter without cells"))?;
+    let gradient = gradient.ok_or(Stop::Vacuous("a parameter without cells"))?;
     let value = |row: &[Cell]| row.iter().find_map(Cell::value).cloned().expect("it has a gradient");
     let start = parameters.iter().map(|var| value(run.row(*var))).collect();
     Ok(Sequence { losses, start, gradient })

@@ -25,7 +25,7 @@ const RECURRENCE: &str = "E0801";
 #[derive(Debug)]
 pub enum Stop {
     /// It says nothing here.
-    Skipped(&'static str),
+    Vacuous(&'static str),
     /// It is broken.
     Broken(String),
 }
@@ -38,7 +38,7 @@ impl From<String> for Stop {
 
 impl From<NoValue> for Stop {
     fn from(_: NoValue) -> Stop {
-        Stop::Skipped("no value")
+        Stop::Vacuous("no value")
     }
 }
 
@@ -55,7 +55,7 @@ pub fn law_of_nodes(
 fn verdict(outcome: Result<(), Stop>) -> Trial {
     match outcome {
         Ok(()) => Ok(Verdict::Holds),
-        Err(Stop::Skipped(reason)) => Ok(Verdict::Skipped(reason)),
+        Err(Stop::Vacuous(reason)) => Ok(Verdict::Vacuous(reason)),
         Err(Stop::Broken(broken)) => Err(broken),
     }
 }
@@ -64,15 +64,15 @@ fn verdict(outcome: Result<(), Stop>) -> Trial {
 pub fn run_of(case: &Case) -> Result<Run, Stop> {
     let ready = match &case.outcome {
         Ok(ready) => ready,
-        Err(Refusal::Causality) => return Err(Stop::Skipped("waits for itself")),
-        Err(Refusal::Arithmetic) => return Err(Stop::Skipped("no value")),
+        Err(Refusal::Causality) => return Err(Stop::Vacuous("waits for itself")),
+        Err(Refusal::Arithmetic) => return Err(Stop::Vacuous("no value")),
         Err(Refusal::Other(message)) => return Err(Stop::Broken(format!("not accepted: {message}"))),
     };
     let run = Run::new(&case.program.text(), case.program.main().name, ready.clone())?;
     let has_value =
         |vars: &[VarId]| vars.iter().flat_map(|var| run.row(*var)).any(|cell| cell.value().is_some());
     if !has_value(&run.sources) || !has_value(&run.targets) {
-        return Err(Stop::Skipped("nothing to differentiate"));
+        return Err(Stop::Vacuous("nothing to differentiate"));
     }
     Ok(run)
 }
@@ -115,7 +115,7 @@ impl Run {
         let numbers = run.rows.iter().flatten().filter_map(Cell::value).flat_map(elements);
         // This also finds what is not a number.
         if !numbers.into_iter().all(|number| number.abs() < LARGE) {
-            return Err(Stop::Skipped("large numbers"));
+            return Err(Stop::Vacuous("large numbers"));
         }
         Ok(run)
     }
@@ -156,15 +156,15 @@ impl Run {
 
     /// A node whose signals must be as fast as its inputs: these are all there at the same cycles, or the law says nothing.
     pub fn prepared_on_one_clock(&self, name: &str) -> Result<Prepared, Stop> {
-        let several = Err(Stop::Skipped("several clocks"));
+        let several = Err(Stop::Vacuous("several clocks"));
         let is_there = |row: &Vec<Cell>| row.iter().map(Cell::is_present).collect::<Vec<_>>();
         if self.ready.inputs.iter().any(|row| Some(is_there(row)) != self.base().map(is_there)) {
             return several;
         }
         prepared_for(&self.text, name, &self.ready.inputs).or_else(|refusal| match refusal {
-            Refusal::Causality => Err(Stop::Skipped("waits for itself")),
+            Refusal::Causality => Err(Stop::Vacuous("waits for itself")),
             Refusal::Other(message) if ONE_CLOCK.iter().any(|code| message.starts_with(code)) => several,
-            Refusal::Other(message) if message.starts_with(RECURRENCE) => Err(Stop::Skipped("a recurrence")),
+            Refusal::Other(message) if message.starts_with(RECURRENCE) => Err(Stop::Vacuous("a recurrence")),
             refusal => Err(Stop::Broken(format!("`{name}` is refused: {refusal:?}\n{}", self.text))),
         })
     }
@@ -199,7 +199,7 @@ impl Run {
     ) -> Result<Vec<Cell>, Stop> {
         let (flow, clocks) = (&prepared.flow, &prepared.clocks);
         let Clock::Root(Root::Input(owner)) = clocks.clock(clocks.of(flow.inputs[input])) else {
-            return Err(Stop::Skipped("several clocks"));
+            return Err(Stop::Vacuous("several clocks"));
         };
         let owner = flow.inputs.iter().position(|other| *other == owner);
         let beside = owner.and_then(|owner| self.ready.inputs.get(owner)).or_else(|| self.base());
@@ -285,6 +285,6 @@ pub fn run_text(text: &str, name: &str, inputs: Rows, n_cycles: usize) -> Result
 fn about(stop: Stop, name: &str) -> Stop {
     match stop {
         Stop::Broken(broken) => Stop::Broken(format!("`{name}`: {broken}")),
-        skipped @ Stop::Skipped(_) => skipped,
+        skipped @ Stop::Vacuous(_) => skipped,
     }
 }

@@ -48,9 +48,9 @@ fn agree_on(runs: &[Run]) -> Result<(), Stop> {
     for run in runs {
         let verdict =
             agree(&run.ready).map_err(|broken| format!("{}: {broken}", run.ready.bench(&run.name)))?;
-        is_waiting |= matches!(verdict, Verdict::Skipped(_));
+        is_waiting |= matches!(verdict, Verdict::Vacuous(_));
     }
-    if is_waiting { Err(Stop::Skipped("waits within a cycle")) } else { Ok(()) }
+    if is_waiting { Err(Stop::Vacuous("waits within a cycle")) } else { Ok(()) }
 }
 
 /// The flow is well formed, and so is what is read back from its text.

@@ -57,7 +57,7 @@ pub fn diff(node: &Run, choices: &mut Choices<'_>) -> Result<Diff, Stop> {
             return Ok(Diff { run, bp, seeds });
         }
     }
-    Err(Stop::Skipped("outputs that depend on their seeds"))
+    Err(Stop::Vacuous("outputs that depend on their seeds"))
 }
 
 /// The streams that were parameters: they are delayed now, at the same places of the text.

@@ -166,13 +166,13 @@ impl<'a> Unrolled<'a> {
                 (Step::Given, None) => self.values[number].clone(),
                 (Step::Apply(op, operands), None) => {
                     if choice(op, operands, &values)? != choice(op, operands, &self.values)? {
-                        return Err(Stop::Skipped("a kink"));
+                        return Err(Stop::Vacuous("a kink"));
                     }
                     apply(op, operands, &values)?
                 }
             };
             if elements(&value).is_empty() && value != self.values[number] {
-                return Err(Stop::Skipped("a kink"));
+                return Err(Stop::Vacuous("a kink"));
             }
             values.push(value);
         }
@@ -216,7 +216,7 @@ impl<'a> Unrolled<'a> {
 
 fn apply(op: &Op, operands: &[StepNo], values: &[Value]) -> Result<Value, Stop> {
     let operands: Vec<&Value> = operands.iter().map(|operand| &values[*operand]).collect();
-    op.eval(&operands).map_err(|_| Stop::Skipped("no value"))
+    op.eval(&operands).map_err(|_| Stop::Vacuous("no value"))
 }
 
 /// What an operation with a kink chooses.
@@ -233,5 +233,5 @@ fn choice(op: &Op, operands: &[StepNo], values: &[Value]) -> Result<Option<Value
         Op::Max(axis) => Op::MaxMask(*axis).eval(&[operand(0)]),
         _ => return Ok(None),
     };
-    chosen.map(Some).map_err(|_| Stop::Skipped("no value"))
+    chosen.map(Some).map_err(|_| Stop::Vacuous("no value"))
 }

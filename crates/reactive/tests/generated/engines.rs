@@ -20,7 +20,7 @@ pub struct NoValue;
 
 impl From<NoValue> for Verdict {
     fn from(_: NoValue) -> Verdict {
-        Verdict::Skipped("no value")
+        Verdict::Vacuous("no value")
     }
 }
 

@@ -53,8 +53,8 @@ pub fn law_of_programs(
 pub fn accepted(case: &Case, trial: impl Fn(&Case, &Ready) -> Trial) -> Trial {
     match &case.outcome {
         Ok(ready) => trial(case, ready),
-        Err(Refusal::Causality) => Ok(Verdict::Skipped("waits for itself")),
-        Err(Refusal::Arithmetic) => Ok(Verdict::Skipped("no value")),
+        Err(Refusal::Causality) => Ok(Verdict::Vacuous("waits for itself")),
+        Err(Refusal::Arithmetic) => Ok(Verdict::Vacuous("no value")),
         Err(Refusal::Other(message)) => Err(format!("not accepted: {message}")),
     }
 }

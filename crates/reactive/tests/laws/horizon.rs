@@ -91,11 +91,11 @@ fn window_is_bounded(ready: &Ready, streams: &[VarId]) -> Trial {
     let is_needed = needed(ready.flow(), ready.clocks(), streams);
     let outputs = ready.flow().var_ids().filter(|var| is_needed[var.index()]).collect();
     let flow = Flow { outputs, ..ready.flow().clone() };
-    let Some(bound) = bound(&flow, ready) else { return Ok(Verdict::Skipped("not bounded")) };
+    let Some(bound) = bound(&flow, ready) else { return Ok(Verdict::Vacuous("not bounded")) };
     let mut simulation = Simulation::new(&flow, ready.clocks(), options()).needing(ready.clocks(), streams);
     for cycle in 0..ready.n_cycles {
         if simulation.open(&ready.cycle(cycle)).is_err() {
-            return Ok(Verdict::Skipped("no value"));
+            return Ok(Verdict::Vacuous("no value"));
         }
         let window = simulation.n_open();
         if window > bound + 1 {
@@ -139,7 +139,7 @@ fn looks_no_further(ready: &Ready) -> Trial {
         outputs.extend(conditions(ready, *output));
     }
     let flow = Flow { outputs, ..ready.flow().clone() };
-    let Some(bound) = bound(&flow, ready) else { return Ok(Verdict::Skipped("not bounded")) };
+    let Some(bound) = bound(&flow, ready) else { return Ok(Verdict::Vacuous("not bounded")) };
     let used = cells!(simulation(ready, End::Untold)).look_ahead();
     if used <= bound as u64 {
         Ok(Verdict::Holds)

@@ -30,7 +30,7 @@ fn p2_the_order_of_equations_in_the_text_changes_no_cell() {
         let shuffled = shuffled(&case.program, &mut case.decisions());
         let other = match prepared(&shuffled.text(), shuffled.main().name) {
             Ok(prepared) => Ready { prepared, inputs: ready.inputs.clone(), n_cycles: ready.n_cycles },
-            Err(Refusal::Arithmetic) => return Ok(Verdict::Skipped("no value")),
+            Err(Refusal::Arithmetic) => return Ok(Verdict::Vacuous("no value")),
             Err(refusal) => return Err(format!("{refusal:?}\n{}", shuffled.text())),
         };
         let (verdict, other_verdict) = (&ready.prepared.verdict, &other.prepared.verdict);

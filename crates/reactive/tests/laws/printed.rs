@@ -102,16 +102,16 @@ fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
     let program = resolved(&training.program.text()).map_err(|found| told("the program", &found))?;
     let name = format!("diff_{}", training.node);
     let Ok((synthesised, expected)) = prepared(&program, &name, |_| Hints::default()) else {
-        return Ok(Verdict::Skipped("no training code"));
+        return Ok(Verdict::Vacuous("no training code"));
     };
     let callable = program.find_named(&training.node).expect("its derivative was found");
     let text = print(&program, &callable, wish).map_err(|found| told("printing", &found))?;
     if !wish.dense && text.contains("back_n") {
-        return Ok(Verdict::Skipped("only a dense form"));
+        return Ok(Verdict::Vacuous("only a dense form"));
     }
     if !wish.dense && !training.node.ends_with("_end") && text.contains("_end(") {
         // Segments of the program's own, on which `bp` is not constant.
-        return Ok(Verdict::Skipped("resets"));
+        return Ok(Verdict::Vacuous("resets"));
     }
     let fail = |what: String| format!("{what}\n{text}");
     let printed = resolved(&text).map_err(|found| fail(told("the printed text", &found)))?;
@@ -132,7 +132,7 @@ fn agrees(training: &Training, wish: &Wish, promise: Promise) -> Trial {
     for (semantics, run) in [("A", denote as fn(&Ready) -> Result<Rows, NoValue>), ("B", simulate)] {
         let (left, right) = (cells!(run(&ready)), cells!(run(&other)));
         if !left.iter().flatten().all(is_finite) {
-            return Ok(Verdict::Skipped("not finite"));
+            return Ok(Verdict::Vacuous("not finite"));
         }
         // Where something waits for itself within a cycle, A does not learn that it is absent (P1).
         let promise = if semantics == "A" && waits(other.flow()) { Promise::Compatible } else { promise };

@@ -17,13 +17,13 @@ fn agrees(ready: &Ready, counts: &RefCell<BTreeMap<&'static str, usize>>) -> Tri
     let plan = planned(ready, &options());
     *counts.borrow_mut().entry(kind(&plan)).or_default() += 1;
     if has_unknown_inputs(ready) {
-        return Ok(Verdict::Skipped("unknown inputs"));
+        return Ok(Verdict::Vacuous("unknown inputs"));
     }
     let simulated = cells!(simulated(ready));
     let executed = match execute(ready, &plan) {
         Ok(rows) => rows,
-        Err(Stop::NoPlan) => return Ok(Verdict::Skipped("no plan")),
-        Err(Stop::Mixed(_)) => return Ok(Verdict::Skipped("a condition that changes inside a window")),
+        Err(Stop::NoPlan) => return Ok(Verdict::Vacuous("no plan")),
+        Err(Stop::Mixed(_)) => return Ok(Verdict::Vacuous("a condition that changes inside a window")),
         Err(stop) => return Err(format!("{stop:?}\n{}", report("n", ready.flow(), &plan, None))),
     };
     for (output, (simulated, executed)) in ready.flow().outputs.iter().zip(simulated.iter().zip(&executed)) {
@@ -48,7 +48,7 @@ fn l1(name: &'static str, cases: u32, family: Family) {
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
             Ok(ready) => agrees(ready, &counts),
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
     show_line(&format!("{name}: {:?}", counts.borrow()));

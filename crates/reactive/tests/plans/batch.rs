@@ -31,7 +31,7 @@ enum Refusal {
 impl From<Refusal> for Trial {
     fn from(refusal: Refusal) -> Trial {
         match refusal {
-            Refusal::WaitsForBoth => Ok(Verdict::Skipped("waits for both branches")),
+            Refusal::WaitsForBoth => Ok(Verdict::Vacuous("waits for both branches")),
             Refusal::Wrong(message) => Err(message),
         }
     }
@@ -141,7 +141,7 @@ fn is_same(ready: &Ready, alone: &[Cell], together: &[Cell]) -> bool {
 /// Each stream has the cells that it has alone.
 fn is_separate_runs(sample: &Sample, ready: &Ready) -> Trial {
     if !ready.flow().memory.is_empty() {
-        return Ok(Verdict::Skipped("it learns"));
+        return Ok(Verdict::Vacuous("it learns"));
     }
     let n = 1 + sample.decisions().below(4);
     let batched = batched!(Batched::new(sample, ready, n));
@@ -170,7 +170,7 @@ fn separate(name: &'static str, n: u32, family: Family) {
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
             Ok(ready) => is_separate_runs(sample, ready),
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
 }
@@ -212,7 +212,7 @@ fn l9_a_batch_of_one_learns_as_one() {
         |source| Sample::of(Family::Training, source),
         |sample| match &sample.ready {
             Ok(ready) => learns_as_one(sample, ready),
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
 }
@@ -230,7 +230,7 @@ fn compiled(name: &'static str, n: u32, family: Family) {
                 let batched = batched!(Batched::new(sample, ready, 1 + sample.decisions().below(4)));
                 agrees(&batched.ready, &folder, how, &number)
             }
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
 }
@@ -354,7 +354,7 @@ fn l9_compiled_layers_learn_as_batches() {
             let ready = ready(&learner(program, 0.5), "t", &streams, 8);
             match agrees(&ready, &folder, how, &number) {
                 Ok(Verdict::Holds) => {}
-                Ok(Verdict::Skipped(why)) => panic!("{why}\n{program}"),
+                Ok(Verdict::Vacuous(why)) => panic!("{why}\n{program}"),
                 Err(broken) => panic!("{broken}\n{program}"),
             }
         }

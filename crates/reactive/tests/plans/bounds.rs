@@ -59,9 +59,9 @@ fn l4_memory_is_bounded_by_the_longest_window() {
 /// L5: a program whose look-ahead is bounded has a forward plan that is no later, and its outputs come exactly then.
 fn comes_in_time(sample: &Sample) -> Trial {
     let ready = match &sample.ready {
-        Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Skipped("unknown inputs")),
+        Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),
         Ok(ready) => ready,
-        Err(refusal) => return Ok(Verdict::Skipped(refusal)),
+        Err(refusal) => return Ok(Verdict::Vacuous(refusal)),
     };
     let plan = planned(ready, &options());
     let Some(LookAhead::LookAhead(bound)) = ready.prepared.verdict else {
@@ -76,7 +76,7 @@ fn comes_in_time(sample: &Sample) -> Trial {
     }
     // `check` follows operands; whether a stream is there may be known later than that says, by a condition that looks ahead.
     if look_ahead > bound && has_clock_that_looks_ahead(ready) {
-        return Ok(Verdict::Skipped("a clock that looks ahead"));
+        return Ok(Verdict::Vacuous("a clock that looks ahead"));
     }
     if look_ahead > bound {
         return Err(format!("look-ahead {bound}\n{}", report("n", ready.flow(), &plan, None)));
@@ -86,13 +86,13 @@ fn comes_in_time(sample: &Sample) -> Trial {
         return Ok(Verdict::Holds);
     }
     let Ok(mut execution) = Execution::new(ready.flow(), ready.clocks(), &plan) else {
-        return Ok(Verdict::Skipped("no value"));
+        return Ok(Verdict::Vacuous("no value"));
     };
     let mut n_shown = 0;
     for cycle in 0..ready.n_cycles {
         let inputs: Vec<Cell> = ready.cycle(cycle).iter().map(input).collect();
         if execution.step(&inputs).is_err() {
-            return Ok(Verdict::Skipped("no value"));
+            return Ok(Verdict::Vacuous("no value"));
         }
         while execution.next_row().is_some() {
             n_shown += 1;

@@ -231,7 +231,7 @@ pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>)
     let source = source(ready, how);
     let (compilation, machine, text) = match compilation(&source, folder, how, number) {
         Ok(compiled) => compiled?,
-        Err(why) => return Ok(Verdict::Skipped(why)),
+        Err(why) => return Ok(Verdict::Vacuous(why)),
     };
     if let (Some(machine), true) = (machine, how.opens) {
         let (simulated, ending) = run(ready, Engine::new(source, None));
@@ -318,7 +318,7 @@ pub fn compiled_samples(
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
             Ok(ready) => trial(sample, ready, &|ready, how| agrees(ready, &folder, how, &number)),
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
 }

@@ -26,9 +26,9 @@ pub fn law_of_samples(
         cases,
         |source| Sample::of(family, source),
         |sample| match &sample.ready {
-            Ok(ready) if has_unknown_inputs(ready) => Ok(Verdict::Skipped("unknown inputs")),
+            Ok(ready) if has_unknown_inputs(ready) => Ok(Verdict::Vacuous("unknown inputs")),
             Ok(ready) => holds(sample, ready),
-            Err(refusal) => Ok(Verdict::Skipped(refusal)),
+            Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
 }
@@ -39,9 +39,9 @@ fn same(ready: &Ready, ways: [Result<Rows, Stop>; 2]) -> Trial {
     for way in ways {
         match way {
             Ok(found) => rows.push(found),
-            Err(Stop::NoPlan) => return Ok(Verdict::Skipped("no plan")),
-            Err(Stop::Mixed(_)) => return Ok(Verdict::Skipped("a condition that changes inside a window")),
-            Err(Stop::Operation { .. }) => return Ok(Verdict::Skipped("no value")),
+            Err(Stop::NoPlan) => return Ok(Verdict::Vacuous("no plan")),
+            Err(Stop::Mixed(_)) => return Ok(Verdict::Vacuous("a condition that changes inside a window")),
+            Err(Stop::Operation { .. }) => return Ok(Verdict::Vacuous("no value")),
             Err(stop) => return Err(format!("{stop:?}")),
         }
     }

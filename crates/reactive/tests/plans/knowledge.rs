@@ -16,10 +16,10 @@ fn claims_hold(ready: &Ready) -> Trial {
     let plan = planned(ready, &options());
     let rows = cells!(simulate(ready));
     let Ok(mut execution) = Execution::new(ready.flow(), ready.clocks(), &plan) else {
-        return Ok(Verdict::Skipped("no value"));
+        return Ok(Verdict::Vacuous("no value"));
     };
     if run(&mut execution, ready).is_err() {
-        return Ok(Verdict::Skipped("no plan"));
+        return Ok(Verdict::Vacuous("no plan"));
     }
     for (number, root) in plan.roots.iter().enumerate() {
         let Schedule::Windows(windows) = &root.schedule else { continue };
@@ -70,9 +70,9 @@ fn l10_what_is_claimed_is_true() {
             300,
             |source| Sample::of(family, source),
             |sample| match &sample.ready {
-                Ok(ready) if has_unknown_inputs(ready) => Ok(Verdict::Skipped("unknown inputs")),
+                Ok(ready) if has_unknown_inputs(ready) => Ok(Verdict::Vacuous("unknown inputs")),
                 Ok(ready) => claims_hold(ready),
-                Err(refusal) => Ok(Verdict::Skipped(refusal)),
+                Err(refusal) => Ok(Verdict::Vacuous(refusal)),
             },
         );
     }

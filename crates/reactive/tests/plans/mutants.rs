@@ -96,11 +96,11 @@ fn is_caught(ready: &Ready, plan: &Plan, expected: &crate::generated::engines::R
 
 fn tried(sample: &Sample, counts: &RefCell<[(u32, u32); 5]>) -> Trial {
     let ready = match &sample.ready {
-        Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Skipped("unknown inputs")),
+        Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),
         // There is little to be seen on short traces.
         Ok(ready) if ready.n_cycles <= 3 => return Ok(Verdict::Holds),
         Ok(ready) => ready,
-        Err(refusal) => return Ok(Verdict::Skipped(refusal)),
+        Err(refusal) => return Ok(Verdict::Vacuous(refusal)),
     };
     let simulated = cells!(simulated(ready));
     let plan = planned(ready, &options());

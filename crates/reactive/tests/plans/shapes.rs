@@ -150,7 +150,7 @@ fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static
                     *counts.entry(shape).or_default() += 1;
                 }
             }
-            Ok(Verdict::Skipped(why)) => {
+            Ok(Verdict::Vacuous(why)) => {
                 for shape in shapes {
                     *skipped.entry((shape, why)).or_default() += 1;
                 }

@@ -59,7 +59,7 @@ fn what_nobody_reads_stops_compiled_code_too() {
         assert_eq!(stop, expected, "{text}");
         match agrees(&ready, &folder, PLAIN, &number) {
             Ok(Verdict::Holds) => {}
-            Ok(Verdict::Skipped(why)) => panic!("{text} is not compiled: {why}"),
+            Ok(Verdict::Vacuous(why)) => panic!("{text} is not compiled: {why}"),
             Err(difference) => panic!("{text}\n{difference}"),
         }
     }

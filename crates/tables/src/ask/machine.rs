@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::mixed::{Cell, EnvId, Heap, KontId, Mixed, NIL};
 use super::search::Machine;
 use crate::dialect::Dialect;
-use crate::integer::{Int, NoResult, Op, extra_bytes};
+use crate::integer::{Int, NoResult, Op};
 use crate::surface::Prefix;
 use crate::syntax::{Term, TermId};
 use crate::value::{Value, ValueKind};
@@ -40,6 +40,26 @@ pub(crate) enum Frame {
     Store { target: Mixed },
     /// The content of a thunk that is chosen now.
     Wrap,
+}
+
+impl Frame {
+    /// The value that it holds.
+    pub(super) fn value(&self) -> Option<&Mixed> {
+        match self {
+            Frame::Argument { function: value }
+            | Frame::Right { left: value, .. }
+            | Frame::Second { first: value }
+            | Frame::Store { target: value } => Some(value),
+            Frame::Function { .. }
+            | Frame::Left { .. }
+            | Frame::Condition { .. }
+            | Frame::Force
+            | Frame::First { .. }
+            | Frame::Prefix(_)
+            | Frame::Target { .. }
+            | Frame::Wrap => None,
+        }
+    }
 }
 
 /// What a branch does next.
@@ -105,9 +125,12 @@ impl Machine<'_> {
     fn enter(&mut self, branch: &mut Branch, term: TermId, env: EnvId) -> Control {
         let frame = match self.terms.term(term) {
             // E[n]ρ = {n}
-            Term::Int(int) => return Control::Return(Mixed::Int(int.clone())),
+            Term::Int(int) => return Control::Return(self.memory.copied(Mixed::Int(int.clone()))),
             // E[x]ρ = { v | v ⊑ ρ(x) }
-            Term::Variable(name) => return Control::Return(self.arena.lookup(*name, env).1.clone()),
+            Term::Variable(name) => {
+                let value = self.arena.lookup(*name, env).1.clone();
+                return Control::Return(self.memory.copied(value));
+            }
             // E[λx.e]ρ = { t | ∀(v↦v')∈t. v' ∈ E[e]ρ(x:=v) }
             Term::Lambda(..) => return Control::Return(Mixed::Closure(term, env)),
             // E[fix f. λx.e]ρ = ⋃_k I_k: all of them are tables of the recursive closure.
@@ -121,10 +144,7 @@ impl Machine<'_> {
                 let body = *body;
                 return self.thunk(branch, term, body, env);
             }
-            Term::Address(address) => {
-                let address = self.values.address(*address);
-                return Control::Return(Mixed::Finite(address));
-            }
+            Term::Address(address) => return Control::Return(Mixed::Address(*address)),
             Term::Apply(_, argument, _) => Frame::Function { argument: *argument, env },
             Term::Op(op, _, right) => Frame::Left { op: *op, right: *right, env },
             Term::If(_, yes, no) => Frame::Condition { yes: *yes, no: *no, env },
@@ -170,10 +190,7 @@ impl Machine<'_> {
             // E[e1 o e2]ρ = { n1 o n2 | ni ∈ E[ei]ρ, defined }
             Frame::Right { op, left } => match (&left, &value) {
                 (Mixed::Int(a), Mixed::Int(b)) => match op.apply(a, b) {
-                    Ok(int) => {
-                        self.extra += extra_bytes(&int);
-                        Ok(Control::Return(Mixed::Int(int)))
-                    }
+                    Ok(int) => Ok(Control::Return(self.memory.copied(Mixed::Int(int)))),
                     Err(NoResult::Zero) => Err(Stop::Failure),
                     Err(NoResult::TooLarge) => Err(Stop::Cut),
                 },
@@ -198,12 +215,12 @@ impl Machine<'_> {
                 Ok(Control::Evaluate(right, env))
             }
             // `e1 := e2` overwrites or adds, returns the address; wrong on a non-address.
-            Frame::Store { target } => match self.as_address(&target) {
-                Some(address) => {
+            Frame::Store { target } => match target {
+                Mixed::Address(address) => {
                     Rc::make_mut(&mut branch.heap).set(address, value);
                     Ok(Control::Return(target))
                 }
-                None => self.misuse(),
+                _ => self.misuse(),
             },
             Frame::Wrap => Ok(Control::Return(Mixed::Thunk(self.arena.add(Cell::Content(value))))),
         }
@@ -262,25 +279,27 @@ impl Machine<'_> {
                 for address in candidates.rev() {
                     let mut other = branch.clone();
                     Rc::make_mut(&mut other.heap).set(address, value.clone());
-                    let address = self.values.address(address);
-                    other.control = Control::Return(Mixed::Finite(address));
+                    other.control = Control::Return(Mixed::Address(address));
                     self.leave_for_later(other);
                 }
                 Rc::make_mut(&mut branch.heap).set(first, value);
-                let address = self.values.address(first);
-                Ok(Control::Return(Mixed::Finite(address)))
+                Ok(Control::Return(Mixed::Address(first)))
             }
             // `!e` gives every value below the stored one; nothing if the address is absent; wrong on a non-address.
-            Prefix::Read => match self.as_address(&value) {
-                Some(address) => branch.heap.get(address).cloned().map(Control::Return).ok_or(Stop::Failure),
-                None => self.misuse(),
+            Prefix::Read => match value {
+                Mixed::Address(address) => match branch.heap.get(address) {
+                    Some(stored) => Ok(Control::Return(self.memory.copied(stored.clone()))),
+                    None => Err(Stop::Failure),
+                },
+                _ => self.misuse(),
             },
             Prefix::First | Prefix::Second => {
                 let is_first = prefix == Prefix::First;
                 match value {
                     Mixed::Pair(cell) => match self.arena.cell(cell) {
                         Cell::Pair(first, second) => {
-                            Ok(Control::Return(if is_first { first } else { second }.clone()))
+                            let part = if is_first { first } else { second }.clone();
+                            Ok(Control::Return(self.memory.copied(part)))
                         }
                         Cell::Binding(..) | Cell::Content(_) => unreachable!("a pair has two parts"),
                     },
@@ -297,16 +316,6 @@ impl Machine<'_> {
         }
     }
 
-    fn as_address(&self, value: &Mixed) -> Option<u64> {
-        match value {
-            Mixed::Finite(finite) => match self.values.kind(*finite) {
-                ValueKind::Address(address) => Some(*address),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// A run-time type error: nothing in `.lam`, `wrong` in the typed languages.
     fn misuse(&mut self) -> Step {
         if self.dialect == Dialect::Lambda {
@@ -317,7 +326,7 @@ impl Machine<'_> {
     }
 
     fn spend(&mut self, branch: &mut Branch) -> Result<(), Stop> {
-        if branch.fuel == 0 || self.is_exhausted() {
+        if branch.fuel == 0 || self.is_exhausted(branch) {
             return Err(Stop::Cut);
         }
         branch.fuel -= 1;

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::integer::Int;
+use crate::chunks::Chunks;
+use crate::integer::{Int, extra_bytes};
 use crate::names::Name;
 use crate::syntax::TermId;
 use crate::value::{Store, Value, ValueKind, Values};
@@ -23,6 +24,8 @@ pub(crate) const NIL: EnvId = u32::MAX;
 pub(crate) enum Mixed {
     /// An integer.
     Int(Int),
+    /// An address.
+    Address(u64),
     /// Any other finite value.
     Finite(Value),
     /// ⟨λx.e,ϱ⟩.
@@ -40,7 +43,16 @@ impl Mixed {
     pub(crate) fn of(value: Value, values: &Values) -> Mixed {
         match values.kind(value) {
             ValueKind::Int(int) => Mixed::Int(int.clone()),
+            ValueKind::Address(address) => Mixed::Address(*address),
             _ => Mixed::Finite(value),
+        }
+    }
+
+    /// What a large integer takes beyond its place.
+    pub(super) fn extra_bytes(&self) -> usize {
+        match self {
+            Mixed::Int(int) => extra_bytes(int),
+            _ => 0,
         }
     }
 }
@@ -67,12 +79,12 @@ pub(super) struct Mark {
 /// The tables that grow along a branch.
 #[derive(Default)]
 pub(super) struct Arena {
-    cells: Vec<Cell>,
-    konts: Vec<(Frame, KontId)>,
+    cells: Chunks<Cell>,
+    konts: Chunks<(Frame, KontId)>,
     /// Continuations before this one may belong to branches that are left for later, too.
     n_shared: usize,
     /// Which entries were looked up, each with the choice before it.
-    choices: Vec<(u32, u32)>,
+    choices: Chunks<(u32, u32)>,
 }
 
 impl Arena {
@@ -87,8 +99,17 @@ impl Arena {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let cells = self.cells.len() * size_of::<Cell>();
-        (cells + self.konts.len() * size_of::<(Frame, KontId)>() + self.choices.len() * 8) as u64
+        (self.cells.bytes() + self.konts.bytes() + self.choices.bytes()) as u64
+    }
+
+    /// What the large integers in all cells and continuations take.
+    pub(super) fn extra_bytes(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| match cell {
+            Cell::Binding(_, value, _) | Cell::Content(value) => value.extra_bytes(),
+            Cell::Pair(first, second) => first.extra_bytes() + second.extra_bytes(),
+        });
+        let frames = self.konts.iter().map(|(frame, _)| frame.value().map_or(0, Mixed::extra_bytes));
+        cells.chain(frames).sum()
     }
 
     pub(super) fn add(&mut self, cell: Cell) -> EnvId {
@@ -177,6 +198,16 @@ impl Heap {
 
     pub(super) fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// What it takes, large integers aside. A node of a tree that grows at its end is about half full, and a seventh of them have children.
+    pub(super) fn bytes(&self) -> usize {
+        self.cells.len() * (2 * size_of::<u64>() + 2 * size_of::<Mixed>() + 16)
+    }
+
+    /// What its large integers take.
+    pub(super) fn extra_bytes(&self) -> usize {
+        self.cells.values().map(Mixed::extra_bytes).sum()
     }
 
     pub(super) fn set(&mut self, address: u64, value: Mixed) {

@@ -12,6 +12,7 @@
 //! * [`mixed`]: the values of the machine, their environments, stores and continuations.
 //! * [`machine`]: one branch of a run. Looking up a table, allocating, and a Λ whose body has choices may branch.
 //! * [`search`]: "some branch" and "all entries", three-valued, on one explicit stack.
+//! * [`pending`]: what waits for an answer. [`memory`]: what is counted against `--memory` beside the tables.
 //! * [`reach`]: whether the body of a Λ has choices.
 //!
 //! *Exactness.* Write ⟦w⟧ for the values in w. Each ⟦w⟧ is downward closed and directed, hence the union of `E[e]ρ` over all ρ in ⟦ϱ⟧ is the union of ⟦w⟧
@@ -19,7 +20,9 @@
 //! parts need. So `yes` and `no` are always right, and `unknown` appears only when a limit was reached. In `.ref` the machine is the definition.
 
 mod machine;
+mod memory;
 mod mixed;
+mod pending;
 mod reach;
 mod search;
 

@@ -28,7 +28,7 @@ impl Machine<'_> {
             let mut found: Vec<&Mixed> = names.iter().map(|name| self.arena.lookup(*name, env).1).collect();
             while let Some(value) = found.pop() {
                 match value {
-                    Mixed::Int(_) => {}
+                    Mixed::Int(_) | Mixed::Address(_) => {}
                     Mixed::Finite(value) => {
                         if self.values.has_choices(*value) {
                             return true;

@@ -15,7 +15,9 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::machine::{Branch, Control, Stop};
+use super::memory::Memory;
 use super::mixed::{Arena, Cell, EnvId, Heap, Mark, Mixed, NIL};
+use super::pending::{Obligation, Pending, Wanted, waiting_bytes};
 use super::{Answer, Limits, addresses};
 use crate::dialect::Dialect;
 use crate::names::Name;
@@ -31,8 +33,7 @@ pub(crate) struct Machine<'a> {
     pub(super) values: &'a mut Values,
     limits: Limits,
     steps: u64,
-    /// What large integers took so far.
-    pub(super) extra: usize,
+    pub(super) memory: Memory,
     pub(super) arena: Arena,
     /// What waits for the answer to a question, the innermost last.
     pending: Vec<Pending>,
@@ -40,41 +41,6 @@ pub(crate) struct Machine<'a> {
     pub(super) addresses: Vec<u64>,
     pub(super) goal_has_choices: bool,
     pub(super) free: FxHashMap<TermId, Rc<[Name]>>,
-}
-
-/// Something that waits for an answer.
-enum Pending {
-    /// Does some branch have a result that contains the goal?
-    Some {
-        later: Vec<(Branch, Mark)>,
-        goal: Wanted,
-        is_unknown: bool,
-        mark: Mark,
-        /// The choices of the branch whose result is being compared.
-        choices: u32,
-    },
-    /// Do all of these hold?
-    All { left: Vec<Obligation>, is_unknown: bool, fuel: u64 },
-    /// May this branch use this entry?
-    Lookup { branch: Branch, table: Value, at: usize, argument: Mixed },
-}
-
-/// What the results of branches are for.
-enum Wanted {
-    /// One that contains this value, in a heap that matches this store.
-    Value(Value, Option<Store>),
-    /// All of them.
-    All(Vec<Mixed>),
-}
-
-/// Something to be shown.
-enum Obligation {
-    /// v ∈ ⟦w⟧.
-    Member(Value, Mixed),
-    /// The entry is in the table of the closure.
-    Entry(Entry, TermId, EnvId),
-    /// The value is a content of the thunk.
-    Content(Value, TermId, EnvId),
 }
 
 /// What the machine does next.
@@ -105,7 +71,7 @@ impl<'a> Machine<'a> {
             values,
             limits,
             steps: 0,
-            extra: 0,
+            memory: Memory::default(),
             arena: Arena::default(),
             pending: Vec::new(),
             addresses: Vec::new(),
@@ -174,8 +140,19 @@ impl<'a> Machine<'a> {
         self.limits = Limits { fuel: self.limits.fuel, steps: u64::MAX, memory: u64::MAX };
     }
 
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.steps >= self.limits.steps || self.arena.bytes() + self.extra as u64 > self.limits.memory
+    /// Whether a limit of the whole search is reached, while this branch runs.
+    pub(super) fn is_exhausted(&mut self, branch: &Branch) -> bool {
+        if self.steps >= self.limits.steps {
+            return true;
+        }
+        let tables = self.arena.bytes() + branch.heap.bytes() as u64;
+        if tables + self.memory.noted() <= self.limits.memory {
+            return false;
+        }
+        // Some of what was noted is gone. Where little is left, counting would soon take all the time.
+        let waiting = self.pending.iter().map(Pending::bytes).sum::<usize>();
+        self.memory.measured(self.arena.extra_bytes() + branch.heap.extra_bytes() + waiting);
+        tables + self.memory.noted() > self.limits.memory - self.limits.memory / 16
     }
 
     pub(super) fn count(&mut self) {
@@ -191,6 +168,7 @@ impl<'a> Machine<'a> {
     /// Another branch of the innermost question.
     pub(super) fn leave_for_later(&mut self, branch: Branch) {
         let mark = self.arena.mark();
+        self.memory.note(waiting_bytes(&branch));
         match self.pending.last_mut() {
             Some(Pending::Some { later, .. }) => later.push((branch, mark)),
             _ => unreachable!("a branch runs for a question"),
@@ -198,11 +176,17 @@ impl<'a> Machine<'a> {
         self.arena.share_konts(Some(mark));
     }
 
+    /// Something waits for the answer to the next question.
+    fn wait(&mut self, pending: Pending) {
+        self.memory.note(pending.bytes());
+        self.pending.push(pending);
+    }
+
     fn search(&mut self, branch: Branch, goal: Wanted) -> (Answer, Vec<usize>, Vec<Mixed>) {
         debug_assert!(self.pending.is_empty(), "one question at a time");
         let mark = self.arena.mark();
         let some = Pending::Some { later: Vec::new(), goal, is_unknown: false, mark, choices: NIL };
-        self.pending.push(some);
+        self.wait(some);
         let mut task = Task::Run(branch);
         loop {
             task = match task {
@@ -295,7 +279,7 @@ impl<'a> Machine<'a> {
         };
         is_usable &= !self.values.cells(output.store).iter().any(|(address, _)| in_frame(*address));
         let fuel = branch.fuel;
-        self.pending.push(Pending::Lookup { branch, table, at, argument });
+        self.wait(Pending::Lookup { branch, table, at, argument });
         if is_usable { Task::Show { left, is_unknown: false, fuel } } else { Task::Answer(Answer::No) }
     }
 
@@ -309,14 +293,14 @@ impl<'a> Machine<'a> {
                     }
                 }
                 Obligation::Entry(Entry { input, output }, lambda, env) => {
-                    self.pending.push(Pending::All { left, is_unknown, fuel });
+                    self.wait(Pending::All { left, is_unknown, fuel });
                     let argument = Mixed::of(input.value, self.values);
                     let mark = self.arena.mark();
                     let (body, env) = self.bind(lambda, argument, env);
                     return self.question(body, env, input.store, output, fuel, mark);
                 }
                 Obligation::Content(value, body, env) => {
-                    self.pending.push(Pending::All { left, is_unknown, fuel });
+                    self.wait(Pending::All { left, is_unknown, fuel });
                     let mark = self.arena.mark();
                     return self.question(body, env, Store::EMPTY, value.into(), fuel, mark);
                 }
@@ -336,7 +320,7 @@ impl<'a> Machine<'a> {
     ) -> Task {
         let goal = Wanted::Value(after.value, Some(after.store));
         let some = Pending::Some { later: Vec::new(), goal, is_unknown: false, mark, choices: NIL };
-        self.pending.push(some);
+        self.wait(some);
         Task::Run(self.branch(body, env, before, fuel))
     }
 
@@ -344,6 +328,7 @@ impl<'a> Machine<'a> {
     fn reduce(&self, value: Value, of: Mixed, left: &mut Vec<Obligation>) -> bool {
         match (self.values.kind(value), of) {
             (ValueKind::Int(a), Mixed::Int(b)) => *a == b,
+            (ValueKind::Address(a), Mixed::Address(b)) => *a == b,
             (_, Mixed::Finite(of)) => self.values.is_below(value, of),
             (ValueKind::Table(entries), Mixed::Closure(lambda, env)) => {
                 let entry = |entry: &Entry| Obligation::Entry(*entry, lambda, env);

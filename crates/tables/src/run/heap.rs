@@ -1,8 +1,12 @@
 //! Environments and pairs, which closures share, and the collector that gives back what nobody reaches.
 //!
 //! Everything is a cell in a table and refers to others by number, so that a recursive closure is a cell that holds itself, and nothing is
-//! dropped cell by cell. When the table has doubled since the last time, the cells that the machine reaches are copied to a new one.
+//! dropped cell by cell. A collection marks the cells that the machine reaches and slides them together in their table: it needs
+//! [`COLLECTOR_BYTES`] for each cell, and no second table.
+//!
+//! Memory is counted as it is held: an integer that is copied counts as often as it is there.
 
+use crate::chunks::Chunks;
 use crate::integer::{Int, extra_bytes};
 use crate::names::Name;
 use crate::syntax::TermId;
@@ -35,23 +39,18 @@ enum Cell {
 /// All cells.
 #[derive(Default)]
 pub(super) struct Heap {
-    cells: Vec<Cell>,
-    /// What large integers take, as far as it is known.
+    cells: Chunks<Cell>,
+    /// What large integers take, as far as it is known: copies that are gone count until the next collection.
     extra: usize,
-    /// At so many bytes the next collection is due.
-    due: usize,
 }
 
-/// Collections below this size are not worth their while.
-const SMALLEST: usize = 1 << 20;
+/// What a collection needs for each cell: its new number, and a place among the cells that are still to be visited.
+const COLLECTOR_BYTES: usize = 2 * size_of::<CellId>();
 
 impl Heap {
+    /// What the cells and the integers take, and what a collection would need for them.
     pub(super) fn bytes(&self) -> usize {
-        self.cells.len() * size_of::<Cell>() + self.extra
-    }
-
-    pub(super) fn is_due(&self) -> bool {
-        self.bytes() > self.due.max(SMALLEST)
+        self.cells.bytes() + self.cells.len() * COLLECTOR_BYTES + self.extra
     }
 
     pub(super) fn bind(&mut self, name: Name, value: Value, rest: CellId) -> CellId {
@@ -101,65 +100,91 @@ impl Heap {
         id
     }
 
-    /// Keeps what `roots` visits, and tells it the new numbers.
-    pub(super) fn collect(&mut self, roots: impl FnOnce(&mut Copier<'_>)) {
-        let mut old: Vec<Option<Cell>> = std::mem::take(&mut self.cells).into_iter().map(Some).collect();
-        let mut moved = vec![NIL; old.len()];
-        let mut copier = Copier { old: &mut old, moved: &mut moved, new: Vec::new(), extra: 0 };
-        roots(&mut copier);
-        let mut scanned = 0;
-        while scanned < copier.new.len() {
-            let nothing = Cell::Pair(Value::Address(0), Value::Address(0));
-            let mut cell = std::mem::replace(&mut copier.new[scanned], nothing);
-            match &mut cell {
-                Cell::Binding(_, value, rest) => {
-                    copier.value(value);
-                    copier.cell(rest);
-                }
-                Cell::Pair(first, second) => {
-                    copier.value(first);
-                    copier.value(second);
-                }
-            }
-            copier.new[scanned] = cell;
-            scanned += 1;
+    /// Keeps what `roots` visits, and tells it the new numbers. It is called twice: to mark what it reaches, and to move it.
+    pub(super) fn collect(&mut self, mut roots: impl FnMut(&mut Collector<'_>)) {
+        let mut places = Chunks::default();
+        (0..self.cells.len()).for_each(|_| places.push(NIL));
+        let mut collector = Collector::Mark { places: &mut places, work: Chunks::default(), extra: 0 };
+        roots(&mut collector);
+        while let Some(cell) = collector.next() {
+            self.cells[cell as usize].visit(&mut collector);
         }
-        let Copier { new, extra, .. } = copier;
-        self.cells = new;
-        self.extra = extra;
-        self.due = 2 * self.bytes();
+        if let Collector::Mark { extra, .. } = collector {
+            self.extra = extra;
+        }
+        let mut n_kept = 0;
+        for (old, place) in places.iter_mut().enumerate().filter(|(_, place)| **place != NIL) {
+            *place = n_kept;
+            self.cells.swap(old, n_kept as usize);
+            n_kept += 1;
+        }
+        self.cells.truncate(n_kept as usize);
+        let mut collector = Collector::Move { places: &places };
+        roots(&mut collector);
+        for cell in self.cells.iter_mut() {
+            cell.visit(&mut collector);
+        }
     }
 }
 
-/// A collection in progress.
-pub(super) struct Copier<'a> {
-    old: &'a mut [Option<Cell>],
-    /// For each old cell, its new number, or [`NIL`] if it was not reached yet.
-    moved: &'a mut [CellId],
-    new: Vec<Cell>,
-    extra: usize,
+impl Cell {
+    fn visit(&mut self, collector: &mut Collector<'_>) {
+        match self {
+            Cell::Binding(_, value, rest) => {
+                collector.value(value);
+                collector.cell(rest);
+            }
+            Cell::Pair(first, second) => {
+                collector.value(first);
+                collector.value(second);
+            }
+        }
+    }
 }
 
-impl Copier<'_> {
-    /// Keeps what a value reaches.
+/// A collection in progress. For each cell there is its new number, or [`NIL`] if it was not reached.
+pub(super) enum Collector<'a> {
+    /// Cells are reached, and their integers counted.
+    Mark { places: &'a mut Chunks<CellId>, work: Chunks<CellId>, extra: usize },
+    /// All cells that were reached have their new numbers.
+    Move { places: &'a Chunks<CellId> },
+}
+
+impl Collector<'_> {
+    /// Visits what a value refers to.
     pub(super) fn value(&mut self, value: &mut Value) {
         match value {
-            Value::Int(int) => self.extra += extra_bytes(int),
+            Value::Int(int) => {
+                if let Collector::Mark { extra, .. } = self {
+                    *extra += extra_bytes(int);
+                }
+            }
             Value::Closure(_, cell) | Value::Thunk(_, cell) | Value::Pair(cell) => self.cell(cell),
             Value::Address(_) => {}
         }
     }
 
-    /// Keeps a cell.
+    /// Visits a cell.
     pub(super) fn cell(&mut self, cell: &mut CellId) {
         if *cell == NIL {
             return;
         }
         let place = *cell as usize;
-        if self.moved[place] == NIL {
-            self.moved[place] = u32::try_from(self.new.len()).expect("no more cells than before");
-            self.new.push(self.old[place].take().expect("a cell moves once"));
+        match self {
+            Collector::Mark { places, work, .. } if places[place] == NIL => {
+                places[place] = 0;
+                work.push(*cell);
+            }
+            Collector::Mark { .. } => {}
+            Collector::Move { places } => *cell = places[place],
         }
-        *cell = self.moved[place];
+    }
+
+    /// A cell that was reached and whose parts were not visited yet.
+    fn next(&mut self) -> Option<CellId> {
+        match self {
+            Collector::Mark { work, .. } => work.pop(),
+            Collector::Move { .. } => None,
+        }
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Calls in tail position push nothing, so loops run in constant space.
 
-use super::heap::{CellId, Copier, Heap, NIL, Value};
+use super::heap::{CellId, Collector, Heap, NIL, Value};
 use super::{Failure, Limits, Shown, Stuck};
+use crate::chunks::Chunks;
 use crate::integer::{Int, NoResult, Op};
 use crate::surface::Prefix;
 use crate::syntax::{Program, Term, TermId, Terms};
@@ -25,8 +26,9 @@ pub fn run(program: &Program, limits: Limits) -> (Result<Shown, Failure>, Counte
         terms: &program.terms,
         limits,
         heap: Heap::default(),
-        store: Vec::new(),
-        frames: Vec::new(),
+        store: Chunks::default(),
+        frames: Chunks::default(),
+        due: SMALLEST.min(budget(limits)),
         counters: Counters::default(),
     };
     let outcome = machine.evaluate(program.main).and_then(|value| machine.show(value));
@@ -69,9 +71,19 @@ struct Machine<'a> {
     terms: &'a Terms,
     limits: Limits,
     heap: Heap,
-    store: Vec<Value>,
-    frames: Vec<Frame>,
+    store: Chunks<Value>,
+    frames: Chunks<Frame>,
+    /// At so many bytes the next collection is due.
+    due: usize,
     counters: Counters,
+}
+
+/// Collections below this size are not worth their while.
+const SMALLEST: usize = 1 << 20;
+
+/// How much may be in use.
+fn budget(limits: Limits) -> usize {
+    usize::try_from(limits.memory).unwrap_or(usize::MAX)
 }
 
 impl Machine<'_> {
@@ -85,23 +97,40 @@ impl Machine<'_> {
                     None => return Ok(value),
                 },
             };
-            if self.heap.is_due() {
+            if self.bytes() > self.due {
                 self.collect(&mut state);
-                let frames = self.frames.len() * size_of::<Frame>();
-                let store = self.store.len() * size_of::<Value>();
-                if (self.heap.bytes() + frames + store) as u64 > self.limits.memory {
+                // Where little is left, collections would soon take all the time.
+                let (live, budget) = (self.bytes(), budget(self.limits));
+                if live > budget - budget / 16 {
                     return Err(Failure::Memory(self.limits.memory));
                 }
+                self.due = live.saturating_mul(2).max(SMALLEST).min(budget);
             }
         }
+    }
+
+    /// What is in use.
+    fn bytes(&self) -> usize {
+        self.heap.bytes() + self.frames.bytes() + self.store.bytes()
+    }
+
+    /// A copy of a value, whose integer is there once more.
+    fn copy(&mut self, value: Value) -> Value {
+        if let Value::Int(int) = &value {
+            self.heap.note(int);
+        }
+        value
     }
 
     fn enter(&mut self, whole: TermId, env: CellId) -> State {
         let frame = match self.terms.term(whole) {
             // n ⇓ n
-            Term::Int(int) => return State::Return(Value::Int(int.clone())),
+            Term::Int(int) => return State::Return(self.copy(Value::Int(int.clone()))),
             // x ⇓ ϱ(x)
-            Term::Variable(name) => return State::Return(self.heap.lookup(*name, env).clone()),
+            Term::Variable(name) => {
+                let value = self.heap.lookup(*name, env).clone();
+                return State::Return(self.copy(value));
+            }
             // λx.e ⇓ ⟨λx.e,ϱ⟩
             Term::Lambda(..) => return State::Return(Value::Closure(whole, env)),
             // Λ.e ⇓ ⟨Λ.e,ϱ⟩
@@ -211,7 +240,7 @@ impl Machine<'_> {
             (Prefix::Second, Value::Pair(pair)) => self.heap.parts(pair).1.clone(),
             _ => return Err(self.stuck(whole, Stuck::IllTyped)),
         };
-        Ok(State::Return(result))
+        Ok(State::Return(self.copy(result)))
     }
 
     fn stuck(&self, whole: TermId, why: Stuck) -> Failure {
@@ -228,16 +257,16 @@ impl Machine<'_> {
 
     fn collect(&mut self, state: &mut State) {
         let (store, frames) = (&mut self.store, &mut self.frames);
-        self.heap.collect(|copier| {
+        self.heap.collect(|collector| {
             match state {
-                State::Evaluate(_, env) => copier.cell(env),
-                State::Return(value) => copier.value(value),
+                State::Evaluate(_, env) => collector.cell(env),
+                State::Return(value) => collector.value(value),
             }
-            for value in store {
-                copier.value(value);
+            for value in store.iter_mut() {
+                collector.value(value);
             }
-            for frame in frames {
-                keep(frame, copier);
+            for frame in frames.iter_mut() {
+                visit(frame, collector);
             }
         });
     }
@@ -250,7 +279,7 @@ impl Machine<'_> {
         }
         let (mut text, mut work) = (String::new(), vec![Piece::Value(value)]);
         while let Some(piece) = work.pop() {
-            if text.len() as u64 > self.limits.memory {
+            if (text.len() + self.bytes()) as u64 > self.limits.memory {
                 return Err(Failure::Memory(self.limits.memory));
             }
             match piece {
@@ -279,18 +308,18 @@ impl Machine<'_> {
     }
 }
 
-/// What a frame reaches is kept.
-fn keep(frame: &mut Frame, copier: &mut Copier<'_>) {
+/// Visits what a frame refers to.
+fn visit(frame: &mut Frame, collector: &mut Collector<'_>) {
     match frame {
         Frame::Function { env, .. }
         | Frame::Left { env, .. }
         | Frame::Condition { env, .. }
         | Frame::First { env, .. }
-        | Frame::Target { env, .. } => copier.cell(env),
+        | Frame::Target { env, .. } => collector.cell(env),
         Frame::Argument { function: value, .. }
         | Frame::Right { left: value, .. }
         | Frame::Second { first: value }
-        | Frame::Store { target: value, .. } => copier.value(value),
+        | Frame::Store { target: value, .. } => collector.value(value),
         Frame::Force { .. } | Frame::Prefix { .. } => {}
     }
 }

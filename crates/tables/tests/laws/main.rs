@@ -6,8 +6,9 @@
 //!
 //! * [`operational`]: the declarative semantics against the runners, and the runners against each other.
 //! * [`order`]: ⊑, ⊔, and that meanings respect them.
-//! * [`views`]: derivations, the literal equations, and intersection types; [`equations`]: those of System F.
+//! * [`views`]: derivations, the literal equations, and intersection types; [`equations`]: those of System F; [`typing`]: the type system.
 //! * [`contexts`]: meanings are a congruence. [`optimiser`]: it keeps meanings and results. [`enumeration`]: it lists what is asked for.
+//! * [`realisers`]: meanings by running alone. [`membership`]: what types mean, and the lemmas of type soundness.
 //! * [`systemf`]: type soundness. [`references`]: the heap. [`text`]: printing, parsing and formatting.
 
 mod generate;
@@ -16,10 +17,13 @@ mod harness;
 mod contexts;
 mod enumeration;
 mod equations;
+mod membership;
 mod operational;
 mod optimiser;
 mod order;
+mod realisers;
 mod references;
 mod systemf;
 mod text;
+mod typing;
 mod views;

@@ -2,6 +2,8 @@
 
 use eddy_tests::choices::Choices;
 
+use super::simple;
+
 const NAMES: [&str; 3] = ["x", "y", "z"];
 
 #[derive(Clone, Copy)]
@@ -11,6 +13,20 @@ enum Form {
     Apply,
     If,
     Op,
+}
+
+/// A closed term, every other time one that is simply typed and so does not get stuck by an application.
+pub fn mixed(choices: &mut Choices<'_>) -> String {
+    if choices.once_in(2) { simple::any_term(choices) } else { term(choices) }
+}
+
+/// A closed term that mostly has a step to make: typed ones in three of four cases.
+pub fn reducible(choices: &mut Choices<'_>) -> String {
+    match choices.below(4) {
+        0 => term(choices),
+        1 => simple::redex(choices),
+        _ => simple::int_term(choices),
+    }
 }
 
 /// A closed term.

@@ -2,4 +2,5 @@
 
 pub mod lam;
 pub mod references;
+pub mod simple;
 pub mod systemf;

@@ -54,6 +54,11 @@ pub fn term_of(choices: &mut Choices<'_>, ty: &Ty, depth: u32) -> String {
     Generator { choices, scope: Vec::new(), n_names: 0 }.term(ty, depth)
 }
 
+/// A term of this type with these variables.
+pub fn open_term(choices: &mut Choices<'_>, ty: &Ty, depth: u32, scope: Vec<(String, Ty)>) -> String {
+    Generator { choices, scope, n_names: 0 }.term(ty, depth)
+}
+
 struct Generator<'a, 'b> {
     choices: &'a mut Choices<'b>,
     scope: Vec<(String, Ty)>,
