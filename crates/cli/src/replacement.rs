@@ -4,8 +4,10 @@
 //! it. Whatever happens before the rename, a full disk, a crash, a program that turns out to be wrong, leaves the old file whole.
 
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The new text of a file, as it is being written. Unless it is finished, it leaves nothing behind.
 pub struct Replacement {
@@ -86,8 +88,24 @@ fn permissions(path: &Path) -> io::Result<fs::Permissions> {
 /// A new file in the same folder, hence on the same disk, where a rename is one step.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.eddy-{}", std::process::id()));
-    // `create_new` never follows or overwrites what somebody else put there.
-    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    Ok((temporary, file))
+    let mut attempt = 0;
+    loop {
+        let temporary = path.with_file_name(format!(".{name}.eddy-{:016x}", unlikely_to_be_taken(attempt)));
+        // `create_new` never follows or overwrites what somebody else put there.
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            outcome => return outcome.map(|file| (temporary, file)),
+        }
+    }
+}
+
+/// How often a name is tried that is taken.
+const ATTEMPTS: u64 = 10;
+
+/// A number that differs from process to process and from call to call. The number of the process alone would not do: containers that share a folder have the same ones, and a
+/// process that was killed leaves its file behind.
+fn unlikely_to_be_taken(attempt: u64) -> u64 {
+    // The keys of hashers are random.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    RandomState::new().hash_one((std::process::id(), now, attempt))
 }

@@ -195,3 +195,116 @@ fn files_of_others_are_left_alone() {
     folder.eddy(&build).fails(1, &["not written by Eddy"]);
     assert_eq!(folder.read("twice/twice.c"), "int mine;");
 }
+
+/// Words that C, C++, their libraries, compilers, or the package itself give a meaning.
+const WORDS: &str = "
+    auto break case char const continue default do double enum extern float for goto inline int long register restrict return short signed sizeof static struct
+    switch typedef union unsigned void volatile while _Bool _Complex _Imaginary _Alignas _Alignof _Atomic _Generic _Noreturn _Static_assert _Thread_local
+    alignas alignof asm bitand bitor catch class compl const_cast constexpr constinit consteval decltype delete dynamic_cast explicit export friend mutable namespace
+    new noexcept nullptr operator private protected public reinterpret_cast requires static_assert static_cast template this thread_local throw try typeid typename
+    typeof using virtual wchar_t char8_t char16_t char32_t concept co_await co_return co_yield and_eq or_eq not_eq xor xor_eq
+    NULL EOF BUFSIZ FILENAME_MAX FOPEN_MAX L_tmpnam TMP_MAX SEEK_SET SEEK_CUR stdin stdout stderr errno EINVAL EDOM INT64_MIN INT64_MAX INT32_MAX UINT8_MAX SIZE_MAX
+    INT64_C PTRDIFF_MAX INTPTR_MIN WCHAR_MAX INT_MAX CHAR_BIT LONG_MIN FLT_MAX DBL_EPSILON LDBL_MIN NAN INFINITY HUGE_VAL M_PI I complex imaginary assert NDEBUG
+    RAND_MAX EXIT_SUCCESS CLOCKS_PER_SEC SIGINT SIG_DFL LC_ALL FE_INVALID PRId64 SCNu8 PRIX8 offsetof va_list setjmp linux unix i386
+    __func__ __FILE__ __LINE__ __x86_64__ __linux__ __GNUC__ __attribute__ _X __x _x x_present in out self state n t i i0 cycle outputs show main error size_t int64_t bool_
+    printf fprintf memcpy exp log tanh fma sqrt pow
+    eddy_rt eddy_exp eddy_index EDDY_INLINE EDDY_LANES NUM BITS Num Bits Makefile nothing codes parallel
+";
+
+/// What a compiler says to a file, if it has to say something.
+fn complaints(compiler: &str, arguments: &[&str], place: &Path) -> Option<String> {
+    let strict = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-c", "-o", "checked.o"];
+    let output = Command::new(compiler).args(arguments).args(strict).current_dir(place).output();
+    let output = output.expect("the compiler was asked before");
+    let said = String::from_utf8_lossy(&output.stderr).lines().take(12).collect::<Vec<_>>().join("\n");
+    (!output.status.success()).then_some(said)
+}
+
+/// The package in a folder compiles, and its header is C++ too.
+#[track_caller]
+fn is_strictly_right(place: &Path, name: &str) {
+    let user = format!(
+        "#include <cerrno>\n#include <cstdio>\n#include \"{name}.h\"\n\
+         int use() {{ static {name}_state state; {name}_reset(&state); return {name}_flush(&state, nullptr); }}\n"
+    );
+    fs::write(place.join("user.cc"), user).expect("it can be written");
+    let source = format!("{name}.c");
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)) {
+        for (standard, file) in [("-std=c99", source.as_str()), ("-std=gnu11", "main.c")] {
+            assert_eq!(complaints(compiler, &[standard, file], place), None, "{compiler} {standard} {file}");
+        }
+    }
+    match ["g++", "clang++"].into_iter().find(|compiler| has(compiler)) {
+        Some(compiler) => {
+            assert_eq!(complaints(compiler, &["-std=gnu++20", "user.cc"], place), None, "{compiler} {name}");
+        }
+        None => eprintln!("there is no C++ compiler: the header was not tried with one"),
+    }
+}
+
+#[test]
+fn ports_may_have_any_name() {
+    let words: Vec<&str> = WORDS.split_whitespace().collect();
+    let inputs: Vec<String> = words.iter().map(|word| format!("{word}:num []")).collect();
+    let sum = words.join(" + ");
+    let text = format!(
+        "node ports({}) -> (y) y = {sum};\nnode outs(q:num []) -> ({}) {}\n",
+        inputs.join(", "),
+        words.join(", "),
+        words.iter().map(|word| format!("{word} = q + 1.0;")).collect::<Vec<_>>().join(" ")
+    );
+    let folder = Folder::new("ports").with("ports.eddy", text);
+    for node in ["ports", "outs"] {
+        written(&folder.eddy(&["build", "ports.eddy", "--node", node]));
+        is_strictly_right(&folder.0.join(node), node);
+    }
+}
+
+#[test]
+fn presence_has_a_field_of_its_own() {
+    let programs = [
+        "node p(c:bool, x, x_present) -> (y, y_present) y = x when c; y_present = x_present + 1.0;",
+        "node p(c:bool, x_present, x) -> (y_present, y) y = x when c; y_present = x_present + 1.0;",
+        "node p(c:bool, x, x_present, x_present_) -> (y, y_present) y = (x + x_present_) when c; y_present = x_present when c;",
+    ];
+    for program in programs {
+        let folder = Folder::new("presence").with("p.eddy", program);
+        written(&folder.eddy(&["build", "p.eddy", "--node", "p"]));
+        is_strictly_right(&folder.0.join("p"), "p");
+    }
+}
+
+#[test]
+fn nodes_may_have_any_name() {
+    let names = [
+        ("main", "main_"),
+        ("Makefile", "Makefile_"),
+        ("eddy_rt", "eddy_rt_"),
+        ("clean", "clean_"),
+        ("Main", "Main_"),
+        ("eddy", "eddy_"),
+        ("INT64_MIN", "INT64_MIN"),
+        ("EOF", "EOF"),
+        ("__func__", "n__func__"),
+        ("_stdint", "_stdint"),
+        ("int", "int"),
+        ("class", "class"),
+        ("state", "state"),
+        ("in", "in"),
+    ];
+    for (node, name) in names {
+        let folder = Folder::new("node").with("n.eddy", format!("node {node}(x) -> (y) y = x + 1.0;"));
+        let ended = folder.eddy(&["build", "n.eddy", "--node", node, "--out", "c"]);
+        written(&ended);
+        is_strictly_right(&folder.0.join("c"), name);
+        if has("make") {
+            let made = Command::new("make")
+                .arg("CFLAGS=-O0")
+                .current_dir(folder.0.join("c"))
+                .output()
+                .expect("make is there");
+            assert!(made.status.success(), "{node}: {}", String::from_utf8_lossy(&made.stderr));
+            assert!(folder.0.join("c").join(name).is_file(), "{node}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ use eddy_tensor::{Data, Scalar, Shape as TensorShape, Type, Value};
 
 use crate::emit::{Emitted, Memory as Remembered, MemoryPlace, Port, Ring, Shape};
 use crate::layout::{Field, Struct};
+use crate::names::flag_name;
 use crate::precision::Precision;
 
 /// A compiled program at some cycle.
@@ -84,7 +85,7 @@ impl Machine {
                 write(&mut self.input, field(&self.emitted.input, &port.field), value, precision);
             }
             if port.has_flag {
-                let flag = field(&self.emitted.input, &format!("{}_present", port.field));
+                let flag = field(&self.emitted.input, &flag_name(&port.field));
                 self.input[flag.offset] = u8::from(value.is_some());
             }
         }
@@ -250,7 +251,7 @@ fn field<'a>(fields: &'a Struct, name: &str) -> &'a Field {
 
 fn read_port(bytes: &[u8], fields: &Struct, port: &Port, precision: Precision) -> Option<Value> {
     if port.has_flag {
-        let flag = field(fields, &format!("{}_present", port.field));
+        let flag = field(fields, &flag_name(&port.field));
         if bytes[flag.offset] == 0 {
             return None;
         }

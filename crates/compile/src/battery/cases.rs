@@ -14,8 +14,7 @@ pub(super) struct Application {
 }
 
 fn apply(op: &Op, operands: &[(Values, &[usize])]) -> Application {
-    let wanted =
-        |(values, shape): &(Values, &[usize])| Wanted { shape: shape.to_vec(), values: *values };
+    let wanted = |(values, shape): &(Values, &[usize])| Wanted { shape: shape.to_vec(), values: *values };
     Application { op: op.clone(), operands: operands.iter().map(wanted).collect() }
 }
 
@@ -29,7 +28,10 @@ pub(super) fn applications(op: &Op, n: usize) -> Vec<Application> {
 /// Whether the operation accepts operands of these types.
 fn is_typed(application: &Application) -> bool {
     let signature = application.op.signature();
-    let is_accepted = |(position, operand): (usize, &Wanted)| match (signature.operand(position), operand.values.scalar()) {
+    let is_accepted = |(position, operand): (usize, &Wanted)| match (
+        signature.operand(position),
+        operand.values.scalar(),
+    ) {
         (Slot::Is(scalar), found) => scalar == found,
         (Slot::Alpha, found) => signature.alpha != Class::Numeric || found != Scalar::Bool,
         (Slot::Free, _) => true,
@@ -43,12 +45,10 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
         Op::Add | Op::Sub | Op::Mul | Op::Maximum | Op::Minimum | Op::Lt | Op::Le | Op::Gt | Op::Ge => {
             [stretched(op, [Numbers; 2], n), stretched(op, [Integers; 2], n)].concat()
         }
-        Op::Eq | Op::Ne => [
-            stretched(op, [Numbers; 2], n),
-            stretched(op, [Integers; 2], n),
-            stretched(op, [Truths; 2], n),
-        ]
-        .concat(),
+        Op::Eq | Op::Ne => {
+            [stretched(op, [Numbers; 2], n), stretched(op, [Integers; 2], n), stretched(op, [Truths; 2], n)]
+                .concat()
+        }
         Op::Div => stretched(op, [Numbers; 2], n),
         Op::Pow => stretched(op, [Positive, Numbers], n),
         Op::IntDiv | Op::IntMod => stretched(op, [Integers, Divisors], n),

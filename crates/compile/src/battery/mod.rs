@@ -173,7 +173,11 @@ impl Writer {
         let each = Op::Each(eddy_tensor::Each::new(Op::Argmax, &[true]));
         for (row, op) in Op::all().cloned().chain([each]).enumerate() {
             for (column, n) in SIZES.into_iter().enumerate() {
-                if is_full { self.all_forms(&op, n, &READINGS) } else { self.rotated(&op, n, row + column, 1) }
+                if is_full {
+                    self.all_forms(&op, n, &READINGS)
+                } else {
+                    self.rotated(&op, n, row + column, 1)
+                }
             }
         }
         // What chooses was compiled wrongly in some forms at these sizes, and only there.
@@ -254,7 +258,9 @@ impl Writer {
         let code = recorder.code(&inputs, &outputs);
         let names = |var: eddy_flow::VarId| format!("v{}", var.index());
         let lowered = lower(&code, &names, self.precision, &mut self.scratch, &LongLoops::default());
-        let head = format!("static int32_t case{number}(battery_state *self, const battery_in *in, battery_out *out)");
+        let head = format!(
+            "static int32_t case{number}(battery_state *self, const battery_in *in, battery_out *out)"
+        );
         self.functions.block(&head, |lines| {
             lines.function_body(&["self", "in", "out"], &lowered.lines);
             lines.line("return 0;");

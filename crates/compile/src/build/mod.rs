@@ -301,7 +301,10 @@ impl fmt::Display for BuildError {
             }
             BuildError::CannotWrite(problem) => problem.fmt(f),
             BuildError::Unreliable { compiler, wrong } => {
-                write!(f, "the C compiler {compiler} gives wrong results, also without optimisation ({wrong})")
+                write!(
+                    f,
+                    "the C compiler {compiler} gives wrong results, also without optimisation ({wrong})"
+                )
             }
             BuildError::NotLoaded(why) => f.write_str(why),
         }

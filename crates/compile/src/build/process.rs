@@ -50,7 +50,8 @@ pub(super) fn run(command: &mut Command, limit: Duration) -> io::Result<Ending> 
 
 /// A file without a name. The folder that `TMPDIR` names may be missing.
 fn output_file() -> io::Result<File> {
-    let others = ["/tmp", "/var/tmp", "/dev/shm", "."].iter().find_map(|folder| tempfile::tempfile_in(folder).ok());
+    let others =
+        ["/tmp", "/var/tmp", "/dev/shm", "."].iter().find_map(|folder| tempfile::tempfile_in(folder).ok());
     tempfile::tempfile().or_else(|error| others.ok_or(error))
 }
 

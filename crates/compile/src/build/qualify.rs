@@ -230,7 +230,8 @@ fn verdict_path(folder: &Path, key: &blake3::Hash) -> PathBuf {
 impl Verdict {
     fn text(&self) -> String {
         let flags = self.flags.map_or("none".to_string(), |flags| flags.to_string());
-        let failed: String = self.failed.iter().map(|name| format!("failed {}\n", name.replace('\n', " "))).collect();
+        let failed: String =
+            self.failed.iter().map(|name| format!("failed {}\n", name.replace('\n', " "))).collect();
         let text = format!("{MARK}\nflags {flags}\n{failed}");
         format!("{text}check {}\n", blake3::hash(text.as_bytes()))
     }
@@ -248,7 +249,8 @@ impl Verdict {
             "none" => None,
             number => Some(number.parse().ok().filter(|flags| *flags < FLAGS_BY_SAFETY.len())?),
         };
-        let failed = lines.map(|line| line.strip_prefix("failed ").map(str::to_string)).collect::<Option<_>>()?;
+        let failed =
+            lines.map(|line| line.strip_prefix("failed ").map(str::to_string)).collect::<Option<_>>()?;
         Some(Verdict { flags, failed })
     }
 }

@@ -17,15 +17,8 @@ use super::process::{Ending, run};
 /// Every result is defined to the bit by the operations of the text: no contraction, nothing that `-ffast-math` would allow. What
 /// errors in mathematical functions do to `errno` and to the flags of the processor, nobody looks at. Warnings (`-w`) are for those
 /// who write the emitter, whose tests turn them on.
-const FLAGS: &[&str] = &[
-    "-std=c99",
-    "-O3",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-ffp-contract=off",
-    "-fPIC",
-    "-w",
-];
+const FLAGS: &[&str] =
+    &["-std=c99", "-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fPIC", "-w"];
 
 /// Flags, after the usual ones.
 pub(super) struct Level {

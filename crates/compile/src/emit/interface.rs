@@ -162,6 +162,8 @@ pub struct Ring {
 /// An input or an output.
 #[derive(Clone, Debug)]
 pub struct Port {
+    /// What the program calls it.
+    pub name: String,
     /// The name of its field; `NAME_present` is the flag.
     pub field: String,
     /// Its type.

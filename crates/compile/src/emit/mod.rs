@@ -35,7 +35,7 @@ use crate::layout::{Element, Struct};
 use crate::lines::Lines;
 use crate::lower::long_loops::LongLoops;
 use crate::lower::memory::Scratch;
-use crate::names::{Names, identifier, port_names};
+use crate::names::{Names, flag_name, port_names, program_name};
 use crate::pieces;
 pub use crate::pieces::Pieces;
 use crate::precision::Precision;
@@ -138,15 +138,17 @@ struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     fn new(source: &Source<'a>, root: &'a RootPlan, options: &Options) -> Emitter<'a> {
         let flow = source.flow;
+        let has_flag = |var: VarId| source.plan.roots.len() > 1 || source.clocks.of(var) != root.clock;
         let ports = |vars: &[VarId]| -> Vec<Port> {
             let port = |(field, var): (String, &VarId)| Port {
+                name: flow.var(*var).name.clone().unwrap_or_default().to_string(),
                 field,
                 ty: flow.var(*var).ty.clone(),
-                has_flag: source.plan.roots.len() > 1 || source.clocks.of(*var) != root.clock,
+                has_flag: has_flag(*var),
             };
-            port_names(flow, vars).into_iter().zip(vars).map(port).collect()
+            port_names(flow, vars, &has_flag).into_iter().zip(vars).map(port).collect()
         };
-        let name = identifier(&options.name);
+        let name = program_name(&options.name);
         let has_threads = options.constants == Constants::FromHost;
         Emitter {
             source: *source,
@@ -231,16 +233,15 @@ impl<'a> Emitter<'a> {
     fn struct_of(&self, ports: &[Port]) -> Struct {
         let mut fields = Struct::default();
         for port in ports {
-            fields.value(
-                port.field.clone(),
-                port.ty.scalar,
-                &port.ty.shape,
-                port.ty.to_string(),
-                self.precision,
-            );
+            let Port { name, field, ty, .. } = port;
+            // What C could not call by its name.
+            let renamed =
+                if name.is_empty() || name == field { String::new() } else { format!(": `{name}`") };
+            let comment = format!("{ty}{renamed}").replace("*/", "* /");
+            fields.value(field.clone(), ty.scalar, &ty.shape, comment, self.precision);
         }
         for port in ports.iter().filter(|port| port.has_flag) {
-            let name = format!("{}_present", port.field);
+            let name = flag_name(&port.field);
             fields.field(name, Element::Flag, Vec::new(), String::new(), self.precision);
         }
         fields
@@ -292,8 +293,9 @@ impl<'a> Emitter<'a> {
 
     fn header(&self, input: &Struct, output: &Struct) -> String {
         let (name, upper) = (&self.name, self.name.to_uppercase());
-        let mut text = format!("#ifndef {upper}_H\n#define {upper}_H\n\n");
+        let mut text = format!("#ifndef EDDY_NODE_{upper}_H\n#define EDDY_NODE_{upper}_H\n\n");
         text.push_str("#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
+        text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
         let _ = writeln!(
             text,
             "/* The bytes of the state, and how many outputs a step, or flush, can give. */\n\
@@ -321,7 +323,8 @@ impl<'a> Emitter<'a> {
              \x20  -n: equation n has no value, INT32_MIN: the window is too long, INT32_MIN + 1: it is of a kind that is not compiled. */\n\
              int32_t {name}_step({name}_state *self, const {name}_in *in, {name}_out *out);\n\
              /* There are no more cycles{}. */\n\
-             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n#endif",
+             int32_t {name}_flush({name}_state *self, {name}_out *out);\n\n\
+             #ifdef __cplusplus\n}}\n#endif\n\n#endif",
             self.about_flush()
         );
         text

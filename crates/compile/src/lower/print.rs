@@ -143,7 +143,9 @@ impl Printer<'_> {
         let elements = Elements { precision: self.precision, operand, site: &site };
         match &item.statement.right {
             Right::Copy(_) => reads[0].clone(),
-            Right::Choice(..) | Right::Apply(Op::Where, _) => chosen(self.precision, &item.statement.ty, reads),
+            Right::Choice(..) | Right::Apply(Op::Where, _) => {
+                chosen(self.precision, &item.statement.ty, reads)
+            }
             Right::Accumulate(..) => unreachable!("products have loops of their own"),
             Right::Apply(op, _) if is_moving(op) => reads[0].clone(),
             Right::Apply(op, _) => elements.expression(op, reads),

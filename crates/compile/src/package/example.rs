@@ -40,7 +40,7 @@ pub fn main(emitted: &Emitted) -> String {
 }
 
 fn input(port: &Port, number: &str) -> String {
-    let Port { field, ty, has_flag } = port;
+    let Port { field, ty, has_flag, .. } = port;
     let value = match ty.scalar {
         Scalar::Bool => "cycle % 5 == 4".to_string(),
         Scalar::Int => "cycle".to_string(),
@@ -59,7 +59,7 @@ fn input(port: &Port, number: &str) -> String {
 }
 
 fn output(port: &Port) -> String {
-    let Port { field, ty, has_flag } = port;
+    let Port { field, ty, has_flag, .. } = port;
     let at = if ty.shape.is_scalar() { "" } else { "[0]" };
     let (form, cast) = match ty.scalar {
         Scalar::Bool => ("%d", "(int)"),

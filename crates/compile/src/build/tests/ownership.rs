@@ -19,7 +19,10 @@ fn a_folder_that_others_can_write_is_not_used() {
             let again = place.built(2);
             assert!(!again.was_cached && !again.path.starts_with(&place.cache().folder));
             let [note] = again.notes.as_slice() else { panic!("{:?}", again.notes) };
-            assert!(note.starts_with("the cache of compiled programs is not used: other users can write to"), "{note}");
+            assert!(
+                note.starts_with("the cache of compiled programs is not used: other users can write to"),
+                "{note}"
+            );
             assert_eq!(place.built(2).notes, Vec::<String>::new(), "it is said once");
             set_mode(&folder, 0o700);
             assert_eq!(place.built(2).path, first.path);

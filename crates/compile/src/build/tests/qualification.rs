@@ -57,7 +57,10 @@ fn a_compiler_that_is_always_wrong_is_not_used() {
     for _ in 0..2 {
         let error = place.build(2).expect_err("it is not used");
         assert!(matches!(error, BuildError::Unreliable { .. }), "{error}");
-        assert!(error.to_string().contains("gives wrong results, also without optimisation (wrong: "), "{error}");
+        assert!(
+            error.to_string().contains("gives wrong results, also without optimisation (wrong: "),
+            "{error}"
+        );
         assert_eq!(n_trials(&place), 8, "each of the flags, once");
     }
 }
@@ -76,7 +79,9 @@ fn a_compiler_that_changed_is_tried_again() {
     let place = with_mistake("true");
     place.built(2);
     let script = place.folder.path().join("compiler.sh");
-    let text = fs::read_to_string(&script).expect("it is there").replace("\n  true\n", &format!("\n  {WRONG_CHOICE}\n"));
+    let text = fs::read_to_string(&script)
+        .expect("it is there")
+        .replace("\n  true\n", &format!("\n  {WRONG_CHOICE}\n"));
     fs::write(&script, text).expect("it can be written");
     assert!(matches!(place.build(2), Err(BuildError::Unreliable { .. })));
 }
