@@ -44,7 +44,8 @@ pub fn report(
         compiler.command, compiler.version, compiler.flags
     );
     let warning = Diagnostic::warning(codes::DISAGREEMENT, *span, title).reason(reason);
-    let mut notes = format!("Compiled code and the simulator of Eddy {} differ.\n\n", env!("CARGO_PKG_VERSION"));
+    let mut notes =
+        format!("Compiled code and the simulator of Eddy {} differ.\n\n", env!("CARGO_PKG_VERSION"));
     let facts = [
         ("node", (*node).to_string()),
         ("what differs", what.clone()),

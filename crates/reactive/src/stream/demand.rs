@@ -54,8 +54,10 @@ impl Demands {
         if inputs.is_empty() || batch.is_some() {
             return None;
         }
-        let by: Vec<VarId> =
-            inputs.iter().flat_map(|input| input.conditions.iter().map(|(condition, _)| *condition)).collect();
+        let by: Vec<VarId> = inputs
+            .iter()
+            .flat_map(|input| input.conditions.iter().map(|(condition, _)| *condition))
+            .collect();
         let is_needed = needed(flow, clocks, &by);
         let mut flow = flow.clone();
         flow.equations.retain(|equation| is_needed[equation.out.index()]);
