@@ -336,7 +336,7 @@ impl<'a> Shadow<'a> {
 
     /// Simulates the inputs so far, from the first one on.
     fn simulate_again(&mut self) -> Option<Failure> {
-        self.reference = Box::new(Simulated::new(self.source, 0));
+        *self.reference = Simulated::new(self.source, 0);
         self.restored.iter().for_each(|(fby, value)| self.reference.restore(*fby, value.clone()));
         let mut inputs = self.inputs.iter();
         let failed = inputs.find_map(|cells| self.reference.open(cells).err());

@@ -121,7 +121,9 @@ impl<'a> Asking<'a> {
         out: Out<'_>,
     ) -> Result<Asked, Stopped> {
         let mut open: Vec<usize> = (0..self.inputs.len()).collect();
-        open.iter().for_each(|at| cells[self.inputs[*at].input] = Cell::Unknown);
+        for demanded in &self.inputs {
+            cells[demanded.input] = Cell::Unknown;
+        }
         self.has_failed |= self.simulation.open(cells).is_err();
         for condition in &self.demands.always_there {
             self.has_failed |= self.simulation.learn(*condition, &Cell::Present).is_err();
