@@ -91,13 +91,14 @@ pub fn data(named: &str) -> Result<Data, (String, String)> {
         Some("npy") => Format::Npy,
         _ => Format::JsonLines,
     };
-    let (name, reader): (String, Box<dyn Read>) = if is_standard_input(Path::new(path)) {
-        ("<stdin>".to_string(), Box::new(io::stdin()))
+    let (name, reader, is_at_hand): (String, Box<dyn Read>, bool) = if is_standard_input(Path::new(path)) {
+        ("<stdin>".to_string(), Box::new(io::stdin()), false)
     } else {
         let file = File::open(path).map_err(|error| (path.to_string(), reason(&error)))?;
-        (path.to_string(), Box::new(file))
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        (path.to_string(), Box::new(file), is_regular)
     };
-    Ok(Data { name, input, format, reader: BufReader::with_capacity(1 << 16, reader) })
+    Ok(Data { name, input, format, reader: BufReader::with_capacity(1 << 16, reader), is_at_hand })
 }
 
 /// Everything that `from` gives, or nothing if that is more than `limit` bytes.

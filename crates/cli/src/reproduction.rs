@@ -123,7 +123,9 @@ fn write(place: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         .and_then(|()| files.iter().try_for_each(|(path, bytes)| put(&temporary.join(path), bytes)))
         .and_then(|()| match fs::rename(&temporary, place) {
             // Another process was faster, with the same contents.
-            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Err(ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => {
+                Err(ErrorKind::AlreadyExists.into())
+            }
             renamed => renamed,
         });
     match written {

@@ -206,7 +206,8 @@ fn lines_of_csv_are_counted_whatever_ends_them() {
 
 #[test]
 fn one_warning_names_all_columns_that_are_not_used() {
-    let folder = Folder::new("unused").with("a.eddy", SUM).with("a.csv", "a,x,b,c,d,e,f,g\n0,1,0,0,0,0,0,0\n");
+    let folder =
+        Folder::new("unused").with("a.eddy", SUM).with("a.csv", "a,x,b,c,d,e,f,g\n0,1,0,0,0,0,0,0\n");
     let ended = folder.eddy(&["run", "--short", "a.eddy", "--node", "acc", "--in", "a.csv"]);
     assert_eq!((ended.code, &*ended.stdout, ended.stderr.lines().count()), (Some(0), "{\"s\":1}\n", 1));
     let words = "the data have 7 columns that are no inputs of `acc`: `a`, `b`, `c`, `d`, `e` and 2 more";
@@ -252,7 +253,9 @@ fn the_smallest_integer_can_be_written() {
     let folder = folder.with("b.eddy", constant).with("y.csv", "x\n7\n");
     let run = ["run", "b.eddy", "--node", "g", "--in", "y.csv", "--const", "k=-9223372036854775808"];
     folder.eddy(&run).is(0, "{\"o\":-9223372036854775801}\n");
-    let folder = folder.with("c.eddy", "node f()->(o) o = 9223372036854775808;").with("d.eddy", "node f()->(o) o = 1 - 9223372036854775808;");
+    let folder = folder
+        .with("c.eddy", "node f()->(o) o = 9223372036854775808;")
+        .with("d.eddy", "node f()->(o) o = 1 - 9223372036854775808;");
     for file in ["c.eddy", "d.eddy"] {
         folder.eddy(&["check", file]).fails(1, &["number out of range"]);
     }

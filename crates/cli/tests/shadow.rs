@@ -75,14 +75,23 @@ fn is_noticed(folder: &Folder, line: &str, words: &[&str]) {
 fn an_error_from_the_first_cycle_on_changes_no_row() {
     let folder = folder("first", "acc", "s/(2.0 \\* in->x)/(3.0 * in->x)/").with("a.eddy", SUM);
     let folder = folder.with("x.jsonl", "{\"x\":1}\n{\"x\":2}\n");
-    is_noticed(&folder, "run a.eddy --node acc --in x.jsonl", &["`d` at cycle 0", "gives 3.0, the simulator 2.0"]);
+    is_noticed(
+        &folder,
+        "run a.eddy --node acc --in x.jsonl",
+        &["`d` at cycle 0", "gives 3.0, the simulator 2.0"],
+    );
 }
 
 #[test]
 fn an_error_of_a_later_cycle_and_one_output_changes_no_row() {
-    let folder = folder("later", "acc", "s/(2.0 \\* in->x)/(in->x > 3.5 ? 7.5 : 2.0 * in->x)/").with("a.eddy", SUM);
+    let folder =
+        folder("later", "acc", "s/(2.0 \\* in->x)/(in->x > 3.5 ? 7.5 : 2.0 * in->x)/").with("a.eddy", SUM);
     let folder = folder.with("x.csv", "x\n1\n2\n3\n4\n5\n6\n");
-    is_noticed(&folder, "run a.eddy --node acc --in x.csv", &["`d` at cycle 3", "gives 7.5, the simulator 8.0"]);
+    is_noticed(
+        &folder,
+        "run a.eddy --node acc --in x.csv",
+        &["`d` at cycle 3", "gives 7.5, the simulator 8.0"],
+    );
 }
 
 #[test]
@@ -112,7 +121,8 @@ fn an_error_in_a_node_that_looks_ahead_changes_no_row() {
 fn an_error_in_a_window_and_in_a_whole_trace_changes_no_row() {
     let window = "node until(x, c)->(o) o = merge c ((3.0 * x) when c) ((post o) when not c);\n";
     let folder = folder("window", "until", "s/(3.0 \\*/(3.5 */").with("a.eddy", window);
-    let folder = folder.with("x.jsonl", "{\"x\":1,\"c\":false}\n{\"x\":2,\"c\":true}\n{\"x\":3,\"c\":true}\n");
+    let folder =
+        folder.with("x.jsonl", "{\"x\":1,\"c\":false}\n{\"x\":2,\"c\":true}\n{\"x\":3,\"c\":true}\n");
     is_noticed(&folder, "run a.eddy --node until --in x.jsonl", &["`o` at cycle 0"]);
     let trace = "node backward(x)->(o) o = 3.0 * x + (0.0 fby back o);\n";
     let folder = self::folder("trace", "backward", "s/(3.0 \\*/(3.5 */").with("a.eddy", trace);
@@ -133,12 +143,17 @@ fn a_whole_trace_that_is_long_is_tried_on_its_first_rows() {
 #[test]
 fn a_failure_that_compiled_code_invents_or_misses_is_noticed() {
     let program = "node third(x)->(y) y = 6 div x;\n";
-    let folder = folder("failure", "third", "s/eddy_div(6, /eddy_div(7, /;s/INT64_C(6)/INT64_C(7)/").with("a.eddy", program);
+    let folder = folder("failure", "third", "s/eddy_div(6, /eddy_div(7, /;s/INT64_C(6)/INT64_C(7)/")
+        .with("a.eddy", program);
     let folder = folder.with("x.jsonl", "{\"x\":1}\n{\"x\":3}\n{\"x\":0}\n");
     let simulated = call(&folder, "run a.eddy --node third --in x.jsonl --engine simulate");
     let compiled = call(&folder, "run a.eddy --node third --in x.jsonl");
     assert_eq!((compiled.code, &compiled.stdout), (simulated.code, &simulated.stdout));
-    assert!(compiled.stderr.contains("warning[E0908]") && compiled.stderr.contains(simulated.stderr.trim()), "{}", compiled.stderr);
+    assert!(
+        compiled.stderr.contains("warning[E0908]") && compiled.stderr.contains(simulated.stderr.trim()),
+        "{}",
+        compiled.stderr
+    );
 }
 
 const LINE: &str = "node line(x)->(y) y = param(0.5) * x + param(0.1) * (0.0 fby y);\ntrain line as learn loss mse optim sgd(0.01) segment;\n";
@@ -209,15 +224,26 @@ fn a_folder_that_cannot_be_written_is_told() {
     let second = call(&folder, "run a.eddy --node acc --in x.jsonl");
     assert_eq!((second.code, second.stdout), (Some(0), first.stdout));
     assert!(second.stderr.contains("cannot be written"), "{}", second.stderr);
-    assert_eq!(folder.names().iter().filter(|name| name.contains("eddy-")).count(), 1, "{:?}", folder.names());
+    assert_eq!(
+        folder.names().iter().filter(|name| name.contains("eddy-")).count(),
+        1,
+        "{:?}",
+        folder.names()
+    );
 }
 
 #[test]
 fn the_message_comes_at_once_and_rows_do_not_wait() {
-    let folder = folder("pipe", "acc", "s/(2.0 \\* in->x)/(in->x > 1.5 ? 7.5 : 2.0 * in->x)/").with("a.eddy", SUM);
+    let folder =
+        folder("pipe", "acc", "s/(2.0 \\* in->x)/(in->x > 1.5 ? 7.5 : 2.0 * in->x)/").with("a.eddy", SUM);
     let mut command = folder.command(&["run", "a.eddy", "--node", "acc", "--in", "-"]);
     command.env("CC", folder.0.join("wrong-cc")).env("EDDY_CACHE_SIZE", "0");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("eddy starts");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("eddy starts");
     let mut stdin = child.stdin.take().expect("it is piped");
     let out = lines(child.stdout.take().expect("it is piped"));
     let err = lines(child.stderr.take().expect("it is piped"));

@@ -98,7 +98,9 @@ fn half_a_line_of_csv_keeps_no_answer_back() {
         let arguments = ["run", "a.eddy", "--node", "acc", "--in", "x.csv", "--engine", engine];
         let (mut child, out) = started(&folder, &arguments);
         let mut to = OpenOptions::new().write(true).open(folder.0.join("x.csv")).expect("eddy reads");
-        for (block, expected) in [("t,x\n0,1\n0,", "{\"s\":1}"), ("2\r\n\r\n\"0", "{\"s\":3}"), ("\",3\n", "{\"s\":6}")] {
+        for (block, expected) in
+            [("t,x\n0,1\n0,", "{\"s\":1}"), ("2\r\n\r\n\"0", "{\"s\":3}"), ("\",3\n", "{\"s\":6}")]
+        {
             to.write_all(block.as_bytes()).expect("eddy reads");
             answers(&out, &[expected]);
         }
@@ -116,7 +118,8 @@ fn an_input_on_a_sampled_clock_is_not_read_before_its_clock_says_so() {
         return;
     }
     for engine in ["compiled", "simulate"] {
-        let arguments = ["run", "a.eddy", "--node", "f", "--in", "c=-", "--in", "x=x.jsonl", "--engine", engine];
+        let arguments =
+            ["run", "a.eddy", "--node", "f", "--in", "c=-", "--in", "x=x.jsonl", "--engine", engine];
         let (mut child, out) = started(&folder, &arguments);
         let mut x = OpenOptions::new().write(true).open(folder.0.join("x.jsonl")).expect("eddy reads");
         let mut c = child.stdin.take().expect("the input is piped");
@@ -152,7 +155,8 @@ fn rows_of_a_file_are_taken_where_the_clock_is_true() {
         gives(&folder, &["--in", "c=c.csv", "--in", &format!("x={file}")], expected);
         gives(&folder, &["--in", &format!("x={file}"), "--in", "c.csv"], expected);
     }
-    let table = folder.eddy(&["run", "a.eddy", "--node", "f", "--in", "c=c.csv", "--in", "x=few.csv", "--chrono"]);
+    let table =
+        folder.eddy(&["run", "a.eddy", "--node", "f", "--in", "c=c.csv", "--in", "x=few.csv", "--chrono"]);
     assert!(table.stdout.contains("x      .      1     .      .      2"), "{}", table.stdout);
 }
 
@@ -170,7 +174,8 @@ fn what_a_file_has_too_few_or_too_many_of_is_told() {
         assert_eq!(ended.code, Some(1), "{file}: {}", ended.stdout);
         assert!(ended.stderr.contains("E0601"), "{}", ended.stderr);
     }
-    let ended = folder.eddy(&["run", "--short", "a.eddy", "--node", "f", "--in", "c=c.csv", "--in", "x=more.csv"]);
+    let ended =
+        folder.eddy(&["run", "--short", "a.eddy", "--node", "f", "--in", "c=c.csv", "--in", "x=more.csv"]);
     assert_eq!((ended.code, &*ended.stdout), (Some(0), "{\"o\":0}\n{\"o\":1}\n"));
     assert!(ended.stderr.contains("`more.csv` has more values than `f` asks for"), "{}", ended.stderr);
 }
@@ -178,9 +183,16 @@ fn what_a_file_has_too_few_or_too_many_of_is_told() {
 #[test]
 fn a_program_drives_its_inputs_by_what_it_computes() {
     let folder = Folder::new("driven")
-        .with("a.eddy", "node f(x:num [])->(o) c = false fby not c; o = merge c x ((0.0 fby o) when not c);\n")
+        .with(
+            "a.eddy",
+            "node f(x:num [])->(o) c = false fby not c; o = merge c x ((0.0 fby o) when not c);\n",
+        )
         .with("x.csv", "x\n5\n6\n");
-    gives(&folder, &["--in", "x=x.csv", "--cycles", "5"], "{\"o\":0}\n{\"o\":5}\n{\"o\":5}\n{\"o\":6}\n{\"o\":6}\n");
+    gives(
+        &folder,
+        &["--in", "x=x.csv", "--cycles", "5"],
+        "{\"o\":0}\n{\"o\":5}\n{\"o\":5}\n{\"o\":6}\n{\"o\":6}\n",
+    );
     gives(&folder, &["--in", "x=x.csv"], "{\"o\":0}\n{\"o\":5}\n{\"o\":5}\n{\"o\":6}\n{\"o\":6}\n");
     // One input decides about another, which is on its clock.
     let folder = Folder::new("nested")

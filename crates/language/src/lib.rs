@@ -130,6 +130,8 @@ pub struct Data {
     pub format: Format,
     /// Its bytes.
     pub reader: BufReader<Box<dyn Read>>,
+    /// Whether all bytes are there already, as in a regular file: reading them never waits.
+    pub is_at_hand: bool,
 }
 
 /// The names of the options that only some languages understand.

@@ -1,6 +1,7 @@
 //! What the user is told, and gets, when compiled code and the simulator differ.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use eddy_batch::Batch;
 use eddy_language::{Disagreement, Reproduction};
@@ -44,7 +45,8 @@ pub fn report(
         compiler.command, compiler.version, compiler.flags
     );
     let warning = Diagnostic::warning(codes::DISAGREEMENT, *span, title).reason(reason);
-    let mut notes = format!("Compiled code and the simulator of Eddy {} differ.\n\n", env!("CARGO_PKG_VERSION"));
+    let mut notes =
+        format!("Compiled code and the simulator of Eddy {} differ.\n\n", env!("CARGO_PKG_VERSION"));
     let facts = [
         ("node", (*node).to_string()),
         ("what differs", what.clone()),
@@ -70,11 +72,11 @@ pub fn report(
     Disagreement { warning, reproduction }
 }
 
-/// The files that the user wrote.
+/// The files that the user wrote: the first is the main one, the second the prelude; those of the library, and excerpts of other texts, have no extension.
 fn programs(sources: &Sources) -> Vec<(String, String)> {
-    let is_own = |(number, name): (usize, &str)| number == 0 || name.ends_with(".eddy") && number != 1;
+    let is_program = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "eddy");
     let files = sources.files().iter().enumerate();
-    let own = files.filter(|(number, file)| is_own((*number, file.name())));
+    let own = files.filter(|(number, file)| *number == 0 || *number > 1 && is_program(file.name()));
     own.map(|(_, file)| (file.name().to_string(), file.text().to_string())).collect()
 }
 

@@ -286,7 +286,9 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (0,), }";
-        for (major, minor, is_read) in [(1, 0, true), (0, 0, false), (4, 0, false), (1, 1, false), (255, 0, false)] {
+        for (major, minor, is_read) in
+            [(1, 0, true), (0, 0, false), (4, 0, false), (1, 1, false), (255, 0, false)]
+        {
             let mut file = file(header, &[]);
             file[6..8].copy_from_slice(&[major, minor]);
             let refused = Npy::new(file.as_slice()).err().map(|bad| bad.to_string());

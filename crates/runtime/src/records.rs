@@ -212,7 +212,8 @@ mod tests {
     fn lines_are_counted_whatever_ends_them() {
         for (name, line_break) in [("LF", "\n"), ("CRLF", "\r\n"), ("CR", "\r")] {
             let text = ["x", "1", "", "", "2", "\"3", "\"", "4"].join(line_break);
-            let lines: Vec<u64> = read(&text, 7).expect("it can be read").iter().map(|(line, _)| *line).collect();
+            let lines: Vec<u64> =
+                read(&text, 7).expect("it can be read").iter().map(|(line, _)| *line).collect();
             assert_eq!(lines, [1, 2, 5, 6, 8], "{name}");
         }
     }

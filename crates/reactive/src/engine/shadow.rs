@@ -228,7 +228,7 @@ impl<'a> Shadow<'a> {
         let is_between_windows = self.n_compared == self.inputs.len();
         if is_between_windows
             && matches!(self.compilation.emitted.shape, Shape::Forward | Shape::Windows { lag: 0, .. })
-            && let Some(difference) = self.different_memory(run, false)
+            && let Some(difference) = self.different_memory(run)
         {
             return Verdict::Differ(difference, CanGoOn::Yes);
         }
@@ -258,7 +258,7 @@ impl<'a> Shadow<'a> {
             return Verdict::Agreed;
         }
         let difference = difference.or_else(|| self.different_length());
-        match difference.or_else(|| self.different_memory(run, true)) {
+        match difference.or_else(|| self.different_memory(run)) {
             Some(difference) => Verdict::Differ(difference, CanGoOn::Yes),
             None => Verdict::Agreed,
         }
@@ -312,7 +312,7 @@ impl<'a> Shadow<'a> {
         let difference = self.different_row().or_else(|| self.different_ending(&compiled, true));
         let difference = match difference {
             None if compiled.is_err() || self.has_window_failure() => None,
-            None => self.different_length().or_else(|| self.different_memory(&engine.run, true)),
+            None => self.different_length().or_else(|| self.different_memory(&engine.run)),
             difference => difference,
         };
         self.reference_failure = None;
@@ -336,7 +336,7 @@ impl<'a> Shadow<'a> {
 
     /// Simulates the inputs so far, from the first one on.
     fn simulate_again(&mut self) -> Option<Failure> {
-        self.reference = Box::new(Simulated::new(self.source, 0));
+        *self.reference = Simulated::new(self.source, 0);
         self.restored.iter().for_each(|(fby, value)| self.reference.restore(*fby, value.clone()));
         let mut inputs = self.inputs.iter();
         let failed = inputs.find_map(|cells| self.reference.open(cells).err());
@@ -362,16 +362,13 @@ impl<'a> Shadow<'a> {
         None
     }
 
-    /// Compares what optimisers remember, as far as the simulator knows it; before the end, as far as both know it.
-    fn different_memory(&self, run: &Run<'a>, is_end: bool) -> Option<Difference> {
+    /// Compares what optimisers remember, as far as both engines know it. Compiled code does not compute what no shown stream needs.
+    fn different_memory(&self, run: &Run<'a>) -> Option<Difference> {
         self.source.flow.memory.iter().find_map(|memory| {
-            let (compiled, simulated) = (run.memory(memory.var), self.reference.memory(memory.var));
-            let is_comparable = simulated.is_some() && (is_end || compiled.is_some());
-            (is_comparable && compiled != simulated).then(|| {
-                let cell = |value: Option<Value>| value.map_or(Cell::Unknown, Cell::Value);
-                let (compiled, simulated) = (cell(compiled), cell(simulated));
-                Difference::of_memory(&memory.name, &compiled, &simulated, &self.inputs)
-            })
+            let compiled = Cell::Value(run.memory(memory.var)?);
+            let simulated = Cell::Value(self.reference.memory(memory.var)?);
+            let is_different = compiled != simulated;
+            is_different.then(|| Difference::of_memory(&memory.name, &compiled, &simulated, &self.inputs))
         })
     }
 

@@ -15,6 +15,8 @@ use super::Stopped;
 struct Source {
     file: String,
     rows: Box<dyn Rows>,
+    /// Whether reading never waits.
+    is_at_hand: bool,
     /// The input that it is named for.
     of_input: Option<usize>,
     /// For each of its columns the number of the input.
@@ -35,7 +37,7 @@ pub(crate) struct Columns {
 impl Columns {
     pub fn new(data: Vec<Data>, inputs: Vec<String>) -> Result<Self, Stopped> {
         let mut sources: Vec<Source> = Vec::new();
-        for Data { name, input, format, reader } in data {
+        for Data { name, input, format, reader, is_at_hand } in data {
             let of_input = match input {
                 None => None,
                 Some(input) => match inputs.iter().position(|other| *other == input) {
@@ -74,7 +76,16 @@ impl Columns {
                 }
             };
             let (ahead, is_ended, is_demanded) = (VecDeque::new(), false, false);
-            sources.push(Source { file: name, rows, of_input, inputs: numbers, ahead, is_ended, is_demanded });
+            sources.push(Source {
+                file: name,
+                rows,
+                is_at_hand,
+                of_input,
+                inputs: numbers,
+                ahead,
+                is_ended,
+                is_demanded,
+            });
         }
         Ok(Columns { sources, inputs })
     }
@@ -128,10 +139,10 @@ impl Columns {
         self.sources.iter().any(|source| !source.is_demanded)
     }
 
-    /// The inputs that were not asked for all the values in their files. Standard input is not looked at: it may never end.
+    /// The inputs that were not asked for all the values in their files. Pipes are not looked at: they may never end.
     pub fn unread(&mut self) -> Vec<(String, String)> {
         let mut unread = Vec::new();
-        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.file != "<stdin>") {
+        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.is_at_hand) {
             while let Ok(Some(row)) = source.next_row() {
                 if row.cells[0] != Raw::Absent {
                     let input = source.of_input.map(|input| self.inputs[input].clone());

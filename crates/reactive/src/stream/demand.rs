@@ -54,8 +54,10 @@ impl Demands {
         if inputs.is_empty() || batch.is_some() {
             return None;
         }
-        let by: Vec<VarId> =
-            inputs.iter().flat_map(|input| input.conditions.iter().map(|(condition, _)| *condition)).collect();
+        let by: Vec<VarId> = inputs
+            .iter()
+            .flat_map(|input| input.conditions.iter().map(|(condition, _)| *condition))
+            .collect();
         let is_needed = needed(flow, clocks, &by);
         let mut flow = flow.clone();
         flow.equations.retain(|equation| is_needed[equation.out.index()]);
@@ -119,7 +121,9 @@ impl<'a> Asking<'a> {
         out: Out<'_>,
     ) -> Result<Asked, Stopped> {
         let mut open: Vec<usize> = (0..self.inputs.len()).collect();
-        open.iter().for_each(|at| cells[self.inputs[*at].input] = Cell::Unknown);
+        for demanded in &self.inputs {
+            cells[demanded.input] = Cell::Unknown;
+        }
         self.has_failed |= self.simulation.open(cells).is_err();
         for condition in &self.demands.always_there {
             self.has_failed |= self.simulation.learn(*condition, &Cell::Present).is_err();

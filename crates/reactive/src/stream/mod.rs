@@ -234,9 +234,11 @@ impl<'a> Stream<'a> {
             return Err(stopped);
         }
         let types = prepared.input_types();
-        let cells = self.feeds.iter().zip(&rows).filter_map(|(feed, row)| {
-            Some(cells_of(feed, &prepared.flow, &types, row.as_ref()?, cycle))
-        });
+        let cells = self
+            .feeds
+            .iter()
+            .zip(&rows)
+            .filter_map(|(feed, row)| Some(cells_of(feed, &prepared.flow, &types, row.as_ref()?, cycle)));
         let mut cells: Vec<Vec<Cell>> = cells.collect::<Result<_, _>>()?;
         if let (Some(asking), [cells]) = (asking, cells.as_mut_slice())
             && let Asked::Ended = asking.cycle(&mut self.feeds[0], &types, cells, cycle, out)?

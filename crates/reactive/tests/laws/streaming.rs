@@ -4,8 +4,9 @@ use std::io::BufReader;
 
 use eddy_language::{Command, Data, Format, Language, Options, Status};
 use eddy_reactive::Reactive;
-use eddy_reactive::causality::needed;
+use eddy_reactive::causality::{needed, waiting};
 use eddy_reactive::cell::Cell;
+use eddy_reactive::clocks::{Clock, Clocks};
 use eddy_reactive::flow::VarId;
 use eddy_reactive::runs::json_line;
 use eddy_reactive::simulate::Simulation;
@@ -92,6 +93,47 @@ fn a_pipe_and_a_test_bench_print_the_same_lines() {
     });
 }
 
+#[test]
+fn inputs_in_files_of_their_own_print_the_same_lines_without_cells_where_they_are_sampled_away() {
+    law_of_programs("files of their own", 300, Case::sample, |case, ready| {
+        let (flow, clocks) = (ready.flow(), ready.clocks());
+        let rows = cells!(simulate(ready));
+        let outputs: Vec<(VarId, &Vec<Cell>)> =
+            flow.outputs.iter().map(|output| (*output, &rows[output.index()])).collect();
+        let is_waiting = waiting(flow, clocks);
+        let mut files = Vec::new();
+        for (input, cells) in flow.inputs.iter().zip(&ready.inputs) {
+            let conditions: Vec<VarId> = conditions(clocks, *input);
+            let mut data = lines(ready, &[(*input, cells)]);
+            if !conditions.is_empty() && !conditions.iter().any(|var| is_waiting[var.index()]) {
+                data = data.split_inclusive('\n').filter(|line| *line != "{}\n").collect();
+            }
+            files.push(Data { input: flow.var(*input).name.as_deref().map(str::to_string), ..file(data) });
+        }
+        // The order of files must not matter.
+        files.reverse();
+        let options = Options {
+            node: Some("n".to_string()),
+            seed: Some(SEED),
+            engine: Some("simulate".to_string()),
+            cycles: Some(ready.n_cycles as u64),
+            ..Options::default()
+        };
+        printed_from(&case.program.text(), &options, files, &lines(ready, &outputs))?;
+        Ok(Verdict::Holds)
+    });
+}
+
+/// The conditions of the clock of a stream.
+fn conditions(clocks: &Clocks, var: VarId) -> Vec<VarId> {
+    let (mut found, mut clock) = (Vec::new(), clocks.of(var));
+    while let Clock::On { of, condition, .. } = clocks.clock(clock) {
+        found.push(condition);
+        clock = of;
+    }
+    found
+}
+
 /// Rows as a JSON object for each cycle.
 fn lines(ready: &Ready, rows: &[(VarId, &Vec<Cell>)]) -> String {
     let name = |var: VarId| ready.flow().var(var).name.as_deref().expect("it is in the head of the node");
@@ -101,15 +143,23 @@ fn lines(ready: &Ready, rows: &[(VarId, &Vec<Cell>)]) -> String {
 
 /// `eddy run` prints these lines.
 fn printed(text: &str, options: &Options, data: Option<String>, expected: &str) -> Result<(), String> {
-    let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
-    let data = data.map(|data| Data {
+    printed_from(text, options, data.map(file).into_iter().collect(), expected)
+}
+
+fn file(data: String) -> Data {
+    Data {
         name: "data.jsonl".to_string(),
         input: None,
         format: Format::JsonLines,
         reader: BufReader::new(Box::new(std::io::Cursor::new(data))),
-    });
+        is_at_hand: true,
+    }
+}
+
+fn printed_from(text: &str, options: &Options, data: Vec<Data>, expected: &str) -> Result<(), String> {
+    let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
     let mut out = String::new();
-    let answer = Reactive.answer(Command::Run, &mut sources, options, data.into_iter().collect(), &mut out);
+    let answer = Reactive.answer(Command::Run, &mut sources, options, data, &mut out);
     let verdict = answer.expect("a string takes all that is written");
     if verdict.status != Status::Answered {
         return Err(format!("refused: {}\n{text}", verdict.diagnostics[0].title));

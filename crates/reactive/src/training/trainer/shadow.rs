@@ -73,8 +73,10 @@ impl NodeTrainer {
     /// Compares the engines on the first rows of an epoch; the simulator takes the place of code that is wrong.
     pub(super) fn compare(&mut self, sources: &Sources, epoch: u64, n_epochs: usize) -> Comparison {
         let mut comparison = Comparison::default();
-        let outcomes =
-            [("", self.compare_epoch(epoch, n_epochs)), ("validation of ", self.compare_validation(n_epochs))];
+        let outcomes = [
+            ("", self.compare_epoch(epoch, n_epochs)),
+            ("validation of ", self.compare_validation(n_epochs)),
+        ];
         for (number, (what, outcome)) in outcomes.into_iter().enumerate() {
             match outcome {
                 Outcome::Agree => {}
@@ -113,7 +115,8 @@ impl NodeTrainer {
         let Some(compilation) = &validation.compilation else { return Outcome::Agree };
         let mut flow = validation.prepared.flow.clone();
         // What does not fit is told when the epoch is validated.
-        if flow_parameters::give(&mut flow, &super::Trainer::parameters(self), "training", self.span).is_err() {
+        if flow_parameters::give(&mut flow, &super::Trainer::parameters(self), "training", self.span).is_err()
+        {
             return Outcome::Agree;
         }
         let source = Source { flow: &flow, ..source(&validation.prepared, &validation.loss, self.options) };
