@@ -56,7 +56,8 @@ struct Inference<'a> {
 
 impl<'a> Inference<'a> {
     fn new(flow: &'a Flow) -> Self {
-        let terms = Terms { terms: vec![Term::Free; flow.vars.len()], sources: with_samplings(flow, sources(flow)) };
+        let terms =
+            Terms { terms: vec![Term::Free; flow.vars.len()], sources: with_samplings(flow, sources(flow)) };
         let labels = flow.labels().with_points();
         Inference { flow, terms, labels, diagnostics: Vec::new() }
     }
