@@ -10,6 +10,9 @@
 //! g, z    base on c     bp when c      dg, dz    base on c on (bp when c)
 //! ```
 //!
+//! Decision: the specification refuses `diff_N` of nodes on several clocks; the paper has no such node. This is the one extension in which the cotangent of
+//! a stream is still there only where the stream is.
+//!
 //! If all are on one clock, whatever that is, `bp` is on it too. Streams of one clock share one sampling.
 
 use eddy_flow::clocks::Clock;

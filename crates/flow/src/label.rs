@@ -24,6 +24,14 @@ pub struct Labels<'a> {
     has_points: bool,
 }
 
+/// Whether derivatives inside of an expression are written out. A parameter that moves by its derivative has one inside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Derivatives {
+    Shown,
+    /// As `…`.
+    Hidden,
+}
+
 /// What is left to write of a label.
 enum Task<'a> {
     Text(&'a str),
@@ -61,7 +69,7 @@ impl<'a> Labels<'a> {
 
     /// The label of a stream.
     pub fn label(&self, var: VarId) -> String {
-        self.text(vec![Task::Whole(var)])
+        self.text(vec![Task::Whole(var)], Derivatives::Shown)
     }
 
     /// A stream in a sentence: its label between quotes, or what it is to the stream that it was made for. The user wrote that one, and never
@@ -79,7 +87,7 @@ impl<'a> Labels<'a> {
             });
             at = of;
         }
-        let mut label = self.label(at);
+        let mut label = self.text(vec![Task::Whole(at)], Derivatives::Hidden);
         // The sentence is about the derivative; a few letters tell which stream it is of.
         if at != var
             && let Some((end, _)) = label.char_indices().nth(MAX_LETTERS)
@@ -95,21 +103,25 @@ impl<'a> Labels<'a> {
         self.purpose(var).is_none()
     }
 
+    fn is_derivative(&self, var: VarId) -> bool {
+        self.purpose(var).is_some_and(|purpose| purpose.role == Role::Derivative)
+    }
+
     fn purpose(&self, var: VarId) -> Option<Purpose> {
         self.purposes.get(var.index()).copied().flatten()
     }
 
     /// The label of a stream as an operand: in parentheses if it consists of several words.
     pub fn operand(&self, var: VarId) -> String {
-        self.text(vec![Task::Operand(var)])
+        self.text(vec![Task::Operand(var)], Derivatives::Shown)
     }
 
     /// The right side of a stream's equation, even if the stream has a name.
     pub fn definition(&self, var: VarId) -> String {
-        self.text(vec![Task::Definition(var)])
+        self.text(vec![Task::Definition(var)], Derivatives::Shown)
     }
 
-    fn text(&self, mut tasks: Vec<Task<'a>>) -> String {
+    fn text(&self, mut tasks: Vec<Task<'a>>, derivatives: Derivatives) -> String {
         let mut text = String::new();
         while let Some(task) = tasks.pop() {
             if text.len() > MAX_LENGTH {
@@ -118,11 +130,17 @@ impl<'a> Labels<'a> {
             match task {
                 Task::Text(piece) => text.push_str(piece),
                 Task::Owned(piece) => text.push_str(&piece),
+                Task::Whole(var) if derivatives == Derivatives::Hidden && self.is_derivative(var) => {
+                    text.push('…');
+                }
                 Task::Whole(var) => match self.names[var.index()] {
                     Some(name) => text.push_str(name),
                     None => self.expression(var, &mut tasks),
                 },
                 Task::Definition(var) => self.expression(var, &mut tasks),
+                Task::Operand(var) if derivatives == Derivatives::Hidden && self.is_derivative(var) => {
+                    text.push('…');
+                }
                 Task::Operand(var) if self.is_compound(var) => {
                     tasks.extend([Task::Text(")"), Task::Whole(var), Task::Text("(")]);
                 }

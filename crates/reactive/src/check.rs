@@ -32,20 +32,20 @@ pub fn check_node(
         return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let Typed { flow, mut warnings, .. } = match typed(program, callable, &Given::default(), |_| Hints::default())
-    {
-        Ok(typed) => typed,
-        Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
-        Err(failure) => {
-            check_shapes(program, callable)?;
-            let inputs = interface.inputs.iter().map(|port| port.name.as_str());
-            // Inputs are the first streams of the root, in order.
-            let names = inputs
-                .enumerate()
-                .filter(|(index, _)| failure.defaulted.iter().any(|var| var.index() == *index));
-            return Ok(generic(names.map(|(_, name)| name).collect()));
-        }
-    };
+    let Typed { flow, mut warnings, .. } =
+        match typed(program, callable, &Given::default(), |_| Hints::default()) {
+            Ok(typed) => typed,
+            Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
+            Err(failure) => {
+                check_shapes(program, callable)?;
+                let inputs = interface.inputs.iter().map(|port| port.name.as_str());
+                // Inputs are the first streams of the root, in order.
+                let names = inputs
+                    .enumerate()
+                    .filter(|(index, _)| failure.defaulted.iter().any(|var| var.index() == *index));
+                return Ok(generic(names.map(|(_, name)| name).collect()));
+            }
+        };
     let clocks = clocks::infer(&flow)?;
     let (verdict, deadlocks) =
         causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;

@@ -40,8 +40,7 @@ pub fn synchronisation(
             let (name, needs) = (labels.subject(var, "`"), &flow.equations[equation]);
             let what = labels.subject(needs.out, "`");
             let (is, must_be) = if is_there { ("there", "absent") } else { ("absent", "there") };
-            let reason =
-                format!("{name} is {is} at cycle {cycle}, where {what} needs it to be {must_be}");
+            let reason = format!("{name} is {is} at cycle {cycle}, where {what} needs it to be {must_be}");
             if needs.span == diagnostic.primary.span {
                 diagnostic.reason(reason)
             } else {

@@ -24,7 +24,8 @@ pub fn check_sizes(program: &Program, callable: &Callable, inputs: &[&str]) -> R
     // Whether an input is a number or a list follows from how it is used, so the first combination that can be elaborated is the right one.
     let mut combinations = combinations(inputs.len()).into_iter();
     let found = combinations.find_map(|lists| {
-        let mut drafts = SIZES.iter().map(|size| elaborated(values(inputs.len(), *size, &lists, &[1; MAX_LISTS])));
+        let mut drafts =
+            SIZES.iter().map(|size| elaborated(values(inputs.len(), *size, &lists, &[1; MAX_LISTS])));
         Some((drafts.find_map(|draft| draft)?, lists))
     });
     let Some((draft, lists)) = found else { return Ok(()) };
@@ -97,6 +98,8 @@ fn values(n_inputs: usize, size: i64, lists: &[usize], ranks: &[usize]) -> Vec<S
 /// All ranks of so many lists.
 fn ranks(n_lists: usize) -> Vec<Vec<usize>> {
     (0..n_lists).fold(vec![Vec::new()], |all, _| {
-        all.iter().flat_map(|before| [1, 2, 0, 3, 4].map(|rank| [before.as_slice(), &[rank]].concat())).collect()
+        all.iter()
+            .flat_map(|before| [1, 2, 0, 3, 4].map(|rank| [before.as_slice(), &[rank]].concat()))
+            .collect()
     })
 }

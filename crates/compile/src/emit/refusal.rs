@@ -29,12 +29,12 @@ impl fmt::Display for NotCompiled {
                 )
             }
             NotCompiled::Unknown(stream) => {
-                write!(f, "it runs when all of the trace is there, and `{stream}` may be unknown at the end")
+                write!(f, "it runs when all of the trace is there, and {stream} may be unknown at the end")
             }
             NotCompiled::Fails(stream) => {
                 write!(
                     f,
-                    "windows end where nothing waits, and `{stream}`, which a loop inside of them computes, is not known there and needed by what may have no value"
+                    "windows end where nothing waits, and {stream}, which a loop inside of them computes, is not known there and needed by what may have no value"
                 )
             }
         }

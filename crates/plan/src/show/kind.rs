@@ -78,6 +78,8 @@ fn steps(labels: &Labels<'_>, region: &Region) -> String {
 pub fn reason(labels: &Labels<'_>, no_plan: &NoPlan) -> String {
     let list = |vars: &[VarId]| {
         let mut names: Vec<String> = vars.iter().take(MAX_NAMES).map(|var| quoted(labels, *var)).collect();
+        // Several parts of one derivative are told once.
+        names.dedup();
         if vars.len() > MAX_NAMES {
             names.push(format!("{} more", vars.len() - MAX_NAMES));
         }

@@ -8,7 +8,7 @@
 //! many combinations, the answer is "no".
 
 use eddy_tensor::{Op, Scalar};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
 use super::graph::{Edge, Guard};
@@ -127,7 +127,7 @@ impl<'a> Conditions<'a> {
     /// The formula of a condition, its parts first. A condition that depends on itself is an atom there.
     fn formula(&mut self, condition: VarId) -> usize {
         let mut path = vec![(condition, false)];
-        let mut is_open: FxHashMap<VarId, ()> = FxHashMap::default();
+        let mut is_open: FxHashSet<VarId> = FxHashSet::default();
         while let Some((var, is_ready)) = path.pop() {
             if self.of_var.contains_key(&var) {
                 continue;
@@ -137,7 +137,7 @@ impl<'a> Conditions<'a> {
                 let formula = self.made_of(var);
                 self.add(var, formula);
                 is_open.remove(&var);
-            } else if is_open.insert(var, ()).is_some() {
+            } else if !is_open.insert(var) {
                 let atom = self.atom(format!("v{}", var.index()));
                 self.add(var, atom);
             } else {

@@ -50,7 +50,9 @@ pub(super) fn deadlocks(
         cycle.rotate_left(place);
         let gap = search.gap(cycle[0]);
         warnings.push(errors::gap(flow, &labels, graph, &cycle, gap));
-        cycle.iter().for_each(|var| is_told[var.index()] = true);
+        for var in cycle {
+            is_told[var.index()] = true;
+        }
     }
     for cycle in search.open_cycles(graph, &reachable, &is_told) {
         warnings.push(errors::possible(flow, &labels, &cycle));
@@ -248,8 +250,9 @@ impl Search<'_> {
         let shortest = graph.cycle_of_edges(|_| true)?;
         let mut of_shortest = conditions();
         let guards: Vec<_> = shortest.iter().map(|edge| of_shortest.read(&original(edge))).collect();
-        let are_open = of_shortest
-            .find(usize::MAX, |combination| guards.iter().all(|guard| combination.opens(*guard)).then_some(()));
+        let are_open = of_shortest.find(usize::MAX, |combination| {
+            guards.iter().all(|guard| combination.opens(*guard)).then_some(())
+        });
         if are_open.is_some() {
             return Some(shortest.iter().map(original).collect());
         }

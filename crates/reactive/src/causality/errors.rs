@@ -56,13 +56,7 @@ pub(super) fn never(
 }
 
 /// A stream has no value at some of its activations, in every run.
-pub(super) fn gap(
-    flow: &Flow,
-    labels: &Labels<'_>,
-    graph: &Graph,
-    cycle: &[VarId],
-    gap: Gap,
-) -> Diagnostic {
+pub(super) fn gap(flow: &Flow, labels: &Labels<'_>, graph: &Graph, cycle: &[VarId], gap: Gap) -> Diagnostic {
     let label = labels.subject(cycle[0], "`");
     let when = match gap {
         Gap::Always => format!("{label} never has a value"),
@@ -83,7 +77,9 @@ pub(super) fn possible(flow: &Flow, labels: &Labels<'_>, cycle: &[Edge]) -> Diag
     for edge in cycle {
         let condition = match edge.guard {
             None => continue,
-            Some(Guard::Condition(condition, truth)) => format!("{} is {truth}", labels.subject(condition, "`")),
+            Some(Guard::Condition(condition, truth)) => {
+                format!("{} is {truth}", labels.subject(condition, "`"))
+            }
             Some(Guard::First) => format!("{} has its first value", labels.subject(edge.from, "`")),
             Some(Guard::Last | Guard::EndOfTrace) => {
                 format!("{} has its last value", labels.subject(edge.from, "`"))
@@ -139,7 +135,9 @@ fn unresolved(
     if is_instantaneous(graph, cycle) {
         diagnostic.help("put a delay on the cycle, such as `0.0 fby …`, so that it reads a value of the past")
     } else {
-        diagnostic.help("break the chain with a condition that becomes true: `merge c (… when c) ((post …) when not c)`")
+        diagnostic.help(
+            "break the chain with a condition that becomes true: `merge c (… when c) ((post …) when not c)`",
+        )
     }
 }
 
@@ -188,8 +186,11 @@ pub(super) fn first_named(flow: &Flow, cycle: &[VarId]) -> VarId {
 
 /// The named streams on a cycle, sorted.
 fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
-    let mut names: Vec<String> =
-        cycle.iter().filter(|var| flow.var(**var).name.is_some()).map(|var| labels.subject(*var, "")).collect();
+    let mut names: Vec<String> = cycle
+        .iter()
+        .filter(|var| flow.var(**var).name.is_some())
+        .map(|var| labels.subject(*var, ""))
+        .collect();
     if names.is_empty() {
         names.push(labels.subject(cycle[0], ""));
     }

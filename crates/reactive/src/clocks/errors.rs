@@ -61,8 +61,7 @@ pub(super) fn mismatch(
         && flow.var(other).span != span
     {
         let other_name = labels.subject(other, "'");
-        diagnostic =
-            diagnostic.cause(flow.var(other).span, format!("{other_name} is here when: {expected}"));
+        diagnostic = diagnostic.cause(flow.var(other).span, format!("{other_name} is here when: {expected}"));
     }
     diagnostic = diagnostic.reason("streams are combined at the cycles where all of them are there");
     if found == expected {

@@ -30,8 +30,11 @@ pub(super) fn with_samplings(flow: &Flow, mut sources: Vec<(VarId, bool)>) -> Ve
             let key = (sources[value.index()], condition, is_on);
             let other = *first.entry(key).or_insert(equation.out);
             if other != equation.out {
-                let (kept, left) =
-                    if is_named(equation.out) && !is_named(other) { (equation.out, other) } else { (other, equation.out) };
+                let (kept, left) = if is_named(equation.out) && !is_named(other) {
+                    (equation.out, other)
+                } else {
+                    (other, equation.out)
+                };
                 first.insert(key, kept);
                 instead.insert(left, kept);
             }

@@ -97,9 +97,7 @@ fn moves_by_cotangents(case: &Case, node: &Run) -> Result<(), Stop> {
         let is_there = |cycle: usize| match &run.row(run.sources[number])[cycle] {
             // Whether it is there is not known either.
             Cell::Unknown => true,
-            source => {
-                row[cycle].is_present() == (source.is_present() && bp[cycle].truth() == Some(true))
-            }
+            source => row[cycle].is_present() == (source.is_present() && bp[cycle].truth() == Some(true)),
         };
         if !(0..row.len()).all(is_there) {
             return Err(Stop::Broken(format!("dx number {number} is not there where x is and bp is true")));

@@ -20,7 +20,7 @@ use eddy_tensor::Value;
 
 use crate::generated::engines::{Rows, SEED};
 use crate::generated::generate::Choices;
-use crate::generated::harness::{Source, Trial, Verdict, law};
+use crate::generated::harness::{Source, Trial, Verdict, law, show};
 
 const N_CYCLES: usize = 8;
 
@@ -42,12 +42,15 @@ impl Guarded {
         let choices = &mut source.program.choices;
         let mut text = String::from("node n(x:num [], c:bool [], d:bool []) -> (y0, y1)\n");
         for number in 0..3 {
-            let condition = condition(choices, number, 2);
-            text += &format!("  b{number} = {condition};\n");
+            let condition = match future {
+                Future::Unread if choices.once_in(2) => comparison(choices),
+                _ => condition(choices, number, 2),
+            };
+            text.extend([&format!("  b{number} = "), condition.as_str(), ";\n"]);
         }
         for number in 0..4 {
             let value = value(choices, number, Some(2), future);
-            text += &format!("  y{number} = {value};\n");
+            text.extend([&format!("  y{number} = "), value.as_str(), ";\n"]);
         }
         let mut truths = || -> Vec<Cell> {
             (0..N_CYCLES).map(|_| Cell::Value(Value::from(source.trace.below(2) == 1))).collect()
@@ -71,8 +74,9 @@ impl Guarded {
         let mut denotation = Denotation::new(flow, clocks, &self.inputs, N_CYCLES, SEED);
         denotation.solve().ok()?;
         let rows = flow.var_ids().map(|var| denotation.row(var).to_vec()).collect();
-        let may_be_active =
-            flow.var_ids().map(|var| (0..N_CYCLES).map(|n| denotation.is_active(var, n) != Some(false)).collect());
+        let may_be_active = flow
+            .var_ids()
+            .map(|var| (0..N_CYCLES).map(|n| denotation.is_active(var, n) != Some(false)).collect());
         Some(Denoted { rows, may_be_active: may_be_active.collect() })
     }
 }
@@ -82,16 +86,25 @@ struct Denoted {
     may_be_active: Vec<Vec<bool>>,
 }
 
+/// Some exclude each other, and some are the same.
+fn comparison(choices: &mut Choices<'_>) -> String {
+    choices.among(&["x > 0.0", "x <= 0.0", "0.0 < x", "2.0 <= x", "x == 2.0", "x < 2.0"]).to_string()
+}
+
 /// A condition that often is the same in all runs, or nearly.
 fn condition(choices: &mut Choices<'_>, number: usize, depth: usize) -> String {
     let part = |choices: &mut Choices<'_>| {
-        if depth > 0 { condition(choices, number, depth - 1) } else { choices.among(&["true", "false"]).to_string() }
+        if depth > 0 {
+            condition(choices, number, depth - 1)
+        } else {
+            choices.among(&["true", "false"]).to_string()
+        }
     };
     match choices.below(12) {
         0 | 1 => "true".to_string(),
         2 | 3 => "false".to_string(),
         4 => "c".to_string(),
-        5 => choices.among(&["x > 0.0", "x <= 0.0", "0.0 < x", "x == 2.0"]).to_string(),
+        5 => comparison(choices),
         6 => format!("not ({})", part(choices)),
         7 => format!("({}) and ({})", part(choices), part(choices)),
         8 => format!("({}) or ({})", part(choices), part(choices)),
@@ -112,7 +125,9 @@ fn value(choices: &mut Choices<'_>, number: usize, depth: Option<usize>, future:
     match choices.below(10) {
         0 => "x".to_string(),
         1 if number > 0 => format!("y{}", choices.below(number)),
-        2 => format!("({} + x)", if number > 0 { format!("y{}", choices.below(number)) } else { "1.0".into() }),
+        2 => {
+            format!("({} + x)", if number > 0 { format!("y{}", choices.below(number)) } else { "1.0".into() })
+        }
         3 => format!("(0.0 fby {})", any(choices)),
         4 => format!("(if {} then {} else {} + x)", guard(choices), part(choices), any(choices)),
         5 => format!("(if {} then {} else x)", guard(choices), any(choices)),
@@ -142,30 +157,39 @@ impl fmt::Debug for Guarded {
 #[test]
 fn what_never_has_a_value_is_unknown_in_every_run() {
     let (n_errors, n_warnings) = (Counter::new(0), Counter::new(0));
-    law("facts cover cells", 1500, |source| Guarded::sample(source, Future::Read), |program| {
-        // Clocks without checks are those with checks, if there are any.
-        let Some(prepared) = program.prepared(Checks::Off) else { return Ok(Verdict::Skipped("refused")) };
-        let flow = &prepared.flow;
-        let Ok(clocks) = clocks::infer(flow) else { return Ok(Verdict::Skipped("ill clocked")) };
-        let outcome = causality_and_deadlocks(flow, &clocks);
-        let Some(denoted) = program.denoted(flow, &clocks) else { return Ok(Verdict::Skipped("no value")) };
-        covered(flow, &denoted)?;
-        match outcome {
-            Err(error) if error.title.contains("never has a value") => {
-                let name = error.title.split('`').nth(1).expect("it names a stream");
-                let output = flow.find(name).expect("it is a stream of the program");
-                let row = &denoted.rows[output.index()];
-                if row.iter().any(|cell| cell.value().is_some()) {
-                    return Err(format!("`{name}` never has a value, and it has one"));
+    law(
+        "facts cover cells",
+        1500,
+        |source| Guarded::sample(source, Future::Read),
+        |program| {
+            // Clocks without checks are those with checks, if there are any.
+            let Some(prepared) = program.prepared(Checks::Off) else {
+                return Ok(Verdict::Skipped("refused"));
+            };
+            let flow = &prepared.flow;
+            let Ok(clocks) = clocks::infer(flow) else { return Ok(Verdict::Skipped("ill clocked")) };
+            let outcome = causality_and_deadlocks(flow, &clocks);
+            let Some(denoted) = program.denoted(flow, &clocks) else {
+                return Ok(Verdict::Skipped("no value"));
+            };
+            covered(flow, &denoted)?;
+            match outcome {
+                Err(error) if error.title.contains("never has a value") => {
+                    let name = error.title.split('`').nth(1).expect("it names a stream");
+                    let output = flow.find(name).expect("it is a stream of the program");
+                    let row = &denoted.rows[output.index()];
+                    if row.iter().any(|cell| cell.value().is_some()) {
+                        return Err(format!("`{name}` never has a value, and it has one"));
+                    }
+                    n_errors.set(n_errors.get() + 1);
                 }
-                n_errors.set(n_errors.get() + 1);
+                Err(_) => {}
+                Ok((_, warnings)) => n_warnings.set(n_warnings.get() + u32::from(!warnings.is_empty())),
             }
-            Err(_) => {}
-            Ok((_, warnings)) => n_warnings.set(n_warnings.get() + u32::from(!warnings.is_empty())),
-        }
-        Ok(Verdict::Holds)
-    });
-    println!("errors: {}, warnings: {}", n_errors.get(), n_warnings.get());
+            Ok(Verdict::Holds)
+        },
+    );
+    show(&format!("errors: {}, warnings: {}", n_errors.get(), n_warnings.get()));
     assert!(n_errors.get() > 30, "only {} programs were refused", n_errors.get());
     assert!(n_warnings.get() > 30, "only {} programs were warned about", n_warnings.get());
 }
@@ -198,19 +222,25 @@ fn covered(flow: &Flow, denoted: &Denoted) -> Result<(), String> {
 #[test]
 fn no_cycle_without_delays_stays_unknown_in_silence() {
     let n_unknown = Counter::new(0);
-    law("no silent deadlock", 1500, |source| Guarded::sample(source, Future::Unread), |program| {
-        let Some(prepared) = program.prepared(Checks::On) else { return Ok(Verdict::Skipped("refused")) };
-        let Some(denoted) = program.denoted(&prepared.flow, &prepared.clocks) else {
-            return Ok(Verdict::Skipped("no value"));
-        };
-        silence(&prepared, &denoted, &n_unknown)
-    });
+    law(
+        "no silent deadlock",
+        1500,
+        |source| Guarded::sample(source, Future::Unread),
+        |program| {
+            let Some(prepared) = program.prepared(Checks::On) else { return Ok(Verdict::Skipped("refused")) };
+            let Some(denoted) = program.denoted(&prepared.flow, &prepared.clocks) else {
+                return Ok(Verdict::Skipped("no value"));
+            };
+            silence(&prepared, &denoted, &n_unknown)
+        },
+    );
     assert!(n_unknown.get() > 30, "only {} programs had an unknown output", n_unknown.get());
 }
 
 fn silence(prepared: &Prepared, denoted: &Denoted, n_unknown: &Counter<u32>) -> Trial {
     let outputs = prepared.flow.outputs.iter();
-    let is_unknown = outputs.flat_map(|output| &denoted.rows[output.index()]).any(|cell| *cell == Cell::Unknown);
+    let is_unknown =
+        outputs.flat_map(|output| &denoted.rows[output.index()]).any(|cell| *cell == Cell::Unknown);
     let is_told = prepared.warnings.iter().any(|warning| warning.code == codes::DEADLOCK);
     n_unknown.set(n_unknown.get() + u32::from(is_unknown));
     if is_unknown && !is_told {

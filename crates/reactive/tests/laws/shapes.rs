@@ -12,7 +12,7 @@ use eddy_syntax::{SourceFile, Sources};
 use eddy_tensor::{Shape, Type};
 
 use crate::generated::generate::Choices;
-use crate::generated::harness::{Source, Verdict, law};
+use crate::generated::harness::{self, Source, Verdict, law};
 
 const STREAMS: [&str; 4] = ["s", "t", "u", "v"];
 /// Their shapes are not written.
@@ -28,7 +28,7 @@ impl Recurrences {
         let (x, y) = (shape(choices), shape(choices));
         let mut text = format!("node n(x:num {x}, y:num {y}, k, m, c:bool []) -> (s, t, u, v)\n");
         for stream in STREAMS {
-            text += &format!("  {stream} = {};\n", expression(choices, 3));
+            text.extend(["  ", stream, " = ", expression(choices, 3).as_str(), ";\n"]);
         }
         Recurrences(text)
     }
@@ -82,7 +82,8 @@ fn types(prepared: &Prepared) -> Vec<&Type> {
 }
 
 fn show(prepared: &Prepared) -> String {
-    let named = prepared.flow.vars.iter().filter_map(|var| Some(format!("{}: {}", var.name.as_deref()?, var.ty)));
+    let named =
+        prepared.flow.vars.iter().filter_map(|var| Some(format!("{}: {}", var.name.as_deref()?, var.ty)));
     named.collect::<Vec<_>>().join(", ")
 }
 
@@ -91,7 +92,8 @@ fn shapes_without_data_are_those_of_a_run_with_such_data() {
     law("shapes without data", 1500, Recurrences::sample, |program| {
         let Some(checked) = program.prepared(None) else { return Ok(Verdict::Skipped("no shapes")) };
         let inputs = &checked.flow.inputs[2..4];
-        let shapes: Vec<Shape> = inputs.iter().map(|input| checked.flow.var(*input).ty.shape.clone()).collect();
+        let shapes: Vec<Shape> =
+            inputs.iter().map(|input| checked.flow.var(*input).ty.shape.clone()).collect();
         match program.prepared(Some(&shapes)) {
             Some(run) if types(&run) == types(&checked) => Ok(Verdict::Holds),
             Some(run) => Err(format!("check: {}\nrun: {}", show(&checked), show(&run))),
@@ -117,5 +119,5 @@ fn what_runs_on_scalars_is_accepted_without_data() {
             None => Err(format!("it runs: {}", show(&run))),
         }
     });
-    println!("other shapes without data: {}", n_larger.get());
+    harness::show(&format!("other shapes without data: {}", n_larger.get()));
 }

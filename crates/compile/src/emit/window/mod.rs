@@ -222,11 +222,13 @@ impl<'a> Emitter<'a> {
     fn check(&mut self, windows: &'a Windows) -> Result<(), NotCompiled> {
         // At the end of a trace `post` is unknown; compiled code knows no such values.
         if let (Some(var), Cut::Trace) = (self.root.may_be_unknown.first(), &windows.cut) {
-            return Err(NotCompiled::Unknown(self.label(*var)));
+            return Err(NotCompiled::Unknown(self.labels.subject(*var, "`")));
         }
         // A host finds out that such an operation has a value after all; others would be told of an error that there is not.
         match self.find_doubts(windows) {
-            Some(var) if self.constants_are == Constants::InText => Err(NotCompiled::Fails(self.label(var))),
+            Some(var) if self.constants_are == Constants::InText => {
+                Err(NotCompiled::Fails(self.labels.subject(var, "`")))
+            }
             _ => Ok(()),
         }
     }
