@@ -31,6 +31,8 @@ pub struct TrainOptions {
     pub checkpoints: bool,
     /// Which evaluator; one of the language's.
     pub engine: Option<String>,
+    /// How many equations the program may have once its nodes are inlined.
+    pub equations: Option<u64>,
 }
 
 /// What will be trained on what.

@@ -90,6 +90,7 @@ fn make(
         max_window: args.max_window,
         checkpoints: args.checkpoint.is_some(),
         engine: args.engine.clone(),
+        equations: args.program.equations,
     };
     match language.trainer(sources, &options, data, validation) {
         None => Err(misuse("train", &format!("the language {} does not learn", language.name()))),
