@@ -207,7 +207,8 @@ impl<'a> Session<'a> {
             let message = format!("the language {} has no command `{}`", language.name(), command.name());
             return Err(misuse(command.name(), &message));
         }
-        let understands_equations = language.options(command).unwrap_or_default().contains(&OptionName::Equations);
+        let understands_equations =
+            language.options(command).unwrap_or_default().contains(&OptionName::Equations);
         if program.equations.is_some() && !understands_equations {
             let (command, language) = (command.name(), language.name());
             let message = format!("`{command}` of the language {language} does not understand `--equations`");

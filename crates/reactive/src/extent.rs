@@ -22,18 +22,15 @@ pub fn too_large(program: &Program) -> Vec<Diagnostic> {
     let n_nodes = program.nodes.len();
     let (mut sizes, mut depths, mut is_refused) =
         (vec![0_usize; n_nodes], vec![0; n_nodes], vec![false; n_nodes]);
-    let mut at_least = vec![0_usize; n_nodes];
+    let at_least = at_least(program, &order);
     let mut diagnostics = Vec::new();
-    for node in order {
+    for node in order.iter().copied() {
         sizes[node.0] = program.node(node).equations.len();
         for (callee, _) in callees(program, node) {
             sizes[node.0] = sizes[node.0].saturating_add(sizes[callee.0]);
             depths[node.0] = depths[node.0].max(depths[callee.0] + 1);
             is_refused[node.0] |= is_refused[callee.0];
         }
-        let calls = plain_calls(program, node);
-        let own = certain_equations(program, node);
-        at_least[node.0] = calls.iter().fold(own, |sum, callee| sum.saturating_add(at_least[callee.0]));
         if is_refused[node.0] {
             continue;
         }
@@ -48,6 +45,17 @@ pub fn too_large(program: &Program) -> Vec<Diagnostic> {
         }
     }
     diagnostics
+}
+
+/// How many equations each node has once everything is inlined, counted from below; callees come first in `order`.
+pub fn at_least(program: &Program, order: &[NodeId]) -> Vec<usize> {
+    let mut sizes = vec![0_usize; program.nodes.len()];
+    for node in order {
+        let own = certain_equations(program, *node);
+        let calls = plain_calls(program, *node).into_iter();
+        sizes[node.0] = calls.fold(own, |sum, callee| sum.saturating_add(sizes[callee.0]));
+    }
+    sizes
 }
 
 /// The nodes that a node instantiates as they are, once for each call. What is synthesised is not counted: its size is not known
@@ -67,16 +75,20 @@ fn plain_calls(program: &Program, node: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// How many equations of a node become one or more in every instance: constants become none, and names are only copied.
+/// How many equations those of a node become in every instance, counted from below: constants become none, names are only
+/// copied, and of an operator only its own equation and that of a literal operand are counted.
 fn certain_equations(program: &Program, node: NodeId) -> usize {
     let (declared, exprs) = (program.node(node), &program.module_of(node).tree.exprs);
-    let is_certain = |value: ExprId, is_output: bool| match exprs.kind(exprs.without_parentheses(value)) {
-        ExprKind::Fby(..) | ExprKind::When(..) | ExprKind::Merge(..) => true,
-        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::If(..) => is_output,
-        _ => false,
+    let is_literal = |expr: ExprId| matches!(exprs.kind(expr), ExprKind::Number(_));
+    let certain = |value: ExprId, is_output: bool| match exprs.kind(exprs.without_parentheses(value)) {
+        ExprKind::Fby(..) | ExprKind::When(..) | ExprKind::Merge(..) => 1,
+        // Of two literals the result is a literal.
+        ExprKind::Binary(_, left, right) if is_output && is_literal(left) != is_literal(right) => 2,
+        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::If(..) if is_output => 1,
+        _ => 0,
     };
     let equations = declared.equations.iter();
-    equations.filter(|equation| is_certain(equation.value, defines_output(declared, &equation.targets))).count()
+    equations.map(|equation| certain(equation.value, defines_output(declared, &equation.targets))).sum()
 }
 
 fn defines_output(node: &Node, targets: &[Option<SlotId>]) -> bool {

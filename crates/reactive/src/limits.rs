@@ -43,7 +43,8 @@ impl Limits {
     /// Whether the values of one cycle fit.
     pub fn fits(&self, flow: &Flow) -> Result<(), Vec<Diagnostic>> {
         let bytes = |number: usize| {
-            let elements = flow.vars[number].ty.shape.iter().fold(1_u64, |n, size| n.saturating_mul(*size as u64));
+            let elements =
+                flow.vars[number].ty.shape.iter().fold(1_u64, |n, size| n.saturating_mul(*size as u64));
             elements.saturating_mul(8)
         };
         let all = (0..flow.vars.len()).fold(0_u64, |sum, number| sum.saturating_add(bytes(number)));
@@ -52,10 +53,16 @@ impl Limits {
         }
         let largest = (0..flow.vars.len()).max_by_key(|number| (bytes(*number), std::cmp::Reverse(*number)));
         let span = largest.map_or(Span::default(), |number| flow.vars[number].span);
-        let title = format!("the values of one cycle take {} MiB, and {} MiB are allowed", all >> 20, self.memory >> 20);
+        let title = format!(
+            "the values of one cycle take {} MiB, and {} MiB are allowed",
+            all >> 20,
+            self.memory >> 20
+        );
         let diagnostic = Diagnostic::error(codes::TOO_LARGE, span, title);
         let diagnostic = match largest {
-            Some(number) => diagnostic.label(format!("the largest stream has shape {}", flow.vars[number].ty.shape)),
+            Some(number) => {
+                diagnostic.label(format!("the largest stream has shape {}", flow.vars[number].ty.shape))
+            }
             None => diagnostic,
         };
         Err(vec![diagnostic.help("`--memory MIB` raises the limit")])

@@ -146,6 +146,8 @@ struct Elaborator<'a> {
     operands: Vec<Operand>,
     /// The names of parameters that are taken.
     parameter_names: FxHashSet<String>,
+    /// The names of what optimisers remember that are taken.
+    memory_names: FxHashSet<String>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
@@ -162,6 +164,7 @@ impl<'a> Elaborator<'a> {
             probes,
             shown: &given.shown,
             parameter_names: FxHashSet::default(),
+            memory_names: FxHashSet::default(),
             falses: FxHashSet::default(),
             n_derivatives: usize::from(given.is_differentiated),
             draft: Draft::default(),
@@ -434,7 +437,8 @@ impl<'a> Elaborator<'a> {
     fn too_large(&self) -> Diagnostic {
         let outermost = self.instances.get(1).or(self.instances.first());
         let span = outermost.map_or(Span::default(), |instance| instance.span);
-        let title = format!("more than {} equations once all nodes are inlined", self.program.limits.equations);
+        let title =
+            format!("more than {} equations once all nodes are inlined", self.program.limits.equations);
         Diagnostic::error(codes::TOO_LARGE, span, title)
             .reason("each instance is a copy of its node; instances of instances multiply")
             .help("`--equations N` raises the limit")
