@@ -31,7 +31,8 @@ pub fn too_large(program: &Program) -> Vec<Diagnostic> {
             depths[node.0] = depths[node.0].max(depths[callee.0] + 1);
             is_refused[node.0] |= is_refused[callee.0];
         }
-        if is_refused[node.0] {
+        // A node of the library is told only as a part of what instantiates it.
+        if is_refused[node.0] || program.module_of(node).is_library {
             continue;
         }
         if at_least[node.0] > program.limits.equations {
@@ -122,5 +123,9 @@ fn chain(program: &Program, node: NodeId, at_least: &[usize]) -> String {
         steps.push(format!("has {times} instance{plural} of `{}`", program.node(largest).name));
         at = largest;
     }
-    format!("`{}` {}", program.node(node).name, steps.join(", which "))
+    let name = &program.node(node).name;
+    match steps.as_slice() {
+        [] => format!("`{name}` has these equations itself"),
+        steps => format!("`{name}` {}", steps.join(", which ")),
+    }
 }
