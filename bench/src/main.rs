@@ -21,6 +21,7 @@ mod tables;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
+use against::checking;
 use against::growth::{self, Reach};
 use against::{Plan, machine, threads};
 
@@ -36,7 +37,7 @@ const LANGUAGES: &[(&str, fn())] = &[
 
 const USAGE: &str = "usage: cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
 
-WORD chooses workloads whose names contain it, `growth`, its last table `threads`, or a language: rd, pullback, coherent, tables, reactive, plan.
+WORD chooses workloads whose names contain it, `growth`, its last tables `checking` and `threads`, or a language: rd, pullback, coherent, tables, reactive, plan.
 Without one everything is measured. Results are written to bench/RESULTS.md, if everything was measured, and are printed otherwise.
 
 --quick     few and short turns, small sizes
@@ -91,6 +92,11 @@ fn results(words: &[String], has: &dyn Fn(&str) -> bool) -> String {
             (false, false) => Reach::Usual,
         };
         text.push_str(&growth::tables(reach, &work));
+    }
+    if (is_chosen("growth") || is_chosen("checking"))
+        && let Some(eddy) = growth::binary()
+    {
+        text.push_str(&checking::table(&eddy, &work, is_quick));
     }
     if is_chosen("growth") || is_chosen("threads") {
         text.push_str(&threads::table(is_quick));

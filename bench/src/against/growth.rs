@@ -127,7 +127,7 @@ fn runs(
 }
 
 /// The binary that was built beside this one.
-fn binary() -> Option<PathBuf> {
+pub fn binary() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok()?.with_file_name("eddy");
     beside.exists().then_some(beside)
 }

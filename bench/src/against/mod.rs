@@ -3,6 +3,7 @@
 //! A [`Side`] takes turns; each turn says how long a workload took and what it computed. [`twins`] are programs in C,
 //! [`peers`] are JAX, `PyTorch` and onnxruntime, [`eddy`] is Eddy. `bench/README.md` is the manual.
 
+pub mod checking;
 pub mod eddy;
 pub mod growth;
 pub mod machine;

@@ -40,6 +40,7 @@ pub fn build(args: &BuildArgs) -> Result<Status, Stop> {
         max_window: args.max_window.map(|cycles| usize::try_from(cycles).unwrap_or(usize::MAX)),
         checkpoints: args.checkpoint.is_some(),
         single: args.f32,
+        equations: args.program.equations,
         ..Options::default()
     };
     if let Some(path) = &args.params {

@@ -207,6 +207,13 @@ impl<'a> Session<'a> {
             let message = format!("the language {} has no command `{}`", language.name(), command.name());
             return Err(misuse(command.name(), &message));
         }
+        let understands_equations =
+            language.options(command).unwrap_or_default().contains(&OptionName::Equations);
+        if program.equations.is_some() && !understands_equations {
+            let (command, language) = (command.name(), language.name());
+            let message = format!("`{command}` of the language {language} does not understand `--equations`");
+            return Err(misuse(command, &message));
+        }
         Ok(Session { command, program, language, form: Form::new(reporting), stats })
     }
 
@@ -293,7 +300,8 @@ impl<'a> Session<'a> {
         data: Vec<Data>,
         out: &mut dyn Sink,
     ) -> Result<Verdict, std::fmt::Error> {
-        self.language.answer(self.command, sources, options, data, out)
+        let options = Options { equations: self.program.equations, ..options.clone() };
+        self.language.answer(self.command, sources, &options, data, out)
     }
 
     /// An answer that waits for the verdict; a refused program has none.

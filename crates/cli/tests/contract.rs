@@ -247,3 +247,35 @@ fn fmt_does_not_overwrite_what_is_read_only() {
     assert_eq!(folder.read("a.rd"), UNFORMATTED);
     assert_eq!(folder.names(), ["a.rd"]);
 }
+
+#[test]
+fn a_node_that_is_not_there_is_answered_with_those_that_are() {
+    let folder = Folder::new("nodes").with("a.eddy", "node f(x)->(y) y = x;\nnode other(x)->(y) y = x;\n");
+    let run = |name: &str| folder.eddy_with_input(&["run", "a.eddy", "--node", name, "--in", "-"], "");
+    run("F").fails(1, &["unknown node or function `F`", "did you mean `f`?"]);
+    run("banana").fails(1, &["the file has `f`, `other`"]);
+    folder.eddy(&["plan", "a.eddy", "--node", "OTHER"]).fails(1, &["did you mean `other`?"]);
+}
+
+#[test]
+fn the_limits_of_a_program_can_be_set() {
+    let nodes =
+        "node f0(x)->(y) y = x + 1.0;\nnode f1(x)->(y) y = f0(f0(x));\nnode f2(x)->(y) y = f1(f1(x));\n";
+    let program = format!("{nodes}run f2 {{ x: 1.0; }}\n");
+    let folder = Folder::new("limits").with("a.eddy", &program).with("a.rd", RIGHT);
+    folder.eddy(&["run", "a.eddy", "--equations", "8"]).is(0, "{\"y\":5}\n");
+    for command in ["run", "check", "flow", "plan"] {
+        let ended = folder.eddy(&[command, "a.eddy", "--equations", "7"]);
+        ended.fails(
+            1,
+            &["error[E0213]: more than 7 equations", "`f2` has 2 instances of `f1`", "--equations N"],
+        );
+    }
+    let tensors = "node g(x)->(y) y = sum(x + zeros([1000, 1000]));\nrun g { x: 1.0; }\n";
+    let folder = folder.with("b.eddy", tensors);
+    folder.eddy(&["run", "b.eddy", "--memory", "100"]).is(0, "{\"y\":1000000}\n");
+    folder
+        .eddy(&["run", "b.eddy", "--memory", "10"])
+        .fails(1, &["error[E0213]", "10 MiB are allowed", "--memory MIB"]);
+    folder.eddy(&["run", "a.rd", "--equations", "7"]).fails(2, &["does not understand `--equations`"]);
+}

@@ -145,6 +145,8 @@ pub enum OptionName {
     Fuel,
     /// `--memory MIB`.
     Memory,
+    /// `--equations N`.
+    Equations,
     /// `--approx N`.
     Approx,
     /// `--literal`.
@@ -242,6 +244,7 @@ impl OptionName {
             OptionName::Engine => "--engine",
             OptionName::Fuel => "--fuel",
             OptionName::Memory | OptionName::MemoryReport => "--memory",
+            OptionName::Equations => "--equations",
             OptionName::Approx => "--approx",
             OptionName::Literal => "--literal",
             OptionName::Rules => "--rules",
@@ -309,6 +312,8 @@ pub struct Options {
     pub fuel: Option<u64>,
     /// How many bytes an engine may use for the program's data.
     pub memory: Option<u64>,
+    /// How many equations the program may have once its nodes are inlined.
+    pub equations: Option<u64>,
     /// Replace each recursion by its n-th approximant.
     pub approx: Option<u32>,
     /// Show rules as the paper prints them, at any cost in size.

@@ -35,6 +35,8 @@ pub struct TrainOptions {
     pub engine: Option<String>,
     /// The first rows of compiled code are not compared with the simulator.
     pub no_shadow: bool,
+    /// How many equations the program may have once its nodes are inlined.
+    pub equations: Option<u64>,
 }
 
 /// What will be trained on what.

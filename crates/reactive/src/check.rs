@@ -1,6 +1,6 @@
 //! What `eddy check` says about each node (section 11).
 
-use eddy_syntax::Diagnostic;
+use eddy_syntax::{Diagnostic, Diagnostics};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::causality::{Verdict, causality_and_deadlocks};
@@ -79,6 +79,18 @@ pub fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     };
     let first = diagnostics.iter().map(phase).min().map(str::to_string);
     diagnostics.into_iter().filter(|diagnostic| first.as_deref() == Some(phase(diagnostic))).collect()
+}
+
+/// As many mistakes as are told; the last one says how many more there are.
+pub fn first_ones(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let n_more = diagnostics.len().saturating_sub(Diagnostics::MAX);
+    diagnostics.truncate(Diagnostics::MAX);
+    if n_more > 0
+        && let Some(last) = diagnostics.last_mut()
+    {
+        last.reason = Some(format!("{n_more} more mistakes are not shown"));
+    }
+    diagnostics
 }
 
 /// The same mistake of one place is told once, however many instances have it.

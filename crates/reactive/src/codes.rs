@@ -100,8 +100,7 @@ pub const NO_CHECKPOINTS: Code = "E0904";
 pub const DISAGREEMENT: Code = "E0908";
 
 /// What `max` is not: it reduces an axis, and elsewhere it compares two values.
-pub const LARGER_OF_TWO: &str =
-    "`max(x)` and `max(x, axis)` are the largest element of a tensor; the larger of two values is `maximum(x, y)`";
+pub const LARGER_OF_TWO: &str = "`max(x)` and `max(x, axis)` are the largest element of a tensor; the larger of two values is `maximum(x, y)`";
 
 macro_rules! page {
     ($code:literal) => {

@@ -6,13 +6,14 @@ use eddy_language::{
 use eddy_syntax::explain::Page;
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources, Span};
 
-use crate::check::{check_node, earliest, without_repetitions};
+use crate::check::{check_node, earliest, first_ones, without_repetitions};
 use crate::chronogram::{Chart, svg};
 use crate::command_line::Told;
 use crate::elaborate::Given;
 use crate::extent::too_large;
 use crate::flow::text::print;
 use crate::infer::Hints;
+use crate::limits::Limits;
 use crate::prepare::{Checks, prepare};
 use crate::printed::Wish;
 use crate::program::{Base, Callable, NodeId, Program, TrainId};
@@ -42,29 +43,34 @@ impl Language for Reactive {
     fn options(&self, command: Command) -> Option<&'static [OptionName]> {
         Some(match command {
             Command::Ask | Command::Enum | Command::Opt | Command::Intype => return None,
-            Command::Check => &[OptionName::MemoryReport],
-            Command::Trace => &[OptionName::Svg, OptionName::Arrows],
-            Command::Flow => &[OptionName::Node],
+            Command::Check => &[OptionName::MemoryReport, OptionName::Equations],
+            Command::Trace => {
+                use OptionName::{Arrows, Equations, Memory, Svg};
+                &[Svg, Arrows, Memory, Equations]
+            }
+            Command::Flow => &[OptionName::Node, OptionName::Equations],
             Command::Gradcheck => {
-                use OptionName::{Const, Cycles, In, Node, Seed, Shape, Tolerance};
-                &[Node, In, Const, Cycles, Seed, Shape, Tolerance]
+                use OptionName::{Const, Cycles, Equations, In, Node, Seed, Shape, Tolerance};
+                &[Node, In, Const, Cycles, Seed, Shape, Tolerance, Equations]
             }
             Command::Diff => {
-                use OptionName::{Const, Dense, Finite, Node, Shape};
-                &[Node, Const, Shape, Dense, Finite]
+                use OptionName::{Const, Dense, Equations, Finite, Node, Shape};
+                &[Node, Const, Shape, Dense, Finite, Equations]
             }
             Command::Plan => {
-                use OptionName::{Batch, Checkpoint, Const, MaxWindow, Node, Seed, Shape, Stream, Svg};
-                &[Node, Const, Shape, Batch, Seed, MaxWindow, Checkpoint, Stream, Svg]
+                use OptionName::{
+                    Batch, Checkpoint, Const, Equations, MaxWindow, Node, Seed, Shape, Stream, Svg,
+                };
+                &[Node, Const, Shape, Batch, Seed, MaxWindow, Checkpoint, Stream, Svg, Equations]
             }
             Command::Run => {
                 use OptionName::{
-                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, In, MaxWindow, NoShadow, Node, Params,
-                    Precision, Seed, Show, Threads, Unchecked,
+                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, Equations, In, MaxWindow, Memory, NoShadow,
+                    Node, Params, Precision, Seed, Show, Threads, Unchecked,
                 };
                 &[
                     Engine, Node, In, Const, Cycles, Batch, Threads, Seed, Show, Chrono, Unchecked,
-                    MaxWindow, Checkpoint, Params, Precision, NoShadow,
+                    MaxWindow, Checkpoint, Params, Precision, NoShadow, Memory, Equations,
                 ]
             }
         })
@@ -86,8 +92,9 @@ impl Language for Reactive {
         data: Vec<Data>,
         out: Out<'_>,
     ) -> Result<Verdict, std::fmt::Error> {
+        let limits = Limits::new(options.equations, options.memory);
         let program = match resolve::resolve(sources) {
-            Ok(program) => program,
+            Ok(program) => Program { limits, ..program },
             Err(diagnostics) => return Ok(Verdict::refused(without_repetitions(diagnostics))),
         };
         let too_large = too_large(&program);
@@ -121,7 +128,7 @@ impl Language for Reactive {
                 let diagnostics = without_repetitions(found);
                 Ok(Verdict { diagnostics, ..Verdict::answered() })
             }
-            Err(diagnostics) => Ok(Verdict::refused(without_repetitions(earliest(diagnostics)))),
+            Err(diagnostics) => Ok(Verdict::refused(first_ones(without_repetitions(earliest(diagnostics))))),
         }
     }
 
@@ -135,12 +142,15 @@ impl Language for Reactive {
         eddy_loader::set_threads(options.threads);
         let made = resolve::resolve(sources)
             .map_err(without_repetitions)
+            .map(|program| Program { limits: Limits::new(options.equations, None), ..program })
             .and_then(|program| training::trainer(program, sources, options, data, validation));
         Some(made.map(|trainer| Box::new(trainer) as Box<dyn Trainer>))
     }
 
     fn build(&self, sources: &mut Sources, options: &Options) -> Option<Result<Built, Vec<Diagnostic>>> {
+        let limits = Limits::new(options.equations, options.memory);
         let built = resolve::resolve(sources).and_then(|program| {
+            let program = Program { limits, ..program };
             let node = asked(&program, options)?;
             match node.as_slice() {
                 [node] => building::build(&program, node, sources, options),

@@ -43,6 +43,7 @@ pub mod resolve;
 pub mod draft;
 pub mod elaborate;
 pub mod extent;
+pub mod limits;
 pub mod static_value;
 
 pub mod causality;

@@ -98,6 +98,7 @@ pub fn typed(
     let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
     let mut warnings = expanded.warnings;
     warnings.extend_from_slice(&program.warnings);
+    program.limits.fits(&expanded.flow)?;
     let Some(n) = given.batch else { return Ok(Typed { flow: expanded.flow, batch: None, warnings }) };
     let (flow, batch) = batch(expanded.flow, n, &expanded.gradients)?;
     Ok(Typed { flow, batch: Some(batch), warnings })

@@ -12,6 +12,7 @@ use eddy_tensor::{Builtin, Initialiser, Static};
 use rustc_hash::FxHashMap;
 
 use crate::codes;
+use crate::limits::Limits;
 use crate::names::Names;
 use crate::resolve::{listing, synthesis};
 use crate::tree::{self, Annotation, ExprId, Polarity};
@@ -118,6 +119,8 @@ pub struct Program {
     pub visible: BTreeMap<String, Base>,
     /// What looks wrong in the main file and is accepted.
     pub warnings: Vec<Diagnostic>,
+    /// How large it may become.
+    pub limits: Limits,
 }
 
 /// A file.

@@ -4,12 +4,16 @@
 
 mod text_laws;
 
-use eddy_reactive::extent::too_large;
+use eddy_language::{Command, Language, Options, Verdict};
+use eddy_reactive::Reactive;
+use eddy_reactive::elaborate::{Given, elaborate};
+use eddy_reactive::extent::{at_least, too_large};
 use eddy_reactive::format::format;
 use eddy_reactive::parse::parse;
+use eddy_reactive::program::{Base, Callable, NodeId};
 use eddy_reactive::resolve::resolve;
 use eddy_reactive::runs;
-use eddy_syntax::{SourceFile, Sources};
+use eddy_syntax::{Diagnostics, SourceFile, Sources};
 
 use text_laws::words;
 
@@ -40,13 +44,13 @@ fn accepted(text: String) {
     });
 }
 
-/// Parses, and gives so many messages.
+/// Parses, and gives so many messages, or as many as are kept.
 fn refused(text: String, n_messages: usize) {
     in_thread(move || {
         let shown: String = text.chars().take(60).collect();
         let diagnostics = parse(&SourceFile::new("deep.eddy", text)).diagnostics;
         let first: Vec<_> = diagnostics.iter().take(3).map(|diagnostic| &diagnostic.title).collect();
-        assert_eq!(diagnostics.len(), n_messages, "{shown}: {first:?}");
+        assert_eq!(diagnostics.len(), n_messages.min(Diagnostics::MAX), "{shown}: {first:?}");
     });
 }
 
@@ -214,4 +218,118 @@ fn runs_in(text: &str, n_lines: usize) {
     let run = program.modules[1].tree.runs().next().expect("one test bench");
     let printed = runs::execute(&program, run, &runs::Wishes::default()).expect("it runs");
     assert_eq!(printed.lines().count(), n_lines);
+}
+
+/// What `eddy check` says about a program.
+fn checked(text: String) -> Verdict {
+    let mut sources = Sources::alone(SourceFile::new("large.eddy", text));
+    let mut out = String::new();
+    Reactive
+        .answer(Command::Check, &mut sources, &Options::default(), Vec::new(), &mut out)
+        .expect("a string takes all that is written")
+}
+
+fn joined(n: usize, separator: &str, part: impl Fn(usize) -> String) -> String {
+    (0..n).map(part).collect::<Vec<_>>().join(separator)
+}
+
+/// With an algorithm that takes the square of the size, each of these takes minutes.
+#[test]
+fn checking_takes_time_in_proportion_to_the_size() {
+    let inputs = joined(SOME, ", ", |i| format!("x{i}"));
+    let unused = format!("node f({inputs}) -> (y)\n  y = 1.0;\n");
+    let samplings =
+        joined(SOME, "", |i| format!("  a{j} = a{i} when c{i};\n  c{j} = c{i} when c{i};\n", j = i + 1));
+    let nested = format!("node f(x, c:bool) -> (y)\n  a0 = x;\n  c0 = c;\n{samplings}  y = a{SOME};\n");
+    let parameters = joined(SOME / 4, " + ", |i| format!("param({i}.0) * x"));
+    let trained = format!("node f(x) -> (y)\n  y = {parameters};\ntrain f as t loss mse optim sgd(0.1);\n");
+    in_thread(move || {
+        for program in [unused, nested, trained] {
+            assert_eq!(checked(program).diagnostics, []);
+        }
+    });
+}
+
+/// Twenty thousand mistakes are counted, and the first hundred told.
+#[test]
+fn mistakes_without_number() {
+    let body = |equation: fn(usize) -> String| {
+        format!("node f(x, c:bool) -> (y)\n{}  y = x;\n", joined(SOME, "", equation))
+    };
+    let programs = [
+        body(|i| format!("  a{i} = x + b{i};\n")),
+        body(|i| format!("  a{i} = g{i}(x);\n")),
+        body(|_| "  y = x;\n".to_string()),
+        body(|i| format!("  a{i} = x + 1.0 + (c and x > 1.0);\n")),
+        body(|i| format!("  a{i} = x + (x when c);\n")),
+        format!("node f(x) -> ({})\n  y0 = x;\n", joined(SOME, ", ", |i| format!("y{i}"))),
+    ];
+    in_thread(move || {
+        for program in programs {
+            let shown = program[..80].to_string();
+            let n = checked(program).diagnostics.len();
+            assert!(n > 1 && n <= Diagnostics::MAX, "{n} messages: {shown}");
+        }
+    });
+}
+
+/// A cycle through all streams is one message of a few lines.
+#[test]
+fn a_cycle_through_twenty_thousand_streams() {
+    let cycle = joined(SOME, "", |i| format!("  a{i} = a{} + x;\n", (i + 1) % SOME));
+    in_thread(move || {
+        let found = checked(format!("node f(x) -> (y)\n{cycle}  y = a0;\n")).diagnostics;
+        assert_eq!(found.len(), 1);
+        assert!(found[0].title.len() < 300 && found[0].causes.len() < 20, "{}", found[0].title);
+    });
+}
+
+/// 2^60 equations are refused without making any of them.
+#[test]
+fn nodes_that_double_sixty_times() {
+    let caller = |level: usize| format!("node f{level}(x)->(o) o = f{i}(f{i}(x));\n", i = level - 1);
+    let callers: String = (1..60).map(caller).collect();
+    in_thread(move || {
+        let found = checked(format!("node f0(x)->(o) o = x + 1.0;\n{callers}")).diagnostics;
+        assert_eq!(found.len(), 1, "callers of a node that is too large are not reported again");
+        assert_eq!(found[0].title, "more than 2097152 equations once all nodes are inlined");
+        let reason = found[0].reason.as_deref().unwrap_or_default();
+        assert!(
+            reason.contains("`f21` has 2 instances of `f20`, which has 2 instances of `f19`"),
+            "{reason}"
+        );
+        let help = found[0].help.as_ref().map(|help| help.text.as_str());
+        assert_eq!(help, Some("`--equations N` raises the limit"));
+    });
+}
+
+/// The count from below is one: no node that elaborates has fewer equations.
+#[test]
+fn equations_are_counted_from_below() {
+    let text = "
+        node halved(x) -> (y)  y = 0.5 * x;
+        node both(x) -> (y, z)  y = halved(x) + 1.0; z = -y;
+        node constant() -> (y)  k = 2 * 3; y = k;
+        node sums() -> (y)  y = 2 + 3;
+        node sized(n, x) -> (y)  m = n + 1; y = sum(x + zeros([m]));
+        node caller(x) -> (y)  y = sized(2, x) + (0.0 fby y);
+        node chosen(x, c) -> (y)  y = if c then x else constant();
+        node sampled(x, c) -> (y)  y = merge c (x when c) (halved(x) when not c);
+        node copied(x) -> (y)  y = x;
+        node deep(x) -> (y)  y = copied(copied(halved(copied(x))));
+        node list(x) -> (y)  y = sum([x, 1.0, 2.0]);
+    ";
+    let mut sources = Sources::alone(SourceFile::new("counted.eddy", text));
+    let program = resolve(&mut sources).expect("the program is right");
+    let order: Vec<NodeId> = (0..program.nodes.len()).map(NodeId).collect();
+    let counts = at_least(&program, &order);
+    let mut n_tried = 0;
+    for node in order {
+        if let Ok(draft) = elaborate(&program, &Callable::from(Base::Node(node)), &Given::default()) {
+            let (name, found) = (&program.node(node).name, draft.equations.len());
+            assert!(counts[node.0] <= found, "`{name}` has {found} equations, not {}", counts[node.0]);
+            n_tried += 1;
+        }
+    }
+    assert!(n_tried > 10);
 }

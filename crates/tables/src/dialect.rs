@@ -30,7 +30,9 @@ impl Dialect {
             Dialect::Lambda => {
                 "there is no `let rec`: a recursive function is a fixed point, `let Z = \\f. (\\x. f (\\v. x x v)) (\\x. f (\\v. x x v)) in Z (\\f. \\n. …)`"
             }
-            Dialect::SystemF => "there is no `let rec`: a recursive function is written `fix f : int -> int. \\n:int. …`",
+            Dialect::SystemF => {
+                "there is no `let rec`: a recursive function is written `fix f : int -> int. \\n:int. …`"
+            }
             Dialect::References => {
                 "there is no `let rec`: a recursive function is read from a reference, `let r = ref (\\n:int. n) in let u = r := \\n:int. … (!r) … in !r`"
             }

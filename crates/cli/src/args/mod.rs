@@ -180,6 +180,9 @@ pub struct Program {
     pub file: PathBuf,
     #[command(flatten)]
     pub lang: Lang,
+    /// Refuse an `.eddy` program with more than N equations once its nodes are inlined [default: 2097152]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub equations: Option<u64>,
 }
 
 /// The language, where the extension does not say it.

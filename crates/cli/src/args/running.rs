@@ -143,6 +143,7 @@ impl Evaluation {
             engine: self.engine.clone(),
             fuel: self.fuel,
             memory: self.memory.map(bytes),
+            equations: None,
             approx: self.approx,
             literal: self.literal,
             rules: self.rules,

@@ -92,6 +92,7 @@ fn make(
         checkpoints: args.checkpoint.is_some(),
         engine: args.engine.clone(),
         no_shadow: args.no_shadow,
+        equations: args.program.equations,
     };
     match language.trainer(sources, &options, data, validation) {
         None => Err(misuse("train", &format!("the language {} does not learn", language.name()))),

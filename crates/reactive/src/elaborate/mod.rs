@@ -45,9 +45,6 @@ use training::Training;
 pub use interface::{Interface, Port, interface};
 pub use record::{Record, Recorded};
 
-/// A program may have at most this many equations once its nodes are inlined.
-pub const MAX_EQUATIONS: usize = 1 << 21;
-
 /// Instances may be nested at most this deep: a stream's name holds the whole path to it.
 pub const MAX_DEPTH: usize = 1000;
 
@@ -149,6 +146,8 @@ struct Elaborator<'a> {
     operands: Vec<Operand>,
     /// The names of parameters that are taken.
     parameter_names: FxHashSet<String>,
+    /// The names of what optimisers remember that are taken.
+    memory_names: FxHashSet<String>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
@@ -165,6 +164,7 @@ impl<'a> Elaborator<'a> {
             probes,
             shown: &given.shown,
             parameter_names: FxHashSet::default(),
+            memory_names: FxHashSet::default(),
             falses: FxHashSet::default(),
             n_derivatives: usize::from(given.is_differentiated),
             draft: Draft::default(),
@@ -242,7 +242,7 @@ impl<'a> Elaborator<'a> {
             if !self.diagnostics.is_empty() {
                 return; // one mistake would come back in every instance
             }
-            if self.draft.equations.len() > MAX_EQUATIONS {
+            if self.draft.equations.len() > self.program.limits.equations {
                 self.diagnostics.push(self.too_large());
                 return;
             }
@@ -437,9 +437,11 @@ impl<'a> Elaborator<'a> {
     fn too_large(&self) -> Diagnostic {
         let outermost = self.instances.get(1).or(self.instances.first());
         let span = outermost.map_or(Span::default(), |instance| instance.span);
-        let title = format!("more than {MAX_EQUATIONS} equations once all nodes are inlined");
+        let title =
+            format!("more than {} equations once all nodes are inlined", self.program.limits.equations);
         Diagnostic::error(codes::TOO_LARGE, span, title)
             .reason("each instance is a copy of its node; instances of instances multiply")
+            .help("`--equations N` raises the limit")
     }
 }
 

@@ -200,7 +200,7 @@ impl Elaborator<'_> {
                 None => format!("_{}", equation.out.index()),
             };
             let mut name = format!("{parameter}/{local}");
-            while self.draft.memory.iter().any(|other| other.name == name) {
+            while !self.memory_names.insert(name.clone()) {
                 name.push('\'');
             }
             self.draft.memory.push(Named { name, var: equation.out });

@@ -16,7 +16,9 @@ pub(super) fn warnings(file: &SourceFile, program: &Program, names: &Names) -> V
     let exprs = &program.exprs;
     let suspects = exprs.ids().filter_map(|id| match exprs.kind(id) {
         ExprKind::Fby(_, first, _) => match exprs.kind(first) {
-            ExprKind::Binary(_, left, right) if is_literal(exprs, names, right) => Some((id, first, left, right)),
+            ExprKind::Binary(_, left, right) if is_literal(exprs, names, right) => {
+                Some((id, first, left, right))
+            }
             _ => None,
         },
         _ => None,

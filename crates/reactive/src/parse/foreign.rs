@@ -80,8 +80,9 @@ impl Parser<'_> {
         let span = self.token().span;
         let is_optimiser = self.optimiser.is_some() && self.frames.is_empty();
         self.is_doubtful = true;
-        self.complain_about("a value", &found)
-            .help("arguments have no names and go by position, in the order in which the node declares its inputs");
+        self.complain_about("a value", &found).help(
+            "arguments have no names and go by position, in the order in which the node declares its inputs",
+        );
         self.named_arguments.push(NamedArgument { callee, span, is_optimiser });
     }
 

@@ -14,8 +14,7 @@ use crate::tree::{ExprId, ExprKind};
 /// What is said about `if c { a }`, `a if c else b` and the like.
 const CHOICE: &str = "a choice is written `if c then a else b`";
 /// What is said about loops and comprehensions inside an expression.
-const NO_COMPREHENSION: &str =
-    "there are no comprehensions: operations apply to every element, `2.0 * x`, and a list is written out, `[a, b]`";
+const NO_COMPREHENSION: &str = "there are no comprehensions: operations apply to every element, `2.0 * x`, and a list is written out, `[a, b]`";
 /// What is said about functions without a name.
 const NO_LAMBDA: &str = "there are no functions without a name: write a node, `node f(x) -> (y)  y = …;`";
 
@@ -223,7 +222,20 @@ impl Parser<'_> {
             }
             _ if matches!(
                 text,
-                "f" | "F" | "d" | "D" | "L" | "l" | "u" | "U" | "f32" | "f64" | "i32" | "i64" | "u32" | "u64" | "j"
+                "f" | "F"
+                    | "d"
+                    | "D"
+                    | "L"
+                    | "l"
+                    | "u"
+                    | "U"
+                    | "f32"
+                    | "f64"
+                    | "i32"
+                    | "i64"
+                    | "u32"
+                    | "u64"
+                    | "j"
             ) =>
             {
                 format!("a number has no suffix: write `{number}`; a product is `{number} * {text}`")
@@ -255,9 +267,9 @@ impl Parser<'_> {
             return None;
         }
         match self.exprs().kind(operand) {
-            ExprKind::Variable(_) if follows_name => {
-                Some(format!("a call has parentheses: `{last_word}({text})`; a product is `{last_word} * {text}`"))
-            }
+            ExprKind::Variable(_) if follows_name => Some(format!(
+                "a call has parentheses: `{last_word}({text})`; a product is `{last_word} * {text}`"
+            )),
             ExprKind::Group(inner)
                 if matches!(self.exprs().kind(inner), ExprKind::Variable(name)
                     if super::foreign::scalar(self.names.text(name)).is_some()) =>
@@ -291,8 +303,11 @@ impl Parser<'_> {
             "=>" | "\\" => NO_LAMBDA.to_string(),
             "@" => "the product of matrices is `matmul(x, y)`; a clock is written `x when c`".to_string(),
             "|>" => "a call is written `f(x)`".to_string(),
-            "<<" | ">>" => "there are no shifts: multiply with a power of two, or divide with `div`".to_string(),
-            "++" => "tensors are joined with `concat(x, y)`; a counter is an equation, `n = 0 fby n + 1;`".to_string(),
+            "<<" | ">>" => {
+                "there are no shifts: multiply with a power of two, or divide with `div`".to_string()
+            }
+            "++" => "tensors are joined with `concat(x, y)`; a counter is an equation, `n = 0 fby n + 1;`"
+                .to_string(),
             "+=" | "-=" | "*=" => {
                 "a stream is defined once: a running sum is `s = x + (0.0 fby s);`".to_string()
             }

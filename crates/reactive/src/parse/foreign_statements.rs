@@ -13,22 +13,32 @@ const NO_LOOP: &str = "there are no loops: an equation holds at every cycle, ope
                        what is carried from cycle to cycle is written with `fby`";
 const NODE: &str = "a function of streams is a node: `node f(x) -> (y)  y = …;`";
 const IMPORT: &str = "an import is written `import f, g from \"FILE.eddy\";`, or from the library `import dense from \"eddy:layers\";`";
-const OUTPUTS: &str = "there is no `return`: the outputs are named in the head, `-> (y)`, and defined by equations, `y = …;`";
+const OUTPUTS: &str =
+    "there is no `return`: the outputs are named in the head, `-> (y)`, and defined by equations, `y = …;`";
 
 /// The way out for a word at the start of a statement, in a node or between nodes.
 fn statement(word: &str) -> Option<&'static str> {
     Some(match word {
         "for" | "while" | "loop" | "do" | "repeat" | "foreach" | "until" => NO_LOOP,
         "return" | "yield" => OUTPUTS,
-        "function" | "fun" | "fn" | "def" | "kernel" | "process" | "proc" | "func" | "sub" | "class" | "struct" => NODE,
+        "function" | "fun" | "fn" | "def" | "kernel" | "process" | "proc" | "func" | "sub" | "class"
+        | "struct" => NODE,
         "from" | "use" | "using" | "include" | "open" | "require" | "load" => IMPORT,
         "assert" => "there are no assertions: make the condition an output, or test the node with a `run`",
-        "print" | "printf" | "println" => "`eddy run` prints the outputs; `show x` in a `run` prints an inner stream too",
+        "print" | "printf" | "println" => {
+            "`eddy run` prints the outputs; `show x` in a `run` prints an inner stream too"
+        }
         "state" | "init" | "last" => "a stream with a memory is an equation with `fby`: `s = 0.0 fby s + x;`",
-        "reset" | "automaton" | "restart" => "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`",
+        "reset" | "automaton" | "restart" => {
+            "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`"
+        }
         "input" | "output" => "inputs and outputs stand in the head of the node: `node f(x) -> (y)`",
-        "begin" | "end" | "pass" | "done" | "od" => "a node ends where the next declaration starts, without a word",
-        "switch" | "case" | "match" | "elif" | "elsif" => "a choice is an expression: `y = if c then a else b;`",
+        "begin" | "end" | "pass" | "done" | "od" => {
+            "a node ends where the next declaration starts, without a word"
+        }
+        "switch" | "case" | "match" | "elif" | "elsif" => {
+            "a choice is an expression: `y = if c then a else b;`"
+        }
         _ => return None,
     })
 }
@@ -37,7 +47,18 @@ fn statement(word: &str) -> Option<&'static str> {
 fn declares(word: &str) -> bool {
     matches!(
         word,
-        "const" | "let" | "var" | "local" | "val" | "mut" | "global" | "static" | "auto" | "final" | "constexpr" | "define"
+        "const"
+            | "let"
+            | "var"
+            | "local"
+            | "val"
+            | "mut"
+            | "global"
+            | "static"
+            | "auto"
+            | "final"
+            | "constexpr"
+            | "define"
     )
 }
 
@@ -74,7 +95,9 @@ impl Parser<'_> {
                 return Some("an equation is written with `=`".to_string());
             }
             TokenKind::Symbol("[") => {
-                return Some("a stream is defined as a whole: `y = [a, b];` or `y = concat(a, b);`".to_string());
+                return Some(
+                    "a stream is defined as a whole: `y = [a, b];` or `y = concat(a, b);`".to_string(),
+                );
             }
             TokenKind::Symbol(";") | TokenKind::End => {
                 return Some(format!("an equation has two sides: `y = {first};`"));

@@ -61,7 +61,8 @@ impl Parser<'_> {
             let name = names.first().map_or("", |ident| self.names.text(ident.name)).to_string();
             let help = match self.text() {
                 _ if is_library => format!("a path stands in quotes: `import \"{name}:{file}\";`"),
-                "as" => "an import has no `as`: a node keeps its name, `import f, g from \"FILE.eddy\";`".to_string(),
+                "as" => "an import has no `as`: a node keeps its name, `import f, g from \"FILE.eddy\";`"
+                    .to_string(),
                 _ => "an import is written `import f, g from \"FILE.eddy\";`, or from the library \
                       `import dense from \"eddy:layers\";`; functions such as `exp` need none"
                     .to_string(),

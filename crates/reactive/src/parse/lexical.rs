@@ -77,7 +77,8 @@ fn instead(text: &str) -> Option<&'static str> {
 fn divides(file: &SourceFile, before: Option<&Token>, at: Span) -> bool {
     let Some(before) = before else { return false };
     let between = file.slice(Span::new(before.span.end, at.start));
-    let is_operand = matches!(before.kind, TokenKind::Name | TokenKind::Number | TokenKind::Symbol(")" | "]"));
+    let is_operand =
+        matches!(before.kind, TokenKind::Name | TokenKind::Number | TokenKind::Symbol(")" | "]"));
     let rest = file.slice(Span::new(at.end, file.end().end));
     let line = rest.lines().next().unwrap_or_default();
     is_operand && !between.contains('\n') && line.trim_end().ends_with(';')

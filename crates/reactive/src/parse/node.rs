@@ -88,7 +88,9 @@ impl Parser<'_> {
     fn help_for_inputs(&self) -> &'static str {
         match self.token().kind {
             TokenKind::Symbol("<" | "[") => "sizes are inputs like all others: `node f(n, x) -> (y)`",
-            _ => "the inputs stand in parentheses, even if there are none: `node f(x) -> (y)`, `node g() -> (y)`",
+            _ => {
+                "the inputs stand in parentheses, even if there are none: `node f(x) -> (y)`, `node g() -> (y)`"
+            }
         }
     }
 
@@ -103,9 +105,13 @@ impl Parser<'_> {
                 }
                 None => "declarations are separated by `,`".to_string(),
             },
-            TokenKind::Symbol("=") => "inputs have no default values: give the argument in each call".to_string(),
+            TokenKind::Symbol("=") => {
+                "inputs have no default values: give the argument in each call".to_string()
+            }
             TokenKind::Number => format!("a shape stands in brackets: `{before} [{here}]`"),
-            TokenKind::Symbol("[") if before == "]" => "all axes stand in one pair of brackets: `num [3, 4]`".to_string(),
+            TokenKind::Symbol("[") if before == "]" => {
+                "all axes stand in one pair of brackets: `num [3, 4]`".to_string()
+            }
             _ => return None,
         })
     }

@@ -113,8 +113,7 @@ fn unreadable(path: &str, span: Span, reason: &str) -> Box<Diagnostic> {
     let diagnostic = Diagnostic::error(codes::IMPORT, span, title);
     Box::new(match library::file_called(path) {
         Some(meant) => {
-            let edit =
-                Edit { span, replacement: format!("\"{meant}\""), confidence: Confidence::Maybe };
+            let edit = Edit { span, replacement: format!("\"{meant}\""), confidence: Confidence::Maybe };
             diagnostic.help_with_edit(format!("the library has `{meant}`"), edit)
         }
         None => diagnostic.help("the path is seen from the folder of this file"),

@@ -34,7 +34,8 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// Nothing if a part of it is missing, which was reported.
     fn resolve(mut self, module: usize, train: &tree::Train) -> Option<Train> {
-        let node = if self.has_the_name_of_its_node(train) { None } else { self.node(Part::Trained, train.node) };
+        let node =
+            if self.has_the_name_of_its_node(train) { None } else { self.node(Part::Trained, train.node) };
         let loss = self.node(Part::Loss, train.loss);
         let optimiser = self.node(Part::Optimiser, train.optimiser);
         let arguments = self.arguments(train);

@@ -78,9 +78,8 @@ pub(super) fn unknown_part(part: Part, name: &str, span: Span, scope: &Scope, no
     };
     let here: Vec<&str> =
         scope.nodes.iter().filter(|(_, base)| fits(base)).map(|(name, _)| name.as_str()).collect();
-    let from_library = |node: &&LibraryNode| {
-        part != Part::Trained && part.fits(node.inputs.len(), node.n_outputs)
-    };
+    let from_library =
+        |node: &&LibraryNode| part != Part::Trained && part.fits(node.inputs.len(), node.n_outputs);
     let meant = match foreign::meant(name) {
         Some(Meant::Name(meant)) => Some(meant),
         _ => {
@@ -95,7 +94,9 @@ pub(super) fn unknown_part(part: Part, name: &str, span: Span, scope: &Scope, no
         (None, None) => match part {
             Part::Loss => diagnostic
                 .help("losses are in `eddy:losses`; a node with two inputs and one output is one too"),
-            Part::Optimiser => diagnostic.help("`sgd`, `momentum` and `adam` are there; others are in `eddy:optimisers`"),
+            Part::Optimiser => {
+                diagnostic.help("`sgd`, `momentum` and `adam` are there; others are in `eddy:optimisers`")
+            }
             Part::Trained => listing(diagnostic, &here),
         },
     }
@@ -132,9 +133,9 @@ pub(super) fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<
     match (case.is_some(), text.to_lowercase().as_str()) {
         (false, "true" | "false") => diagnostic.suggest(ident.span, &text.to_lowercase()),
         (false, "pi") => diagnostic.help("write the number: `3.141592653589793`"),
-        (false, "nan" | "inf" | "infinity" | "null" | "nil" | "none") => {
-            diagnostic.help("there is no such constant; a value that may be missing is a stream on a clock, `x when c`")
-        }
+        (false, "nan" | "inf" | "infinity" | "null" | "nil" | "none") => diagnostic.help(
+            "there is no such constant; a value that may be missing is a stream on a clock, `x when c`",
+        ),
         _ => match near {
             Some(meant) => diagnostic.suggest(ident.span, meant),
             None => diagnostic.label("nothing in this node defines it"),
@@ -143,13 +144,7 @@ pub(super) fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<
 }
 
 /// The message about a name that an import asks for and that the file does not define.
-pub(super) fn not_exported(
-    name: &str,
-    path: &str,
-    span: Span,
-    there: &Nodes,
-    prelude: &Nodes,
-) -> Diagnostic {
+pub(super) fn not_exported(name: &str, path: &str, span: Span, there: &Nodes, prelude: &Nodes) -> Diagnostic {
     let title = format!("unknown node or function `{name}` in `{path}`");
     let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
     if prelude.contains_key(name) {

@@ -18,13 +18,15 @@ fn a_node_has_a_name_inputs_and_outputs() {
     );
     check(
         "node f x->(o) o = x;",
-        &expect![[r"
-        error[E0102]: expected `(`, found `x`
-         --> f.eddy:1:8
-          |
-        1 | node f x->(o) o = x;
-          |        ^
-    "]],
+        &expect![[r#"
+            error[E0102]: expected `(`, found `x`
+             --> f.eddy:1:8
+              |
+            1 | node f x->(o) o = x;
+              |        ^
+              |
+              = help: the inputs stand in parentheses, even if there are none: `node f(x) -> (y)`, `node g() -> (y)`
+        "#]],
     );
     check(
         "node f(x)(o) o = x;",
@@ -243,15 +245,15 @@ fn declarations_start_with_their_word() {
     );
     check(
         "run f { x: 1; }\no = 3;",
-        &expect![[r"
-        error[E0102]: expected `node`, `run` or `train`, found `o`
-         --> f.eddy:2:1
-          |
-        2 | o = 3;
-          | ^
-          |
-          = help: equations belong to a node: write them below its head, before any `run`
-    "]],
+        &expect![[r#"
+            error[E0102]: expected `node`, `run` or `train`, found `o`
+             --> f.eddy:2:1
+              |
+            2 | o = 3;
+              | ^
+              |
+              = help: equations belong to a node: write `o = …;` below the head of each node that needs it, or make `o` an input and give it as an argument
+        "#]],
     );
     check(
         "run f { x: 1; }\nrun { y: 1; }\nnode g()->()",
@@ -349,39 +351,39 @@ fn imports_have_paths_in_quotes_and_stand_first() {
     check(
         "import f, g \"a.eddy\";\nimport \"b.eddy\nimport a from b;\nimport c from \"c\"",
         &expect![[r#"
-        error[E0102]: expected `,` or `from`, found `"a.eddy"`
-         --> f.eddy:1:13
-          |
-        1 | import f, g "a.eddy";
-          |             ^^^^^^^^
-          |
-          = help: an import is written `import f, g from "path.eddy";`
+            error[E0102]: expected `,` or `from`, found `"a.eddy"`
+             --> f.eddy:1:13
+              |
+            1 | import f, g "a.eddy";
+              |             ^^^^^^^^
+              |
+              = help: an import is written `import f, g from "FILE.eddy";`, or from the library `import dense from "eddy:layers";`; functions such as `exp` need none
 
-        error[E0102]: expected a path with `"` at its end, found `"b.eddy`
-         --> f.eddy:2:8
-          |
-        2 | import "b.eddy
-          |        ^^^^^^^
+            error[E0102]: expected a path with `"` at its end, found `"b.eddy`
+             --> f.eddy:2:8
+              |
+            2 | import "b.eddy
+              |        ^^^^^^^
 
-        error[E0102]: expected a path in quotes, found `b`
-         --> f.eddy:3:15
-          |
-        3 | import a from b;
-          |               ^
-          |
-          = help: write `"b.eddy"`
+            error[E0102]: expected a path in quotes, found `b`
+             --> f.eddy:3:15
+              |
+            3 | import a from b;
+              |               ^
+              |
+              = help: write `"b.eddy"`
 
-        error[E0102]: expected `;`, found the end of the file
-         --> f.eddy:4:18
-          |
-        4 | import c from "c"
-          |                  ^
-          |
-        help: an import ends with `;`
-          |
-        4 | import c from "c";
-          |                  +
-    "#]],
+            error[E0102]: expected `;`, found the end of the file
+             --> f.eddy:4:18
+              |
+            4 | import c from "c"
+              |                  ^
+              |
+            help: an import ends with `;`
+              |
+            4 | import c from "c";
+              |                  +
+        "#]],
     );
     check(
         "node f(x)->(o) o = x;\nimport \"b.eddy\";\nimport \"c.eddy\";",

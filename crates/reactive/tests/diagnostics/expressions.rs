@@ -177,15 +177,17 @@ fn an_if_has_both_branches() {
     );
     check_equation(
         "o = if x 1 else 2;",
-        &expect![[r"
-        error[E0102]: expected `then`, found `1`
-         --> f.eddy:1:25
-          |
-        1 | node f(x)->(o) o = if x 1 else 2;
-          |                    --   ^
-          |                    |
-          |                    this `if` waits for its `then`
-    "]],
+        &expect![[r#"
+            error[E0102]: expected `then`, found `1`
+             --> f.eddy:1:25
+              |
+            1 | node f(x)->(o) o = if x 1 else 2;
+              |                    --   ^
+              |                    |
+              |                    this `if` waits for its `then`
+              |
+              = help: a choice is written `if c then a else b`
+        "#]],
     );
     check_equation(
         "o = if then 1 else 2;",

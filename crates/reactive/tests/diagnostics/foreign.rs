@@ -245,14 +245,14 @@ fn comments_of_c_and_python() {
 fn functions() {
     check(
         "node f(x)->(o) o = x;\nfn g(x)->(o) o = x;",
-        &expect![[r"
-        error[E0102]: expected `=`, found `g`
-         --> f.eddy:2:4
-          |
-        2 | fn g(x)->(o) o = x;
-          |    ^
-          |
-          = help: a function of streams is a `node`
-    "]],
+        &expect![[r#"
+            error[E0102]: expected `=`, found `g`
+             --> f.eddy:2:4
+              |
+            2 | fn g(x)->(o) o = x;
+              |    ^
+              |
+              = help: a function of streams is a node: `node f(x) -> (y)  y = …;`
+        "#]],
     );
 }

@@ -4,6 +4,7 @@ mod declarations;
 mod equations;
 mod expressions;
 mod foreign;
+mod habits;
 mod numbers;
 mod recovery;
 mod runs;

@@ -12,12 +12,14 @@ use crate::check;
 fn mistakes_in_different_places_are_all_reported() {
     check(
         "node f(x)->(o)\n  o = x +;\n  p = (x;\n  q = x;\nnode g(->(o)\n  o = if x;\nrun f { x: 1 oops; y: [; }\ntrain f;\nrun g { z: t }",
-        &expect![[r"
+        &expect![[r#"
             error[E0102]: expected an expression, found `;`
              --> f.eddy:2:10
               |
             2 |   o = x +;
               |          ^
+              |
+              = help: `+` has no operand on its right
 
             error[E0102]: expected `,` or `)`, found `;`
              --> f.eddy:3:9
@@ -40,6 +42,8 @@ fn mistakes_in_different_places_are_all_reported() {
               |       --  ^
               |       |
               |       this `if` waits for its `then`
+              |
+              = help: a choice is written `if c then a else b`
 
             error[E0102]: expected a cell or `;`, found `oops`
              --> f.eddy:7:14
@@ -75,7 +79,7 @@ fn mistakes_in_different_places_are_all_reported() {
               |
             9 | run g { z: t; }
               |             +
-        "]],
+        "#]],
     );
 }
 

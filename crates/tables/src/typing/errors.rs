@@ -29,7 +29,8 @@ impl Checker<'_> {
             let known = self.scope.names();
             let mut known = known.iter().map(|name| self.terms.names.text(*name));
             // `let rec f = e in f` defines a function `rec` with a variable `f`.
-            let is_recursion = matches!(text, "letrec" | "rec" | "fix" | "fun") || known.clone().any(|name| name == "rec");
+            let is_recursion =
+                matches!(text, "letrec" | "rec" | "fix" | "fun") || known.clone().any(|name| name == "rec");
             if is_recursion {
                 diagnostic = diagnostic.help(self.dialect.recursion());
             } else if let Some(meant) = nearest(text, &mut known) {

@@ -225,8 +225,11 @@ impl Checker<'_> {
             self.scope.unbind(binder.ident.name);
             let term = self.terms.push(Term::Lambda(binder.ident.name, whole.term), span);
             self.origins.insert(term, Origin::At(span));
-            let ty =
-                if self.dialect.is_typed() { self.types.arrow(binder_type(binder), whole.ty) } else { Type::UNKNOWN };
+            let ty = if self.dialect.is_typed() {
+                self.types.arrow(binder_type(binder), whole.ty)
+            } else {
+                Type::UNKNOWN
+            };
             whole = Typed { term, ty };
         }
         whole

@@ -1,0 +1,176 @@
+//! Growth of checking: how the time of `eddy check`, `eddy flow` and `eddy run` depends on the size of a program, right or wrong.
+//!
+//! Each case is a family of programs. Sizes double; the exponent is the slope of the last doublings, 1 where time grows with the size and 2 where it grows
+//! with its square. Start-up takes a few milliseconds, so that exponents of small cases are too low.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A family of programs.
+struct Case {
+    name: &'static str,
+    command: &'static str,
+    program: fn(usize) -> String,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "inputs that nothing reads", command: "check", program: unused_inputs },
+    Case { name: "a sum of inputs", command: "check", program: used_inputs },
+    Case { name: "outputs that copy inputs", command: "check", program: copied_inputs },
+    Case { name: "a chain of delays", command: "check", program: chain },
+    Case { name: "samplings in samplings", command: "check", program: nested_when },
+    Case { name: "samplings side by side", command: "check", program: samplings },
+    Case { name: "instances side by side", command: "check", program: instances },
+    Case { name: "parameters that are trained", command: "check", program: parameters },
+    Case { name: "unknown variables", command: "check", program: unknown_variables },
+    Case { name: "unknown nodes", command: "check", program: unknown_nodes },
+    Case { name: "definitions of one stream", command: "check", program: duplicates },
+    Case { name: "outputs without a definition", command: "check", program: undefined_outputs },
+    Case { name: "type errors", command: "check", program: type_errors },
+    Case { name: "clock errors", command: "check", program: clock_errors },
+    Case { name: "one instantaneous cycle", command: "check", program: long_cycle },
+    Case { name: "many instantaneous cycles", command: "check", program: short_cycles },
+    Case { name: "rows for inputs that are not there", command: "run", program: unknown_rows },
+    Case { name: "flow of a chain of delays", command: "flow", program: chain },
+    Case { name: "flow of samplings side by side", command: "flow", program: samplings },
+];
+
+/// The table of all cases.
+pub fn table(eddy: &Path, work: &Path, is_quick: bool) -> String {
+    let sizes: &[usize] = if is_quick { &[1_000, 2_000, 4_000] } else { &[12_500, 25_000, 50_000, 100_000] };
+    let mut text = String::from("\n| checking n of | command |");
+    text.extend(sizes.iter().map(|size| format!(" n = {size} |")));
+    text.push_str(" exponent |\n| --- | --- |");
+    text.push_str(&" --- |".repeat(sizes.len() + 1));
+    text.push('\n');
+    for case in CASES {
+        println!("growth of checking: {}", case.name);
+        let times: Result<Vec<f64>, String> =
+            sizes.iter().map(|size| measure(case, *size, eddy, work)).collect();
+        let _ = write!(text, "| {} | `{}` |", case.name, case.command);
+        let _ = match times {
+            Ok(times) => {
+                text.extend(times.iter().map(|seconds| format!(" {seconds:.2} s |")));
+                let (first, last) = (times[times.len() - 3], times[times.len() - 1]);
+                // Two doublings.
+                writeln!(text, " {:.1} |", (last / first).log2() / 2.0)
+            }
+            Err(why) => writeln!(text, " not measured: {why} |"),
+        };
+    }
+    text
+}
+
+/// The time of one run, in seconds. A program with mistakes is refused with exit code 1, which is no failure here.
+fn measure(case: &Case, size: usize, eddy: &Path, work: &Path) -> Result<f64, String> {
+    let path = work.join("checking.eddy");
+    fs::create_dir_all(work)
+        .and_then(|()| fs::write(&path, (case.program)(size)))
+        .map_err(|error| error.to_string())?;
+    let start = Instant::now();
+    let status = Command::new(eddy)
+        .arg(case.command)
+        .arg(&path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| error.to_string())?;
+    match status.code() {
+        Some(0 | 1) => Ok(start.elapsed().as_secs_f64()),
+        _ => Err(format!("`eddy` ended with {status}")),
+    }
+}
+
+/// `node f(x) -> (y)` with these equations.
+fn node(equations: impl Iterator<Item = String>, output: &str) -> String {
+    let equations: String = equations.collect();
+    format!("node f(x, c:bool) -> (y)\n{equations}  y = {output};\n")
+}
+
+fn names(prefix: &str, n: usize, separator: &str) -> String {
+    (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(separator)
+}
+
+fn unused_inputs(n: usize) -> String {
+    format!("node f({}) -> (y)\n  y = 1.0;\n", names("x", n, ", "))
+}
+
+fn used_inputs(n: usize) -> String {
+    format!("node f({}) -> (y)\n  y = {};\n", names("x", n, ", "), names("x", n, " + "))
+}
+
+fn copied_inputs(n: usize) -> String {
+    let equations: String = (0..n).map(|i| format!("  y{i} = x{i};\n")).collect();
+    format!("node f({}) -> ({})\n{equations}", names("x", n, ", "), names("y", n, ", "))
+}
+
+fn chain(n: usize) -> String {
+    let first = "  a0 = x;\n".to_string();
+    let equations = (1..n).map(|i| format!("  a{i} = 0.0 fby a{} + x;\n", i - 1));
+    node(std::iter::once(first).chain(equations), &format!("a{}", n - 1))
+}
+
+fn nested_when(n: usize) -> String {
+    let first = "  a0 = x;\n  c0 = c;\n".to_string();
+    let step = |i: usize| format!("  a{i} = a{j} when c{j};\n  c{i} = c{j} when c{j};\n", j = i - 1);
+    node(std::iter::once(first).chain((1..n).map(step)), &format!("a{}", n - 1))
+}
+
+fn samplings(n: usize) -> String {
+    let step = |i: usize| format!("  b{i} = merge c{i} (x when c{i}) (x when not c{i});\n");
+    let equations: String = (0..n).map(step).collect();
+    let conditions = (0..n).map(|i| format!("c{i}:bool")).collect::<Vec<_>>().join(", ");
+    format!("node f(x, {conditions}) -> (y)\n{equations}  y = {};\n", names("b", n, " + "))
+}
+
+fn instances(n: usize) -> String {
+    let first = "  a0 = x;\n".to_string();
+    let equations = (1..n).map(|i| format!("  a{i} = g(a{});\n", i - 1));
+    let caller = node(std::iter::once(first).chain(equations), &format!("a{}", n - 1));
+    format!("node g(x) -> (y)\n  y = 0.0 fby x + 1.0;\n{caller}")
+}
+
+fn parameters(n: usize) -> String {
+    let sum = (0..n).map(|i| format!("param({i}.0) * x")).collect::<Vec<_>>().join(" + ");
+    format!("node f(x) -> (y)\n  y = {sum};\ntrain f as learn loss mse optim sgd(0.1);\n")
+}
+
+fn unknown_variables(n: usize) -> String {
+    node((0..n).map(|i| format!("  a{i} = x + b{i};\n")), "x")
+}
+
+fn unknown_nodes(n: usize) -> String {
+    (0..n).map(|i| format!("node h{i}(x) -> (y)\n  y = g{i}(x);\n")).collect()
+}
+
+fn duplicates(n: usize) -> String {
+    node((0..n).map(|_| "  y = x;\n".to_string()), "x")
+}
+
+fn undefined_outputs(n: usize) -> String {
+    format!("node f(x) -> ({})\n  y0 = x;\n", names("y", n, ", "))
+}
+
+fn type_errors(n: usize) -> String {
+    node((0..n).map(|i| format!("  a{i} = x + 1.0 + (c and x > 1.0);\n")), "x")
+}
+
+fn clock_errors(n: usize) -> String {
+    node((0..n).map(|i| format!("  a{i} = x + (x when c);\n")), "x")
+}
+
+fn long_cycle(n: usize) -> String {
+    node((0..n).map(|i| format!("  a{i} = a{} + x;\n", (i + 1) % n)), "a0")
+}
+
+fn short_cycles(n: usize) -> String {
+    node((0..n).map(|i| format!("  a{i} = a{i} + x;\n")), "x")
+}
+
+fn unknown_rows(n: usize) -> String {
+    let rows: String = (0..n).map(|i| format!("  x{i}: 1.0;\n")).collect();
+    format!("node f(x) -> (y)\n  y = x;\nrun f {{\n{rows}}}\n")
+}

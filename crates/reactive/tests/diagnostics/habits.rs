@@ -1,0 +1,53 @@
+//! What users of Python, JAX, PyTorch, C, Lustre and Haskell write, and the first message about it.
+//!
+//! `habits.txt` is the table: a program in one line, with `⏎` for the end of a line, and below it, indented, its first message and
+//! what to do. Expressions stand in `y = …;`, equations in a node `f(x) -> (y)`. `UPDATE_EXPECT=1` writes the table anew: read what
+//! changed.
+
+use eddy_language::{Command, Language, Options};
+use eddy_reactive::Reactive;
+use eddy_syntax::{Severity, SourceFile, Sources};
+use expect_test::expect_file;
+
+#[test]
+fn habits_of_other_languages_get_a_fitting_message() {
+    let table = include_str!("habits.txt");
+    let mut section = "";
+    let mut written = String::new();
+    for line in table.lines().filter(|line| !line.starts_with("    ")) {
+        written.push_str(line);
+        written.push('\n');
+        if let Some(title) = line.strip_prefix("== ") {
+            section = title;
+            continue;
+        }
+        let text = line.replace('⏎', "\n");
+        let program = match section {
+            "expressions" => format!("node f(x) -> (y)\n  y = {text};\n"),
+            "equations" => format!("node f(x) -> (y)\n  {text}\n"),
+            _ => text + "\n",
+        };
+        for answer in answers(&program) {
+            written.push_str("    ");
+            written.push_str(&answer);
+            written.push('\n');
+        }
+    }
+    expect_file!["habits.txt"].assert_eq(&written);
+}
+
+/// What `eddy check` answers, and the first thing that it has to say.
+fn answers(program: &str) -> Vec<String> {
+    let mut sources = Sources::alone(SourceFile::new("f.eddy", program));
+    let mut out = String::new();
+    let verdict = Reactive
+        .answer(Command::Check, &mut sources, &Options::default(), Vec::new(), &mut out)
+        .expect("a string takes all that is written");
+    let mut answers: Vec<String> = out.lines().map(|line| format!("= {line}")).collect();
+    if let Some(first) = verdict.diagnostics.first() {
+        let kind = if first.severity == Severity::Error { "error" } else { "warning" };
+        answers.push(format!("{kind}[{}]: {}", first.code, first.title));
+        answers.extend(first.help.as_ref().map(|help| format!("help: {}", help.text)));
+    }
+    answers
+}
