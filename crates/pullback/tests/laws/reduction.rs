@@ -38,20 +38,33 @@ impl<F: FnMut(&mut Terms, TermId) -> Result<(), String>> Observer for Watcher<F>
 fn watch(
     source: &str,
     ask: impl FnMut(&mut Terms, TermId) -> Result<(), String>,
-) -> Result<Option<Answer>, String> {
+) -> Result<Watched, String> {
     let program = accepted(source)?;
     let mut watcher = Watcher { ask, n_states: 0, problem: None };
     let (outcome, ..) = eval::run(&program, LIMITS, &mut watcher);
-    match (watcher.problem, outcome) {
-        (Some(problem), _) => Err(problem),
-        (None, Outcome::Value(answer)) => Ok(Some(answer)),
-        (None, Outcome::Stopped(Stop::OutOfFuel | Stop::OutOfMemory)) => Ok(None),
-        (None, other) => Err(format!("no value: {other:?}")),
-    }
+    let answer = match (watcher.problem, outcome) {
+        (Some(problem), _) => return Err(problem),
+        (None, Outcome::Value(answer)) => Some(answer),
+        (None, Outcome::Stopped(Stop::OutOfFuel | Stop::OutOfMemory)) => None,
+        (None, other) => return Err(format!("no value: {other:?}")),
+    };
+    Ok(Watched { answer, n_states: watcher.n_states })
 }
 
-fn verdict(answer: Option<Answer>) -> Verdict {
-    if answer.is_some() { Verdict::Holds } else { Verdict::Vacuous(TOO_LONG) }
+/// A trace after its states were looked at.
+struct Watched {
+    answer: Option<Answer>,
+    n_states: usize,
+}
+
+impl Watched {
+    fn verdict(&self) -> Verdict {
+        match self {
+            Watched { answer: None, .. } => Verdict::Vacuous(TOO_LONG),
+            Watched { n_states: 0 | 1, .. } => Verdict::Vacuous("no step"),
+            Watched { .. } => Verdict::Holds,
+        }
+    }
 }
 
 #[test]
@@ -62,7 +75,7 @@ fn each_step_keeps_the_meaning_theorem_4_6() {
         |generator| generator.program().0,
         |source| {
             let mut before: Option<Answer> = None;
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let (translated, term) = translate(terms, state);
                 match Machine::new(translated, LIMITS).run(term, terms.ty(state), &terms.types) {
                     Ok(answer) => {
@@ -77,10 +90,10 @@ fn each_step_keeps_the_meaning_theorem_4_6() {
                     Err(other) => Err(format!("{other:?}")),
                 }
             })?;
-            if let (Some(answer), Some(before)) = (&answer, &before) {
+            if let (Some(answer), Some(before)) = (&watched.answer, &before) {
                 same(before, answer)?;
             }
-            Ok(verdict(answer))
+            Ok(watched.verdict())
         },
     );
 }
@@ -93,7 +106,7 @@ fn each_step_keeps_the_type_corollary_4_7() {
         |generator| generator.program().0,
         |source| {
             let mut ty = None;
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let expected = *ty.get_or_insert(terms.ty(state));
                 if terms.ty(state) != expected {
                     return Err(format!("another type: {}", show(terms, state)));
@@ -102,7 +115,7 @@ fn each_step_keeps_the_type_corollary_4_7() {
                     format!("{:?} is ill typed in {}", terms.term(part.0), show(terms, state))
                 })
             })?;
-            Ok(verdict(answer))
+            Ok(watched.verdict())
         },
     );
 }
@@ -115,11 +128,11 @@ fn traces_end_and_no_state_repeats_corollary_5_2() {
         |generator| generator.program().0,
         |source| {
             let mut seen = HashSet::new();
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let text = show(terms, state);
                 if seen.insert(text.clone()) { Ok(()) } else { Err(format!("again: {text}")) }
             })?;
-            Ok(verdict(answer))
+            Ok(watched.verdict())
         },
     );
 }
