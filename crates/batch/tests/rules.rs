@@ -233,3 +233,34 @@ fn what_each_stream_needs_is_summed_up_as_it_is() {
         "]],
     );
 }
+
+#[test]
+fn what_is_the_same_in_all_streams_counts_once_for_each() {
+    // A gradient that no data reach, and a shared summand of one that data reach.
+    check_sums(
+        "input x : num []
+         k : num [] = const 0.5
+         s : num [] = k * k
+         g : num [] = s
+         d : num [] = x + s
+         h : num [] = d
+         output g
+         output h",
+        &["g", "h"],
+        expect![[r"
+            input x : num [2]
+            k : num [] = const 0.5
+            s : num [] = k * k
+            _1 : num [] = const 2.0
+            _2 : num [] = _1 * s
+            g : num [] = _2
+            h : num [] = _3
+            _5 : num [] = const 2.0
+            _6 : num [] = _5 * s
+            _3 : num [] = _4 + _6
+            _4 : num [] = call sum 0 ( x )
+            output g
+            output h
+        "]],
+    );
+}

@@ -1,40 +1,73 @@
 //! P2 (Lemma 4.4): what is linear by its form is additive and homogeneous.
 
+use std::sync::{Arc, Mutex};
+
 use eddy_pullback::syntax::{Term, TermId, Terms};
 use eddy_pullback::typing::linear;
+use eddy_tests::law::Met;
 
-use crate::generate::{PRIMS, Ty};
+use crate::generate::{Generator, PRIMS, Ty};
 use crate::harness::{TOO_LONG, Verdict, accepted, close, law, numbers};
 
+/// A function of a vector to the plane, and two vectors.
+#[derive(Debug)]
+struct Function {
+    of: &'static str,
+    variable: String,
+    body: String,
+    vectors: [String; 2],
+    /// Whether it was made to be linear.
+    is_linear: bool,
+}
+
+impl Function {
+    /// Linear ones and arbitrary ones in equal numbers.
+    fn sample(generator: &mut Generator<'_>) -> Function {
+        let of = generator.choices.among(&[Ty::Real, Ty::Plane]);
+        let is_linear = generator.choices.once_in(2);
+        let (variable, body) = if is_linear {
+            generator.linear(of, Ty::Plane, 3)
+        } else {
+            ("v".to_string(), generator.open_term(&[("v", of)], Ty::Plane, 3))
+        };
+        let vectors = [generator.open_term(&[], of, 1), generator.open_term(&[], of, 1)];
+        Function { of: of.text(), variable, body, vectors, is_linear }
+    }
+
+    /// `f(a+b) = f(a)+f(b)` and `f(3a) = 3f(a)`; nothing if that takes too long.
+    fn is_additive(&self) -> Result<Option<bool>, String> {
+        let Function { of, variable, body, vectors: [a, b], .. } = self;
+        let at = |argument: String| numbers(&format!("{PRIMS}(λ{variable}:{of}. {body}) ({argument})"));
+        let (sum, first, second) = (at(format!("{a} + {b}"))?, at(a.clone())?, at(b.clone())?);
+        let triple = at(format!("{a} + {a} + {a}"))?;
+        let (Some(sum), Some(first), Some(second), Some(triple)) = (sum, first, second, triple) else {
+            return Ok(None);
+        };
+        let added: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
+        let scaled: Vec<f64> = first.iter().map(|a| 3.0 * a).collect();
+        Ok(Some(close(&sum, &added, 1e-9) && close(&triple, &scaled, 1e-9)))
+    }
+}
+
+/// A dual map is accepted only if its function is linear by its form; then the function is additive. What was made to be linear is accepted.
 #[test]
 fn linear_terms_are_additive_lemma_4_4() {
-    law(
-        "linear terms are additive",
-        300,
-        |generator| {
-            let of = generator.choices.among(&[Ty::Real, Ty::Plane]);
-            let (v, body) = generator.linear(of, Ty::Plane, 3);
-            let (a, b) = (generator.open_term(&[], of, 1), generator.open_term(&[], of, 1));
-            (of.text(), v, body, a, b)
-        },
-        |(of, v, body, a, b)| {
-            // A dual map is accepted only if its function is linear.
-            numbers(&format!("{PRIMS}(λ{v}:{of}. {body})^* · [1, 2]^*"))?;
-            let at = |argument: String| numbers(&format!("{PRIMS}(λ{v}:{of}. {body}) ({argument})"));
-            let (sum, first, second) = (at(format!("{a} + {b}"))?, at(a.clone())?, at(b.clone())?);
-            let triple = at(format!("{a} + {a} + {a}"))?;
-            let (Some(sum), Some(first), Some(second), Some(triple)) = (sum, first, second, triple) else {
-                return Ok(Verdict::Vacuous(TOO_LONG));
-            };
-            let added: Vec<f64> = first.iter().zip(&second).map(|(a, b)| a + b).collect();
-            let scaled: Vec<f64> = first.iter().map(|a| 3.0 * a).collect();
-            if close(&sum, &added, 1e-9) && close(&triple, &scaled, 1e-9) {
-                Ok(Verdict::Holds)
-            } else {
-                Err(format!("{sum:?} is not {added:?}, or {triple:?} not {scaled:?}"))
-            }
-        },
-    );
+    let met = Arc::new(Mutex::new(Met::default()));
+    let noted = Arc::clone(&met);
+    law("linear terms are additive", 600, Function::sample, move |function| {
+        let Function { of, variable, body, is_linear, .. } = function;
+        let is_accepted = accepted(&format!("{PRIMS}(λ{variable}:{of}. {body})^* · [1, 2]^*")).is_ok();
+        let Some(is_additive) = function.is_additive()? else { return Ok(Verdict::Vacuous(TOO_LONG)) };
+        noted.lock().expect("one thread notes").note(match (is_accepted, is_additive) {
+            (true, true) => "linear",
+            (false, false) => "not linear",
+            (false, true) if !is_linear => "refused, although additive",
+            (false, true) => return Err("a linear term is refused".to_string()),
+            (true, false) => return Err("accepted, and not additive".to_string()),
+        });
+        Ok(Verdict::Holds)
+    });
+    met.lock().expect("nothing runs any more").require("Lemma 4.4", 180, ["linear", "not linear"]);
 }
 
 #[test]
@@ -87,8 +120,11 @@ fn what_the_paper_calls_linear_is_linear_p2() {
         "lin(S) is linear",
         600,
         |generator| {
-            let ty = generator.choices.among(&Ty::ALL);
-            format!("{PRIMS}{}", generator.term(ty, 4))
+            let [one, other] = [(); 2].map(|()| {
+                let ty = generator.choices.among(&Ty::ALL);
+                generator.term(ty, 4)
+            });
+            format!("{PRIMS}let one = {one} in {other}")
         },
         |source| {
             let terms = accepted(source)?.terms;

@@ -1,14 +1,17 @@
 //! P3 to P5 and P9: what each step of the reference engine keeps.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
-use eddy_pullback::eval::{self, Observer};
+use eddy_pullback::eval::{self, Observer, Step};
 use eddy_pullback::outcome::{Answer, Outcome, Stop};
 use eddy_pullback::print::show;
 use eddy_pullback::syntax::{Term, TermId, Terms, VarId};
 use eddy_pullback::translate::{machine::Machine, translation::translate};
 use eddy_pullback::types::Type;
 use eddy_pullback::typing::recheck::recheck;
+
+use eddy_tests::law::Met;
 
 use crate::generate::{PRIMS, Ty};
 use crate::harness::{LIMITS, TOO_LONG, Verdict, accepted, law, same};
@@ -21,9 +24,15 @@ struct Watcher<F: FnMut(&mut Terms, TermId) -> Result<(), String>> {
     ask: F,
     n_states: usize,
     problem: Option<String>,
+    /// The rules of the steps.
+    rules: Vec<String>,
 }
 
 impl<F: FnMut(&mut Terms, TermId) -> Result<(), String>> Observer for Watcher<F> {
+    fn step(&mut self, _: &mut Terms, step: &Step) {
+        self.rules.push(step.rule.clone());
+    }
+
     fn wants_states(&self) -> bool {
         self.n_states < MAX_STATES && self.problem.is_none()
     }
@@ -38,20 +47,34 @@ impl<F: FnMut(&mut Terms, TermId) -> Result<(), String>> Observer for Watcher<F>
 fn watch(
     source: &str,
     ask: impl FnMut(&mut Terms, TermId) -> Result<(), String>,
-) -> Result<Option<Answer>, String> {
+) -> Result<Watched, String> {
     let program = accepted(source)?;
-    let mut watcher = Watcher { ask, n_states: 0, problem: None };
+    let mut watcher = Watcher { ask, n_states: 0, problem: None, rules: Vec::new() };
     let (outcome, ..) = eval::run(&program, LIMITS, &mut watcher);
-    match (watcher.problem, outcome) {
-        (Some(problem), _) => Err(problem),
-        (None, Outcome::Value(answer)) => Ok(Some(answer)),
-        (None, Outcome::Stopped(Stop::OutOfFuel | Stop::OutOfMemory)) => Ok(None),
-        (None, other) => Err(format!("no value: {other:?}")),
-    }
+    let answer = match (watcher.problem, outcome) {
+        (Some(problem), _) => return Err(problem),
+        (None, Outcome::Value(answer)) => Some(answer),
+        (None, Outcome::Stopped(Stop::OutOfFuel | Stop::OutOfMemory)) => None,
+        (None, other) => return Err(format!("no value: {other:?}")),
+    };
+    Ok(Watched { answer, n_states: watcher.n_states, rules: watcher.rules })
 }
 
-fn verdict(answer: Option<Answer>) -> Verdict {
-    if answer.is_some() { Verdict::Holds } else { Verdict::Vacuous(TOO_LONG) }
+/// A trace after its states were looked at.
+struct Watched {
+    answer: Option<Answer>,
+    n_states: usize,
+    rules: Vec<String>,
+}
+
+impl Watched {
+    fn verdict(&self) -> Verdict {
+        match self {
+            Watched { answer: None, .. } => Verdict::Vacuous(TOO_LONG),
+            Watched { n_states: 0 | 1, .. } => Verdict::Vacuous("no step"),
+            Watched { .. } => Verdict::Holds,
+        }
+    }
 }
 
 #[test]
@@ -62,7 +85,7 @@ fn each_step_keeps_the_meaning_theorem_4_6() {
         |generator| generator.program().0,
         |source| {
             let mut before: Option<Answer> = None;
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let (translated, term) = translate(terms, state);
                 match Machine::new(translated, LIMITS).run(term, terms.ty(state), &terms.types) {
                     Ok(answer) => {
@@ -77,23 +100,25 @@ fn each_step_keeps_the_meaning_theorem_4_6() {
                     Err(other) => Err(format!("{other:?}")),
                 }
             })?;
-            if let (Some(answer), Some(before)) = (&answer, &before) {
+            if let (Some(answer), Some(before)) = (&watched.answer, &before) {
                 same(before, answer)?;
             }
-            Ok(verdict(answer))
+            Ok(watched.verdict())
         },
     );
 }
 
 #[test]
 fn each_step_keeps_the_type_corollary_4_7() {
+    let met = Arc::new(Mutex::new(Met::default()));
+    let noted = Arc::clone(&met);
     law(
         "steps keep types",
-        300,
+        900,
         |generator| generator.program().0,
-        |source| {
+        move |source| {
             let mut ty = None;
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let expected = *ty.get_or_insert(terms.ty(state));
                 if terms.ty(state) != expected {
                     return Err(format!("another type: {}", show(terms, state)));
@@ -102,10 +127,21 @@ fn each_step_keeps_the_type_corollary_4_7() {
                     format!("{:?} is ill typed in {}", terms.term(part.0), show(terms, state))
                 })
             })?;
-            Ok(verdict(answer))
+            for rule in &watched.rules {
+                // `20a/15` is rule 15 under 20a.
+                rule.split('/').for_each(|rule| noted.lock().expect("one thread notes").note(rule));
+            }
+            Ok(watched.verdict())
         },
     );
+    met.lock().expect("nothing runs any more").require("rules", 5, RULES);
 }
+
+/// The rules of sections 3.2 to 3.4 and Figure 3, and the completions C1 and C2. Of the cases of 13 and 16, those that no sample meets are G13 and G34.
+const RULES: [&str; 27] = [
+    "A", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10b", "11", "12", "13b", "13c", "14", "15", "16a", "16c", "17", "18",
+    "19a", "19b", "19c", "20a", "20b", "C1",
+];
 
 #[test]
 fn traces_end_and_no_state_repeats_corollary_5_2() {
@@ -115,11 +151,11 @@ fn traces_end_and_no_state_repeats_corollary_5_2() {
         |generator| generator.program().0,
         |source| {
             let mut seen = HashSet::new();
-            let answer = watch(source, |terms, state| {
+            let watched = watch(source, |terms, state| {
                 let text = show(terms, state);
                 if seen.insert(text.clone()) { Ok(()) } else { Err(format!("again: {text}")) }
             })?;
-            Ok(verdict(answer))
+            Ok(watched.verdict())
         },
     );
 }

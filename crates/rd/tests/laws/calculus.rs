@@ -22,8 +22,12 @@ fn equal(left: &str, right: &str) -> Trial {
         return Ok(Verdict::Vacuous("out of fuel"));
     }
     let right_outcome = run(&accepted(right)?, Engine::Reference, twice).outcome;
-    same(&left_outcome, &right_outcome, LAWS, Reports::Kind)
-        .map_err(|difference| format!("{difference}\n{left}\n{right}"))
+    let verdict = same(&left_outcome, &right_outcome, LAWS, Reports::Kind)
+        .map_err(|difference| format!("{difference}\n{left}\n{right}"))?;
+    Ok(match left_outcome {
+        Outcome::Value(_) => verdict,
+        _ => Verdict::Vacuous("undefined"),
+    })
 }
 
 #[test]

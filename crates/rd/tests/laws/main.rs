@@ -26,4 +26,5 @@ mod differentiation;
 mod distribution;
 mod engines;
 mod evaluation;
+mod kinks;
 mod text;

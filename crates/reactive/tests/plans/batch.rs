@@ -246,7 +246,7 @@ fn l9_compiled_batches_that_learn() {
 }
 
 /// Nodes that learn, with products of all kinds: recurrent, with attention, convolutions, choices by data, pieces on slower clocks.
-const LEARNERS: [&str; 6] = [
+const LEARNERS: [&str; 7] = [
     "import lstm from \"eddy:recurrent\";
      node n(x:num[3]) -> (y:num[]) y = sum(lstm(2, 3, x));",
     "import attention from \"eddy:attention\";
@@ -265,6 +265,12 @@ const LEARNERS: [&str; 6] = [
        c = true fby not c;
        h = matmul(param(glorot_uniform([2,2])), x);
        y = merge c (sum(h when c)) (sum((param([1.0,2.0]) * x) when not c));",
+    // What no data reach has the same gradient in each stream, and counts as often as there are streams.
+    "node straight(y:num[], t:num[]) -> (l:num[]) l = y + 0.0 * t;
+     node n(x:num[2]) -> (y:num[])
+       q = param([0.3,0.7]);
+       r = param(0.4);
+       y = sum(param(0.5) * x) + 0.1 * sum(q * q) + r * (1.0 fby 2.0);",
 ];
 
 /// A node of a program with what some streams give it for some cycles; as a batch, if there are several.
@@ -290,7 +296,8 @@ fn ready(text: &str, node: &str, streams: &[usize], n_cycles: usize) -> Ready {
 }
 
 fn learner(program: &str, rate: f64) -> String {
-    format!("{program}\ntrain n as t loss mse optim sgd({rate:?}) segment;")
+    let loss = if program.contains("node straight(") { "straight" } else { "mse" };
+    format!("{program}\ntrain n as t loss {loss} optim sgd({rate:?}) segment;")
 }
 
 /// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.

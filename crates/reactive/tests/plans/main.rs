@@ -22,6 +22,7 @@ mod golden;
 mod invariance;
 mod knowledge;
 mod mutants;
+mod restarts;
 mod shapes;
 mod sharing;
 mod threads;
