@@ -65,8 +65,8 @@ impl Language for Reactive {
             }
             Command::Run => {
                 use OptionName::{
-                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, Equations, In, MaxWindow, Memory, NoShadow,
-                    Node, Params, Precision, Seed, Show, Threads, Unchecked,
+                    Batch, Checkpoint, Chrono, Const, Cycles, Engine, Equations, In, MaxWindow, Memory,
+                    NoShadow, Node, Params, Precision, Seed, Show, Threads, Unchecked,
                 };
                 &[
                     Engine, Node, In, Const, Cycles, Batch, Threads, Seed, Show, Chrono, Unchecked,

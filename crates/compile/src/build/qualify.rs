@@ -79,7 +79,7 @@ pub(super) fn qualified(
             );
             Ok((toolchain.with_flags(level), Some(note)))
         }
-        None => Err(BuildError::Unreliable { compiler, wrong: wrong(&verdict.failed) }),
+        None => Err(BuildError::Unreliable { compiler: compiler.to_string(), wrong: wrong(&verdict.failed) }),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -67,6 +68,13 @@ pub struct Compiler {
     pub flags: String,
 }
 
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Compiler { command, version, .. } = self;
+        if version.is_empty() { write!(f, "`{command}`") } else { write!(f, "`{command}` ({version})") }
+    }
+}
+
 /// A C compiler.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
@@ -122,15 +130,6 @@ impl Toolchain {
         toolchain.flags.retain(|flag| *is_native || *flag != NATIVE);
         toolchain.flags.extend(*added);
         toolchain
-    }
-
-    /// How it is called, and the first line of what it says of itself.
-    pub fn described(&self) -> String {
-        let version = String::from_utf8_lossy(&self.version);
-        match version.lines().next().map(str::trim).filter(|line| !line.is_empty()) {
-            Some(line) => format!("`{self}` ({line})"),
-            None => format!("`{self}`"),
-        }
     }
 
     /// The files that the compiler is, as far as its command names them: paths, sizes and times. A compiler that was replaced is another one, whatever it says.
