@@ -87,7 +87,7 @@ pub fn run(
     let mut player =
         Player { prepared: &prepared, engine: Engine::new(source, compilation.as_ref()), shown: &shown };
     let stopped = stream.play(&mut player, out)?;
-    let warnings = note.into_iter().chain(stream.warnings()).collect();
+    let warnings = note.into_iter().chain(prepared.deadlocks()).chain(stream.warnings()).collect();
     let stats = player.engine.stats();
     Ok(match stopped {
         None => Verdict { diagnostics: warnings, stats, ..Verdict::answered() },
