@@ -114,9 +114,9 @@ impl Language for Reactive {
             Command::Gradcheck => gradcheck::check(&program, sources, options, data),
             Command::Diff => diff(&program, sources, options),
             Command::Plan => plan(&program, sources, options, &mut found),
-            Command::Run => run(&program, &wishes(options)),
+            Command::Run => run(&program, &wishes(options), &mut found),
             Command::Trace if options.svg => picture(&program, options),
-            Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }),
+            Command::Trace => run(&program, &Wishes { trace: true, ..wishes(options) }, &mut found),
             Command::Ask | Command::Enum | Command::Opt | Command::Intype => {
                 unreachable!("this command has no options, not even none")
             }
@@ -304,10 +304,20 @@ fn diff(program: &Program, sources: &mut Sources, options: &Options) -> Result<S
 }
 
 /// What all test benches print.
-fn run(program: &Program, wishes: &Wishes) -> Result<String, Vec<Diagnostic>> {
+fn run(
+    program: &Program,
+    wishes: &Wishes,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<String, Vec<Diagnostic>> {
     let runs = || program.modules[Program::MAIN].tree.runs();
-    let printed: Result<String, _> = runs().map(|run| runs::execute(program, run, wishes)).collect();
-    printed.map_err(|mut diagnostics| {
+    let mut text = String::new();
+    let printed = runs().try_for_each(|run| {
+        let (lines, found) = runs::execute(program, run, wishes)?;
+        text.push_str(&lines);
+        warnings.extend(found);
+        Ok(())
+    });
+    printed.map(|()| text).map_err(|mut diagnostics: Vec<Diagnostic>| {
         // Another test bench may be wrong before anything runs, which is told first.
         diagnostics.extend(runs().filter_map(|run| runs::check(program, run).err()).flatten());
         diagnostics

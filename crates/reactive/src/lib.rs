@@ -12,7 +12,7 @@
 //! let mut sources = Sources::alone(SourceFile::new("counter.eddy", text));
 //! let program = resolve::resolve(&mut sources).expect("the program is right");
 //! let run = program.modules[1].tree.runs().next().expect("one test bench");
-//! assert_eq!(runs::execute(&program, run, &runs::Wishes::default()).expect("it runs"), "{\"o\":0}\n{\"o\":1}\n{\"o\":2}\n");
+//! assert_eq!(runs::execute(&program, run, &runs::Wishes::default()).expect("it runs").0, "{\"o\":0}\n{\"o\":1}\n{\"o\":2}\n");
 //! ```
 //!
 //! Modules, in the order in which a program meets them. Numbers of sections in comments are those of the language's

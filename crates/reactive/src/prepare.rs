@@ -7,6 +7,7 @@ use eddy_tensor::Type;
 
 use crate::causality::{Verdict, causality_and_deadlocks};
 use crate::clocks::{self, Clocks};
+use crate::codes;
 use crate::custom::Customs;
 use crate::draft::Draft;
 use crate::elaborate::{Given, elaborate};
@@ -39,6 +40,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// The warnings about cells that stay unknown for ever, which a run should repeat: they explain what it prints.
+    pub fn deadlocks(&self) -> impl Iterator<Item = Diagnostic> + '_ {
+        self.warnings.iter().filter(|warning| warning.code == codes::DEADLOCK).cloned()
+    }
+
     /// The types of the inputs, in one stream.
     pub fn input_types(&self) -> Vec<&Type> {
         match &self.batch {

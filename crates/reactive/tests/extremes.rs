@@ -216,7 +216,7 @@ fn runs_in(text: &str, n_lines: usize) {
     let mut sources = Sources::alone(SourceFile::new("long.eddy", text));
     let program = resolve(&mut sources).expect("the program is right");
     let run = program.modules[1].tree.runs().next().expect("one test bench");
-    let printed = runs::execute(&program, run, &runs::Wishes::default()).expect("it runs");
+    let printed = runs::execute(&program, run, &runs::Wishes::default()).expect("it runs").0;
     assert_eq!(printed.lines().count(), n_lines);
 }
 

@@ -223,8 +223,8 @@ impl Toolchain {
     }
 }
 
-impl std::fmt::Display for Toolchain {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Toolchain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.program.display())?;
         self.arguments.iter().try_for_each(|argument| write!(f, " {argument}"))
     }

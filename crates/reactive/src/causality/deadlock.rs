@@ -3,8 +3,8 @@
 //! Two things are looked for, and only among streams that an output can read.
 //!
 //! 1. *In every run* a stream is ⊥ at some of its activations ([`facts`](super::facts)): its guard never breaks the cycle there. The reason of a `Never` is another
-//!    one, and following reasons closes a cycle, which is named. If an output is ⊥ at all of its activations, the program is wrong: an error. Otherwise it
-//!    may still be of use, so it is a warning.
+//!    one, and following reasons closes a cycle, which is named. If an output is ⊥ at all of its activations, the program is wrong: an error. Otherwise, and in
+//!    derivatives, it may still be of use, so it is a warning.
 //! 2. *In some runs*: a cycle on which nothing delays, whose guards can be open together ([`conditions`](super::conditions)). At a cycle of the run where they are, the stream
 //!    needs its own value of that cycle. A cycle through `post` is different, since a later cycle may break it.
 
@@ -19,7 +19,7 @@ use super::facts::{Fact, Facts, LATER};
 use super::graph::{Edge, Graph};
 use crate::clocks::{Clock, ClockId, Clocks};
 use crate::flow::components::components;
-use crate::flow::{Flow, Kind, Polarity, VarId};
+use crate::flow::{Flow, Kind, Polarity, Purpose, Role, VarId};
 
 /// Combinations times edges of one search: beyond it only a shortest cycle is tried.
 const MAX_WORK: usize = 1 << 20;
@@ -34,8 +34,12 @@ pub(super) fn deadlocks(
     let (facts, definitions) = (Facts::new(flow), flow.definitions());
     let search = Search { flow, clocks, facts: &facts, definitions: &definitions };
     let labels = flow.labels().with_points();
+    // A derivative may read values that the node itself does not need, so it may stay unknown while the rest is of use.
+    let is_derivative = |purpose: Purpose| purpose.role == Role::Derivative;
+    let is_derived = flow.vars.iter().any(|var| var.purpose.is_some_and(is_derivative));
     for output in outputs.iter().copied().filter(|output| !search.is_absent(clocks.of(*output))) {
-        if facts.row(output).iter().all(|fact| *fact == Fact::Never)
+        if !is_derived
+            && facts.row(output).iter().all(|fact| *fact == Fact::Never)
             && let Some(cycle) = search.cycle_behind((output, LATER))
         {
             return Err(Box::new(errors::never(flow, &labels, graph, output, &cycle)));

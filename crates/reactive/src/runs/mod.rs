@@ -62,9 +62,15 @@ pub fn chart(program: &Program, run: &Run, wishes: &Wishes) -> Result<Chart, Vec
     Bench::new(program, run, wishes)?.chart()
 }
 
-/// Runs a test bench and returns what it prints.
-pub fn execute(program: &Program, run: &Run, wishes: &Wishes) -> Result<String, Vec<Diagnostic>> {
-    Bench::new(program, run, wishes)?.execute()
+/// Runs a test bench and returns what it prints, and warnings about cells that stay unknown for ever.
+pub fn execute(
+    program: &Program,
+    run: &Run,
+    wishes: &Wishes,
+) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let bench = Bench::new(program, run, wishes)?;
+    let warnings = bench.prepared.deadlocks().collect();
+    Ok((bench.execute()?, warnings))
 }
 
 /// Runs a node on rows of cells, one for each input, and returns what it prints.

@@ -95,7 +95,7 @@ pub fn run(
     let compiled = compilation.as_ref();
     let mut player = Player { prepared: &prepared, engine, shown: &shown, compilation: compiled, asking };
     let stopped = stream.play(&mut player, sources, out)?;
-    let warnings = note.into_iter().chain(stream.warnings()).collect();
+    let warnings = note.into_iter().chain(prepared.deadlocks()).chain(stream.warnings()).collect();
     let stats = player.engine.stats();
     Ok(match stopped {
         None => Verdict { diagnostics: warnings, stats, ..Verdict::answered() },
