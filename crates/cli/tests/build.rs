@@ -234,11 +234,9 @@ fn is_strictly_right(place: &Path, name: &str) {
             assert_eq!(complaints(compiler, &[standard, file], place), None, "{compiler} {standard} {file}");
         }
     }
-    match ["g++", "clang++"].into_iter().find(|compiler| has(compiler)) {
-        Some(compiler) => {
-            assert_eq!(complaints(compiler, &["-std=gnu++20", "user.cc"], place), None, "{compiler} {name}");
-        }
-        None => eprintln!("there is no C++ compiler: the header was not tried with one"),
+    // Where there is no C++ compiler, the header is not tried with one.
+    if let Some(compiler) = ["g++", "clang++"].into_iter().find(|compiler| has(compiler)) {
+        assert_eq!(complaints(compiler, &["-std=gnu++20", "user.cc"], place), None, "{compiler} {name}");
     }
 }
 

@@ -54,13 +54,7 @@ impl Lines {
         if can_fail {
             self.line("int32_t error = 0;");
         }
-        let is_in = |name: &&&str| {
-            let is_word = |line: &str| {
-                let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                words.any(|word| word == **name)
-            };
-            body.any(&is_word)
-        };
+        let is_in = |name: &&&str| body.any(&|line| mentions_variable(line, name));
         for name in parameters.iter().filter(|name| !is_in(name)) {
             self.line(format!("(void){name};"));
         }
@@ -108,12 +102,44 @@ impl Lines {
     }
 }
 
+/// Whether a line mentions a variable: not a field of the same name, nor in a comment.
+fn mentions_variable(line: &str, name: &str) -> bool {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let code = line.split("/*").enumerate();
+    let mut code =
+        code.map(
+            |(part, text)| if part == 0 { text } else { text.split_once("*/").map_or("", |(_, code)| code) },
+        );
+    code.any(|code| {
+        code.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&code[..at], &code[at + name.len()..]);
+            let is_field = before.ends_with("->") || before.ends_with('.');
+            !before.ends_with(is_of_word) && !after.starts_with(is_of_word) && !is_field
+        })
+    })
+}
+
 impl Line {
     /// Whether it, or a line inside, is such.
     pub fn any(&self, is_it: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Line::Plain(text) => is_it(text),
             Line::Block { head, inner, .. } => is_it(head) || inner.any(is_it),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_comments_are_no_variables() {
+        for line in ["out->y = in->self;", "x = 1; /* self */", "selfish = a.self;", "/* a: self + b */"] {
+            assert!(!mentions_variable(line, "self"), "{line}");
+        }
+        for line in ["self->x = 1; /* y */", "f(self);", "/* y */ out = self;", "in->self = self"] {
+            assert!(mentions_variable(line, "self"), "{line}");
         }
     }
 }

@@ -39,7 +39,11 @@ pub(crate) fn port_names(flow: &Flow, ports: &[VarId], has_flag: &dyn Fn(VarId) 
             let flag = has_flag(*port).then(|| flag_name(name));
             std::iter::once(name.to_string()).chain(flag).collect::<Vec<_>>()
         };
-        while is_reserved(&name) || fields(&name).iter().any(|field| taken.contains(field)) {
+        // No header has a name that ends so.
+        if is_reserved(&name) {
+            name.push('_');
+        }
+        while fields(&name).iter().any(|field| taken.contains(field)) {
             name.push('_');
         }
         taken.extend(fields(&name));

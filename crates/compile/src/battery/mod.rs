@@ -174,9 +174,9 @@ impl Writer {
         for (row, op) in Op::all().cloned().chain([each]).enumerate() {
             for (column, n) in SIZES.into_iter().enumerate() {
                 if is_full {
-                    self.all_forms(&op, n, &READINGS)
+                    self.all_forms(&op, n, &READINGS);
                 } else {
-                    self.rotated(&op, n, row + column, 1)
+                    self.rotated(&op, n, row + column, 1);
                 }
             }
         }
@@ -186,7 +186,9 @@ impl Writer {
                 self.all_forms(&op, n, &[Reading::Whole, Reading::Computed]);
             }
         }
-        SIZES.into_iter().for_each(|n| self.pool(n));
+        for n in SIZES {
+            self.pool(n);
+        }
     }
 
     /// Some applications at a size, forwards and as adjoints; which ones, and in which form, changes with the turn.

@@ -77,11 +77,6 @@ impl Cache {
         Workshop::new(&folder)
     }
 
-    /// Removes an object that is of no use: the system does not load it.
-    pub(super) fn remove(&self, path: &Path) {
-        drop(fs::remove_file(path));
-    }
-
     /// Takes an object into the cache, and removes old ones if there are too many.
     pub(super) fn keep(
         &self,

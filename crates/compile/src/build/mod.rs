@@ -124,15 +124,16 @@ fn build_and_open(
 ) -> Result<(Built, Library), BuildError> {
     let built = build_text(text, options, tell)?;
     let open = |built: &Built| Library::open(&built.path, &built.hash, text.name, sizes);
-    match (open(&built), &options.cache) {
-        (Ok(library), _) => Ok((built, library)),
-        (Err(_), Some(cache)) if built.was_cached => {
-            cache.remove(&built.path);
+    match open(&built) {
+        Ok(library) => Ok((built, library)),
+        Err(_) if built.was_cached => {
+            // If it cannot be removed, it is found again, and the second attempt says why it is not loaded.
+            drop(fs::remove_file(&built.path));
             let built = build_text(text, options, tell)?;
             let library = open(&built).map_err(|error| BuildError::NotLoaded(error.to_string()))?;
             Ok((built, library))
         }
-        (Err(error), _) => Err(BuildError::NotLoaded(error.to_string())),
+        Err(error) => Err(BuildError::NotLoaded(error.to_string())),
     }
 }
 

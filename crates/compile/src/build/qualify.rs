@@ -230,9 +230,12 @@ fn verdict_path(folder: &Path, key: &blake3::Hash) -> PathBuf {
 impl Verdict {
     fn text(&self) -> String {
         let flags = self.flags.map_or("none".to_string(), |flags| flags.to_string());
-        let failed: String =
-            self.failed.iter().map(|name| format!("failed {}\n", name.replace('\n', " "))).collect();
-        let text = format!("{MARK}\nflags {flags}\n{failed}");
+        let mut text = format!("{MARK}\nflags {flags}\n");
+        for name in &self.failed {
+            text.push_str("failed ");
+            text.push_str(&name.replace('\n', " "));
+            text.push('\n');
+        }
         format!("{text}check {}\n", blake3::hash(text.as_bytes()))
     }
 
