@@ -91,7 +91,11 @@ fn node(equations: impl Iterator<Item = String>, output: &str) -> String {
 }
 
 fn names(prefix: &str, n: usize, separator: &str) -> String {
-    (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>().join(separator)
+    joined(n, separator, |i| format!("{prefix}{i}"))
+}
+
+fn joined(n: usize, separator: &str, part: impl Fn(usize) -> String) -> String {
+    (0..n).map(part).collect::<Vec<_>>().join(separator)
 }
 
 fn unused_inputs(n: usize) -> String {
@@ -103,7 +107,7 @@ fn used_inputs(n: usize) -> String {
 }
 
 fn copied_inputs(n: usize) -> String {
-    let equations: String = (0..n).map(|i| format!("  y{i} = x{i};\n")).collect();
+    let equations: String = joined(n, "", |i| format!("  y{i} = x{i};\n"));
     format!("node f({}) -> ({})\n{equations}", names("x", n, ", "), names("y", n, ", "))
 }
 
@@ -122,7 +126,7 @@ fn nested_when(n: usize) -> String {
 fn samplings(n: usize) -> String {
     let step = |i: usize| format!("  b{i} = merge c{i} (x when c{i}) (x when not c{i});\n");
     let equations: String = (0..n).map(step).collect();
-    let conditions = (0..n).map(|i| format!("c{i}:bool")).collect::<Vec<_>>().join(", ");
+    let conditions = joined(n, ", ", |i| format!("c{i}:bool"));
     format!("node f(x, {conditions}) -> (y)\n{equations}  y = {};\n", names("b", n, " + "))
 }
 
@@ -134,7 +138,7 @@ fn instances(n: usize) -> String {
 }
 
 fn parameters(n: usize) -> String {
-    let sum = (0..n).map(|i| format!("param({i}.0) * x")).collect::<Vec<_>>().join(" + ");
+    let sum = joined(n, " + ", |i| format!("param({i}.0) * x"));
     format!("node f(x) -> (y)\n  y = {sum};\ntrain f as learn loss mse optim sgd(0.1);\n")
 }
 
@@ -143,7 +147,7 @@ fn unknown_variables(n: usize) -> String {
 }
 
 fn unknown_nodes(n: usize) -> String {
-    (0..n).map(|i| format!("node h{i}(x) -> (y)\n  y = g{i}(x);\n")).collect()
+    joined(n, "", |i| format!("node h{i}(x) -> (y)\n  y = g{i}(x);\n"))
 }
 
 fn duplicates(n: usize) -> String {
@@ -171,6 +175,6 @@ fn short_cycles(n: usize) -> String {
 }
 
 fn unknown_rows(n: usize) -> String {
-    let rows: String = (0..n).map(|i| format!("  x{i}: 1.0;\n")).collect();
+    let rows: String = joined(n, "", |i| format!("  x{i}: 1.0;\n"));
     format!("node f(x) -> (y)\n  y = x;\nrun f {{\n{rows}}}\n")
 }

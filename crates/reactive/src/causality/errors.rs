@@ -201,11 +201,11 @@ fn names(flow: &Flow, labels: &Labels<'_>, cycle: &[VarId]) -> Vec<String> {
 
 /// Names with arrows between them, as many as are shown.
 fn shown(names: &[String]) -> String {
-    let mut text = names[..names.len().min(MAX_SHOWN)].join(" -> ");
-    if names.len() > MAX_SHOWN {
-        text.push_str(&format!(" and {} more", names.len() - MAX_SHOWN));
+    let text = names[..names.len().min(MAX_SHOWN)].join(" -> ");
+    match names.len().saturating_sub(MAX_SHOWN) {
+        0 => text,
+        n => format!("{text} and {n} more"),
     }
-    text
 }
 
 /// `y -> z -> y`.

@@ -34,7 +34,7 @@ pub(super) fn unknown_callee(name: &str, n_arguments: usize, span: Span, scope: 
         None => {}
     }
     let mut callable: Vec<&str> = builtins().map(Builtin::name).collect();
-    callable.extend(Initialiser::ALL.map(|initialiser| initialiser.name()));
+    callable.extend(Initialiser::ALL.map(Initialiser::name));
     callable.push("param");
     callable.extend(scope.nodes.keys().map(String::as_str));
     callable.extend(library::nodes().iter().map(|node| node.name.as_str()));

@@ -18,7 +18,7 @@ fn a_node_has_a_name_inputs_and_outputs() {
     );
     check(
         "node f x->(o) o = x;",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected `(`, found `x`
              --> f.eddy:1:8
               |
@@ -26,7 +26,7 @@ fn a_node_has_a_name_inputs_and_outputs() {
               |        ^
               |
               = help: the inputs stand in parentheses, even if there are none: `node f(x) -> (y)`, `node g() -> (y)`
-        "#]],
+        "]],
     );
     check(
         "node f(x)(o) o = x;",
@@ -245,7 +245,7 @@ fn declarations_start_with_their_word() {
     );
     check(
         "run f { x: 1; }\no = 3;",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected `node`, `run` or `train`, found `o`
              --> f.eddy:2:1
               |
@@ -253,7 +253,7 @@ fn declarations_start_with_their_word() {
               | ^
               |
               = help: equations belong to a node: write `o = …;` below the head of each node that needs it, or make `o` an input and give it as an argument
-        "#]],
+        "]],
     );
     check(
         "run f { x: 1; }\nrun { y: 1; }\nnode g()->()",

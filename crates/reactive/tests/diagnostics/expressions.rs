@@ -177,7 +177,7 @@ fn an_if_has_both_branches() {
     );
     check_equation(
         "o = if x 1 else 2;",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected `then`, found `1`
              --> f.eddy:1:25
               |
@@ -187,7 +187,7 @@ fn an_if_has_both_branches() {
               |                    this `if` waits for its `then`
               |
               = help: a choice is written `if c then a else b`
-        "#]],
+        "]],
     );
     check_equation(
         "o = if then 1 else 2;",

@@ -245,7 +245,7 @@ fn comments_of_c_and_python() {
 fn functions() {
     check(
         "node f(x)->(o) o = x;\nfn g(x)->(o) o = x;",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected `=`, found `g`
              --> f.eddy:2:4
               |
@@ -253,6 +253,6 @@ fn functions() {
               |    ^
               |
               = help: a function of streams is a node: `node f(x) -> (y)  y = …;`
-        "#]],
+        "]],
     );
 }

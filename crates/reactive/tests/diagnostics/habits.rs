@@ -1,4 +1,4 @@
-//! What users of Python, JAX, PyTorch, C, Lustre and Haskell write, and the first message about it.
+//! What users of Python, JAX, C, Lustre and Haskell write, and the first message about it.
 //!
 //! `habits.txt` is the table: a program in one line, with `⏎` for the end of a line, and below it, indented, its first message and
 //! what to do. Expressions stand in `y = …;`, equations in a node `f(x) -> (y)`. `UPDATE_EXPECT=1` writes the table anew: read what

@@ -12,7 +12,7 @@ use crate::check;
 fn mistakes_in_different_places_are_all_reported() {
     check(
         "node f(x)->(o)\n  o = x +;\n  p = (x;\n  q = x;\nnode g(->(o)\n  o = if x;\nrun f { x: 1 oops; y: [; }\ntrain f;\nrun g { z: t }",
-        &expect![[r#"
+        &expect![[r"
             error[E0102]: expected an expression, found `;`
              --> f.eddy:2:10
               |
@@ -79,7 +79,7 @@ fn mistakes_in_different_places_are_all_reported() {
               |
             9 | run g { z: t; }
               |             +
-        "#]],
+        "]],
     );
 }
 
