@@ -32,7 +32,11 @@ impl<T> Chunks<T> {
 
     /// What it holds of memory.
     pub(crate) fn bytes(&self) -> usize {
-        let items = if let [first] = self.chunks.as_slice() { first.capacity() } else { self.chunks.len() * Self::ITEMS };
+        let items = if let [first] = self.chunks.as_slice() {
+            first.capacity()
+        } else {
+            self.chunks.len() * Self::ITEMS
+        };
         items * size_of::<T>()
     }
 

@@ -105,7 +105,8 @@ fn one_case() {
 }
 
 fn program(dialect: Dialect, text: &str) -> Program {
-    typing::check(&SourceFile::new("memory", text), dialect).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
+    typing::check(&SourceFile::new("memory", text), dialect)
+        .unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
 }
 
 fn resident(key: &str) -> u64 {

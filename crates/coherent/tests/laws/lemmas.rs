@@ -262,7 +262,9 @@ fn cells_without_a_one_are_zero_lemma_7_8() {
                             let is_one = bit < 4 && mask >> bit & 1 == 1;
                             instance[*place] = if is_one { Letter::One } else { Letter::Zero };
                         }
-                        let has_one = places.iter().any(|at| all[*at] == Letter::Cell(cell) && instance[*at] == Letter::One);
+                        let has_one = places
+                            .iter()
+                            .any(|at| all[*at] == Letter::Cell(cell) && instance[*at] == Letter::One);
                         met.note(if has_one { "a one" } else { "no one" });
                         is_tried = true;
                         if is_instance(&instance, &all) && is_instance(&instance, &after) == has_one {

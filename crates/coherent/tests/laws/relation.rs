@@ -153,7 +153,10 @@ fn points_of_derivatives_theorem_6_12() {
                 }
                 for (point, expected) in expected {
                     if has_point(&derived, &point).is_some_and(|found| found != expected) {
-                        return Err(format!("{point} is {}a point of the derivative", if expected { "no" } else { "" }));
+                        return Err(format!(
+                            "{point} is {}a point of the derivative",
+                            if expected { "no" } else { "" }
+                        ));
                     }
                 }
             }

@@ -148,8 +148,24 @@ pub fn small_with_sums(mut generator: Generator<'_>) -> Sample {
 
 /// The rules of Figures 5 and 6 and linear reduction, as they are met from random terms; [`crate::rules`] has each of their cases.
 const RULES: [&str; 18] = [
-    "beta", "D", "fix", "succ", "pred", "if", "let", "pi-lambda", "pi-app", "pi-D", "pi-succ", "pi-if", "pi-let",
-    "pi-theta", "pi-inj", "pi-pi", "pi-flip", "lin",
+    "beta",
+    "D",
+    "fix",
+    "succ",
+    "pred",
+    "if",
+    "let",
+    "pi-lambda",
+    "pi-app",
+    "pi-D",
+    "pi-succ",
+    "pi-if",
+    "pi-let",
+    "pi-theta",
+    "pi-inj",
+    "pi-pi",
+    "pi-flip",
+    "lin",
 ];
 
 /// So many terms are looked at, from one term on.
@@ -223,7 +239,12 @@ pub fn union(program: &Program, terms: &[TermId], path: &[Bit]) -> Outcome {
 }
 
 /// All leaves of both have the same results.
-pub fn same_results(program: &Program, before: &[TermId], after: &[TermId], why: &str) -> Result<bool, String> {
+pub fn same_results(
+    program: &Program,
+    before: &[TermId],
+    after: &[TermId],
+    why: &str,
+) -> Result<bool, String> {
     let mut says_something = false;
     for path in leaves(program) {
         let (one, other) = (union(program, before, &path), union(program, after, &path));

@@ -77,5 +77,9 @@ fn all_ties_are_broken_in_all_ways_14() {
         noted.lock().expect("one thread notes").note(format!("{} kinks", kinks.all.len()));
         Ok(Verdict::of(low != high, "one slope"))
     });
-    met.lock().expect("nothing runs any more").require("ties", 80, ["1 kinks", "2 kinks", "3 kinks", "4 kinks"]);
+    met.lock().expect("nothing runs any more").require(
+        "ties",
+        80,
+        ["1 kinks", "2 kinks", "3 kinks", "4 kinks"],
+    );
 }

@@ -99,8 +99,8 @@ fn p12_equal_meanings_run_alike_in_every_context() {
             (Err(_), Err(_)) => Ok(Verdict::Vacuous("both are stuck")),
             (one, other) if one != other => Err(format!("{one:?} and {other:?}")),
             (_, _) => {
-                let is_bound_again = sample.context.matches("\\x").count() > 1
-                    || sample.context.matches("\\y").count() > 1;
+                let is_bound_again =
+                    sample.context.matches("\\x").count() > 1 || sample.context.matches("\\y").count() > 1;
                 met.note(if is_bound_again { "captured twice" } else { "captured once" });
                 Ok(Verdict::of(sample.term != sample.other, "the same term"))
             }
@@ -111,8 +111,8 @@ fn p12_equal_meanings_run_alike_in_every_context() {
 
 /// `E[e]ρ = E[e']ρ`, asked of `λx. λy. e` with tables over 0 and 1.
 fn have_equal_meanings(sample: &Sample) -> Result<(), String> {
-    let [one, other] = [&sample.term, &sample.other]
-        .map(|text| program(Dialect::Lambda, &format!("\\x. \\y. {text}")));
+    let [one, other] =
+        [&sample.term, &sample.other].map(|text| program(Dialect::Lambda, &format!("\\x. \\y. {text}")));
     let mut values = Values::default();
     for (x, y) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         for result in -1..4 {

@@ -173,7 +173,8 @@ fn lemma_5_4_shifted_types_mean_the_same() {
 fn lemma_5_5_variables_have_values_of_their_types() {
     let sample = |choices: &mut Choices<'_>| {
         let ty = systemf::ty(choices, 2).text();
-        let seeds: Vec<u16> = (0..40).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
+        let seeds: Vec<u16> =
+            (0..40).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
         (format!("\\x:{ty}. /\\b. \\y:b. x"), seeds)
     };
     law("Lemma 5.5", 500, sample, |(text, seeds)| {
@@ -228,7 +229,9 @@ fn lemma_5_6_application_cannot_go_wrong() {
             }
             arguments.extend(values.entries(table).iter().map(|entry| entry.input.value));
             for &argument in arguments.iter().filter(|argument| is_in(**argument, ids[1])) {
-                for entry in values.entries(table).iter().filter(|entry| values.is_below(entry.input.value, argument)) {
+                for entry in
+                    values.entries(table).iter().filter(|entry| values.is_below(entry.input.value, argument))
+                {
                     n_results += 1;
                     let output = entry.output.value;
                     if !is_in(output, ids[2]) || *values.kind(output) == ValueKind::Wrong {

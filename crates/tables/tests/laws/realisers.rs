@@ -89,7 +89,10 @@ fn realised_iff_yes(text: &str, first: &Ty, seeds: &[u16]) -> Trial {
             match (answer, by_running) {
                 (Answer::Unknown, _) | (_, None) => {}
                 (answer, Some(is_realised)) if (answer == Answer::Yes) != is_realised => {
-                    return Err(format!("{} is answered {answer:?}, and realised: {is_realised}", values.show(goal)));
+                    return Err(format!(
+                        "{} is answered {answer:?}, and realised: {is_realised}",
+                        values.show(goal)
+                    ));
                 }
                 (Answer::Yes, _) => realised.push(goal),
                 (Answer::No, _) => {}

@@ -116,7 +116,11 @@ fn r16_a_call_keeps_the_cells_of_its_caller() {
                 }
             }
         }
-        if found.is_empty() { Err(format!("runs to {result}, and no table says so")) } else { Ok(Verdict::Holds) }
+        if found.is_empty() {
+            Err(format!("runs to {result}, and no table says so"))
+        } else {
+            Ok(Verdict::Holds)
+        }
     });
 }
 

@@ -23,7 +23,8 @@ type Context = BTreeMap<Name, Intersection>;
 #[test]
 fn theorem_2_6_values_have_types() {
     let sample = |choices: &mut Choices<'_>| {
-        let seeds: Vec<u16> = (0..12).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
+        let seeds: Vec<u16> =
+            (0..12).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
         (lam::mixed(choices), seeds)
     };
     law("Theorem 2.6 (1)", 800, sample, |(text, seeds)| {
@@ -44,7 +45,9 @@ fn theorem_2_6_values_have_types() {
                 types: Intersections::default(),
                 left: 20_000,
             };
-            reader.check(derivation.root(), &Context::new()).map_err(|why| format!("{}: {why}", values.show(value)))?;
+            reader
+                .check(derivation.root(), &Context::new())
+                .map_err(|why| format!("{}: {why}", values.show(value)))?;
         }
         Ok(Verdict::of(is_checked, "no answer is yes"))
     });
