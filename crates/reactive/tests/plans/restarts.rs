@@ -52,7 +52,8 @@ fn plan_agrees(text: &str, ends: [bool; 6]) -> bool {
     let inputs = inputs.collect();
     let ready = Ready { prepared, inputs, n_cycles: 6 };
     let expected = simulated(&ready).unwrap_or_else(|_| panic!("{text}: no value"));
-    let found = execute(&ready, &planned(&ready, &options())).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
+    let found =
+        execute(&ready, &planned(&ready, &options())).unwrap_or_else(|stop| panic!("{text}: {stop:?}"));
     assert_eq!(found, expected, "{text}\n{ends:?}");
     expected[0].iter().all(|cell| *cell == Cell::Value(Value::Num(5.0)))
 }
