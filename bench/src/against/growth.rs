@@ -150,8 +150,8 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();
     let settings = BuildOptions::from_environment().map_err(|bad| bad.to_string())?;
-    let built =
-        build(&emitted, &BuildOptions { cache: None, ..settings }).map_err(|error| error.to_string())?;
+    let settings = BuildOptions { cache: None, ..settings };
+    let (built, _) = build(&emitted, &settings, &mut || ()).map_err(|error| error.to_string())?;
     Ok((to_c, built.seconds))
 }
 

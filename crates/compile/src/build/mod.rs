@@ -49,7 +49,7 @@ pub struct Built {
     pub hash: blake3::Hash,
     /// Whether it was there already.
     pub was_cached: bool,
-    /// How long that took.
+    /// How long that took, trying a compiler for the first time not counted.
     pub seconds: f64,
     /// Which compiler made it.
     pub compiler: Compiler,
@@ -147,9 +147,9 @@ struct CText<'a> {
 }
 
 fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) -> Result<Built, BuildError> {
-    let start = Instant::now();
     let toolchain = Toolchain::find(&options.search, options.time_limit)?;
     let (toolchain, note) = qualify::qualified(&toolchain, options)?;
+    let start = Instant::now();
     let mut notes: Vec<String> = note.into_iter().collect();
     let refused = options.cache.as_ref().and_then(|cache| cache.check().err());
     notes.extend(refused.as_ref().map(|why| format!("the cache of compiled programs is not used: {why}")));

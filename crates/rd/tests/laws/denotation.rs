@@ -53,12 +53,12 @@ fn approximants_lemmas_6_5_and_6_6() {
 
 /// A recursive function that is called, differentiated, or differentiated twice; every fifth time any program.
 fn recursive(generator: &mut Generator<'_>) -> String {
+    const FACTORS: [&str; 5] = ["x", "0.5", "sin(x)", "tanh(x) + x", "x * x"];
     if generator.choices.once_in(5) {
         return generator.program().0;
     }
     let n = generator.choices.below(5);
     let at = generator.choices.among(&["0.5", "0.75", "0"]);
-    const FACTORS: [&str; 5] = ["x", "0.5", "sin(x)", "tanh(x) + x", "x * x"];
     let (base, factor) = (generator.choices.among(&FACTORS), generator.choices.among(&FACTORS));
     let added = generator.open_term(&[("x", &Ty::Real)], 2, &Ty::Real);
     let call = generator.choices.among(&["f(x - 1)", "f(x - 1) * f(x - 2)", "f(x - 2) + f(x - 1)"]);

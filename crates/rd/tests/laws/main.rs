@@ -9,7 +9,7 @@
 //!   [`observe`](observe): the traces and derivatives that a run of the reference engine makes.
 //! * the laws, in the order of the paper: [`decomposition`](decomposition), [`evaluation`](evaluation),
 //!   [`differentiation`](differentiation), [`denotation`](denotation), [`calculus`](calculus), [`engines`](engines),
-//!   [`text`](text).
+//!   [`kinks`](kinks), [`text`](text).
 
 mod generate;
 

@@ -52,7 +52,11 @@ pub fn law_of_programs(
 /// mistake of the generator, or of the checks.
 pub fn accepted(case: &Case, trial: impl Fn(&Case, &Ready) -> Trial) -> Trial {
     match &case.outcome {
-        Ok(ready) => trial(case, ready),
+        Ok(ready) => match trial(case, ready)? {
+            // Nothing happens on an empty trace.
+            Verdict::Holds => Ok(Verdict::of(ready.n_cycles > 0, "no cycle")),
+            vacuous => Ok(vacuous),
+        },
         Err(Refusal::Causality) => Ok(Verdict::Vacuous("waits for itself")),
         Err(Refusal::Arithmetic) => Ok(Verdict::Vacuous("no value")),
         Err(Refusal::Other(message)) => Err(format!("not accepted: {message}")),

@@ -39,7 +39,7 @@ fn p4_outputs_need_no_more_than_the_look_ahead_used() {
                 }
             }
         }
-        Ok(Verdict::Holds)
+        Ok(Verdict::of(ready.n_cycles > ahead, "a trace as long as the look-ahead"))
     });
 }
 

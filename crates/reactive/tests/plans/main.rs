@@ -18,6 +18,7 @@ mod benches;
 mod bounds;
 mod checkpoints;
 mod compiled;
+mod ends;
 mod golden;
 mod invariance;
 mod knowledge;
