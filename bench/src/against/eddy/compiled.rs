@@ -69,8 +69,7 @@ impl Compiled {
         let to_c = start.elapsed().as_secs_f64();
         let settings =
             BuildOptions { cache: None, ..BuildOptions::from_environment().map_err(|bad| bad.to_string())? };
-        let (built, library) =
-            build(&emitted, &settings, &mut || ()).map_err(|error| error.to_string())?;
+        let (built, library) = build(&emitted, &settings, &mut || ()).map_err(|error| error.to_string())?;
         let mut compiled = Compiled {
             instance: Instance::new(&library),
             inputs: case.cycles.iter().map(|cycle| input(cycle, &emitted, &library)).collect(),
