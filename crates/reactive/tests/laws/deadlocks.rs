@@ -164,13 +164,13 @@ fn what_never_has_a_value_is_unknown_in_every_run() {
         |program| {
             // Clocks without checks are those with checks, if there are any.
             let Some(prepared) = program.prepared(Checks::Off) else {
-                return Ok(Verdict::Skipped("refused"));
+                return Ok(Verdict::Vacuous("refused"));
             };
             let flow = &prepared.flow;
-            let Ok(clocks) = clocks::infer(flow) else { return Ok(Verdict::Skipped("ill clocked")) };
+            let Ok(clocks) = clocks::infer(flow) else { return Ok(Verdict::Vacuous("ill clocked")) };
             let outcome = causality_and_deadlocks(flow, &clocks);
             let Some(denoted) = program.denoted(flow, &clocks) else {
-                return Ok(Verdict::Skipped("no value"));
+                return Ok(Verdict::Vacuous("no value"));
             };
             covered(flow, &denoted)?;
             match outcome {
@@ -227,9 +227,9 @@ fn no_cycle_without_delays_stays_unknown_in_silence() {
         1500,
         |source| Guarded::sample(source, Future::Unread),
         |program| {
-            let Some(prepared) = program.prepared(Checks::On) else { return Ok(Verdict::Skipped("refused")) };
+            let Some(prepared) = program.prepared(Checks::On) else { return Ok(Verdict::Vacuous("refused")) };
             let Some(denoted) = program.denoted(&prepared.flow, &prepared.clocks) else {
-                return Ok(Verdict::Skipped("no value"));
+                return Ok(Verdict::Vacuous("no value"));
             };
             silence(&prepared, &denoted, &n_unknown)
         },

@@ -90,7 +90,7 @@ fn show(prepared: &Prepared) -> String {
 #[test]
 fn shapes_without_data_are_those_of_a_run_with_such_data() {
     law("shapes without data", 1500, Recurrences::sample, |program| {
-        let Some(checked) = program.prepared(None) else { return Ok(Verdict::Skipped("no shapes")) };
+        let Some(checked) = program.prepared(None) else { return Ok(Verdict::Vacuous("no shapes")) };
         let inputs = &checked.flow.inputs[2..4];
         let shapes: Vec<Shape> =
             inputs.iter().map(|input| checked.flow.var(*input).ty.shape.clone()).collect();
@@ -108,7 +108,7 @@ fn what_runs_on_scalars_is_accepted_without_data() {
     let n_larger = Counter::new(0);
     law("scalars without data", 1500, Recurrences::sample, |program| {
         let scalars = [Shape::scalar(), Shape::scalar()];
-        let Some(run) = program.prepared(Some(&scalars)) else { return Ok(Verdict::Skipped("no shapes")) };
+        let Some(run) = program.prepared(Some(&scalars)) else { return Ok(Verdict::Vacuous("no shapes")) };
         match program.prepared(None) {
             Some(checked) if types(&run) == types(&checked) => Ok(Verdict::Holds),
             // An input that is a recurrence's first value may be as large as the recurrence.
