@@ -55,10 +55,10 @@ const CASE: &str = "EDDY_MEMORY_CASE";
 #[test]
 #[cfg(target_os = "linux")]
 fn what_is_counted_is_what_is_used() {
-    for at in 0..PROGRAMS.len() {
+    for (at, (_, text)) in PROGRAMS.into_iter().enumerate() {
         for (limit, what) in LIMITS.into_iter().flat_map(|limit| [(limit, "run"), (limit, "ask")]) {
             let used = in_a_process(&format!("{what} {at} {limit}"));
-            check(what, PROGRAMS[at].1, used, limit);
+            check(what, text, used, limit);
         }
     }
 }

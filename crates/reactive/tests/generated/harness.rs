@@ -55,7 +55,7 @@ pub fn accepted(case: &Case, trial: impl Fn(&Case, &Ready) -> Trial) -> Trial {
         Ok(ready) => match trial(case, ready)? {
             // Nothing happens on an empty trace.
             Verdict::Holds => Ok(Verdict::of(ready.n_cycles > 0, "no cycle")),
-            vacuous => Ok(vacuous),
+            vacuous @ Verdict::Vacuous(_) => Ok(vacuous),
         },
         Err(Refusal::Causality) => Ok(Verdict::Vacuous("waits for itself")),
         Err(Refusal::Arithmetic) => Ok(Verdict::Vacuous("no value")),

@@ -196,9 +196,8 @@ fn lemma_5_5_variables_have_values_of_their_types() {
             if ask(&program, goal, &mut values) != Answer::Yes {
                 return Err(format!("{} is not looked up", values.show(goal)));
             }
-            match is_member(goal, whole, meanings(&[]), &program.types, &values, FUEL) {
-                Ok(false) => return Err(format!("{} is not in its type", values.show(goal))),
-                Ok(true) | Err(_) => {}
+            if is_member(goal, whole, meanings(&[]), &program.types, &values, FUEL) == Ok(false) {
+                return Err(format!("{} is not in its type", values.show(goal)));
             }
             if values.kind(value) != values.kind(eight) {
                 let other = values.table(vec![Entry::new(five, eight)]);
