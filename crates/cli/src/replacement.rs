@@ -7,6 +7,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+/// So many names of temporary files are tried.
+const MAX_LEFTOVERS: usize = 100;
+
 /// The new text of a file, as it is being written. Unless it is finished, it leaves nothing behind.
 pub struct Replacement {
     path: PathBuf,
@@ -40,7 +43,25 @@ impl Replacement {
         if let Some(permissions) = self.permissions.take() {
             fs::set_permissions(&self.temporary, permissions)?;
         }
-        fs::rename(&self.temporary, &self.path)
+        fs::rename(&self.temporary, &self.path)?;
+        self.path.parent().map_or(Ok(()), sync_folder)
+    }
+}
+
+/// Waits until the entries of a folder have reached the disk: a rename is one of them.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Not all systems can open folders, or know what to do with one.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::Unsupported | ErrorKind::PermissionDenied | ErrorKind::InvalidInput
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
     }
 }
 
@@ -86,8 +107,14 @@ fn permissions(path: &Path) -> io::Result<fs::Permissions> {
 /// A new file in the same folder, hence on the same disk, where a rename is one step.
 fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.eddy-{}", std::process::id()));
-    // `create_new` never follows or overwrites what somebody else put there.
-    let file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-    Ok((temporary, file))
+    for number in 0..MAX_LEFTOVERS {
+        let temporary = path.with_file_name(format!(".{name}.eddy-{}-{number}", std::process::id()));
+        // `create_new` never follows or overwrites an existing file.
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            // A process of the same number was killed here.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return Ok((temporary, created?)),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
 }

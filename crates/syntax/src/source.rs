@@ -207,6 +207,11 @@ impl Sources {
         &self.files[0]
     }
 
+    /// The other files, those that came with the language included.
+    pub fn imported(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files[1..].iter()
+    }
+
     /// The file that a span lies in.
     pub fn file(&self, span: Span) -> &SourceFile {
         &self.files[self.index(span)]

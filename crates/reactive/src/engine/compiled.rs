@@ -9,9 +9,11 @@ use std::collections::VecDeque;
 use eddy_compile::emit::Shape;
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_tensor::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::history::History;
 use super::program::Compilation;
+use super::simulated::learnt;
 use super::takeover::{Start, Takeover};
 use super::{Failure, Source};
 use crate::cell::Cell;
@@ -65,20 +67,34 @@ impl<'a> Compiled<'a> {
         compiled
     }
 
-    pub fn restore(&mut self, fby: VarId, value: &Value) {
-        self.machine.remember(fby, value);
-        self.restored.push((fby, value.clone()));
+    pub fn restore(&mut self, values: Vec<(VarId, Value)>) {
+        self.machine.remember(&values);
+        self.restored = values;
         self.start_rows();
+    }
+
+    /// So many streams of the last cycles are still to come when the trace ends: what the executor of plans finds out about them, it needs all
+    /// of their cycles for.
+    pub fn n_before_end(&self) -> usize {
+        match (&self.compilation.emitted.shape, self.source.flow.memory.is_empty()) {
+            (Shape::Late(_), false) => self.compilation.plan.max_lag(),
+            _ => 0,
+        }
+    }
+
+    pub fn near_end(&mut self) -> Result<(), Failure> {
+        let is_late = matches!(self.compilation.emitted.shape, Shape::Late(_));
+        if is_late && self.takeover.is_none() { self.take_over() } else { Ok(()) }
     }
 
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         self.machine.give(parameter, value);
     }
 
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
+    pub fn state(&self) -> Option<Vec<Option<Value>>> {
         match &self.takeover {
-            Some(takeover) => takeover.memory(fby),
-            None => self.machine.memory(fby),
+            Some(takeover) => takeover.state(),
+            None => Some(self.machine.memories(&learnt(self.source.flow))),
         }
     }
 
@@ -152,9 +168,16 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Runs what is left, if nothing stays open and the inputs respect the clocks there.
+    /// Runs what is left, if nothing stays open, the inputs respect the clocks there, and all that outlives the trace is known.
     fn flush(&mut self) -> bool {
-        self.machine.flush().is_ok() && self.machine.is_between_windows() && self.take_rows()
+        let is_run = self.machine.flush().is_ok() && self.machine.is_between_windows();
+        is_run && self.is_state_known() && self.take_rows()
+    }
+
+    /// Whether all delays that outlive the trace are known, as far as compiled code can tell.
+    fn is_state_known(&self) -> bool {
+        let known = self.machine.memories(&self.compilation.outliving);
+        known.iter().all(|known| known.as_ref().and_then(Value::as_bool) == Some(true))
     }
 
     /// Takes the rows that are complete, if the inputs respect the clocks there.
@@ -205,17 +228,18 @@ impl<'a> Compiled<'a> {
         let memories = self.compilation.emitted.memories.iter();
         let memories = memories.filter(|memory| memory.fby.index() < n_vars);
         if self.is_fresh {
-            let restored = |fby: VarId| self.restored.iter().rfind(|(known, _)| *known == fby);
-            let value = |fby: VarId| (fby, restored(fby).map(|(_, value)| value.clone()));
+            let restored: FxHashMap<VarId, &Value> =
+                self.restored.iter().map(|(fby, value)| (*fby, value)).collect();
+            let value = |fby: VarId| (fby, restored.get(&fby).map(|value| (*value).clone()));
             return Start { memories: memories.map(|memory| value(memory.fby)).collect(), late: None };
         }
         let mut start = std::mem::take(&mut self.start);
         start.late = start.late.or_else(|| self.machine.late_state());
-        for memory in memories {
-            if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
-                start.memories.push((memory.fby, self.machine.memory(memory.fby)));
-            }
-        }
+        let known: FxHashSet<VarId> = start.memories.iter().map(|(fby, _)| *fby).collect();
+        let mut others: Vec<VarId> = memories.map(|memory| memory.fby).collect();
+        others.retain(|fby| !known.contains(fby));
+        let values = self.machine.memories(&others);
+        start.memories.extend(others.into_iter().zip(values));
         start
     }
 
@@ -248,9 +272,7 @@ impl<'a> Compiled<'a> {
         self.is_fresh = false;
         self.machine.start_window();
         self.unchecked.clear();
-        for (fby, value) in memories {
-            self.machine.remember(fby, &value);
-        }
+        self.machine.remember(&memories);
         self.start_rows();
     }
 

@@ -138,20 +138,10 @@ impl<'a> Parts<'a> {
         self.parts.iter().position(|(part, ..)| part.is_own[var.index()])
     }
 
-    pub fn restore(&mut self, fby: VarId, value: Value) {
-        if let Some(owner) = self.owner(fby) {
-            self.parts[owner].1.restore(fby, value);
-        }
-    }
-
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         if let Some(owner) = self.owner(parameter) {
             self.parts[owner].1.give(parameter, value);
         }
-    }
-
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
-        self.parts[self.owner(fby)?].1.memory(fby)
     }
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
