@@ -110,7 +110,7 @@ impl Folder {
         })?;
         folder.is_resumed = folder.file(CHECKPOINT).exists();
         if !folder.is_resumed {
-            if !folder.has_only_own_files() {
+            if !has_only_own_files(place) {
                 return Err(without_checkpoint());
             }
             folder.notes.push("no epoch of this run was complete, so it begins anew".to_string());
@@ -133,7 +133,7 @@ impl Folder {
             match fs::create_dir(&path) {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    if path.join(CHECKPOINT).exists() || !path.is_dir() {
+                    if path.join(CHECKPOINT).exists() || !has_only_own_files(&path) {
                         continue;
                     }
                 }
@@ -141,7 +141,7 @@ impl Folder {
             }
             // Another process may have begun the same run a moment ago.
             let Ok(folder) = Folder::locked(&path) else { continue };
-            if !folder.file(CHECKPOINT).exists() && folder.has_only_own_files() {
+            if !folder.file(CHECKPOINT).exists() {
                 folder.clear();
                 return Ok(folder);
             }
@@ -161,16 +161,6 @@ impl Folder {
             }
         }
         Ok(folder)
-    }
-
-    fn has_only_own_files(&self) -> bool {
-        let Ok(mut entries) = fs::read_dir(&self.path) else { return false };
-        entries.all(|entry| {
-            entry.is_ok_and(|entry| {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                name == LOCK || FILES.contains(&name.as_str()) || is_temporary(&name)
-            })
-        })
     }
 
     /// Removes what a run without a complete epoch has left.
@@ -243,9 +233,13 @@ impl Folder {
     /// The epochs that the metrics have, without those that came after the checkpoint.
     fn history(&mut self, n_epochs: usize) -> Vec<(usize, Epoch)> {
         let metrics = fs::read_to_string(self.file(METRICS)).unwrap_or_default();
-        let lines = metrics.lines().take(n_epochs).enumerate();
-        let found: Vec<(usize, Epoch)> =
-            lines.filter_map(|(index, line)| Some((index + 1, Epoch::from_line(line, index + 1)?))).collect();
+        let mut found: Vec<(usize, Epoch)> = Vec::new();
+        for (number, epoch) in metrics.lines().filter_map(Epoch::from_line) {
+            let last = found.last().map_or(0, |(last, _)| *last);
+            if (last + 1..=n_epochs).contains(&number) {
+                found.push((number, epoch));
+            }
+        }
         let n_lost = n_epochs - found.len();
         if n_lost > 0 {
             self.notes.push(format!("`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training goes on without them"));
@@ -316,6 +310,17 @@ fn is_drawn(n_epochs: usize) -> bool {
     let tenth = n_epochs / 10;
     let power = tenth.checked_ilog2().map_or(1, |log| 1 << log);
     n_epochs.is_multiple_of(power)
+}
+
+/// Whether nothing is in a folder but files of runs.
+fn has_only_own_files(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name == LOCK || FILES.contains(&name.as_str()) || is_temporary(&name)
+        })
+    })
 }
 
 fn is_temporary(name: &str) -> bool {

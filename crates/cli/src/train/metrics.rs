@@ -45,13 +45,11 @@ impl Epoch {
         line.to_string() + "\n"
     }
 
-    /// The epoch of such a line, if it is that of this number.
-    pub fn from_line(line: &str, number: usize) -> Option<Epoch> {
+    /// The number and the epoch of such a line.
+    pub fn from_line(line: &str) -> Option<(usize, Epoch)> {
         let line: Value = serde_json::from_str(line).ok()?;
-        if line.get("epoch")?.as_u64()? != number as u64 {
-            return None;
-        }
-        Some(Epoch { seconds: line.get("seconds")?.as_f64()?, ..Epoch::from_result(&line)? })
+        let number = usize::try_from(line.get("epoch")?.as_u64()?).ok()?;
+        Some((number, Epoch { seconds: line.get("seconds")?.as_f64()?, ..Epoch::from_result(&line)? }))
     }
 
     /// What is the same whenever the same is run.

@@ -3,7 +3,7 @@
 use eddy_autodiff::section::{Train, Trained, Wish};
 use eddy_syntax::Span;
 use eddy_tensor::{Op, Scalar, Shape, ShapeRule};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::instance::Binding;
 use super::interface::Interface;
@@ -203,6 +203,8 @@ impl Elaborator<'_> {
     fn remember(&mut self, train: TrainId, optimisers: &Optimisers) {
         let optimiser = self.program.node(self.program.train(train).optimiser);
         let (parameter, trained) = &optimisers.parameters[optimisers.n_done - 1];
+        // Names begin with that of the parameter, so only those of one optimiser can be equal.
+        let mut names: FxHashSet<String> = FxHashSet::default();
         for equation in &self.draft.equations[optimisers.first..] {
             let Kind::Fby { .. } = equation.kind else { continue };
             let name = self.draft.vars[equation.out.index()].name.as_deref();
@@ -212,7 +214,7 @@ impl Elaborator<'_> {
                 None => format!("_{}", equation.out.index()),
             };
             let mut name = format!("{parameter}/{local}");
-            while self.draft.memory.iter().any(|other| other.name == name) {
+            while !names.insert(name.clone()) {
                 name.push('\'');
             }
             self.draft.memory.push(Named { name, var: equation.out });
