@@ -129,7 +129,10 @@ fn runs_that_are_killed_at_any_moment_end_as_if_they_were_not() {
         let is_there = folder.0.join(&run).exists();
         folder.answer(&format!("{line} {run}{}", if is_there { " --resume" } else { "" }));
         for file in ["checkpoint.safetensors", "parameters.safetensors", "run.json", "loss.svg"] {
-            assert!(bytes(&folder, &format!("whole/{file}")) == bytes(&folder, &format!("{run}/{file}")), "{run}: {file}");
+            assert!(
+                bytes(&folder, &format!("whole/{file}")) == bytes(&folder, &format!("{run}/{file}")),
+                "{run}: {file}"
+            );
         }
         assert_eq!(losses(&folder, "whole"), losses(&folder, &run));
         assert_eq!(all(&folder, &run).len(), all(&folder, "whole").len(), "{run}: something is left over");
@@ -146,7 +149,10 @@ fn a_run_without_a_complete_epoch_is_tried_again_in_its_folder() {
         fs::write(folder.0.join(run).join("metrics.jsonl"), "{\"epoch\":1,\"lo").expect("it can be written");
         fs::write(folder.0.join(run).join(".run.json.eddy-7-0"), "half").expect("it can be written");
         folder.answer(&format!("train p.eddy --in data.csv --epochs 2 --run {run}{resume}"));
-        assert_eq!(bytes(&folder, "whole/checkpoint.safetensors"), bytes(&folder, &format!("{run}/checkpoint.safetensors")));
+        assert_eq!(
+            bytes(&folder, "whole/checkpoint.safetensors"),
+            bytes(&folder, &format!("{run}/checkpoint.safetensors"))
+        );
         assert_eq!(losses(&folder, "whole"), losses(&folder, run));
         assert!(!folder.0.join(run).join(".run.json.eddy-7-0").exists());
     }
@@ -164,7 +170,8 @@ fn what_has_changed_since_a_run_began_is_told() {
         let folder = line_folder(test);
         folder.answer("train p.eddy --in data.csv --validate data.csv --epochs 1 --run run");
         change(&folder);
-        let line = format!("train p.eddy --in data.csv --validate data.csv --epochs 2 --run run --resume {options}");
+        let line =
+            format!("train p.eddy --in data.csv --validate data.csv --epochs 2 --run run --resume {options}");
         let ended = folder.call(&line);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         let notes = ended.stderr.lines().filter(|line| line.contains("changed since the run began"));
@@ -172,19 +179,47 @@ fn what_has_changed_since_a_run_began_is_told() {
     };
     let nothing = |_: &Folder| {};
     assert_eq!(changes("same", &nothing, "--threads 1 --engine simulate"), Vec::<String>::new());
-    let write = |name: &'static str, text: String| move |folder: &Folder| fs::write(folder.0.join(name), &text).expect("it can be written");
+    let write = |name: &'static str, text: String| {
+        move |folder: &Folder| fs::write(folder.0.join(name), &text).expect("it can be written")
+    };
     for (test, change, options, expected) in [
-        ("seed", &nothing as &dyn Fn(&Folder), "--seed 7", "note: the seed changed since the run began: it was 0 and is 7"),
-        ("order", &nothing, "--no-shuffle", "note: whether rows are shuffled changed since the run began: it was true and is false"),
+        (
+            "seed",
+            &nothing as &dyn Fn(&Folder),
+            "--seed 7",
+            "note: the seed changed since the run began: it was 0 and is 7",
+        ),
+        (
+            "order",
+            &nothing,
+            "--no-shuffle",
+            "note: whether rows are shuffled changed since the run began: it was true and is false",
+        ),
         ("batch", &nothing, "--batch 2", "note: the batch changed since the run began: it was null and is 2"),
-        ("patience", &nothing, "--patience 2", "note: the patience changed since the run began: it was null and is 2"),
-        ("program", &write("p.eddy", format!("-- so\n{LINE}")), "", "note: the program changed since the run began"),
-        ("import", &write("model.eddy", format!("{MODEL}-- so\n")), "", "note: an imported file changed since the run began: `model.eddy`"),
+        (
+            "patience",
+            &nothing,
+            "--patience 2",
+            "note: the patience changed since the run began: it was null and is 2",
+        ),
+        (
+            "program",
+            &write("p.eddy", format!("-- so\n{LINE}")),
+            "",
+            "note: the program changed since the run began",
+        ),
+        (
+            "import",
+            &write("model.eddy", format!("{MODEL}-- so\n")),
+            "",
+            "note: an imported file changed since the run began: `model.eddy`",
+        ),
     ] {
         assert_eq!(changes(test, change, options), [expected], "{test}");
     }
     let found = changes("data", &write("data.csv", data(41)), "");
-    let data = ["note: the data changed since the run began", "note: the validation changed since the run began"];
+    let data =
+        ["note: the data changed since the run began", "note: the validation changed since the run began"];
     assert_eq!(found, data);
 }
 
@@ -194,7 +229,8 @@ fn a_run_says_what_it_was() {
     folder.answer(
         "train p.eddy --in data.csv --epochs 1 --batch 4 --batch-loss sum --patience 5 --seed 3 --no-shuffle --engine simulate --threads 1 --max-window 9 --run run",
     );
-    let description: serde_json::Value = serde_json::from_str(&folder.read("run/run.json")).expect("it is JSON");
+    let description: serde_json::Value =
+        serde_json::from_str(&folder.read("run/run.json")).expect("it is JSON");
     for (key, value) in [
         ("batch", serde_json::json!(4)),
         ("batch_loss", serde_json::json!("sum")),

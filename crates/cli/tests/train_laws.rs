@@ -25,16 +25,19 @@ impl Choices {
 fn program(choices: &mut Choices) -> (String, bool) {
     let mut terms = vec!["param(0.5) * x".to_string()];
     for _ in 0..=choices.below(3) {
-        terms.push(choices.of(&[
-            "param(0.25) * (0.0 fby x)",
-            "param(0.2) * post x",
-            "param(0.1) * post (post x)",
-            "param(-0.3) * post (post (post x))",
-            "tanh(param(0.4) * x + 0.5 * (0.0 fby (0.0 fby x)))",
-            "param(0.3) * (merge c (x when c) ((0.5 * x) when not c))",
-            "param(0.2) * (0.0 fby h)",
-        ])
-        .to_string());
+        terms.push(
+            choices
+                .of(&[
+                    "param(0.25) * (0.0 fby x)",
+                    "param(0.2) * post x",
+                    "param(0.1) * post (post x)",
+                    "param(-0.3) * post (post (post x))",
+                    "tanh(param(0.4) * x + 0.5 * (0.0 fby (0.0 fby x)))",
+                    "param(0.3) * (merge c (x when c) ((0.5 * x) when not c))",
+                    "param(0.2) * (0.0 fby h)",
+                ])
+                .to_string(),
+        );
     }
     let needs_bound = terms.iter().any(|term| term.contains("fby h"));
     let bound = if needs_bound {
@@ -44,10 +47,22 @@ fn program(choices: &mut Choices) -> (String, bool) {
     };
     let k = if bound == "delayed" { 1 } else { choices.below(3) };
     let mut optimiser = choices
-        .of(&["sgd(0.05)", "momentum(0.05, 0.9)", "adam(0.05, 0.9, 0.999, 1e-8)", "sgd_batch(0.1, 2)", "nesterov(0.02, 0.9)"])
+        .of(&[
+            "sgd(0.05)",
+            "momentum(0.05, 0.9)",
+            "adam(0.05, 0.9, 0.999, 1e-8)",
+            "sgd_batch(0.1, 2)",
+            "nesterov(0.02, 0.9)",
+        ])
         .to_string();
     if bound == "delayed" || choices.below(4) == 0 {
-        optimiser = choices.of(&["sgd_delayed(0.05, K)", "momentum_delayed(0.02, 0.9, K)", "adam_delayed(0.05, 0.9, 0.999, 1e-8, K)"]).replace('K', &k.to_string());
+        optimiser = choices
+            .of(&[
+                "sgd_delayed(0.05, K)",
+                "momentum_delayed(0.02, 0.9, K)",
+                "adam_delayed(0.05, 0.9, 0.999, 1e-8, K)",
+            ])
+            .replace('K', &k.to_string());
     }
     let name = optimiser.split('(').next().expect("it has a name").to_string();
     let import = if name.contains("delayed") || name == "nesterov" {
@@ -66,7 +81,9 @@ fn program(choices: &mut Choices) -> (String, bool) {
 fn rows(choices: &mut Choices, n: u64, has_bp: bool) -> String {
     let mut text = if has_bp { "x,gt,bp\n" } else { "x,gt\n" }.to_string();
     for row in 0..n {
-        let [x, gt] = [(); 2].map(|()| choices.below(200)).map(|n| f64::from(u32::try_from(n).expect("it is small")) / 100.0 - 1.0);
+        let [x, gt] = [(); 2]
+            .map(|()| choices.below(200))
+            .map(|n| f64::from(u32::try_from(n).expect("it is small")) / 100.0 - 1.0);
         let _ = if has_bp { writeln!(text, "{x},{gt},{}", row % 5 != 3) } else { writeln!(text, "{x},{gt}") };
     }
     text
@@ -97,7 +114,11 @@ fn l14_engines_and_resumed_runs_learn_the_same() {
         let line = format!("train p.eddy --in data.csv{options}");
         let compiled = folder.call(&format!("{line} --epochs 3 --run compiled"));
         let simulated = folder.call(&format!("{line} --epochs 3 --engine simulate --run simulated"));
-        assert_eq!(compiled.code, simulated.code, "{text}\n{data}\n{}\n{}", compiled.stderr, simulated.stderr);
+        assert_eq!(
+            compiled.code, simulated.code,
+            "{text}\n{data}\n{}\n{}",
+            compiled.stderr, simulated.stderr
+        );
         if compiled.code != Some(0) {
             assert!(compiled.stderr.contains("no known loss"), "{text}\n{}", compiled.stderr);
             n_refused += 1;
@@ -108,7 +129,8 @@ fn l14_engines_and_resumed_runs_learn_the_same() {
         folder.answer(&format!("{line} --epochs 3 --run resumed --resume"));
         for other in ["simulated", "resumed"] {
             for file in ["checkpoint.safetensors", "parameters.safetensors"] {
-                let same = bytes(&folder, &format!("compiled/{file}")) == bytes(&folder, &format!("{other}/{file}"));
+                let same =
+                    bytes(&folder, &format!("compiled/{file}")) == bytes(&folder, &format!("{other}/{file}"));
                 assert!(same, "{other}/{file}\n{line}\n{text}\n{data}");
             }
             assert_eq!(losses(&folder, "compiled"), losses(&folder, other), "{text}\n{data}");
@@ -124,7 +146,9 @@ fn an_unknown_last_row_is_counted_and_loses_nothing() {
     let text = "node ahead(x) -> (y)  y = param(2.0) * post x;\ntrain ahead as tr loss mse optim sgd(0.1);\n";
     let folder = Folder::new("c12").with("p.eddy", text).with("data.csv", "x,gt\n1,1\n2,1\n3,1\n4,1\n");
     for engine in ["compiled", "simulate"] {
-        let ended = folder.call(&format!("train p.eddy --in data.csv --validate data.csv --epochs 3 --engine {engine} --run {engine}"));
+        let ended = folder.call(&format!(
+            "train p.eddy --in data.csv --validate data.csv --epochs 3 --engine {engine} --run {engine}"
+        ));
         assert_eq!(ended.stderr.matches("1 of 4 rows have no known loss").count(), 6, "{}", ended.stderr);
         let expected = [4.101_866_666_666_666, 0.446_720_887_466_666_4, 0.095_708_324_574_003_2];
         for (line, loss) in losses(&folder, engine).iter().zip(expected) {
@@ -146,19 +170,34 @@ fn parameters_that_wait_for_themselves_are_refused_with_the_remedy() {
     let folder = Folder::new("waits").with("p.eddy", WAITING).with("data.csv", &data);
     for engine in ["compiled", "simulate"] {
         let message = folder.refusal(&format!("train p.eddy --in data.csv --engine {engine} --run {engine}"));
-        for expected in ["E0808", "299 of 300 rows have no known loss", "`y` waits for the parameter `param#1`", "`segment`", "`truncate`", "`bp` false", "k = 1 row late", "sgd_delayed(0.125, 1)"] {
+        for expected in [
+            "E0808",
+            "299 of 300 rows have no known loss",
+            "`y` waits for the parameter `param#1`",
+            "`segment`",
+            "`truncate`",
+            "`bp` false",
+            "k = 1 row late",
+            "sgd_delayed(0.125, 1)",
+        ] {
             assert!(message.contains(expected), "no `{expected}` in {message}");
         }
         assert!(!folder.0.join(engine).join("checkpoint.safetensors").exists());
     }
     // As deep as the model remembers.
-    let deep = WAITING.replace("(0.0 fby h)", "(0.0 fby (0.0 fby (0.0 fby h)))").replace("sgd(0.125)", "adam(0.125, 0.9, 0.999, 1e-8)");
+    let deep = WAITING
+        .replace("(0.0 fby h)", "(0.0 fby (0.0 fby (0.0 fby h)))")
+        .replace("sgd(0.125)", "adam(0.125, 0.9, 0.999, 1e-8)");
     let folder = folder.with("deep.eddy", &deep);
     let message = folder.refusal("train deep.eddy --in data.csv --run deep");
-    assert!(message.contains("k = 3 rows late: `optim adam_delayed(0.125, 0.9, 0.999, 1e-8, 3)`"), "{message}");
+    assert!(
+        message.contains("k = 3 rows late: `optim adam_delayed(0.125, 0.9, 0.999, 1e-8, 3)`"),
+        "{message}"
+    );
     // The advice works.
     let mended = deep.replace("adam(0.125, 0.9, 0.999, 1e-8)", "adam_delayed(0.125, 0.9, 0.999, 1e-8, 3)");
-    let folder = folder.with("mended.eddy", format!("import adam_delayed from \"eddy:optimisers\";\n{mended}"));
+    let folder =
+        folder.with("mended.eddy", format!("import adam_delayed from \"eddy:optimisers\";\n{mended}"));
     folder.answer("train mended.eddy --in data.csv --epochs 2 --run mended");
     assert!(!folder.read("mended/metrics.jsonl").contains("unknown"));
 }
@@ -250,7 +289,14 @@ fn the_mean_over_the_rows_of_a_sequence() {
     let mut text = String::new();
     for row in 0..24 {
         let x = f64::from(row * 7 % 24) / 12.0 - 1.0;
-        let _ = writeln!(text, "{{\"x\":[{x},{}],\"gt\":{},\"end\":{},\"bp\":{}}}", x * x, 0.5 * x, row % 6 == 5, row % 6 < 4);
+        let _ = writeln!(
+            text,
+            "{{\"x\":[{x},{}],\"gt\":{},\"end\":{},\"bp\":{}}}",
+            x * x,
+            0.5 * x,
+            row % 6 == 5,
+            row % 6 < 4
+        );
     }
     let folder = Folder::new("sequences")
         .with("mean.eddy", program("0.4", "segment mean"))
@@ -274,7 +320,10 @@ train m as learn loss cross_entropy optim sgd(0.5);
 ";
     let point = |row: usize| {
         let t = f64::from(u32::try_from(row).expect("it is small"));
-        ([(t * 1.3).sin(), (t * 0.7).cos(), (t * 2.1).sin()], usize::from((t * 1.3).sin() + 0.3 * (t * 0.7).cos() > 0.0))
+        (
+            [(t * 1.3).sin(), (t * 0.7).cos(), (t * 2.1).sin()],
+            usize::from((t * 1.3).sin() + 0.3 * (t * 0.7).cos() > 0.0),
+        )
     };
     let mut data = String::new();
     for row in 0..64 {
@@ -290,7 +339,8 @@ train m as learn loss cross_entropy optim sgd(0.5);
             let (mut dw, mut db) = ([[0.0; 3]; 2], [0.0; 2]);
             for row in 16 * batch..16 * (batch + 1) {
                 let (x, kind) = point(row);
-                let o: Vec<f64> = (0..2).map(|k| (0..3).map(|i| w[k][i] * x[i]).sum::<f64>() + b[k]).collect();
+                let o: Vec<f64> =
+                    (0..2).map(|k| (0..3).map(|i| w[k][i] * x[i]).sum::<f64>() + b[k]).collect();
                 let sum: f64 = o.iter().map(|o| o.exp()).sum();
                 total -= o[kind] - sum.ln();
                 for k in 0..2 {
@@ -323,7 +373,7 @@ fn a_loss_that_grows_a_thousandfold_is_told() {
         .with("calm.eddy", text.replace("RATE", "0.1"))
         .with("data.csv", data);
     let ended = folder.call("train p.eddy --in data.csv --epochs 1 --run fast");
-    assert!(ended.stderr.contains("warning[E0804]: the loss grew from"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("warning[E0809]: the loss grew from"), "{}", ended.stderr);
     assert!(ended.stderr.contains("the rate is probably too high"), "{}", ended.stderr);
     let ended = folder.call("train calm.eddy --in data.csv --epochs 2 --run calm");
     assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
@@ -344,6 +394,7 @@ node two(x, z) -> (a, b)
     let message = folder.refusal("gradcheck p.eddy --node far");
     assert!(message.contains("every output is unknown"), "{message}");
     let answer = folder.answer("gradcheck p.eddy --node two");
-    assert!(answer.contains("two: 7 of 14 entries") && answer.contains("note: 6 of 12 output cells are unknown"), "{answer}");
-    assert!(answer.contains("7 entries are not checked"), "{answer}");
+    assert!(answer.contains("two: 13 of 14 entries"), "{answer}");
+    assert!(answer.contains("note: 6 of 12 output cells are unknown"), "{answer}");
+    assert!(answer.contains("note: 1 entry is not checked"), "{answer}");
 }

@@ -106,7 +106,9 @@ impl Folder {
             return Err(without_checkpoint());
         }
         let mut folder = Folder::locked(place).map_err(|holder| {
-            failed(format!("{holder} is training in this folder; wait until it ends, or name another `--run`"))
+            failed(format!(
+                "{holder} is training in this folder; wait until it ends, or name another `--run`"
+            ))
         })?;
         folder.is_resumed = folder.file(CHECKPOINT).exists();
         if !folder.is_resumed {
@@ -151,13 +153,16 @@ impl Folder {
 
     /// A folder that this process alone writes to; otherwise who does.
     fn locked(path: &Path) -> Result<Folder, String> {
-        let mut folder = Folder { path: path.to_path_buf(), is_resumed: false, lock: None, notes: Vec::new() };
+        let mut folder =
+            Folder { path: path.to_path_buf(), is_resumed: false, lock: None, notes: Vec::new() };
         match Lock::new(path) {
             Ok(lock) => folder.lock = Some(lock),
             Err(NotLocked::Held(holder)) => return Err(holder),
             Err(NotLocked::Failed(error)) => {
                 let why = reason(&error);
-                folder.notes.push(format!("the folder cannot be locked ({why}): let no other process train in it"));
+                folder
+                    .notes
+                    .push(format!("the folder cannot be locked ({why}): let no other process train in it"));
             }
         }
         Ok(folder)
@@ -242,7 +247,9 @@ impl Folder {
         }
         let n_lost = n_epochs - found.len();
         if n_lost > 0 {
-            self.notes.push(format!("`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training goes on without them"));
+            self.notes.push(format!(
+                "`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training goes on without them"
+            ));
         }
         found
     }

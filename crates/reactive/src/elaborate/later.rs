@@ -35,7 +35,8 @@ impl Elaborator<'_> {
         for number in 1..=*k {
             let is_last = number == *k;
             let out = target.filter(|_| is_last);
-            let out = out.unwrap_or_else(|| self.var(Some(format!("{}late{number}", place.path)), place.span));
+            let out =
+                out.unwrap_or_else(|| self.var(Some(format!("{}late{number}", place.path)), place.span));
             value = self.write(Some(out), Kind::Fby { init, next: value }, place.span);
         }
         if let (0, Some(target)) = (*k, target) {

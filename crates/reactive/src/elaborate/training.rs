@@ -184,7 +184,9 @@ impl Elaborator<'_> {
         let step = optimisers.step.or(trained.step).expect("one of both says when");
         let (init, gradient) = (trained.init, trained.gradient);
         let (step, gradient) = self.delayed(step, gradient, place.span);
-        let Some((_, trained)) = optimisers.parameters.get(optimisers.n_done) else { unreachable!("it is there") };
+        let Some((_, trained)) = optimisers.parameters.get(optimisers.n_done) else {
+            unreachable!("it is there")
+        };
         let streams = [init, step, gradient].map(Binding::Stream);
         let arguments = declared.arguments.iter().cloned().map(Binding::Static);
         let bindings = streams.into_iter().chain(arguments).collect();
@@ -226,9 +228,7 @@ impl Elaborator<'_> {
         match (signals.end, signals.cut) {
             (None, None) => None,
             (Some(signal), None) | (None, Some(signal)) => Some(signal),
-            (Some(end), Some(cut)) => {
-                Some(self.write(None, Kind::Apply(Op::Or, Box::new([end, cut])), span))
-            }
+            (Some(end), Some(cut)) => Some(self.write(None, Kind::Apply(Op::Or, Box::new([end, cut])), span)),
         }
     }
 

@@ -170,7 +170,8 @@ pub fn print_in_pieces(
         ..eddy_plan::Options::default()
     };
     let plan = with_failures(&mut flow, source.clocks, &options);
-    let Planned { flow, clocks, plan, companions, outliving } = all_known(flow, source.clocks, plan, &options);
+    let Planned { flow, clocks, plan, companions, outliving } =
+        all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
     let max_window = room(per_cycle, row_bytes(&flow), precision).min(most);

@@ -3,12 +3,12 @@
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::init::SplitMix64;
 use eddy_tensor::{Data, Scalar, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::{Sign, Trace, run, run_flow, value};
 use crate::cell::Cell;
 use crate::codes;
-use crate::flow::{Flow, Kind, VarId};
+use crate::flow::{Equation, Flow, Kind, VarId};
 use crate::parameters;
 use crate::prepare::Prepared;
 
@@ -135,15 +135,21 @@ impl<'a> Measure<'a> {
         }
         self.weights = weights;
         if self.n_cells > 0 && self.n_cells == self.n_unknown {
-            let title = format!("every output is unknown: all {} output cells wait for later cycles", self.n_cells);
+            let title =
+                format!("every output is unknown: all {} output cells wait for later cycles", self.n_cells);
             let help = "give more cycles with `--cycles N`, or data with `--in FILE` in which the conditions that the node waits for come true";
             return Err(vec![Diagnostic::error(codes::GRADIENT, self.span, title).help(help)]);
         }
         Ok(())
     }
 
-    /// Whether an output that is known depends on an entry: with the entry unknown, it is not known.
+    /// Whether outputs say something about an entry: one that is known depends on it, or none at all does.
     fn is_seen(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
+        Ok(self.is_seen_by_known(place)? || !self.is_seen_by_unknown(place)?)
+    }
+
+    /// Whether an output that is known depends on an entry: with the entry unknown, it is not known.
+    fn is_seen_by_known(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
         let (mut flow, mut trace) = (self.primal.flow.clone(), self.trace.clone());
         give(&mut flow, &self.parameters, self.span)?;
         match place {
@@ -161,6 +167,46 @@ impl<'a> Measure<'a> {
             known.any(|(cycle, _)| simulation.cell(cycle as u64, *output).value().is_none())
         };
         Ok(self.weights.iter().any(is_lost))
+    }
+
+    /// Whether a cell of an output that is not known can depend on an entry, by the equations.
+    fn is_seen_by_unknown(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
+        let flow = &self.primal.flow;
+        let simulation = run(self.primal, &self.trace, self.seed)?;
+        let mut readers: Vec<Vec<&Equation>> = vec![Vec::new(); flow.vars.len()];
+        for equation in &flow.equations {
+            equation.kind.operands().for_each(|operand| readers[operand.index()].push(equation));
+        }
+        let mut todo: Vec<(VarId, usize)> = match place {
+            Place::Input(number, cycle) => vec![(flow.inputs[number], cycle)],
+            Place::Parameter(number) => {
+                (0..self.trace.n_cycles).map(|cycle| (flow.parameters[number].var, cycle)).collect()
+            }
+        };
+        let mut found: FxHashSet<(VarId, usize)> = FxHashSet::default();
+        while let Some((var, cycle)) = todo.pop() {
+            if !found.insert((var, cycle)) {
+                continue;
+            }
+            for Equation { out, kind, .. } in readers[var.index()].iter().copied() {
+                let is_there = |cycle: &usize| *simulation.cell(*cycle as u64, *out) != Cell::Absent;
+                let at = match kind {
+                    Kind::Fby { next, .. } if *next == var => (cycle + 1..self.trace.n_cycles).find(is_there),
+                    Kind::FbyBack { next, .. } | Kind::Post(next) if *next == var => {
+                        (0..cycle).rev().find(is_there)
+                    }
+                    _ => Some(cycle),
+                };
+                todo.extend(at.map(|at| (*out, at)));
+            }
+        }
+        let is_unknown = |(output, _): &(VarId, Vec<Option<Value>>)| {
+            let mut cycles = 0..self.trace.n_cycles;
+            cycles.any(|cycle| {
+                found.contains(&(*output, cycle)) && !simulation.cell(cycle as u64, *output).is_final()
+            })
+        };
+        Ok(self.weights.iter().any(is_unknown))
     }
 
     /// The weighted sum of the outputs.
@@ -200,7 +246,8 @@ impl<'a> Measure<'a> {
                 let Cell::Value(given) = &self.trace.rows[number][cycle] else { continue };
                 match simulation.cell(cycle as u64, *output) {
                     Cell::Value(value) => {
-                        let (place, entries) = (Place::Input(number, cycle), numbers(value).into_iter().enumerate());
+                        let (place, entries) =
+                            (Place::Input(number, cycle), numbers(value).into_iter().enumerate());
                         let entry = |(index, adjoint)| Adjoint { place, index, adjoint, is_whole: true };
                         all.extend(entries.map(entry));
                     }

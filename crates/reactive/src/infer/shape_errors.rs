@@ -36,11 +36,16 @@ impl ShapeErrors<'_> {
                 "the loss `{}` compares `{answer}` of shape {answered} with `{wanted}` of shape {expected}",
                 loss.name
             ),
-            _ => format!("the loss `{}` compares `{answer}` and `{wanted}`, which have different shapes", loss.name),
+            _ => format!(
+                "the loss `{}` compares `{answer}` and `{wanted}`, which have different shapes",
+                loss.name
+            ),
         };
         let diagnostic = self.with_origins(loss.span, &title, found);
         let reason = "a loss that compares element by element stretches neither side: each element would be compared with others than its own";
-        let help = format!("give both the same shape, or let the loss name the part that it means, such as `{answer}[0]`");
+        let help = format!(
+            "give both the same shape, or let the loss name the part that it means, such as `{answer}[0]`"
+        );
         Box::new(diagnostic.reason(reason).help(help))
     }
 

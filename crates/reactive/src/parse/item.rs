@@ -163,7 +163,9 @@ impl Parser<'_> {
         if is_segment {
             complaint.help("`segment` stands before `truncate`");
         } else if is_mean {
-            complaint.help("`mean` stands behind `segment`: the gradient of a sequence is then the mean over its rows");
+            complaint.help(
+                "`mean` stands behind `segment`: the gradient of a sequence is then the mean over its rows",
+            );
         }
         self.skip_declaration();
     }

@@ -33,7 +33,9 @@ pub(super) fn advice(
             let arguments = arguments.iter().chain([&k.to_string()]).cloned().collect::<Vec<_>>().join(", ");
             format!("`optim {optimiser}_delayed({arguments})`")
         }
-        _ => format!("`optim sgd_delayed(rate, {k})`, or `{optimiser}` with `later({k}, ..)` of its step and gradient"),
+        _ => format!(
+            "`optim sgd_delayed(rate, {k})`, or `{optimiser}` with `later({k}, ..)` of its step and gradient"
+        ),
     };
     let rows = if k == 1 { "row" } else { "rows" };
     Some(format!(
@@ -45,7 +47,9 @@ fn written(argument: &Static) -> String {
     match argument {
         Static::Num(number) => format!("{number:?}"),
         Static::Int(number) => number.to_string(),
-        Static::List(items) => format!("[{}]", items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        Static::List(items) => {
+            format!("[{}]", items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -77,7 +81,10 @@ fn is_causal(program: &Program, callable: &Callable, given: &Given, known: &Prep
         let inputs = draft.inputs.iter().zip(&types);
         let hint = |(input, ty): (&crate::flow::VarId, &&eddy_tensor::Type)| {
             let span = draft.vars[input.index()].span;
-            (Hint { input: *input, says: ty.scalar, span }, Hint { input: *input, says: ty.shape.clone(), span })
+            (
+                Hint { input: *input, says: ty.scalar, span },
+                Hint { input: *input, says: ty.shape.clone(), span },
+            )
         };
         let (scalars, shapes) = inputs.map(hint).unzip();
         Hints { scalars, shapes }

@@ -67,14 +67,16 @@ impl Registers {
         for named in &flow.parameters {
             let original = copied(named.var, &equation);
             let Some(register) = of_var.get(&original) else {
-                let title = format!("the optimiser of the parameter `{}` does not keep it in a `fby`", named.name);
+                let title =
+                    format!("the optimiser of the parameter `{}` does not keep it in a `fby`", named.name);
                 let help = "an optimiser ends in `p = init fby p1;`, with p1 the value after the step";
                 let span = flow.var(named.var).span;
                 return Err(Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title).help(help));
             };
             parameters.push(Parameter { name: named.name.clone(), register: *register });
         }
-        let numbers = all.iter().enumerate().map(|(number, register)| (register.name.clone(), number)).collect();
+        let numbers =
+            all.iter().enumerate().map(|(number, register)| (register.name.clone(), number)).collect();
         Ok(Registers { all, parameters, numbers })
     }
 
@@ -101,7 +103,10 @@ impl Registers {
 
     /// All that later epochs depend on, by name.
     pub fn memory(&self) -> Vec<(String, Value)> {
-        self.all.iter().filter_map(|register| Some((register.name.clone(), register.value.clone()?))).collect()
+        self.all
+            .iter()
+            .filter_map(|register| Some((register.name.clone(), register.value.clone()?)))
+            .collect()
     }
 
     /// The parameters, by name.
@@ -124,7 +129,9 @@ impl Registers {
         }
         // A register without a constant to start with may never have been active.
         let mut both = self.all.iter().zip(&values);
-        if let Some((missing, _)) = both.find(|(register, value)| value.is_none() && register.initial.is_some()) {
+        if let Some((missing, _)) =
+            both.find(|(register, value)| value.is_none() && register.initial.is_some())
+        {
             return Err(format!("it has no `{}`", missing.name));
         }
         for (register, value) in self.all.iter_mut().zip(values) {

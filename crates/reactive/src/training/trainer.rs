@@ -207,17 +207,20 @@ impl NodeTrainer {
     /// A loss that has grown a thousandfold, and why that may be.
     fn growth(&self, (first, last): (f64, f64)) -> Diagnostic {
         let title = format!("the loss grew from {first:.3e} to {last:.3e} within this epoch");
-        let mut help = "the rate is probably too high: try one that is ten times smaller, or clipped gradients".to_string();
+        let mut help =
+            "the rate is probably too high: try one that is ten times smaller, or clipped gradients"
+                .to_string();
         if let Base::Train(train) = self.callable.base {
             let declared = self.program.train(train);
             if (declared.segment || declared.truncate) && !declared.mean {
-                help += "; the gradient of a sequence is the sum over its rows, `segment mean` takes their mean";
+                help +=
+                    "; the gradient of a sequence is the sum over its rows, `segment mean` takes their mean";
             }
         }
         if self.given.batch.is_some() && self.given.batch_loss == BatchLoss::Sum {
             help += "; `--batch-loss sum` adds the gradients of all streams";
         }
-        Diagnostic::warning(codes::DIVERGENCE, self.span, title).help(help)
+        Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
     }
 }
 
@@ -255,7 +258,8 @@ impl Trainer for NodeTrainer {
         let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses, n_rows);
         let mut rows = batches::rows(&self.data, &order, &self.prepared);
         // The last rows are announced, so what is unknown behind them can be told apart.
-        let mut coming: std::collections::VecDeque<_> = rows.by_ref().take(pass.engine.n_before_end()).collect();
+        let mut coming: std::collections::VecDeque<_> =
+            rows.by_ref().take(pass.engine.n_before_end()).collect();
         let (mut number, mut is_near_end) = (0, false);
         loop {
             match rows.next() {

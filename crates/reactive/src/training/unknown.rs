@@ -72,8 +72,12 @@ impl Unknown {
             return None;
         }
         Some(match verdict {
-            Some(Verdict::LookAhead(z)) => format!("the node looks {z} row{} ahead", if *z == 1 { "" } else { "s" }),
-            Some(Verdict::NextActivation) => "they wait for the next activation of a sampled stream".to_string(),
+            Some(Verdict::LookAhead(z)) => {
+                format!("the node looks {z} row{} ahead", if *z == 1 { "" } else { "s" })
+            }
+            Some(Verdict::NextActivation) => {
+                "they wait for the next activation of a sampled stream".to_string()
+            }
             Some(guarded @ Verdict::Guarded { .. }) => {
                 let guards = guarded.to_string();
                 let guards = guards.trim_start_matches("look-ahead guarded").trim_start_matches(" by ");
@@ -85,7 +89,12 @@ impl Unknown {
     }
 
     /// Refuses to train on such data. `wait` says what waits, `delay` how late gradients must be so that nothing waits for itself.
-    pub fn refusal(&self, mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Option<String>) -> Diagnostic {
+    pub fn refusal(
+        &self,
+        mut diagnostic: Diagnostic,
+        wait: Option<Wait>,
+        delay: Option<String>,
+    ) -> Diagnostic {
         let mut reasons = VecDeque::new();
         if let Some(Wait { text, cause }) = wait {
             reasons.push_back(text);

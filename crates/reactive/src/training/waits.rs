@@ -44,7 +44,9 @@ pub(super) fn find<'a>(
         simulation.open(&cells).ok()?;
         n_rows += 1;
         let row = row as u64;
-        while simulation.first_cycle() < row.min(simulation.n_cycles()) && simulation.is_complete(simulation.first_cycle()) {
+        while simulation.first_cycle() < row.min(simulation.n_cycles())
+            && simulation.is_complete(simulation.first_cycle())
+        {
             simulation.release();
         }
     }
@@ -114,7 +116,11 @@ impl Path {
             let known = flow.memory.iter().chain(&flow.parameters);
             known.filter(|named| named.var == var).map(|named| named.name.clone()).next()
         };
-        let waiting = self.cells.iter().find(|(var, _)| *var != loss && name(*var).is_some()).map_or(loss, |cell| cell.0);
+        let waiting = self
+            .cells
+            .iter()
+            .find(|(var, _)| *var != loss && name(*var).is_some())
+            .map_or(loss, |cell| cell.0);
         let mut text = format!("at row {} `{}` waits", row + 1, labels.label(waiting));
         let parameter = self.cells.iter().find_map(|(var, cycle)| Some((is_parameter(*var)?, *cycle)));
         if let Some((parameter, cycle)) = &parameter {
@@ -128,10 +134,16 @@ impl Path {
             End::Behind => text += ", and that for a row behind the last one",
             End::Itself(start) => {
                 let cycle = self.cells[*start].1 + 1;
-                text += &format!(", and that for what is computed with the parameter at row {cycle}: it waits for itself");
+                text += &format!(
+                    ", and that for what is computed with the parameter at row {cycle}: it waits for itself"
+                );
             }
             End::Input(input, cycle) => {
-                text += &format!(" for the input `{}`, which the data do not know at row {}", labels.label(*input), cycle + 1);
+                text += &format!(
+                    " for the input `{}`, which the data do not know at row {}",
+                    labels.label(*input),
+                    cycle + 1
+                );
             }
             End::Lost => text += " for later rows",
         }
