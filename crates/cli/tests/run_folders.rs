@@ -96,7 +96,7 @@ fn two_processes_do_not_write_to_one_folder() {
     let line = "train p.eddy --in data.csv --engine simulate --epochs 1000000 --run run";
     let child = start(&folder, line);
     wait_until(|| folder.0.join("run/checkpoint.safetensors").exists());
-    let message = folder.refusal("train p.eddy --in data.csv --epochs 1000000 --run run --resume");
+    let message = folder.refusal("train p.eddy --in data.csv --epochs 1 --run run --resume");
     let holder = format!("process {}", child.id());
     assert!(message.contains(&holder) && message.contains("is training in this folder"), "{message}");
     folder.answer("train p.eddy --in data.csv --epochs 1 --run run");

@@ -35,6 +35,8 @@ fn program(choices: &mut Choices) -> (String, bool) {
                     "tanh(param(0.4) * x + 0.5 * (0.0 fby (0.0 fby x)))",
                     "param(0.3) * (merge c (x when c) ((0.5 * x) when not c))",
                     "param(0.2) * (0.0 fby h)",
+                    "param(0.3) * s",
+                    "param(0.3) * s + param(0.1) * post x",
                 ])
                 .to_string(),
         );
@@ -72,7 +74,7 @@ fn program(choices: &mut Choices) -> (String, bool) {
     };
     let bound = if bound == "delayed" { "" } else { bound };
     let text = format!(
-        "{import}node m(x) -> (y)\n  c = true fby not c;\n  h = param(0.3) * x;\n  y = {} + 0.1 * h;\ntrain m as learn loss mse optim {optimiser} {bound};\n",
+        "{import}node m(x) -> (y)\n  c = true fby not c;\n  h = param(0.3) * x;\n  s = 0.1 * x + (0.0 fby back s);\n  y = {} + 0.1 * h;\ntrain m as learn loss mse optim {optimiser} {bound};\n",
         terms.join(" + ")
     );
     (text, bound.contains("segment"))
@@ -138,6 +140,44 @@ fn l14_engines_and_resumed_runs_learn_the_same() {
     }
     assert!(n_unknown >= 4, "only {n_unknown} of {n_cases} programs have unknown rows");
     assert!(n_refused <= n_cases / 3, "{n_refused} of {n_cases} programs are refused");
+}
+
+/// The same for traces that are hardly longer than the node looks ahead, and for one that is a single window.
+#[test]
+fn l14_short_traces_and_whole_ones() {
+    let short = "node m(x) -> (y)
+  y = param(0.5) * x + param(0.25) * (0.0 fby x) + param(0.2) * post (post (post x));
+train m as learn loss mse optim adam(0.1, 0.9, 0.999, 1e-8);
+";
+    let whole = "node m(x) -> (y)
+  s = 0.1 * x + (0.0 fby back s);
+  y = param(0.5) * s + param(0.2) * post x;
+train m as learn loss mse optim momentum(0.05, 0.9);
+";
+    let folder = Folder::new("l14_short").with("short.eddy", short).with("whole.eddy", whole);
+    let mut folder = folder;
+    for (n, program) in [(4, "short"), (5, "short"), (6, "short"), (8, "short"), (12, "whole")] {
+        let mut data = "x,gt,bp\n".to_string();
+        for row in 0..n {
+            let is_learnt = program == "whole" || row < n - 3;
+            let _ = writeln!(
+                data,
+                "{},{},{is_learnt}",
+                f64::from(row * 7 % 11) / 11.0,
+                f64::from(row * 5 % 7) / 7.0
+            );
+        }
+        folder = folder.with("data.csv", data);
+        let line = format!("train {program}.eddy --in data.csv");
+        let run = |name: &str| format!("{program}-{n}-{name}");
+        folder.answer(&format!("{line} --epochs 3 --run {}", run("compiled")));
+        folder.answer(&format!("{line} --epochs 3 --engine simulate --run {}", run("simulated")));
+        folder.answer(&format!("{line} --epochs 1 --run {}", run("resumed")));
+        folder.answer(&format!("{line} --epochs 3 --run {} --resume", run("resumed")));
+        let checkpoint = |name: &str| bytes(&folder, &format!("{}/checkpoint.safetensors", run(name)));
+        assert_eq!(checkpoint("compiled"), checkpoint("simulated"), "{program}, {n} rows");
+        assert_eq!(checkpoint("compiled"), checkpoint("resumed"), "{program}, {n} rows");
+    }
 }
 
 /// C12, on both engines.

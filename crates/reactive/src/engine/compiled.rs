@@ -153,7 +153,9 @@ impl<'a> Compiled<'a> {
         let is_open = is_late || !self.machine.is_between_windows();
         if self.takeover.is_none() && is_open {
             let start = self.start();
-            let is_run = self.compilation.emitted.is_flushed && !is_late && self.flush();
+            // Compiled code moves on with anything where something is unknown: what outlives the trace must be known.
+            let is_known = self.compilation.is_state_known;
+            let is_run = self.compilation.emitted.is_flushed && !is_late && is_known && self.flush();
             if !is_run {
                 self.take_over_from(start)?;
             }
@@ -168,16 +170,9 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Runs what is left, if nothing stays open, the inputs respect the clocks there, and all that outlives the trace is known.
+    /// Runs what is left, if nothing stays open and the inputs respect the clocks there.
     fn flush(&mut self) -> bool {
-        let is_run = self.machine.flush().is_ok() && self.machine.is_between_windows();
-        is_run && self.is_state_known() && self.take_rows()
-    }
-
-    /// Whether all delays that outlive the trace are known, as far as compiled code can tell.
-    fn is_state_known(&self) -> bool {
-        let known = self.machine.memories(&self.compilation.outliving);
-        known.iter().all(|known| known.as_ref().and_then(Value::as_bool) == Some(true))
+        self.machine.flush().is_ok() && self.machine.is_between_windows() && self.take_rows()
     }
 
     /// Takes the rows that are complete, if the inputs respect the clocks there.
