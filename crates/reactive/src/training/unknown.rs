@@ -3,8 +3,6 @@
 //! A node that looks z rows ahead does not know its last z losses, and a chain that a condition breaks is open behind the last row that breaks it.
 //! Such rows are counted and told. All others mean that nothing is learnt from them, so training is refused, with the stream that waits.
 
-use std::collections::VecDeque;
-
 use eddy_syntax::Diagnostic;
 
 use super::waits::Wait;
@@ -45,7 +43,7 @@ impl Unknown {
         self.n_unknown += n_streams;
         if self.first.is_none() {
             self.first = Some(self.n_rows - 1);
-            self.first_activation = self.n_activations - 1;
+            self.first_activation = self.n_activations.saturating_sub(1);
         }
     }
 
@@ -95,15 +93,14 @@ impl Unknown {
         wait: Option<Wait>,
         delay: Option<String>,
     ) -> Diagnostic {
-        let mut reasons = VecDeque::new();
+        let mut reasons = Vec::new();
         if let Some(Wait { text, cause }) = wait {
-            reasons.push_back(text);
+            reasons.push(text);
             if let Some((span, label)) = cause {
                 diagnostic = diagnostic.cause(span, label);
             }
         }
-        reasons.push_back("what has no known loss is not learnt from".to_string());
-        let reasons: Vec<String> = reasons.into();
+        reasons.push("what has no known loss is not learnt from".to_string());
         let mut help = "`segment` in the `train` declaration ends sequences by an input `end`, `truncate` cuts gradients by an input `cut`; \
                         `bp` false leaves these rows out; or give more data behind the last row"
             .to_string();

@@ -13,7 +13,8 @@ use crate::cell::Cell;
 use crate::flow::{Flow, Kind, VarId};
 use crate::simulate::Simulation;
 
-/// So many rows behind the unknown loss are simulated at most: who waits for itself is seen by then.
+/// So many rows behind the unknown loss are simulated at most. A parameter that waits for itself does so within the memory of the model, which is
+/// mostly shorter; for others the message is less exact.
 const MAX_ROWS_BEHIND: usize = 64;
 
 /// A path has at most so many cells.
