@@ -44,10 +44,10 @@ impl Registers {
         loss: VarId,
         seed: u64,
         (node, span): (&str, Span),
-    ) -> Result<Registers, Diagnostic> {
+    ) -> Result<Registers, Box<Diagnostic>> {
         if flow.memory.is_empty() {
             let title = format!("the node `{node}` learns nothing: no parameter of it is trained");
-            return Err(Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title));
+            return Err(Box::new(Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title)));
         }
         let definitions = flow.definitions();
         let equation = |var: VarId| definitions[var.index()].map(|number| &flow.equations[number].kind);
@@ -71,7 +71,7 @@ impl Registers {
                     format!("the optimiser of the parameter `{}` does not keep it in a `fby`", named.name);
                 let help = "an optimiser ends in `p = init fby p1;`, with p1 the value after the step";
                 let span = flow.var(named.var).span;
-                return Err(Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title).help(help));
+                return Err(Box::new(Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title).help(help)));
             };
             parameters.push(Parameter { name: named.name.clone(), register: *register });
         }

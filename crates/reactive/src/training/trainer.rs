@@ -11,7 +11,7 @@ use super::divergence;
 use super::pass::Pass;
 use super::registers::Registers;
 use super::signals::Signals;
-use super::unknown::Unknown;
+use super::unknown::{Unknown, refusal};
 use super::waits;
 use crate::causality::{Verdict, causality_of};
 use crate::cell::Cell;
@@ -102,7 +102,7 @@ impl NodeTrainer {
             }
         };
         let registers = Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, (&name, span))
-            .map_err(|diagnostic| vec![diagnostic])?;
+            .map_err(|diagnostic| vec![*diagnostic])?;
         let mut trainer = NodeTrainer {
             name,
             program,
@@ -183,7 +183,7 @@ impl NodeTrainer {
         let wait = waits::find(&self.prepared.flow, self.simulation(), rows, self.loss, row);
         let delay = delay::advice(&self.program, &self.callable, &self.given, &self.prepared);
         let diagnostic = Diagnostic::error(codes::UNKNOWN_LOSS, self.span, unknown.count());
-        unknown.refusal(diagnostic, wait, delay)
+        refusal(diagnostic, wait, delay)
     }
 
     /// The same for the data for validation.
@@ -192,7 +192,7 @@ impl NodeTrainer {
         let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
         let wait = waits::find(flow, simulation, rows, validation.loss, unknown.first.unwrap_or(0));
         let title = format!("{} in the data for validation", unknown.count());
-        unknown.refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
+        refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
     }
 
     /// What an epoch learnt is what the next one starts with.

@@ -85,28 +85,23 @@ impl Unknown {
             None => "they wait for later rows".to_string(),
         })
     }
+}
 
-    /// Refuses to train on such data. `wait` says what waits, `delay` how late gradients must be so that nothing waits for itself.
-    pub fn refusal(
-        &self,
-        mut diagnostic: Diagnostic,
-        wait: Option<Wait>,
-        delay: Option<String>,
-    ) -> Diagnostic {
-        let mut reasons = Vec::new();
-        if let Some(Wait { text, cause }) = wait {
-            reasons.push(text);
-            if let Some((span, label)) = cause {
-                diagnostic = diagnostic.cause(span, label);
-            }
+/// Refuses to train on such data. `wait` says what waits, `delay` how late gradients must be so that nothing waits for itself.
+pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Option<String>) -> Diagnostic {
+    let mut reasons = Vec::new();
+    if let Some(Wait { text, cause }) = wait {
+        reasons.push(text);
+        if let Some((span, label)) = cause {
+            diagnostic = diagnostic.cause(span, label);
         }
-        reasons.push("what has no known loss is not learnt from".to_string());
-        let mut help = "`segment` in the `train` declaration ends sequences by an input `end`, `truncate` cuts gradients by an input `cut`; \
-                        `bp` false leaves these rows out; or give more data behind the last row"
-            .to_string();
-        if let Some(delay) = delay {
-            help = format!("{delay}; {help}");
-        }
-        diagnostic.reason(reasons.join("; ")).help(help)
     }
+    reasons.push("what has no known loss is not learnt from".to_string());
+    let mut help = "`segment` in the `train` declaration ends sequences by an input `end`, `truncate` cuts gradients by an input `cut`; \
+                    `bp` false leaves these rows out; or give more data behind the last row"
+        .to_string();
+    if let Some(delay) = delay {
+        help = format!("{delay}; {help}");
+    }
+    diagnostic.reason(reasons.join("; ")).help(help)
 }

@@ -4,6 +4,7 @@
 //! not known either, until it ends behind the last row, at an unknown input, or at a cell where it has been before.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use eddy_syntax::Span;
 use eddy_tensor::Op;
@@ -113,9 +114,12 @@ impl Path {
     fn told(&self, flow: &Flow, loss: VarId, row: usize) -> Wait {
         let labels = flow.labels();
         let name = |var: VarId| flow.var(var).name.as_deref().filter(|name| !name.is_empty());
-        let is_parameter = |var: VarId| {
-            let known = flow.memory.iter().chain(&flow.parameters);
-            known.filter(|named| named.var == var).map(|named| named.name.clone()).next()
+        // What an optimiser remembers has a name behind that of the parameter.
+        let parameter_of = |var: VarId| {
+            let parameter = flow.parameters.iter().find(|named| named.var == var);
+            let register = || flow.memory.iter().find(|named| named.var == var);
+            let name = |name: &str| name.rsplit_once('/').map_or(name, |(before, _)| before).to_string();
+            parameter.map(|named| named.name.clone()).or_else(|| register().map(|named| name(&named.name)))
         };
         let waiting = self
             .cells
@@ -123,11 +127,11 @@ impl Path {
             .find(|(var, _)| *var != loss && name(*var).is_some())
             .map_or(loss, |cell| cell.0);
         let mut text = format!("at row {} `{}` waits", row + 1, labels.label(waiting));
-        let parameter = self.cells.iter().find_map(|(var, cycle)| Some((is_parameter(*var)?, *cycle)));
+        let parameter = self.cells.iter().find_map(|(var, cycle)| Some((parameter_of(*var)?, *cycle)));
         if let Some((parameter, cycle)) = &parameter {
-            text += &format!(" for the parameter `{}`", parameter.split("/p").next().unwrap_or(parameter));
+            let _ = write!(text, " for the parameter `{parameter}`");
             if *cycle > 0 {
-                text += &format!(", which waits for its gradient at row {cycle}");
+                let _ = write!(text, ", which waits for its gradient at row {cycle}");
             }
         }
         match &self.end {
@@ -135,12 +139,14 @@ impl Path {
             End::Behind => text += ", and that for a row behind the last one",
             End::Itself(start) => {
                 let cycle = self.cells[*start].1 + 1;
-                text += &format!(
+                let _ = write!(
+                    text,
                     ", and that for what is computed with the parameter at row {cycle}: it waits for itself"
                 );
             }
             End::Input(input, cycle) => {
-                text += &format!(
+                let _ = write!(
+                    text,
                     " for the input `{}`, which the data do not know at row {}",
                     labels.label(*input),
                     cycle + 1
