@@ -26,7 +26,8 @@ impl Elaborator<'_> {
         let declared = self.program.node(node);
         let is_later = declared.module == Program::PRELUDE && declared.name == "later";
         let [Binding::Static(Static::Int(k @ 0..=MAX_DELAY)), init, x] = bindings else { return false };
-        if !is_later {
+        // A record is of expressions, so the body is elaborated for it; it computes the same.
+        if !is_later || self.record.is_some() {
             return false;
         }
         let [init, x] = [init, x].map(|binding| self.as_stream(binding.clone(), place.span));
