@@ -43,7 +43,10 @@ pub enum Gradients {
     AsTheyAre,
     /// Through copies, so that there is one equation per parameter at which something can be done to its gradient, such as to add
     /// those of several streams.
-    Apart,
+    Apart {
+        /// The gradients are divided by so many, for the mean of as many losses.
+        n_losses: usize,
+    },
 }
 
 /// A flow without sections.

@@ -117,6 +117,8 @@ pub struct Train {
     pub node: String,
     /// The loss, whose cotangent is 1.
     pub loss: VarId,
+    /// On the clock of the loss, the number that its cotangent is divided by.
+    pub n_rows: Option<VarId>,
     /// What becomes of each parameter.
     pub parameters: Vec<Trained>,
     /// Whether `end` or `cut` bounds the backward pass.

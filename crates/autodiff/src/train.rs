@@ -3,7 +3,7 @@
 use eddy_flow::components::components;
 use eddy_flow::{Constant, Kind, VarId};
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::Op;
+use eddy_tensor::{Algebra, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::activity::{active, passages};
@@ -33,8 +33,12 @@ pub(crate) fn train(
         return Err(vec![recurrence(&wish.node, span, &circle, writer)]);
     }
     writer.at_stream(wish.loss);
-    // A loss with several entries counts as their sum.
-    let one = writer.write(Kind::Const(Constant::Num(1.0)), writer.ty(wish.loss).clone());
+    // A loss with several entries counts as their sum. Losses that are minimised together count as their mean: the seed is scaled, not the gradient,
+    // which may be large.
+    let mut seed = writer.write(Kind::Const(Constant::Num(writer.weight())), writer.ty(wish.loss).clone());
+    if let Some(n_rows) = wish.n_rows {
+        seed = writer.apply(Op::Div, &[seed, n_rows]);
+    }
     let of_parameters = parameters.iter().zip(&wish.parameters);
     let pinned: Vec<Pair> = of_parameters
         .clone()
@@ -44,7 +48,7 @@ pub(crate) fn train(
     let task = Task {
         body: &body,
         sources: parameters.clone(),
-        seeds: vec![Pair { primal: wish.loss, derivative: one }],
+        seeds: vec![Pair { primal: wish.loss, derivative: seed }],
         pinned,
         is_training: false,
     };

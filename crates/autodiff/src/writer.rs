@@ -175,7 +175,7 @@ impl Writer {
     pub fn computed(&mut self, wanted: VarId) -> VarId {
         match self.gradients {
             Gradients::AsTheyAre => wanted,
-            Gradients::Apart => {
+            Gradients::Apart { .. } => {
                 let ty = self.ty(wanted).clone();
                 self.fresh(ty)
             }
@@ -195,11 +195,25 @@ impl Writer {
         !self.handed.is_empty() && body.equations.iter().any(|equation| self.handed.contains(&equation.out))
     }
 
-    /// The same for a gradient that has no stream yet which the parameter reads.
+    /// The same for a gradient that has no stream yet which the parameter reads. Its cotangents come from outside, so it is scaled here.
     pub fn handed_over(&mut self, computed: VarId) -> VarId {
         let wanted = self.computed(computed);
         self.hand_over(wanted, computed);
-        wanted
+        let weight = self.weight();
+        if weight == 1.0 {
+            return wanted;
+        }
+        let weight = self.constant(weight);
+        self.apply(Op::Mul, &[weight, wanted])
+    }
+
+    /// How much each of the losses that are minimised together counts.
+    #[allow(clippy::cast_precision_loss, clippy::float_cmp)] // there are fewer than 2^28 of them; 1 is exact
+    pub fn weight(&self) -> f64 {
+        match self.gradients {
+            Gradients::AsTheyAre => 1.0,
+            Gradients::Apart { n_losses } => 1.0 / n_losses as f64,
+        }
     }
 
     pub fn truth(&mut self, truth: bool) -> VarId {

@@ -42,7 +42,25 @@ impl Replacement {
         if let Some(permissions) = self.permissions.take() {
             fs::set_permissions(&self.temporary, permissions)?;
         }
-        fs::rename(&self.temporary, &self.path)
+        fs::rename(&self.temporary, &self.path)?;
+        self.path.parent().map_or(Ok(()), sync_folder)
+    }
+}
+
+/// Waits until the entries of a folder have reached the disk: a rename is one of them.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Not all systems can open folders, or know what to do with one.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::Unsupported | ErrorKind::PermissionDenied | ErrorKind::InvalidInput
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
     }
 }
 

@@ -3,11 +3,8 @@
 mod folder;
 
 use std::fmt::Write;
-use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
-use folder::{Ended, Folder};
+use folder::{Ended, Folder, bytes};
 
 const LINE: &str = "node line(x)->(y)
   k = param(0.0);
@@ -20,41 +17,6 @@ const RECURRENT: &str = "node rnn(x)->(y)
   y = param(1.0) * h;
 train rnn as learn loss mse optim sgd(0.1) segment;
 ";
-
-/// Calls `eddy` with the words of a line.
-trait Calls {
-    fn call(&self, line: &str) -> Ended;
-
-    /// The standard output of a command that succeeds.
-    #[track_caller]
-    fn answer(&self, line: &str) -> String {
-        let ended = self.call(line);
-        assert_eq!(ended.code, Some(0), "{line}: {}", ended.stderr);
-        ended.stdout
-    }
-
-    /// The messages of a command that is refused.
-    #[track_caller]
-    fn refusal(&self, line: &str) -> String {
-        let ended = self.call(line);
-        assert_eq!(ended.code, Some(1), "{line}: {}", ended.stdout);
-        ended.stderr
-    }
-}
-
-impl Calls for Folder {
-    fn call(&self, line: &str) -> Ended {
-        self.eddy(&words(line))
-    }
-}
-
-fn words(line: &str) -> Vec<&str> {
-    line.split_whitespace().collect()
-}
-
-fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
-    fs::read(folder.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
 
 /// Rows of a line with slope 2 and offset -3.
 fn line_data(n: i32) -> String {
@@ -129,47 +91,6 @@ fn loops_that_run_again_change_no_bit() {
     let folder = folder.with("one.csv", "x,bp,gt,end\n1,true,2,false\n2,true,1,false\n-1,true,0,true\n");
     let run = "run p.eddy --node learn --in one.csv";
     assert_eq!(folder.answer(run), folder.answer(&format!("{run} {again}")));
-}
-
-/// A process that is killed at any moment leaves whole files, from which the run goes on to the same end.
-#[test]
-fn a_run_that_is_killed_loses_nothing() {
-    let folder = Folder::new("killed").with("p.eddy", RECURRENT).with("data.csv", sequences(40));
-    folder.answer("train p.eddy --in data.csv --epochs 12 --run whole");
-    for milliseconds in [30, 60, 120, 240] {
-        let run = format!("killed-{milliseconds}");
-        let mut command =
-            folder.command(&words(&format!("train p.eddy --in data.csv --epochs 12 --run {run}")));
-        let mut child =
-            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("eddy can be started");
-        let started = Instant::now();
-        let checkpoint = folder.0.join(&run).join("checkpoint.safetensors");
-        // At least one epoch, so that there is something to resume; a slow machine gets its time.
-        while (!checkpoint.exists() || started.elapsed() < Duration::from_millis(milliseconds))
-            && started.elapsed() < Duration::from_secs(30)
-        {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-        folder.answer(&format!("train p.eddy --in data.csv --epochs 12 --run {run} --resume"));
-        assert_eq!(
-            bytes(&folder, "whole/checkpoint.safetensors"),
-            bytes(&folder, &format!("{run}/checkpoint.safetensors")),
-            "killed after {milliseconds} ms"
-        );
-    }
-}
-
-#[test]
-fn a_run_that_is_resumed_with_something_else_says_so() {
-    let folder = Folder::new("changed").with("p.eddy", LINE).with("data.csv", line_data(8));
-    folder.answer("train p.eddy --in data.csv --epochs 1 --run run");
-    let told = folder.call("train p.eddy --in data.csv --epochs 2 --seed 7 --run run --resume").stderr;
-    assert!(
-        told.contains("note: the seed changed since the run began") && !told.contains("the data"),
-        "{told}"
-    );
 }
 
 #[test]
@@ -250,23 +171,6 @@ fn rows_to_learn_from_are_chosen_by_bp() {
     folder.answer("train p.eddy --in some.csv --epochs 2 --run some");
     let [all, some] = ["all", "some"].map(|run| bytes(&folder, &format!("{run}/parameters.safetensors")));
     assert_eq!(all, some);
-}
-
-/// The checkpoint alone says how far a run is; what else is lost or left over is made anew.
-#[test]
-fn a_checkpoint_is_enough_to_go_on() {
-    let folder = Folder::new("enough").with("p.eddy", LINE).with("data.csv", line_data(8));
-    folder.answer("train p.eddy --in data.csv --epochs 3 --run run");
-    let losses = |folder: &Folder| -> Vec<String> {
-        let metrics = String::from_utf8(bytes(folder, "run/metrics.jsonl")).expect("metrics are UTF-8");
-        metrics.lines().map(|line| line.split(",\"seconds\"").next().expect("a line").to_string()).collect()
-    };
-    let before = losses(&folder);
-    fs::write(folder.0.join("run/metrics.jsonl"), "garbage\n").expect("it can be written");
-    fs::write(folder.0.join("run/.loss.svg.eddy-1"), "half").expect("it can be written");
-    folder.answer("train p.eddy --in data.csv --epochs 4 --run run --resume");
-    assert_eq!(losses(&folder)[..3], before);
-    assert!(!folder.0.join("run/.loss.svg.eddy-1").exists());
 }
 
 /// Parameters move once per sequence, if `bp` holds at its first row; who expects otherwise is told.

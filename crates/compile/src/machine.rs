@@ -9,6 +9,7 @@ use eddy_flow::VarId;
 use eddy_loader::{Function, Instance, Library, Memory, Sizes};
 use eddy_plan::execute::{Cell, LateState};
 use eddy_tensor::{Data, Scalar, Shape as TensorShape, Type, Value};
+use rustc_hash::FxHashMap;
 
 use crate::emit::{Emitted, Memory as Remembered, MemoryPlace, Port, Ring, Shape};
 use crate::layout::{Field, Struct};
@@ -160,15 +161,29 @@ impl Machine {
         self.found.clear();
     }
 
-    /// The registers of a loop in which streams are late.
+    /// The registers of a loop in which streams are late, and what delays that have none start with.
     fn registers(&self) -> Vec<(VarId, Cell)> {
-        let registers = self.emitted.memories.iter().filter(|memory| memory.lag.is_some());
-        registers.filter_map(|memory| Some((memory.fby, Cell::Value(self.memory(memory.fby)?)))).collect()
+        let is_one =
+            |memory: &&Remembered| memory.lag.is_some() || matches!(memory.place, MemoryPlace::Start(_));
+        let registers = self.emitted.memories.iter().filter(is_one);
+        registers.filter_map(|memory| Some((memory.fby, Cell::Value(self.remembered(memory)?)))).collect()
     }
 
-    /// Makes a delay remember something.
-    pub fn remember(&mut self, fby: VarId, value: &Value) {
-        for memory in self.emitted.memories.iter().filter(|memory| memory.fby == fby) {
+    /// What each of these delays would be at its next activation; see [`memory`](Self::memory).
+    pub fn memories(&self, fbys: &[VarId]) -> Vec<Option<Value>> {
+        let mut places: FxHashMap<VarId, Vec<&Remembered>> = FxHashMap::default();
+        for memory in &self.emitted.memories {
+            places.entry(memory.fby).or_default().push(memory);
+        }
+        let value = |fby: &VarId| places.get(fby)?.iter().find_map(|memory| self.remembered(memory));
+        fbys.iter().map(value).collect()
+    }
+
+    /// Makes delays remember something.
+    pub fn remember(&mut self, values: &[(VarId, Value)]) {
+        let values: FxHashMap<VarId, &Value> = values.iter().map(|(fby, value)| (*fby, value)).collect();
+        for memory in &self.emitted.memories {
+            let Some(value) = values.get(&memory.fby) else { continue };
             let (name, flag) = match &memory.place {
                 MemoryPlace::Field { name, flag } => (name, flag.as_ref()),
                 MemoryPlace::Start(name) => (name, None),

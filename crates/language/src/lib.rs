@@ -15,7 +15,7 @@ use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
 use eddy_tensor::Value;
 
 pub use disagreement::{Comparison, Disagreement, Reproduction};
-pub use training::{Plan, Progress, TrainOptions, Trainer};
+pub use training::{BatchLoss, Measured, Plan, Progress, TrainOptions, Trainer};
 
 /// How a command ended; each has its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

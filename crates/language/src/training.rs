@@ -25,6 +25,8 @@ pub struct TrainOptions {
     pub cut: Option<usize>,
     /// How many samples or sequences are learnt from at once.
     pub batch: Option<usize>,
+    /// What is minimised of the losses of a batch.
+    pub batch_loss: BatchLoss,
     /// How many threads compute; without it, as many as the machine has.
     pub threads: Option<usize>,
     /// At most so many cycles may be open at once.
@@ -37,6 +39,16 @@ pub struct TrainOptions {
     pub no_shadow: bool,
     /// How many equations the program may have once its nodes are inlined.
     pub equations: Option<u64>,
+}
+
+/// What is minimised of the losses of a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BatchLoss {
+    /// Their mean, which is also what is printed.
+    #[default]
+    Mean,
+    /// Their sum.
+    Sum,
 }
 
 /// What will be trained on what.
@@ -56,8 +68,27 @@ pub struct Plan {
     pub n_sequences: Option<usize>,
     /// Whether the order changes.
     pub is_shuffled: bool,
+    /// A hash of all cells of the data.
+    pub data_hash: String,
+    /// The same of the data for validation.
+    pub validation_hash: Option<String>,
     /// What the user should know.
     pub notes: Vec<String>,
+}
+
+/// What came of one pass over some data.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The mean of the losses that are known.
+    pub loss: f64,
+    /// How many rows have a loss.
+    pub n_rows: usize,
+    /// For how many of them it is not known.
+    pub n_unknown: usize,
+    /// Why it is not known for these.
+    pub why_unknown: Option<String>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// How far an epoch is.
@@ -83,11 +114,11 @@ pub trait Trainer {
         Comparison::default()
     }
 
-    /// Goes once through all data; `watch` is told about progress. Gives the mean loss.
-    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>>;
+    /// Goes once through all data; `watch` is told about progress.
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Measured, Vec<Diagnostic>>;
 
-    /// The mean loss on the data for validation, at the parameters as they are; none without such data.
-    fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>>;
+    /// The loss on the data for validation, at the parameters as they are; none without such data.
+    fn validate(&mut self) -> Result<Option<Measured>, Vec<Diagnostic>>;
 
     /// The parameters.
     fn parameters(&self) -> Vec<(String, Value)>;

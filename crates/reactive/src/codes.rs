@@ -81,6 +81,10 @@ pub const NOTHING_TO_TRAIN: Code = "E0607";
 pub const DIVERGENCE: Code = "E0804";
 /// A derivative differs from finite differences.
 pub const GRADIENT: Code = "E0805";
+/// More losses are unknown than looking ahead explains.
+pub const UNKNOWN_LOSS: Code = "E0808";
+/// A loss grows so fast that training is about to diverge.
+pub const GROWTH: Code = "E0809";
 /// Training code that cannot be printed.
 pub const NOT_PRINTED: Code = "E0807";
 
@@ -149,6 +153,8 @@ pub const PAGES: &[Page] = &[
     page!("E0805"),
     page!("E0806"),
     page!("E0807"),
+    page!("E0808"),
+    page!("E0809"),
     page!("E0901"),
     page!("E0902"),
     page!("E0903"),

@@ -66,6 +66,8 @@ pub struct Draft {
     pub aliases: Vec<(Box<str>, VarId)>,
     /// Streams of one type that no equation relates yet: a stream and its derivative.
     pub alike: Vec<Alike>,
+    /// Losses that compare two streams element by element.
+    pub losses: Vec<Loss>,
     /// Which stretches of equations are to be differentiated.
     pub marks: Vec<Mark>,
     /// The parameters that no training code has taken over, in flattening order.
@@ -83,6 +85,19 @@ pub struct Alike {
     pub left: VarId,
     /// The other.
     pub right: VarId,
+    /// Where messages about them point.
+    pub span: Span,
+}
+
+/// A loss that compares an answer with what it should be, element by element: neither is stretched to the shape of the other.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// The node that it is an instance of.
+    pub name: String,
+    /// What the trained node says.
+    pub answer: VarId,
+    /// What it should say.
+    pub wanted: VarId,
     /// Where messages about them point.
     pub span: Span,
 }

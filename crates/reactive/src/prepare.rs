@@ -2,6 +2,7 @@
 
 use eddy_autodiff::{Gradients, expand};
 use eddy_batch::{Batch, batch};
+use eddy_language::BatchLoss;
 use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
 
@@ -100,7 +101,11 @@ pub fn typed(
     let marks = std::mem::take(&mut draft.marks);
     let hints = hints(&draft);
     let flow = infer(draft, &hints)?;
-    let gradients = if given.batch.is_some() { Gradients::Apart } else { Gradients::AsTheyAre };
+    let gradients = match (given.batch, given.batch_loss) {
+        (None, _) => Gradients::AsTheyAre,
+        (Some(n), BatchLoss::Mean) => Gradients::Apart { n_losses: n },
+        (Some(_), BatchLoss::Sum) => Gradients::Apart { n_losses: 1 },
+    };
     let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
     let mut warnings = expanded.warnings;
     warnings.extend_from_slice(&program.warnings);

@@ -100,6 +100,8 @@ pub struct Train {
     pub arguments: Vec<Static>,
     /// Whether `end` resets N.
     pub segment: bool,
+    /// Whether the gradient of a sequence is the mean over its rows, not the sum.
+    pub mean: bool,
     /// Whether `cut` cuts its gradients.
     pub truncate: bool,
 }

@@ -54,7 +54,7 @@ fn gluing_stays_as_it_is() {
 fn declarations_start_at_the_margin_and_equations_have_a_line_each() {
     check(
         "import a,b from \"x.eddy\"; import\"y.eddy\"; node f(x)->(o) o = x; p = o; node g(x)->(y)
-         train f as g loss h optim sgd ( 0.1,2 ) segment truncate; run f A for 3 seed 1 show a#1/b , c { }",
+         train f as g loss h optim sgd ( 0.1,2 ) segment  mean truncate; run f A for 3 seed 1 show a#1/b , c { }",
         &expect![[r#"
             import a, b from "x.eddy";
             import "y.eddy";
@@ -62,7 +62,7 @@ fn declarations_start_at_the_margin_and_equations_have_a_line_each() {
               o = x;
               p = o;
             node g(x) -> (y)
-            train f as g loss h optim sgd(0.1, 2) segment truncate;
+            train f as g loss h optim sgd(0.1, 2) segment mean truncate;
             run f A for 3 seed 1 show a#1/b, c {}
         "#]],
     );

@@ -155,6 +155,7 @@ const PIECES: &[&str] = &[
     "optim ",
     "segment ",
     "truncate",
+    "mean",
     "chrono ",
     "for ",
     "seed ",

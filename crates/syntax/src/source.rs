@@ -212,6 +212,11 @@ impl Sources {
         &self.files
     }
 
+    /// The other files, those that came with the language included.
+    pub fn imported(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files[1..].iter()
+    }
+
     /// The file that a span lies in.
     pub fn file(&self, span: Span) -> &SourceFile {
         &self.files[self.index(span)]

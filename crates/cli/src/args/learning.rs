@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use eddy_language::BatchLoss;
 
 use super::{Program, Reporting, named_constant, named_shape, streams, threads};
 
@@ -80,9 +81,12 @@ pub struct TrainArgs {
     /// The seed of initial values and of the order of samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Learn from N samples or sequences at once, from the sum of their gradients
+    /// Learn from N samples or sequences at once
     #[arg(long, value_name = "N", value_parser = streams)]
     pub batch: Option<usize>,
+    /// What is minimised of the losses of a batch: their `mean`, which is the default, or their `sum`
+    #[arg(long, value_name = "HOW", value_parser = batch_loss, default_value = "mean", hide_default_value = true, requires = "batch")]
+    pub batch_loss: BatchLoss,
     /// Let N threads compute large tensors; otherwise as many as the machine has
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
@@ -121,6 +125,14 @@ pub struct TrainArgs {
     pub no_shadow: bool,
     #[command(flatten)]
     pub reporting: Reporting,
+}
+
+fn batch_loss(text: &str) -> Result<BatchLoss, String> {
+    match text {
+        "mean" => Ok(BatchLoss::Mean),
+        "sum" => Ok(BatchLoss::Sum),
+        _ => Err("it is `mean` or `sum`".to_string()),
+    }
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

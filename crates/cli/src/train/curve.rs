@@ -167,10 +167,16 @@ pub fn svg(epochs: &[Epoch]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use eddy_language::Measured;
+
     use super::*;
 
     fn epochs(losses: &[f64]) -> Vec<Epoch> {
-        let epoch = |loss: &f64| Epoch { loss: *loss, validation: None, seconds: 0.0 };
+        let epoch = |loss: &f64| {
+            let measured =
+                Measured { loss: *loss, n_rows: 1, n_unknown: 0, why_unknown: None, warnings: Vec::new() };
+            Epoch::new(&measured, None, 0.0)
+        };
         losses.iter().map(epoch).collect()
     }
 

@@ -1,30 +1,31 @@
 //! The run folder: everything about a run, in files that are each written in one step.
 //!
 //! ```text
-//! run.json                 what was run: program, node, options, seed, hash of the source
+//! run.json                 what was run: program, node, all options, hashes of the sources and the data
 //! metrics.jsonl            a line for each epoch
 //! loss.svg                 the losses, drawn
 //! parameters.safetensors   the best parameters so far, for `eddy run --params`
 //! checkpoint.safetensors   all that the next epoch depends on, for `--resume`
+//! lock                     held by the process that writes here
 //! ```
 //!
-//! The checkpoint is written last, and knows the epochs that it has seen. So a run that is killed at any moment goes on from the last
-//! epoch that was complete, and all other files are written again from there.
+//! The checkpoint is written last, and knows how many epochs it has seen. So a run that is killed at any moment goes on from the last epoch that was
+//! complete; what other files say of later ones is dropped. What is written for an epoch does not grow with their number: metrics are appended, and the
+//! picture is drawn again each time the number of epochs has grown by a tenth.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use eddy_language::Plan;
 use eddy_runtime::Saved;
 use eddy_tensor::Value;
 use serde_json::json;
 
 use super::Failure;
 use super::curve;
+use super::lock::{LOCK, Lock, NotLocked};
 use super::metrics::Epoch;
-use crate::args::TrainArgs;
-use crate::replacement::replace;
+use crate::replacement::{replace, sync_folder};
 use crate::stop::reason;
 
 const CHECKPOINT: &str = "checkpoint.safetensors";
@@ -34,10 +35,14 @@ const CURVE: &str = "loss.svg";
 const DESCRIPTION: &str = "run.json";
 const FILES: [&str; 5] = [DESCRIPTION, METRICS, CURVE, PARAMETERS, CHECKPOINT];
 
-/// A run folder.
+/// A run folder that no other process writes to.
 pub struct Folder {
     path: PathBuf,
     is_resumed: bool,
+    /// None where the file system knows no locks.
+    lock: Option<Lock>,
+    /// What the user should know.
+    pub notes: Vec<String>,
 }
 
 /// All that the next epoch depends on, by name.
@@ -46,26 +51,38 @@ type Memory = Vec<(String, Value)>;
 /// How far a run is.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint {
-    /// The epochs so far.
-    pub epochs: Vec<Epoch>,
-    /// The number of the best one, from 1.
-    pub best: Option<usize>,
+    /// How many epochs are done.
+    pub n_epochs: usize,
+    /// The number of the best one, from 1, and what it measured.
+    pub best: Option<(usize, Epoch)>,
+    /// The epochs so far, with their numbers, as far as the metrics have them.
+    pub history: Vec<(usize, Epoch)>,
 }
 
 impl Checkpoint {
     /// Adds an epoch; says whether it is the best so far.
     pub fn add(&mut self, epoch: Epoch) -> bool {
-        let is_best = self.best.is_none_or(|best| epoch.score() < self.epochs[best - 1].score());
-        self.epochs.push(epoch);
+        self.n_epochs += 1;
+        let is_best = self.best.as_ref().is_none_or(|(_, best)| epoch.score() < best.score());
         if is_best {
-            self.best = Some(self.epochs.len());
+            self.best = Some((self.n_epochs, epoch.clone()));
         }
+        self.history.push((self.n_epochs, epoch));
         is_best
     }
 
     /// Whether so many epochs brought nothing better.
     pub fn is_stuck(&self, patience: usize) -> bool {
-        self.best.is_some_and(|best| self.epochs.len() - best >= patience)
+        self.best.as_ref().is_some_and(|(best, _)| self.n_epochs - best >= patience)
+    }
+
+    fn epochs(&self) -> Vec<Epoch> {
+        self.history.iter().map(|(_, epoch)| epoch.clone()).collect()
+    }
+
+    /// The losses as a picture for terminals.
+    pub fn curve(&self) -> String {
+        curve::text(&self.epochs())
     }
 }
 
@@ -76,28 +93,95 @@ impl Folder {
             let message = "is a file; a run needs a folder".to_string();
             return Err(Failure::File(place.display().to_string(), message));
         }
-        let path = if is_resumed { place.to_path_buf() } else { unused(place) };
-        let folder = Folder { path, is_resumed };
-        if is_resumed && !folder.path.join(CHECKPOINT).exists() {
-            let message = "there is no checkpoint to resume from".to_string();
-            return Err(Failure::File(folder.path.display().to_string(), message));
-        }
-        fs::create_dir_all(&folder.path).map_err(|error| {
-            let message = format!("cannot make the folder: {}", reason(&error));
-            Failure::File(folder.path.display().to_string(), message)
-        })?;
+        let folder = if is_resumed { Folder::existing(place)? } else { Folder::fresh(place)? };
         folder.sweep();
         Ok(folder)
+    }
+
+    /// The folder of a run that goes on; if it was killed before its first epoch was complete, of one that begins anew.
+    fn existing(place: &Path) -> Result<Folder, Failure> {
+        let failed = |message: String| Failure::File(place.display().to_string(), message);
+        let without_checkpoint = || failed("there is no checkpoint to resume from".to_string());
+        if !place.is_dir() {
+            return Err(without_checkpoint());
+        }
+        let mut folder = Folder::locked(place).map_err(|holder| {
+            failed(format!(
+                "{holder} is training in this folder; wait until it ends, or name another `--run`"
+            ))
+        })?;
+        folder.is_resumed = folder.file(CHECKPOINT).exists();
+        if !folder.is_resumed {
+            if !has_only_own_files(place) {
+                return Err(without_checkpoint());
+            }
+            folder.notes.push("no epoch of this run was complete, so it begins anew".to_string());
+            folder.clear();
+        }
+        Ok(folder)
+    }
+
+    /// The first of `place`, `place-2`, `place-3` and so on that is not there, or has a run that was killed before its first epoch was complete.
+    fn fresh(place: &Path) -> Result<Folder, Failure> {
+        let failed = |path: &Path, error: &io::Error| {
+            let message = format!("cannot make the folder: {}", reason(error));
+            Failure::File(path.display().to_string(), message)
+        };
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent).map_err(|error| failed(place, &error))?;
+        }
+        let numbered = (2..).map(|number| PathBuf::from(format!("{}-{number}", place.display())));
+        for path in std::iter::once(place.to_path_buf()).chain(numbered) {
+            match fs::create_dir(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    if path.join(CHECKPOINT).exists() || !has_only_own_files(&path) {
+                        continue;
+                    }
+                }
+                Err(error) => return Err(failed(&path, &error)),
+            }
+            // Another process may have begun the same run a moment ago.
+            let Ok(folder) = Folder::locked(&path) else { continue };
+            if !folder.file(CHECKPOINT).exists() {
+                folder.clear();
+                return Ok(folder);
+            }
+        }
+        unreachable!("there are more numbers than folders")
+    }
+
+    /// A folder that this process alone writes to; otherwise who does.
+    fn locked(path: &Path) -> Result<Folder, String> {
+        let mut folder =
+            Folder { path: path.to_path_buf(), is_resumed: false, lock: None, notes: Vec::new() };
+        match Lock::new(path) {
+            Ok(lock) => folder.lock = Some(lock),
+            Err(NotLocked::Held(holder)) => return Err(holder),
+            Err(NotLocked::Failed(error)) => {
+                let why = reason(&error);
+                folder
+                    .notes
+                    .push(format!("the folder cannot be locked ({why}): let no other process train in it"));
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Removes what a run without a complete epoch has left.
+    fn clear(&self) {
+        for name in FILES {
+            // Each is written anew.
+            let _ = fs::remove_file(self.file(name));
+        }
     }
 
     /// Removes what a run that was killed had begun to write.
     fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
-            let is_ours =
-                |name: &&str| entry.file_name().to_string_lossy().starts_with(&format!(".{name}.eddy-"));
-            if FILES.iter().any(is_ours) {
-                // What cannot be removed is in nobody's way.
+            if is_temporary(&entry.file_name().to_string_lossy()) {
+                // A file that cannot be removed disturbs nothing.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -106,6 +190,13 @@ impl Folder {
     /// Where the folder is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Tells others that this process trains here.
+    pub fn sign(&mut self) {
+        if let Some(lock) = &mut self.lock {
+            lock.sign();
+        }
     }
 
     /// Where a file of the folder is.
@@ -124,100 +215,130 @@ impl Folder {
     }
 
     /// Where the run was when it ended, and its memory; none for a new run.
-    pub fn checkpoint(&self) -> Result<Option<(Checkpoint, Memory)>, Failure> {
+    pub fn checkpoint(&mut self) -> Result<Option<(Checkpoint, Memory)>, Failure> {
         if !self.is_resumed {
             return Ok(None);
         }
-        let failed = |message: String| Failure::File(self.checkpoint_name(), message);
+        let name = self.checkpoint_name();
+        let failed = |message: String| Failure::File(name.clone(), message);
         let bytes = fs::read(self.file(CHECKPOINT))
             .map_err(|error| failed(format!("cannot read the file: {}", reason(&error))))?;
         let saved = Saved::decode(&bytes).map_err(|error| failed(format!("is no checkpoint: {error}")))?;
         let note: serde_json::Value =
             serde_json::from_str(&saved.note).map_err(|_| failed("is no checkpoint of a run".to_string()))?;
         let damaged = || failed("does not say what the run has done so far".to_string());
-        let epochs = note.get("epochs").and_then(serde_json::Value::as_array).ok_or_else(damaged)?;
-        let metrics = fs::read_to_string(self.file(METRICS)).unwrap_or_default();
-        // How long epochs took is told, no more: nothing is lost with it.
-        let seconds = metrics.lines().map(|line| Epoch::seconds_of(line).unwrap_or(0.0));
-        let epochs = epochs.iter().zip(seconds.chain(std::iter::repeat(0.0)));
-        let epochs: Option<Vec<Epoch>> =
-            epochs.map(|(result, seconds)| Epoch::from_result(result, seconds)).collect();
-        let epochs = epochs.ok_or_else(damaged)?;
-        let best = note.get("best").and_then(serde_json::Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let best = best.filter(|best| (1..=epochs.len()).contains(best)).ok_or_else(damaged)?;
-        Ok(Some((Checkpoint { epochs, best: Some(best) }, saved.values)))
-    }
-
-    /// What is not as it was when the run began: a run that is resumed then goes on otherwise than it would have.
-    pub fn changes(&self, args: &TrainArgs, source: &str) -> Vec<&'static str> {
-        let before = fs::read_to_string(self.file(DESCRIPTION)).ok();
-        let Some(before) = before.and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-        else {
-            return Vec::new();
+        let number = |key: &str| {
+            let number = note.get(key).and_then(serde_json::Value::as_u64);
+            number.and_then(|n| usize::try_from(n).ok()).ok_or_else(damaged)
         };
-        let now = [
-            ("source_hash", json!(blake3::hash(source.as_bytes()).to_hex().to_string()), "the program"),
-            ("seed", json!(args.seed), "the seed"),
-            ("data", json!(args.data), "the data"),
-            ("batch", json!(args.batch), "the batch"),
-        ];
-        let is_changed = |key: &str, now: &serde_json::Value| before.get(key).is_some_and(|then| then != now);
-        now.iter().filter(|(key, now, _)| is_changed(key, now)).map(|(_, _, what)| *what).collect()
+        let (n_epochs, best) = (number("epochs")?, number("best")?);
+        let measured = note.get("measured").and_then(Epoch::from_result).ok_or_else(damaged)?;
+        if !(1..=n_epochs).contains(&best) {
+            return Err(damaged());
+        }
+        let history = self.history(n_epochs);
+        Ok(Some((Checkpoint { n_epochs, best: Some((best, measured)), history }, saved.values)))
     }
 
-    /// Writes what was run.
-    pub fn describe(&self, args: &TrainArgs, plan: &Plan, source: &str) -> Result<(), Failure> {
-        let description = json!({
-            "eddy": env!("CARGO_PKG_VERSION"),
-            "program": args.program.file.display().to_string(),
-            "source_hash": blake3::hash(source.as_bytes()).to_hex().to_string(),
-            "node": plan.node,
-            "parameters": plan.n_parameters,
-            "numbers": plan.n_numbers,
-            "rows": plan.n_rows,
-            "sequences": plan.n_sequences,
-            "data": args.data,
-            "validation": args.validate,
-            "epochs": args.epochs,
-            "batch": args.batch,
-            "seed": args.seed,
-            "shuffled": plan.is_shuffled,
-            "constants": args.constants.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>(),
-        });
-        let text = serde_json::to_string_pretty(&description).expect("it has no maps with odd keys") + "\n";
-        self.write(DESCRIPTION, text.as_bytes())
+    /// The epochs that the metrics have, without those that came after the checkpoint.
+    fn history(&mut self, n_epochs: usize) -> Vec<(usize, Epoch)> {
+        let metrics = fs::read_to_string(self.file(METRICS)).unwrap_or_default();
+        let mut found: Vec<(usize, Epoch)> = Vec::new();
+        for (number, epoch) in metrics.lines().filter_map(Epoch::from_line) {
+            let last = found.last().map_or(0, |(last, _)| *last);
+            if (last + 1..=n_epochs).contains(&number) {
+                found.push((number, epoch));
+            }
+        }
+        let n_lost = n_epochs - found.len();
+        if n_lost > 0 {
+            self.notes.push(format!(
+                "`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training goes on without them"
+            ));
+        }
+        found
+    }
+
+    /// What the run was when it began, if the folder says so.
+    pub fn description(&self) -> Option<String> {
+        fs::read_to_string(self.file(DESCRIPTION)).ok()
+    }
+
+    /// Begins to write: what is run, and the metrics of the epochs that are done.
+    pub fn begin(&mut self, description: &str, checkpoint: &Checkpoint) -> Result<(), Failure> {
+        self.sign();
+        self.write(DESCRIPTION, description.as_bytes())?;
+        let lines = checkpoint.history.iter().map(|(number, epoch)| epoch.line(*number)).collect::<String>();
+        self.write(METRICS, lines.as_bytes())
     }
 
     /// Keeps an epoch: metrics, picture, parameters if they are the best, and last the checkpoint.
-    pub fn save(&self, checkpoint: &Checkpoint, memory: Memory, best: Option<Memory>) -> Result<(), Failure> {
-        let lines = checkpoint.epochs.iter().enumerate().map(|(index, epoch)| epoch.line(index + 1));
-        self.write(METRICS, lines.collect::<String>().as_bytes())?;
-        self.write(CURVE, curve::svg(&checkpoint.epochs).as_bytes())?;
+    pub fn save(
+        &self,
+        checkpoint: &Checkpoint,
+        memory: Memory,
+        best: Option<Memory>,
+        is_last: bool,
+    ) -> Result<(), Failure> {
+        let Some((number, epoch)) = checkpoint.history.last() else { return Ok(()) };
+        self.append(METRICS, epoch.line(*number).as_bytes())?;
+        if is_last || is_drawn(*number) {
+            self.write(CURVE, curve::svg(&checkpoint.epochs()).as_bytes())?;
+        }
         if let Some(values) = best {
             self.write(PARAMETERS, &encode(values, String::new()))?;
         }
-        let epochs: Vec<_> = checkpoint.epochs.iter().map(Epoch::result).collect();
-        let note = json!({ "epochs": epochs, "best": checkpoint.best }).to_string();
+        let (best, measured) = match &checkpoint.best {
+            Some((best, epoch)) => (*best, epoch.result()),
+            None => unreachable!("an epoch was added"),
+        };
+        let note = json!({ "epochs": checkpoint.n_epochs, "best": best, "measured": measured }).to_string();
         self.write(CHECKPOINT, &encode(memory, note))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let path = self.file(name);
-        let failed = |error: io::Error| {
-            let message = format!("cannot write the file: {}", reason(&error));
-            Failure::File(path.display().to_string(), message)
-        };
-        replace(&path, bytes).map_err(failed)
+        replace(&self.file(name), bytes).map_err(|error| self.not_written(name, &error))
     }
+
+    fn append(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let append = || -> io::Result<()> {
+            let mut file: File = OpenOptions::new().append(true).create(true).open(self.file(name))?;
+            file.write_all(bytes)?;
+            file.sync_data()?;
+            sync_folder(&self.path)
+        };
+        append().map_err(|error| self.not_written(name, &error))
+    }
+
+    fn not_written(&self, name: &str, error: &io::Error) -> Failure {
+        let message = format!("cannot write the file: {}", reason(error));
+        Failure::File(self.file(name).display().to_string(), message)
+    }
+}
+
+/// Whether the picture is drawn after so many epochs: after each of the first, then when there is a tenth more of them. So the work for an epoch is
+/// bounded on average, although a picture shows all of them.
+fn is_drawn(n_epochs: usize) -> bool {
+    let tenth = n_epochs / 10;
+    let power = tenth.checked_ilog2().map_or(1, |log| 1 << log);
+    n_epochs.is_multiple_of(power)
+}
+
+/// Whether nothing is in a folder but files of runs.
+fn has_only_own_files(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name == LOCK || FILES.contains(&name.as_str()) || is_temporary(&name)
+        })
+    })
+}
+
+fn is_temporary(name: &str) -> bool {
+    FILES.iter().any(|file| name.starts_with(&format!(".{file}.eddy-")))
 }
 
 fn encode(values: Vec<(String, Value)>, note: String) -> Vec<u8> {
     Saved { values, note }.encode().expect("values of programs can be saved")
-}
-
-/// The first of `place`, `place-2`, `place-3` and so on that is not there.
-fn unused(place: &Path) -> PathBuf {
-    let numbered = (2..).map(|number| PathBuf::from(format!("{}-{number}", place.display())));
-    let mut all = std::iter::once(place.to_path_buf()).chain(numbered);
-    all.find(|path| !path.exists()).expect("there are more numbers than folders")
 }

@@ -1,11 +1,13 @@
 //! The command `train`: epochs, what is kept of them, and when to stop.
 //!
-//! * [`folder`]: the run folder, from which a run can be resumed.
-//! * [`metrics`]: what is measured in each epoch.
+//! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: its one writer.
+//! * [`description`]: what was run, and what has changed since. [`metrics`]: what is measured in each epoch.
 //! * [`progress`]: what is seen meanwhile. [`curve`]: the losses as a picture.
 
 mod curve;
+mod description;
 mod folder;
+mod lock;
 mod metrics;
 mod progress;
 
@@ -25,6 +27,7 @@ use crate::json;
 use crate::report::Form;
 use crate::reproduction;
 use crate::stop::{Stop, misuse, reason};
+use description::Description;
 use folder::{Checkpoint, Folder};
 use metrics::Epoch;
 use progress::Bar;
@@ -46,7 +49,7 @@ pub fn train(args: &TrainArgs) -> Result<Status, Stop> {
         Ok(None) => return Ok(Status::Refused),
         Err(stop) => return Err(stop),
     };
-    let mut run = Run { args, form, sources, trainer };
+    let mut run = Run { args, form, sources, trainer, has_warned: false };
     match run.execute() {
         Ok(answer) => {
             let mut answers = Answers::to_stdout();
@@ -87,6 +90,7 @@ fn make(
         sequence: args.sequence,
         cut: args.cut,
         batch: args.batch,
+        batch_loss: args.batch_loss,
         threads: args.threads,
         max_window: args.max_window,
         checkpoints: args.checkpoint.is_some(),
@@ -117,6 +121,8 @@ struct Run<'a> {
     form: Form,
     sources: Sources,
     trainer: Box<dyn Trainer>,
+    /// Whether an epoch has had warnings: later ones would repeat them.
+    has_warned: bool,
 }
 
 impl Run<'_> {
@@ -128,20 +134,38 @@ impl Run<'_> {
         let place = self.args.run.as_deref().unwrap_or(&default);
         let mut folder = Folder::open(place, self.args.resume)?;
         let mut checkpoint = self.begin(&mut folder)?;
-        self.tell(&progress::begin(&plan, &folder, checkpoint.epochs.len()));
-        for what in folder.changes(self.args, self.sources.main().text()) {
-            self.tell(&format!("note: {what} changed since the run began\n"));
+        self.tell(&progress::begin(&plan, &folder, checkpoint.n_epochs));
+        let description = Description::new(self.args, &plan, &self.sources);
+        let before = folder.description().unwrap_or_default();
+        for note in folder.notes.iter().chain(&description.changes(&before)) {
+            self.tell(&format!("note: {note}\n"));
         }
-        folder.describe(self.args, &plan, self.sources.main().text())?;
+        // A run that is finished stays as it is, to the last byte.
+        if let Some(why) = self.finished(&checkpoint) {
+            self.tell(&format!("this run is finished: {why}\n"));
+            return Ok(progress::answer(&checkpoint, &folder, &self.args.program.file, &plan.model));
+        }
+        folder.begin(&description.text(), &checkpoint)?;
         self.compare_engines(&checkpoint, &folder);
-        while checkpoint.epochs.len() < self.args.epochs {
+        while self.finished(&checkpoint).is_none() {
             self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
-            if self.args.patience.is_some_and(|patience| checkpoint.is_stuck(patience)) {
-                self.tell(&progress::stopped(&checkpoint));
-                break;
-            }
+        }
+        if checkpoint.n_epochs < self.args.epochs {
+            self.tell(&progress::stopped(&checkpoint));
         }
         Ok(progress::answer(&checkpoint, &folder, &self.args.program.file, &plan.model))
+    }
+
+    /// Why there are no more epochs, if there are none.
+    fn finished(&self, checkpoint: &Checkpoint) -> Option<String> {
+        let patience = self.args.patience.filter(|patience| checkpoint.is_stuck(*patience));
+        if checkpoint.n_epochs >= self.args.epochs {
+            Some(format!("{} of {} epochs are done", checkpoint.n_epochs, self.args.epochs))
+        } else if let (Some(patience), Some((best, _))) = (patience, &checkpoint.best) {
+            Some(format!("nothing was better than epoch {best} in `--patience {patience}` epochs"))
+        } else {
+            None
+        }
     }
 
     /// Where the run begins: anew, with given parameters, or where it was.
@@ -167,22 +191,27 @@ impl Run<'_> {
     }
 
     fn epoch(&mut self, checkpoint: &mut Checkpoint, n_rows: usize, folder: &Folder) -> Result<(), Failure> {
-        let number = checkpoint.epochs.len() + 1;
+        let number = checkpoint.n_epochs + 1;
         let started = Instant::now();
         let bar = Bar::new(number, self.args.epochs, n_rows);
         let trained = self.trainer.epoch(number as u64, &mut |progress| bar.show(progress));
         bar.finish();
-        let loss = trained.map_err(|diagnostics| self.told(&diagnostics))?;
-        let validation = self.trainer.validate().map_err(|diagnostics| self.told(&diagnostics))?;
-        let epoch = Epoch { loss, validation, seconds: started.elapsed().as_secs_f64() };
-        self.tell(&progress::epoch(number, &epoch));
+        let trained = trained.map_err(|diagnostics| self.told(&diagnostics))?;
+        let validated = self.trainer.validate().map_err(|diagnostics| self.told(&diagnostics))?;
+        let epoch = Epoch::new(&trained, validated.as_ref(), started.elapsed().as_secs_f64());
+        self.tell(&progress::epoch(number, &trained, validated.as_ref(), epoch.seconds));
+        if !trained.warnings.is_empty() && !std::mem::replace(&mut self.has_warned, true) {
+            self.form.diagnostics(&self.sources, &trained.warnings);
+        }
         let is_best = checkpoint.add(epoch);
-        folder.save(checkpoint, self.trainer.memory(), is_best.then(|| self.trainer.parameters()))
+        let is_last = self.finished(checkpoint).is_some();
+        let best = is_best.then(|| self.trainer.parameters());
+        folder.save(checkpoint, self.trainer.memory(), best, is_last)
     }
 
     /// Compares compiled code with the simulator, unless no epoch is to come.
     fn compare_engines(&mut self, checkpoint: &Checkpoint, folder: &Folder) {
-        let n_done = checkpoint.epochs.len();
+        let n_done = checkpoint.n_epochs;
         let n_epochs = self.args.epochs.saturating_sub(n_done);
         if self.args.no_shadow || n_epochs == 0 {
             return;

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use eddy_language::{Plan, Progress};
+use eddy_language::{Measured, Plan, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::curve;
 use super::folder::{Checkpoint, Folder};
 use super::metrics::Epoch;
 
@@ -71,25 +70,40 @@ pub fn begin(plan: &Plan, folder: &Folder, n_done: usize) -> String {
 }
 
 /// An epoch that is done.
-pub fn epoch(number: usize, epoch: &Epoch) -> String {
-    let mut text = format!("epoch {number}: {}", losses(epoch));
-    let _ = writeln!(text, " ({:.1} s)", epoch.seconds);
+pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, seconds: f64) -> String {
+    let loss = |measured: &Measured| {
+        let mut text = format!("{:.6}", measured.loss);
+        if measured.n_unknown > 0 {
+            let Measured { n_unknown, n_rows, why_unknown, .. } = measured;
+            let _ = write!(text, " ({n_unknown} of {n_rows} rows have no known loss");
+            if let Some(why) = why_unknown {
+                let _ = write!(text, ": {why}");
+            }
+            text.push(')');
+        }
+        text
+    };
+    let mut text = format!("epoch {number}: loss {}", loss(trained));
+    if let Some(validated) = validated {
+        let _ = write!(text, ", validation {}", loss(validated));
+    }
+    let _ = writeln!(text, " ({seconds:.1} s)");
     text
 }
 
 /// Training stops early.
 pub fn stopped(checkpoint: &Checkpoint) -> String {
-    match checkpoint.best {
-        Some(best) => format!("stopped: nothing was better than epoch {best}\n"),
+    match &checkpoint.best {
+        Some((best, _)) => format!("stopped: nothing was better than epoch {best}\n"),
         None => String::new(),
     }
 }
 
 /// What came of it: the curve, the best epoch, and what to do with it.
 pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &str) -> String {
-    let mut text = curve::text(&checkpoint.epochs);
-    if let Some(best) = checkpoint.best {
-        let _ = writeln!(text, "best epoch: {best}, {}", losses(&checkpoint.epochs[best - 1]));
+    let mut text = checkpoint.curve();
+    if let Some((best, measured)) = &checkpoint.best {
+        let _ = writeln!(text, "best epoch: {best}, {}", losses(measured));
     }
     let (parameters, program) = (folder.parameters(), program.display());
     let _ = writeln!(text, "parameters: {}", parameters.display());

@@ -56,6 +56,45 @@ impl Folder {
     }
 }
 
+/// Calls with the words of a line.
+impl Folder {
+    pub fn call(&self, line: &str) -> Ended {
+        self.eddy(&words(line))
+    }
+
+    /// The standard output of a command that succeeds.
+    #[track_caller]
+    pub fn answer(&self, line: &str) -> String {
+        let ended = self.call(line);
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.stderr);
+        ended.stdout
+    }
+
+    /// The messages of a command that is refused.
+    #[track_caller]
+    pub fn refusal(&self, line: &str) -> String {
+        let ended = self.call(line);
+        assert_eq!(ended.code, Some(1), "{line}: {}", ended.stdout);
+        assert!(ended.stdout.is_empty(), "{line}: {}", ended.stdout);
+        ended.stderr
+    }
+}
+
+pub fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[track_caller]
+pub fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
+    fs::read(folder.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The lines of the metrics of a run, without how long epochs took.
+pub fn losses(folder: &Folder, run: &str) -> Vec<String> {
+    let metrics = folder.read(&format!("{run}/metrics.jsonl"));
+    metrics.lines().map(|line| line.split(",\"seconds\"").next().expect("a line").to_string()).collect()
+}
+
 /// How a command ended.
 #[derive(Debug, PartialEq)]
 pub struct Ended {

@@ -121,7 +121,8 @@ pub fn compute(op: Option<Operation<'_>>, instruction: &Instruction, env: &impl 
             None => env.read(init)?,
         },
         Right::Previous { next, .. } if env.has_before() => env.read(next)?,
-        Right::Previous { slot: carried, init, .. } => match slot(carried) {
+        // A register stands for what was remembered before the first activation.
+        Right::Previous { slot: carried, init, .. } => match slot(carried).or_else(|| env.register(var)) {
             Some(cell) => cell,
             None => env.read(init)?,
         },

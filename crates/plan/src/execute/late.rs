@@ -7,7 +7,7 @@ use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
 use super::cell::{Cell, Env, Operation, Stop, compute};
-use crate::plan::{Immediate, Lagged, Place, Read, Right, SlotId};
+use crate::plan::{Immediate, Lagged, Place, Read, SlotId};
 
 /// What a loop asks its surroundings for.
 pub trait Outside {
@@ -82,16 +82,14 @@ impl LateRun {
         run
     }
 
-    /// What a `fby` would be next: what its register holds, or the newest value of its operand.
-    pub fn memory(&self, lagged: &Lagged, fby: VarId) -> Option<&Cell> {
-        let late = lagged.body.iter().find(|late| late.instruction.var == fby)?;
-        match &late.instruction.right {
-            Right::Previous { next, .. } => {
-                let entries = self.rings.get(&next.var())?.iter().flatten();
-                entries.max_by_key(|(iteration, _)| *iteration).map(|(_, cell)| cell)
-            }
-            _ => self.registers.get(&fby),
-        }
+    /// What a `fby` would be next: what its register holds, or the newest value of its operand, if that is kept in a ring. Before its first
+    /// activation that is nothing, or what it was made to start with.
+    pub fn remembered(&self, fby: VarId, ring: Option<VarId>) -> Option<&Cell> {
+        let newest = ring.and_then(|next| {
+            let entries = self.rings.get(&next)?.iter().flatten();
+            entries.max_by_key(|(iteration, _)| *iteration).map(|(_, cell)| cell)
+        });
+        newest.or_else(|| self.registers.get(&fby))
     }
 
     /// How many values are kept.

@@ -5,6 +5,7 @@
 //!
 //! * [`cell`]: what is known of a stream at a cycle, and how an instruction finds it.
 //! * [`late`]: loops in which equations are late; [`scan`]: where windows with a derived end end.
+//! * [`watch`]: what delays of such a loop remember after the same activation.
 //! * [`window`]: one window, with its [`memory`], the [`sweep`]s over it and the [`units`] in it.
 
 mod cell;
@@ -13,6 +14,7 @@ mod memory;
 mod scan;
 mod sweep;
 mod units;
+mod watch;
 mod window;
 
 use std::collections::VecDeque;
@@ -31,6 +33,7 @@ pub use late::LateState;
 use late::{LateRun, Outside};
 use memory::Memory;
 use scan::Scan;
+use watch::Watch;
 use window::run_window;
 
 /// A plan that is being run.
@@ -72,6 +75,7 @@ struct RootRun<'a> {
     /// How many windows that might have ended are joined with the next one, and how many were since the last one.
     joins: usize,
     n_joined: usize,
+    watch: Option<Watch>,
 }
 
 /// A window that was run.
@@ -178,9 +182,16 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// What a `fby` of a forward loop would be at its next activation, if it had one before.
-    pub fn memory(&self, fby: VarId) -> Option<&Value> {
-        self.roots.iter().find_map(|root| root.late.memory(root.lagged().ok()?, fby)).and_then(Cell::value)
+    /// From now on, says what these `fby`s of a forward loop remember together ([`state`](Self::state)).
+    pub fn watch(&mut self, fbys: &[VarId]) -> Result<(), Stop> {
+        let root = self.roots.first_mut().ok_or(Stop::NoPlan)?;
+        root.watch = Some(Watch::new(root.lagged()?, fbys, &root.late));
+        Ok(())
+    }
+
+    /// What the watched `fby`s remember after the last activation at which all of them are known; none if there was no such activation.
+    pub fn state(&self) -> Option<&[Option<Value>]> {
+        self.roots.first()?.watch.as_ref()?.known()
     }
 
     /// How many cycles before the last one an operation of the forward loop failed.
@@ -259,6 +270,7 @@ impl<'a> RootRun<'a> {
             windows: Vec::new(),
             joins: 0,
             n_joined: 0,
+            watch: None,
         }
     }
 
@@ -304,6 +316,9 @@ impl<'a> RootRun<'a> {
 
     /// An iteration is over. If something failed, what is shown of earlier cycles is kept.
     fn conclude(&mut self, program: &Program<'_>, shown: Option<Vec<(VarId, Cell)>>) -> Result<(), Stop> {
+        if let Some(watch) = &mut self.watch {
+            watch.look(&self.late);
+        }
         let Some(failure) = self.late.failure() else { return self.arrive(program, shown) };
         if let Schedule::Forward(lagged) = &self.plan.schedule
             && failure.lag < lagged.look_ahead

@@ -44,6 +44,17 @@ pub struct Plan {
     pub single: bool,
 }
 
+impl Plan {
+    /// So many iterations of forward loops are left to run after the last input.
+    pub fn max_lag(&self) -> usize {
+        let lag = |root: &RootPlan| match &root.schedule {
+            Schedule::Forward(lagged) => lagged.max_lag,
+            _ => 0,
+        };
+        self.roots.iter().map(lag).max().unwrap_or(0)
+    }
+}
+
 /// How the streams of one root run. All cycles are activations of the root: where it is silent, nothing happens.
 #[derive(Clone, Debug)]
 pub struct RootPlan {

@@ -9,6 +9,7 @@
 //! node f(a)->(o) …       after the argument: [equation 1 of f] [equation 2 of f] …
 //! ```
 //!
+//! * [`later`]: the node `later` of the prelude, whose delays are streams of their own.
 //! * [`instance`]: one instance of a node: what its streams are bound to, what is static in it.
 //! * [`annotations`]: the types and clocks that are written.
 //! * [`expression`]: the equations of each form of expression.
@@ -22,11 +23,13 @@ mod call;
 mod expression;
 mod instance;
 mod interface;
+mod later;
 mod record;
 mod sizes;
 mod synthesis;
 mod training;
 
+use eddy_language::BatchLoss;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,6 +64,10 @@ pub struct Given {
     pub seed_path: String,
     /// How many streams are run at once, if that is asked for.
     pub batch: Option<usize>,
+    /// What is minimised of the losses of these streams.
+    pub batch_loss: BatchLoss,
+    /// How many activations later than they are known optimisers get steps and gradients.
+    pub delay: usize,
     /// Whether derivatives will be taken of the node, so that those which the user wrote must be marked.
     pub is_differentiated: bool,
 }
@@ -146,12 +153,12 @@ struct Elaborator<'a> {
     operands: Vec<Operand>,
     /// The names of parameters that are taken.
     parameter_names: FxHashSet<String>,
-    /// The names of what optimisers remember that are taken.
-    memory_names: FxHashSet<String>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// How many derivatives are taken of what is being elaborated.
     n_derivatives: usize,
+    /// How many activations later optimisers get steps and gradients.
+    delay: usize,
     /// Which stream each expression became, if someone asks.
     record: Option<Record>,
     diagnostics: Vec<Diagnostic>,
@@ -164,9 +171,9 @@ impl<'a> Elaborator<'a> {
             probes,
             shown: &given.shown,
             parameter_names: FxHashSet::default(),
-            memory_names: FxHashSet::default(),
             falses: FxHashSet::default(),
             n_derivatives: usize::from(given.is_differentiated),
+            delay: given.delay,
             draft: Draft::default(),
             instances: Vec::new(),
             work: Vec::new(),
@@ -331,6 +338,9 @@ impl<'a> Elaborator<'a> {
 
     /// Begins an instance, the root or one that a call makes: binds its streams and schedules its equations.
     fn enter(&mut self, node: NodeId, place: Place, mut bindings: Vec<Binding>, targets: &[Option<VarId>]) {
+        if self.enter_later(node, &place, &bindings, targets) {
+            return;
+        }
         let Place { path, seed_path, span, call } = place;
         let program = self.program;
         let declared = program.node(node);

@@ -2,13 +2,14 @@
 
 use eddy_autodiff::section::{Train, Trained, Wish};
 use eddy_syntax::Span;
-use eddy_tensor::{Op, Scalar};
+use eddy_tensor::{Op, Scalar, Shape, ShapeRule};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::instance::Binding;
 use super::interface::Interface;
 use super::synthesis::Place;
 use super::{Elaborator, Operand, Work};
-use crate::draft::TypeAnnotation;
+use crate::draft::{Loss, TypeAnnotation};
 use crate::flow::{Constant, Kind, Named, Polarity, VarId};
 use crate::program::{Base, Callable, TrainId};
 
@@ -36,7 +37,8 @@ struct Signals {
 /// What was elaborated.
 enum Stage {
     Node(Signals),
-    Loss(Signals, VarId),
+    /// With the output, the output where there is something to learn, and where the equations of the loss begin.
+    Loss(Signals, [VarId; 2], usize),
     Optimisers(Optimisers),
 }
 
@@ -105,13 +107,17 @@ impl Elaborator<'_> {
                 let call = self.called(name, loss, Box::new([]), place.span);
                 let inside = within(&place, name, 1, call);
                 let target = signals.loss.unwrap_or_else(|| self.loss_stream(train, &place));
-                let stage = Stage::Loss(signals, output);
+                let stage = Stage::Loss(signals, [output, sampled], self.draft.equations.len());
                 self.work.push(Work::Train(Box::new(Training { train, place, stage })));
                 self.enter(loss, inside, bindings, &[Some(target)]);
             }
-            Stage::Loss(signals, output) => {
+            Stage::Loss(signals, [output, sampled], first) => {
                 let loss = self.pop();
                 let span = self.program.train(train).span;
+                if self.compares(first, sampled, signals.gt) {
+                    let name = self.program.node(self.program.train(train).loss).name.clone();
+                    self.draft.losses.push(Loss { name, answer: output, wanted: signals.gt, span });
+                }
                 let annotation =
                     TypeAnnotation { var: loss, scalar: Scalar::Num, shape: None, span, formal: None };
                 self.draft.types.push(annotation);
@@ -138,7 +144,9 @@ impl Elaborator<'_> {
         let declared = program.train(train);
         let span = place.span;
         let parameters = self.draft.parameters.split_off(signals.n_parameters);
-        let step = self.step(signals, span);
+        let last = self.last_row(signals, span);
+        let step = last.map(|last| self.step(last, signals, span));
+        let n_rows = last.filter(|_| declared.mean).map(|last| self.n_rows(last, signals, span));
         let mut trained = Vec::new();
         for parameter in parameters {
             let [init, gradient, value] = [(); 3].map(|()| self.var(None, parameter.span));
@@ -152,6 +160,7 @@ impl Elaborator<'_> {
         let wish = Train {
             node: program.node(declared.node).name.clone(),
             loss,
+            n_rows,
             parameters: trained.iter().map(|(_, trained)| trained.clone()).collect(),
             is_bounded: step.is_some(),
         };
@@ -173,7 +182,12 @@ impl Elaborator<'_> {
             return;
         };
         let step = optimisers.step.or(trained.step).expect("one of both says when");
-        let streams = [trained.init, step, trained.gradient].map(Binding::Stream);
+        let (init, gradient) = (trained.init, trained.gradient);
+        let (step, gradient) = self.delayed(step, gradient, place.span);
+        let Some((_, trained)) = optimisers.parameters.get(optimisers.n_done) else {
+            unreachable!("it is there")
+        };
+        let streams = [init, step, gradient].map(Binding::Stream);
         let arguments = declared.arguments.iter().cloned().map(Binding::Static);
         let bindings = streams.into_iter().chain(arguments).collect();
         let value = trained.value;
@@ -191,6 +205,8 @@ impl Elaborator<'_> {
     fn remember(&mut self, train: TrainId, optimisers: &Optimisers) {
         let optimiser = self.program.node(self.program.train(train).optimiser);
         let (parameter, trained) = &optimisers.parameters[optimisers.n_done - 1];
+        // Names begin with that of the parameter, so only those of one optimiser can be equal.
+        let mut names: FxHashSet<String> = FxHashSet::default();
         for equation in &self.draft.equations[optimisers.first..] {
             let Kind::Fby { .. } = equation.kind else { continue };
             let name = self.draft.vars[equation.out.index()].name.as_deref();
@@ -200,23 +216,101 @@ impl Elaborator<'_> {
                 None => format!("_{}", equation.out.index()),
             };
             let mut name = format!("{parameter}/{local}");
-            while !self.memory_names.insert(name.clone()) {
+            while !names.insert(name.clone()) {
                 name.push('\'');
             }
             self.draft.memory.push(Named { name, var: equation.out });
         }
     }
 
-    /// When parameters move: at the first cycle of a segment or piece, if `bp` holds there.
-    fn step(&mut self, signals: &Signals, span: Span) -> Option<VarId> {
-        let last = match (signals.end, signals.cut) {
-            (None, None) => return None,
-            (Some(signal), None) | (None, Some(signal)) => signal,
-            (Some(end), Some(cut)) => self.write(None, Kind::Apply(Op::Or, Box::new([end, cut])), span),
-        };
+    /// The last cycle of a segment or piece; none if there are none.
+    fn last_row(&mut self, signals: &Signals, span: Span) -> Option<VarId> {
+        match (signals.end, signals.cut) {
+            (None, None) => None,
+            (Some(signal), None) | (None, Some(signal)) => Some(signal),
+            (Some(end), Some(cut)) => Some(self.write(None, Kind::Apply(Op::Or, Box::new([end, cut])), span)),
+        }
+    }
+
+    /// The cycle after the last one, and the first of all.
+    fn first_row(&mut self, last: VarId, span: Span) -> VarId {
         let truth = self.write(None, Kind::Const(Constant::Bool(true)), span);
-        let first = self.write(None, Kind::Fby { init: truth, next: last }, span);
-        Some(self.write(None, Kind::Apply(Op::And, Box::new([first, signals.bp])), span))
+        self.write(None, Kind::Fby { init: truth, next: last }, span)
+    }
+
+    /// When parameters move: at the first cycle of a segment or piece, if `bp` holds there.
+    fn step(&mut self, last: VarId, signals: &Signals, span: Span) -> VarId {
+        let first = self.first_row(last, span);
+        self.write(None, Kind::Apply(Op::And, Box::new([first, signals.bp])), span)
+    }
+
+    /// How many cycles of the segment or piece have a loss, at each of these cycles:
+    ///
+    /// ```text
+    /// rest = (if bp then 1 else 0) + (if last then 0 else (0 fby back rest))
+    /// all = if first then rest else (0 fby all)
+    /// ```
+    fn n_rows(&mut self, last: VarId, signals: &Signals, span: Span) -> VarId {
+        let first = self.first_row(last, span);
+        let number = |this: &mut Self, n: f64| this.write(None, Kind::Const(Constant::Num(n)), span);
+        let (rest, all) = (self.var(None, span), self.var(None, span));
+        for count in [rest, all] {
+            let shape = Some(Shape::scalar());
+            let annotation = TypeAnnotation { var: count, scalar: Scalar::Num, shape, span, formal: None };
+            self.draft.types.push(annotation);
+        }
+        let (one, none) = (number(self, 1.0), number(self, 0.0));
+        let this_row = self.write(None, Kind::Apply(Op::If, Box::new([signals.bp, one, none])), span);
+        let (behind, none) = (number(self, 0.0), number(self, 0.0));
+        let later = self.write(None, Kind::FbyBack { init: behind, next: rest }, span);
+        let later = self.write(None, Kind::Apply(Op::If, Box::new([last, none, later])), span);
+        self.write(Some(rest), Kind::Apply(Op::Add, Box::new([this_row, later])), span);
+        let before = number(self, 0.0);
+        let held = self.write(None, Kind::Fby { init: before, next: all }, span);
+        self.write(Some(all), Kind::Apply(Op::If, Box::new([first, rest, held])), span);
+        self.write(None, Kind::When { value: all, condition: signals.bp, polarity: Polarity::On }, span)
+    }
+
+    /// The step and the gradient of an optimiser, as much later as is given.
+    fn delayed(&mut self, step: VarId, gradient: VarId, span: Span) -> (VarId, VarId) {
+        let (mut step, mut gradient) = (step, gradient);
+        for _ in 0..self.delay {
+            let never = self.write(None, Kind::Const(Constant::Bool(false)), span);
+            step = self.write(None, Kind::Fby { init: never, next: step }, span);
+            let zero = self.write(None, Kind::Const(Constant::Num(0.0)), span);
+            gradient = self.write(None, Kind::Fby { init: zero, next: gradient }, span);
+        }
+        (step, gradient)
+    }
+
+    /// Whether an operation of the loss, element by element, has the answer and what it should be as operands.
+    fn compares(&self, first: usize, answer: VarId, wanted: VarId) -> bool {
+        let equations = &self.draft.equations[first..];
+        let mut copies: FxHashMap<VarId, VarId> = FxHashMap::default();
+        for equation in equations {
+            if let Kind::Apply(Op::Copy, operands) = &equation.kind {
+                copies.insert(equation.out, operands[0]);
+            }
+        }
+        let original = |var: VarId| {
+            let mut at = var;
+            // Streams may be copies of each other in a circle, which is an error elsewhere.
+            for _ in 0..copies.len() {
+                at = copies.get(&at).copied().unwrap_or(at);
+            }
+            at
+        };
+        let of_loss = |var: &VarId| {
+            let original = original(*var);
+            [original == answer, original == wanted]
+        };
+        equations.iter().any(|equation| match &equation.kind {
+            Kind::Apply(op, operands) if op.shape_rule() == ShapeRule::Broadcast => {
+                let found: Vec<[bool; 2]> = operands.iter().map(of_loss).collect();
+                found.iter().any(|[is_answer, _]| *is_answer) && found.iter().any(|[_, is_wanted]| *is_wanted)
+            }
+            _ => false,
+        })
     }
 }
 

@@ -9,9 +9,11 @@ use std::collections::VecDeque;
 use eddy_compile::emit::Shape;
 use eddy_compile::machine::{Machine, Trouble};
 use eddy_tensor::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::history::History;
 use super::program::Compilation;
+use super::simulated::learnt;
 use super::takeover::{Start, Takeover};
 use super::{Failure, Source};
 use crate::cell::Cell;
@@ -65,20 +67,34 @@ impl<'a> Compiled<'a> {
         compiled
     }
 
-    pub fn restore(&mut self, fby: VarId, value: &Value) {
-        self.machine.remember(fby, value);
-        self.restored.push((fby, value.clone()));
+    pub fn restore(&mut self, values: Vec<(VarId, Value)>) {
+        self.machine.remember(&values);
+        self.restored = values;
         self.start_rows();
+    }
+
+    /// So many streams of the last cycles are still to come when the trace ends: what the executor of plans finds out about them, it needs all
+    /// of their cycles for.
+    pub fn n_before_end(&self) -> usize {
+        match (&self.compilation.emitted.shape, self.source.flow.memory.is_empty()) {
+            (Shape::Late(_), false) => self.compilation.plan.max_lag(),
+            _ => 0,
+        }
+    }
+
+    pub fn near_end(&mut self) -> Result<(), Failure> {
+        let is_late = matches!(self.compilation.emitted.shape, Shape::Late(_));
+        if is_late && self.takeover.is_none() { self.take_over() } else { Ok(()) }
     }
 
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         self.machine.give(parameter, value);
     }
 
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
+    pub fn state(&self) -> Option<Vec<Option<Value>>> {
         match &self.takeover {
-            Some(takeover) => takeover.memory(fby),
-            None => self.machine.memory(fby),
+            Some(takeover) => takeover.state(),
+            None => Some(self.machine.memories(&learnt(self.source.flow))),
         }
     }
 
@@ -142,7 +158,9 @@ impl<'a> Compiled<'a> {
         let is_open = is_late || !self.machine.is_between_windows();
         if self.takeover.is_none() && is_open {
             let start = self.start();
-            let is_run = self.compilation.emitted.is_flushed && !is_late && self.flush();
+            // Compiled code moves on with anything where something is unknown: what outlives the trace must be known.
+            let is_known = self.compilation.is_state_known;
+            let is_run = self.compilation.emitted.is_flushed && !is_late && is_known && self.flush();
             if !is_run {
                 self.take_over_from(start)?;
             }
@@ -210,17 +228,18 @@ impl<'a> Compiled<'a> {
         let memories = self.compilation.emitted.memories.iter();
         let memories = memories.filter(|memory| memory.fby.index() < n_vars);
         if self.is_fresh {
-            let restored = |fby: VarId| self.restored.iter().rfind(|(known, _)| *known == fby);
-            let value = |fby: VarId| (fby, restored(fby).map(|(_, value)| value.clone()));
+            let restored: FxHashMap<VarId, &Value> =
+                self.restored.iter().map(|(fby, value)| (*fby, value)).collect();
+            let value = |fby: VarId| (fby, restored.get(&fby).map(|value| (*value).clone()));
             return Start { memories: memories.map(|memory| value(memory.fby)).collect(), late: None };
         }
         let mut start = std::mem::take(&mut self.start);
         start.late = start.late.or_else(|| self.machine.late_state());
-        for memory in memories {
-            if start.memories.iter().all(|(fby, _)| *fby != memory.fby) {
-                start.memories.push((memory.fby, self.machine.memory(memory.fby)));
-            }
-        }
+        let known: FxHashSet<VarId> = start.memories.iter().map(|(fby, _)| *fby).collect();
+        let mut others: Vec<VarId> = memories.map(|memory| memory.fby).collect();
+        others.retain(|fby| !known.contains(fby));
+        let values = self.machine.memories(&others);
+        start.memories.extend(others.into_iter().zip(values));
         start
     }
 
@@ -253,9 +272,7 @@ impl<'a> Compiled<'a> {
         self.is_fresh = false;
         self.machine.start_window();
         self.unchecked.clear();
-        for (fby, value) in memories {
-            self.machine.remember(fby, &value);
-        }
+        self.machine.remember(&memories);
         self.start_rows();
     }
 

@@ -26,6 +26,8 @@ pub struct Knowing {
     pub clocks: Clocks,
     /// For each output the position of its companion among the outputs, if it may be unknown.
     pub companions: Vec<Option<usize>>,
+    /// Whether no delay that outlives a trace may be unknown at its end.
+    pub is_state_known: bool,
 }
 
 /// Adds companions to all streams that may be unknown; none if it may not be known whether a stream is there.
@@ -57,9 +59,10 @@ pub fn knowing(flow: &Flow, clocks: &Clocks) -> Option<Knowing> {
             writer.flow.outputs.len() - 1
         }));
     }
+    let is_state_known = flow.memory.iter().all(|memory| companion[memory.var.index()].is_none());
     let Writer { flow, of_var } = writer;
     let clocks = Clocks::new(clocks.all().to_vec(), of_var, clocks.demanded().to_vec());
-    Some(Knowing { flow, clocks, companions })
+    Some(Knowing { flow, clocks, companions, is_state_known })
 }
 
 /// The streams that are needed and made of a `post`.

@@ -114,15 +114,32 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Before the first cycle: makes a `fby` remember something.
-    pub fn restore(&mut self, fby: VarId, value: Value) {
+    /// Before the first cycle: makes `fby`s remember something.
+    pub fn restore(&mut self, values: Vec<(VarId, Value)>) {
         if let Some(shadow) = &mut self.shadow {
-            shadow.restore(fby, &value);
+            shadow.restore(&values);
         }
         match &mut self.run {
-            Run::Simulated(run) => run.restore(fby, value),
-            Run::Compiled(run) => run.restore(fby, &value),
-            Run::Parts(run) => run.restore(fby, value),
+            Run::Simulated(run) => values.into_iter().for_each(|(fby, value)| run.restore(fby, value)),
+            Run::Compiled(run) => run.restore(values),
+            Run::Parts(_) => unreachable!("programs that learn are not split"),
+        }
+    }
+
+    /// How many cycles before the end of the trace [`near_end`](Self::near_end) is to be called.
+    pub fn n_before_end(&self) -> usize {
+        match &self.run {
+            Run::Compiled(run) => run.n_before_end(),
+            Run::Simulated(_) | Run::Parts(_) => 0,
+        }
+    }
+
+    /// The trace will end after [`n_before_end`](Self::n_before_end) more cycles, or after fewer. Without this call [`state`](Self::state) may
+    /// know less than it could.
+    pub fn near_end(&mut self) -> Result<(), Failure> {
+        match &mut self.run {
+            Run::Compiled(run) => run.near_end(),
+            Run::Simulated(_) | Run::Parts(_) => Ok(()),
         }
     }
 
@@ -166,9 +183,10 @@ impl<'a> Engine<'a> {
         Some(row)
     }
 
-    /// What a `fby` would be at its next activation, as far as that is known.
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
-        self.run.memory(fby)
+    /// At the end of the trace: what the `fby`s that outlive it (`Flow::memory`) remember after the last cycle at which all of them are known; one
+    /// that was never active has no value. None if there is no such cycle.
+    pub fn state(&self) -> Option<Vec<Option<Value>>> {
+        self.run.state()
     }
 
     /// Figures for `--stats`.
@@ -209,11 +227,11 @@ impl Run<'_> {
         }
     }
 
-    fn memory(&self, fby: VarId) -> Option<Value> {
+    fn state(&self) -> Option<Vec<Option<Value>>> {
         match self {
-            Run::Simulated(run) => run.memory(fby),
-            Run::Compiled(run) => run.memory(fby),
-            Run::Parts(run) => run.memory(fby),
+            Run::Simulated(run) => run.state(),
+            Run::Compiled(run) => run.state(),
+            Run::Parts(_) => unreachable!("programs that learn are not split"),
         }
     }
 

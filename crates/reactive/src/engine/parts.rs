@@ -138,12 +138,6 @@ impl<'a> Parts<'a> {
         self.parts.iter().position(|(part, ..)| part.is_own[var.index()])
     }
 
-    pub fn restore(&mut self, fby: VarId, value: Value) {
-        if let Some(owner) = self.owner(fby) {
-            self.parts[owner].1.restore(fby, value);
-        }
-    }
-
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         if let Some(owner) = self.owner(parameter) {
             self.parts[owner].1.give(parameter, value);
@@ -153,10 +147,6 @@ impl<'a> Parts<'a> {
     /// Whether the simulator runs some part now.
     pub fn is_simulated(&self) -> bool {
         self.parts.iter().any(|(_, engine, _)| engine.run.is_simulated())
-    }
-
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
-        self.parts[self.owner(fby)?].1.memory(fby)
     }
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {

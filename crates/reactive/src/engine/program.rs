@@ -29,6 +29,8 @@ pub struct Printed {
     sampled: Vec<(usize, Vec<(usize, bool)>)>,
     /// For each output the position of the one that says whether it is known; nothing if it always is.
     companions: Vec<Option<usize>>,
+    /// Whether all delays that outlive a trace are known at its end.
+    is_state_known: bool,
 }
 
 /// A program as machine code.
@@ -38,6 +40,7 @@ pub struct Compilation {
     pub(super) emitted: Emitted,
     pub(super) sampled: Vec<(usize, Vec<(usize, bool)>)>,
     pub(super) companions: Vec<Option<usize>>,
+    pub(super) is_state_known: bool,
     pub(super) library: Library,
     /// How long building took, if it was not done before.
     pub built_in: Option<f64>,
@@ -166,7 +169,8 @@ pub fn print_in_pieces(
         ..eddy_plan::Options::default()
     };
     let plan = with_failures(&mut flow, source.clocks, &options);
-    let Planned { flow, clocks, plan, companions } = all_known(flow, source.clocks, plan, &options);
+    let Planned { flow, clocks, plan, companions, is_state_known } =
+        all_known(flow, source.clocks, plan, &options);
     let per_cycle = plan.roots.iter().map(|root| root.memory.per_cycle()).max().unwrap_or(0);
     let most = source.options.max_window.unwrap_or(usize::MAX);
     let max_window = room(per_cycle, row_bytes(&flow), precision).min(most);
@@ -180,7 +184,7 @@ pub fn print_in_pieces(
         pieces,
     };
     let emitted = emit(&emit::Source { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
-    Ok(Printed { flow, plan, emitted, sampled, companions })
+    Ok(Printed { flow, plan, emitted, sampled, companions, is_state_known })
 }
 
 /// Plans what is shown, and what nobody reads but may have no value: a simulation stops there, so compiled code has to. What waits for later cycles
@@ -201,6 +205,7 @@ struct Planned<'a> {
     clocks: Cow<'a, Clocks>,
     plan: Plan,
     companions: Vec<Option<usize>>,
+    is_state_known: bool,
 }
 
 /// If a program is one window, at the end of which something is unknown: the same program with truth values that say what is.
@@ -212,26 +217,28 @@ fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan
     let may_be_unknown = plan.roots.iter().any(|root| !root.may_be_unknown.is_empty());
     if is_trace(&plan)
         && may_be_unknown
-        && let Some(Knowing { flow, clocks, companions }) = knowing(&flow, clocks)
+        && let Some(Knowing { flow, clocks, companions, is_state_known }) = knowing(&flow, clocks)
     {
         let plan = eddy_plan::plan(&flow, &clocks, options);
         if is_trace(&plan) {
-            return Planned { flow, clocks: Cow::Owned(clocks), plan, companions };
+            return Planned { flow, clocks: Cow::Owned(clocks), plan, companions, is_state_known };
         }
     }
-    Planned { flow, clocks: Cow::Borrowed(clocks), plan, companions: Vec::new() }
+    let (companions, is_state_known) = (Vec::new(), true);
+    Planned { flow, clocks: Cow::Borrowed(clocks), plan, companions, is_state_known }
 }
 
 impl Printed {
     /// With the machine code that was made of the text.
     pub fn opened(self, library: Library) -> Compilation {
-        let Printed { flow, plan, emitted, sampled, companions } = self;
+        let Printed { flow, plan, emitted, sampled, companions, is_state_known } = self;
         Compilation {
             flow,
             plan,
             emitted,
             sampled,
             companions,
+            is_state_known,
             library,
             split: None,
             built_in: None,

@@ -6,13 +6,15 @@ use eddy_tensor::Value;
 
 use super::{Failure, Source};
 use crate::cell::Cell;
-use crate::flow::VarId;
+use crate::flow::{Flow, VarId};
 use crate::simulate::{self, Contradiction, Simulation};
 
 /// A program that is simulated.
 pub struct Simulated<'a> {
     simulation: Simulation<'a>,
     shown: &'a [VarId],
+    /// Delays that outlive the trace.
+    outliving: Vec<VarId>,
     is_checked: bool,
     /// The number of the first cycle.
     start: u64,
@@ -27,12 +29,13 @@ impl<'a> Simulated<'a> {
     /// A program before a cycle.
     pub fn new(source: Source<'a>, start: u64) -> Simulated<'a> {
         let Source { flow, clocks, shown, options, is_checked, .. } = source;
-        // What nobody will see is computed while its cycle is open, and keeps none open.
-        let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().collect();
+        // Other streams are computed while their cycle is open, and keep none open.
+        let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().chain(learnt(flow)).collect();
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);
         Simulated {
             simulation,
             shown,
+            outliving: learnt(flow),
             is_checked,
             start,
             watched: None,
@@ -58,6 +61,12 @@ impl<'a> Simulated<'a> {
 
     pub fn memory(&self, fby: VarId) -> Option<Value> {
         self.simulation.memory(fby).cloned()
+    }
+
+    /// What the delays that outlive the trace remember; see [`Simulation::state`].
+    pub fn state(&self) -> Option<Vec<Option<Value>>> {
+        let (n_cycles, values) = self.simulation.state(&self.outliving)?;
+        (self.start + n_cycles > 0).then_some(values)
     }
 
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), Failure> {
@@ -158,6 +167,11 @@ impl<'a> Simulated<'a> {
             ("updates", self.simulation.n_firings()),
         ]
     }
+}
+
+/// The delays that outlive a trace.
+pub(super) fn learnt(flow: &Flow) -> Vec<VarId> {
+    flow.memory.iter().map(|memory| memory.var).collect()
 }
 
 /// A failure of a simulation that started at a later cycle.

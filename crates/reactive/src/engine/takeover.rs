@@ -9,7 +9,7 @@ use eddy_plan::execute::{self, Execution, LateState, Stop};
 use eddy_tensor::Value;
 
 use super::program::Compilation;
-use super::simulated::Simulated;
+use super::simulated::{Simulated, learnt};
 use super::{Failure, Source};
 use crate::cell::Cell;
 use crate::flow::VarId;
@@ -72,6 +72,10 @@ impl<'a> Takeover<'a> {
                 let execution = Execution::new(&compilation.flow, source.clocks, &compilation.plan);
                 let mut execution = execution.expect("compiled code has computed what does not change");
                 execution.resume(late).expect("the plan is one loop");
+                let learnt = learnt(source.flow);
+                if !learnt.is_empty() {
+                    execution.watch(&learnt).expect("the plan is one loop");
+                }
                 let n_shown = source.shown.len();
                 Run::Executed(Box::new(Executed { execution, n_shown, n_cycles: cycle, has_failed: false }))
             }
@@ -85,11 +89,11 @@ impl<'a> Takeover<'a> {
         Takeover { source, run, fbys, guard, is_forever }
     }
 
-    pub fn memory(&self, fby: VarId) -> Option<Value> {
+    /// What the delays that outlive the trace remember; see [`super::Engine::state`].
+    pub fn state(&self) -> Option<Vec<Option<Value>>> {
         match &self.run {
-            Run::Simulated(run) => run.memory(fby),
-            // Who asks for what was learnt asks at the end of an epoch, when nothing is late any more.
-            Run::Executed(run) => run.execution.memory(fby).cloned(),
+            Run::Simulated(run) => run.state(),
+            Run::Executed(run) => run.execution.state().map(<[_]>::to_vec),
         }
     }
 

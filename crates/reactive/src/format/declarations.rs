@@ -197,7 +197,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// `train N as M loss L optim O(args) segment truncate;`.
+    /// `train N as M loss L optim O(args) segment mean truncate;`.
     fn train(&mut self, train: &Train) {
         let range = self.tokens_of(train.span);
         self.group(range, CONTINUED);
@@ -209,7 +209,7 @@ impl<'a> Planner<'a> {
             self.join(self.tokens_of(ident.span).first - 1, Joint::Space);
         }
         self.items(self.program.exprs.items(train.arguments));
-        for flag in [train.segment, train.truncate].into_iter().flatten() {
+        for flag in [train.segment, train.mean, train.truncate].into_iter().flatten() {
             self.join(self.tokens_of(flag).first, Joint::Space);
         }
     }

@@ -3,10 +3,12 @@
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::init::SplitMix64;
 use eddy_tensor::{Data, Scalar, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::trace::{Sign, Trace, run, run_flow, value};
 use crate::cell::Cell;
-use crate::flow::{Flow, Kind, VarId};
+use crate::codes;
+use crate::flow::{Equation, Flow, Kind, VarId};
 use crate::parameters;
 use crate::prepare::Prepared;
 
@@ -38,6 +40,8 @@ pub(super) struct Entry {
     pub difference: f64,
     /// Whether the slopes to the left and to the right are different here, and the adjoint is between them.
     pub is_kink: bool,
+    /// Whether both say something about it: a known output depends on it, and the adjoint is known at all cycles.
+    pub is_checked: bool,
 }
 
 impl Entry {
@@ -54,8 +58,21 @@ pub(super) struct Entries {
     /// How many there are in all.
     pub n_all: usize,
     pub n_cycles: usize,
+    /// How many cells of outputs there are, and how many of them are not known.
+    pub n_cells: usize,
+    pub n_unknown: usize,
     /// What could not be measured.
     pub notes: Vec<String>,
+}
+
+/// An entry of a place, and what `adj_N` says about it.
+#[derive(Clone, Copy)]
+struct Adjoint {
+    place: Place,
+    index: usize,
+    adjoint: f64,
+    /// Whether the adjoint is known at all cycles.
+    is_whole: bool,
 }
 
 /// A node, its adjoint, and a trace.
@@ -67,13 +84,15 @@ pub(super) struct Measure<'a> {
     span: Span,
     parameters: Vec<(String, Value)>,
     weights: Weights,
+    n_cells: usize,
+    n_unknown: usize,
 }
 
 /// The weight of each `num` output at each cycle; none where the output is not known.
 type Weights = Vec<(VarId, Vec<Option<Value>>)>;
 
 /// A number that can be varied: an input at a cycle, or a parameter.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Input(usize, usize),
     Parameter(usize),
@@ -88,13 +107,15 @@ impl<'a> Measure<'a> {
         span: Span,
     ) -> Result<Self, Vec<Diagnostic>> {
         let parameters = initial_parameters(&primal.flow, seed);
-        let mut measure = Measure { primal, derived, trace, seed, span, parameters, weights: Vec::new() };
-        measure.weights = measure.weights()?;
+        let (weights, n_cells, n_unknown) = (Vec::new(), 0, 0);
+        let mut measure =
+            Measure { primal, derived, trace, seed, span, parameters, weights, n_cells, n_unknown };
+        measure.weigh()?;
         Ok(measure)
     }
 
-    /// Random weights where outputs are known numbers.
-    fn weights(&self) -> Result<Weights, Vec<Diagnostic>> {
+    /// Random weights where outputs are known numbers; at least one must be.
+    fn weigh(&mut self) -> Result<(), Vec<Diagnostic>> {
         let flow = &self.primal.flow;
         let simulation = run(self.primal, &self.trace, self.seed)?;
         let mut weights = Vec::new();
@@ -106,8 +127,86 @@ impl<'a> Measure<'a> {
                 Some(value(&flow.var(*output).ty, Sign::Both, random))
             };
             weights.push((*output, (0..self.trace.n_cycles).map(weight).collect()));
+            for cycle in 0..self.trace.n_cycles {
+                let cell = simulation.cell(cycle as u64, *output);
+                self.n_cells += usize::from(*cell != Cell::Absent);
+                self.n_unknown += usize::from(!cell.is_final());
+            }
         }
-        Ok(weights)
+        self.weights = weights;
+        if self.n_cells > 0 && self.n_cells == self.n_unknown {
+            let title =
+                format!("every output is unknown: all {} output cells wait for later cycles", self.n_cells);
+            let help = "give more cycles with `--cycles N`, or data with `--in FILE` in which the conditions that the node waits for come true";
+            return Err(vec![Diagnostic::error(codes::GRADIENT, self.span, title).help(help)]);
+        }
+        Ok(())
+    }
+
+    /// Whether outputs say something about an entry: one that is known depends on it, or none at all does.
+    fn is_seen(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
+        Ok(self.is_seen_by_known(place)? || !self.is_seen_by_unknown(place)?)
+    }
+
+    /// Whether an output that is known depends on an entry: with the entry unknown, it is not known.
+    fn is_seen_by_known(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
+        let (mut flow, mut trace) = (self.primal.flow.clone(), self.trace.clone());
+        give(&mut flow, &self.parameters, self.span)?;
+        match place {
+            Place::Input(number, cycle) => trace.rows[number][cycle] = Cell::Present,
+            Place::Parameter(number) => {
+                let var = flow.parameters[number].var;
+                let definition = flow.definitions()[var.index()].expect("a parameter has an equation");
+                // What waits for its own future is never known.
+                flow.equations[definition].kind = Kind::Post(var);
+            }
+        }
+        let simulation = run_flow(&flow, &self.primal.clocks, &trace, self.seed)?;
+        let is_lost = |(output, weights): &(VarId, Vec<Option<Value>>)| {
+            let mut known = weights.iter().enumerate().filter(|(_, weight)| weight.is_some());
+            known.any(|(cycle, _)| simulation.cell(cycle as u64, *output).value().is_none())
+        };
+        Ok(self.weights.iter().any(is_lost))
+    }
+
+    /// Whether a cell of an output that is not known can depend on an entry, by the equations.
+    fn is_seen_by_unknown(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
+        let flow = &self.primal.flow;
+        let simulation = run(self.primal, &self.trace, self.seed)?;
+        let mut readers: Vec<Vec<&Equation>> = vec![Vec::new(); flow.vars.len()];
+        for equation in &flow.equations {
+            equation.kind.operands().for_each(|operand| readers[operand.index()].push(equation));
+        }
+        let mut todo: Vec<(VarId, usize)> = match place {
+            Place::Input(number, cycle) => vec![(flow.inputs[number], cycle)],
+            Place::Parameter(number) => {
+                (0..self.trace.n_cycles).map(|cycle| (flow.parameters[number].var, cycle)).collect()
+            }
+        };
+        let mut found: FxHashSet<(VarId, usize)> = FxHashSet::default();
+        while let Some((var, cycle)) = todo.pop() {
+            if !found.insert((var, cycle)) {
+                continue;
+            }
+            for Equation { out, kind, .. } in readers[var.index()].iter().copied() {
+                let is_there = |cycle: &usize| *simulation.cell(*cycle as u64, *out) != Cell::Absent;
+                let at = match kind {
+                    Kind::Fby { next, .. } if *next == var => (cycle + 1..self.trace.n_cycles).find(is_there),
+                    Kind::FbyBack { next, .. } | Kind::Post(next) if *next == var => {
+                        (0..cycle).rev().find(is_there)
+                    }
+                    _ => Some(cycle),
+                };
+                todo.extend(at.map(|at| (*out, at)));
+            }
+        }
+        let is_unknown = |(output, _): &(VarId, Vec<Option<Value>>)| {
+            let mut cycles = 0..self.trace.n_cycles;
+            cycles.any(|cycle| {
+                found.contains(&(*output, cycle)) && !simulation.cell(cycle as u64, *output).is_final()
+            })
+        };
+        Ok(self.weights.iter().any(is_unknown))
     }
 
     /// The weighted sum of the outputs.
@@ -134,7 +233,8 @@ impl<'a> Measure<'a> {
         give(&mut flow, &self.parameters, self.span)?;
         let simulation = run_flow(&flow, &self.derived.clocks, &self.trace_of_adjoint(), self.seed)?;
         let mut notes = Vec::new();
-        let mut all: Vec<(Place, usize, f64)> = Vec::new();
+        let mut all: Vec<Adjoint> = Vec::new();
+        let mut n_unknown = 0;
         let n_outputs = self.primal.flow.outputs.len();
         let mut outputs = self.derived.flow.outputs[n_outputs..].iter();
         for (number, input) in self.primal.flow.inputs.iter().enumerate() {
@@ -143,10 +243,16 @@ impl<'a> Measure<'a> {
             }
             let Some(output) = outputs.next() else { break };
             for cycle in 0..self.trace.n_cycles {
-                let adjoint = simulation.cell(cycle as u64, *output);
-                if let (Cell::Value(_), Some(value)) = (&self.trace.rows[number][cycle], adjoint.value()) {
-                    let entries = numbers(value).into_iter().enumerate();
-                    all.extend(entries.map(|(index, x)| (Place::Input(number, cycle), index, x)));
+                let Cell::Value(given) = &self.trace.rows[number][cycle] else { continue };
+                match simulation.cell(cycle as u64, *output) {
+                    Cell::Value(value) => {
+                        let (place, entries) =
+                            (Place::Input(number, cycle), numbers(value).into_iter().enumerate());
+                        let entry = |(index, adjoint)| Adjoint { place, index, adjoint, is_whole: true };
+                        all.extend(entries.map(entry));
+                    }
+                    Cell::Absent => {}
+                    Cell::Unknown | Cell::Present | Cell::Error => n_unknown += given.n_elements(),
                 }
             }
         }
@@ -160,25 +266,47 @@ impl<'a> Measure<'a> {
                 continue;
             }
             let n = self.primal.flow.var(parameter.var).ty.shape.iter().product();
-            let mut sums = vec![0.0; n];
+            let (mut sums, mut is_whole) = (vec![0.0; n], true);
             for cycle in 0..self.trace.n_cycles {
-                if let Some(value) = simulation.cell(cycle as u64, *output).value() {
+                let cell = simulation.cell(cycle as u64, *output);
+                is_whole &= cell.is_final();
+                if let Some(value) = cell.value() {
                     for (sum, x) in sums.iter_mut().zip(numbers(value)) {
                         *sum += x;
                     }
                 }
             }
-            all.extend(sums.into_iter().enumerate().map(|(index, x)| (Place::Parameter(number), index, x)));
+            let place = Place::Parameter(number);
+            let entry = |(index, adjoint)| Adjoint { place, index, adjoint, is_whole };
+            all.extend(sums.into_iter().enumerate().map(entry));
         }
-        let n_all = all.len();
-        let chosen = self.sample(all);
-        let measured: Result<Vec<Entry>, _> =
-            chosen.into_iter().map(|(place, index, adjoint)| self.entry(place, index, adjoint)).collect();
-        Ok(Entries { measured: measured?, n_all, n_cycles: self.trace.n_cycles, notes })
+        let n_all = all.len() + n_unknown;
+        let mut measured = Vec::new();
+        let mut seen: FxHashMap<Place, bool> = FxHashMap::default();
+        for adjoint in self.sample(all) {
+            let mut entry = self.entry(adjoint)?;
+            if self.n_unknown > 0 {
+                let is_seen = match seen.get(&adjoint.place) {
+                    // Zeros on both sides may only say that nothing is known of what depends on it.
+                    _ if entry.adjoint != 0.0 || entry.difference != 0.0 => true,
+                    Some(is_seen) => *is_seen,
+                    None => {
+                        let is_seen = self.is_seen(adjoint.place)?;
+                        seen.insert(adjoint.place, is_seen);
+                        is_seen
+                    }
+                };
+                let is_equal = entry.error() < super::TOLERANCE;
+                entry.is_checked = is_seen && (adjoint.is_whole || is_equal);
+            }
+            measured.push(entry);
+        }
+        let (n_cells, n_unknown) = (self.n_cells, self.n_unknown);
+        Ok(Entries { measured, n_all, n_cycles: self.trace.n_cycles, n_cells, n_unknown, notes })
     }
 
     /// All of them, or some that are spread over them: each takes two runs.
-    fn sample(&self, mut all: Vec<(Place, usize, f64)>) -> Vec<(Place, usize, f64)> {
+    fn sample(&self, mut all: Vec<Adjoint>) -> Vec<Adjoint> {
         let run = 2 * self.primal.flow.equations.len() * self.trace.n_cycles;
         let max = (MAX_WORK / run.max(1)).clamp(MIN_ENTRIES, MAX_ENTRIES);
         let mut random = SplitMix64::new("entries", self.seed);
@@ -210,7 +338,7 @@ impl<'a> Measure<'a> {
         trace
     }
 
-    fn entry(&self, place: Place, index: usize, adjoint: f64) -> Result<Entry, Vec<Diagnostic>> {
+    fn entry(&self, Adjoint { place, index, adjoint, .. }: Adjoint) -> Result<Entry, Vec<Diagnostic>> {
         let flow = &self.primal.flow;
         let (name, var, cycle, value) = match place {
             Place::Input(number, cycle) => {
@@ -238,6 +366,7 @@ impl<'a> Measure<'a> {
             adjoint,
             difference: (up - down) / (2.0 * step),
             is_kink: is_kink(left, right, adjoint),
+            is_checked: true,
         })
     }
 

@@ -17,11 +17,14 @@ pub(super) fn answer(
     tolerance: f64,
     span: Span,
 ) -> Result<String, Vec<Diagnostic>> {
-    let (kinks, mut worst): (Vec<&Entry>, Vec<&Entry>) =
-        entries.measured.iter().partition(|entry| entry.is_kink);
+    let (checked, unchecked): (Vec<&Entry>, Vec<&Entry>) =
+        entries.measured.iter().partition(|entry| entry.is_checked);
+    let (kinks, mut worst): (Vec<&Entry>, Vec<&Entry>) = checked.into_iter().partition(|entry| entry.is_kink);
     worst.sort_by(|a, b| b.error().total_cmp(&a.error()));
     if worst.is_empty() || entries.n_cycles == 0 {
-        let title = if kinks.is_empty() {
+        let title = if kinks.is_empty() && !unchecked.is_empty() {
+            format!("no number is checked: no known output of `{node}` depends on one")
+        } else if kinks.is_empty() {
             format!("`{node}` has no number that could be varied")
         } else {
             format!("all numbers that `{node}` depends on are at kinks; give other data with `--in FILE`")
@@ -66,6 +69,13 @@ pub(super) fn answer(
             text,
             "note: {n} at a kink, with an adjoint between the slopes to the left and to the right"
         );
+    }
+    if entries.n_unknown > 0 {
+        let _ = writeln!(text, "note: {} of {} output cells are unknown", entries.n_unknown, entries.n_cells);
+    }
+    if !unchecked.is_empty() {
+        let n = count(unchecked.len(), "entry is", "entries are");
+        let _ = writeln!(text, "note: {n} not checked: no known output says anything about it");
     }
     for note in &entries.notes {
         let _ = writeln!(text, "note: {note}");

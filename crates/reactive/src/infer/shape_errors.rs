@@ -5,7 +5,7 @@ use eddy_tensor::{Op, Shape};
 
 use super::classes::{Conflict, Origin};
 use crate::codes;
-use crate::draft::{Alike, Draft, TypeAnnotation};
+use crate::draft::{Alike, Draft, Loss, TypeAnnotation};
 use crate::flow::{Equation, Kind, Labels, VarId, in_instances};
 
 pub(super) struct ShapeErrors<'a> {
@@ -25,6 +25,28 @@ impl ShapeErrors<'_> {
             known.0, new.0
         );
         Box::new(self.with_origins(alike.span, &title, [known, new]))
+    }
+
+    /// A loss compares streams of different shapes.
+    pub fn loss(&self, loss: &Loss, found: Vec<Learnt>) -> Box<Diagnostic> {
+        let shapes: Vec<String> = found.iter().map(|(shape, _)| shape.to_string()).collect();
+        let (answer, wanted) = (self.labels.label(loss.answer), self.labels.label(loss.wanted));
+        let title = match shapes.as_slice() {
+            [answered, expected] => format!(
+                "the loss `{}` compares `{answer}` of shape {answered} with `{wanted}` of shape {expected}",
+                loss.name
+            ),
+            _ => format!(
+                "the loss `{}` compares `{answer}` and `{wanted}`, which have different shapes",
+                loss.name
+            ),
+        };
+        let diagnostic = self.with_origins(loss.span, &title, found);
+        let reason = "a loss that compares element by element stretches neither side: each element would be compared with others than its own";
+        let help = format!(
+            "give both the same shape, or let the loss name the part that it means, such as `{answer}[0]`"
+        );
+        Box::new(diagnostic.reason(reason).help(help))
     }
 
     /// A written shape contradicts one that is written elsewhere: for the same stream, or for an argument or a result.

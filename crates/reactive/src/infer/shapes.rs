@@ -220,6 +220,7 @@ impl<'a> Inference<'a> {
     /// Spreads and assumes until all is known.
     fn solve(&mut self) -> Step {
         self.spread()?;
+        self.meet_losses()?;
         // From here on something is assumed; with another shape of these inputs the program may be right.
         let inputs = self.draft.inputs.iter().copied();
         self.defaulted = inputs.filter(|input| self.classes.get(*input).is_none()).collect();
@@ -237,6 +238,7 @@ impl<'a> Inference<'a> {
             }
         }
         for input in &self.draft.inputs {
+            self.meet_losses()?;
             if self.classes.get(*input).is_none() {
                 self.assume_scalar(*input);
                 self.spread()?;
@@ -247,6 +249,20 @@ impl<'a> Inference<'a> {
         for var in (0..self.draft.vars.len()).map(VarId::new) {
             if self.classes.get(var).is_none() {
                 self.assume_scalar(var);
+                self.spread()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an answer should be has the shape of the answer, unless it has one of its own.
+    fn meet_losses(&mut self) -> Step {
+        let draft = self.draft;
+        for loss in &draft.losses {
+            if let (Some(shape), None) = (self.classes.get(loss.answer), self.classes.get(loss.wanted)) {
+                let learnt = self.classes.set(loss.wanted, shape, loss.span);
+                assert!(learnt.is_ok(), "nothing was known about it");
+                self.tell(loss.wanted, true);
                 self.spread()?;
             }
         }
@@ -428,6 +444,14 @@ impl<'a> Inference<'a> {
 
     /// Every rule holds; what was assumed may turn out wrong.
     fn check(&mut self) -> Step {
+        let draft = self.draft;
+        for loss in &draft.losses {
+            let (answer, wanted) = (self.classes.get(loss.answer), self.classes.get(loss.wanted));
+            if answer != wanted {
+                let found = self.known_shapes([loss.answer, loss.wanted].into_iter());
+                return Err(self.errors.loss(loss, found));
+            }
+        }
         for (number, equation) in self.draft.equations.iter().enumerate() {
             if let Kind::Apply(op, operands) = &equation.kind {
                 self.forwards(number, op, operands)?;

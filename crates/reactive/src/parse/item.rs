@@ -101,7 +101,7 @@ impl Parser<'_> {
         Some(token.span)
     }
 
-    /// `train N as M loss L optim O(args) [segment] [truncate];`.
+    /// `train N as M loss L optim O(args) [segment [mean]] [truncate];`.
     fn train(&mut self) {
         let start = self.advance().span;
         let head = self.at;
@@ -136,9 +136,10 @@ impl Parser<'_> {
         }
         let arguments = self.program.exprs.list(arguments);
         let segment = self.flag("segment");
+        let mean = if segment.is_some() { self.flag("mean") } else { None };
         let truncate = self.flag("truncate");
         let span = self.since(start);
-        Some(Train { at: start, node, ident, loss, optimiser, arguments, segment, truncate, span })
+        Some(Train { at: start, node, ident, loss, optimiser, arguments, segment, mean, truncate, span })
     }
 
     fn train_part(&mut self, word: &'static str, what: &str) -> Option<Ident> {
@@ -172,6 +173,7 @@ impl Parser<'_> {
         let after = self.previous().span.after();
         let is_next = self.begins_item() || self.token().kind == TokenKind::End;
         let is_segment = self.sees_word("segment");
+        let is_mean = self.sees_word("mean");
         let complaint = self.complain("`;`");
         if is_next {
             complaint.edit(format!("{what} ends with `;`"), after, ";", Confidence::Maybe);
@@ -179,6 +181,10 @@ impl Parser<'_> {
         }
         if is_segment {
             complaint.help("`segment` stands before `truncate`");
+        } else if is_mean {
+            complaint.help(
+                "`mean` stands behind `segment`: the gradient of a sequence is then the mean over its rows",
+            );
         }
         self.skip_declaration();
     }

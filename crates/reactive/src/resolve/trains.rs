@@ -59,6 +59,7 @@ impl Resolver<'_> {
             optimiser,
             arguments,
             segment: train.segment.is_some(),
+            mean: train.mean.is_some(),
             truncate: train.truncate.is_some(),
         })
     }

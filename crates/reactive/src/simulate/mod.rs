@@ -98,6 +98,8 @@ enum Past {
 pub struct Simulation<'a> {
     flow: &'a Flow,
     tables: Tables,
+    /// For each stream the number of its equation.
+    definitions: Vec<Option<usize>>,
     window: Window,
     options: Options,
     /// Streams that the environment demands, and the numbers of the inputs whose presence decides; without any, they are always
@@ -138,6 +140,7 @@ impl<'a> Simulation<'a> {
         }
         Simulation {
             flow,
+            definitions: flow.definitions(),
             window: Window::new(flow.vars.len(), flow.equations.len(), n_delays),
             tables,
             options,
@@ -186,8 +189,38 @@ impl<'a> Simulation<'a> {
         last.or(past)
     }
 
+    /// What some `fby`s would be at their next activation after the last cycle at which all of them are known; one that was never active has no
+    /// value. Tells how many cycles that is after; none if there is no such cycle, from the one before the window on.
+    pub fn state(&self, fbys: &[VarId]) -> Option<(u64, Vec<Option<Value>>)> {
+        let delays: Vec<(usize, VarId)> = fbys.iter().filter_map(|fby| self.fby_of(*fby)).collect();
+        let past = |number: usize| &self.past[self.tables.delay(number)];
+        let is_forgotten = |(number, _): &(usize, VarId)| matches!(past(*number), Past::Forgotten);
+        let mut is_unknown: Vec<bool> = delays.iter().map(is_forgotten).collect();
+        let mut n_unknown = is_unknown.iter().filter(|is_unknown| **is_unknown).count();
+        let mut end = (n_unknown == 0).then_some(self.window.first());
+        for cycle in self.window.first()..self.window.end() {
+            for ((_, next), is_unknown) in delays.iter().zip(&mut is_unknown) {
+                let is_value = match self.cell(cycle, *next) {
+                    Cell::Absent => continue,
+                    cell => cell.value().is_some(),
+                };
+                n_unknown = n_unknown + usize::from(!is_value) - usize::from(*is_unknown);
+                *is_unknown = !is_value;
+            }
+            if n_unknown == 0 {
+                end = Some(cycle + 1);
+            }
+        }
+        let cycles = self.window.first()..end?;
+        let value = |(number, next): &(usize, VarId)| {
+            let newest = cycles.clone().rev().find_map(|cycle| self.cell(cycle, *next).value());
+            newest.or(if let Past::Value(value) = past(*number) { Some(value) } else { None }).cloned()
+        };
+        Some((cycles.end, delays.iter().map(value).collect()))
+    }
+
     fn fby_of(&self, var: VarId) -> Option<(usize, VarId)> {
-        let number = self.flow.equations.iter().position(|equation| equation.out == var)?;
+        let number = self.definitions[var.index()]?;
         match self.flow.equations[number].kind {
             Kind::Fby { next, .. } => Some((number, next)),
             _ => None,

@@ -24,6 +24,8 @@ pub(super) struct Dataset {
     units: Vec<Range<usize>>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// A hash of all cells, as they were read.
+    pub hash: String,
 }
 
 /// What may be shuffled.
@@ -71,6 +73,7 @@ impl Dataset {
     ) -> Dataset {
         let mut notes = Vec::new();
         let n_rows = rows.len();
+        let hash = hash(&rows);
         let is_silent = |rows: &[Vec<Cell>], input: usize| rows.iter().all(|row| row[input] == Cell::Absent);
         let ends = (signals.end, options.sequence, "where sequences end, so they are one", "--sequence");
         let cuts = (signals.cut, options.cut, "where gradients are cut, so they are not", "--cut");
@@ -111,7 +114,7 @@ impl Dataset {
         if let (Unit::Sequence, Some(bp), None) = (unit, signals.bp, signals.cut) {
             notes.extend(unmoved(&rows, &units, bp));
         }
-        Dataset { rows, units, notes }
+        Dataset { rows, units, notes, hash }
     }
 
     pub fn n_rows(&self) -> usize {
@@ -145,6 +148,27 @@ impl Dataset {
         }
         order
     }
+}
+
+/// A hash of all cells.
+fn hash(rows: &[Vec<Cell>]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for cell in rows.iter().flatten() {
+        let Some(value) = cell.value() else {
+            hasher.update(if *cell == Cell::Absent { b"-" } else { b"?" });
+            continue;
+        };
+        hasher.update(value.ty().to_string().as_bytes());
+        for element in value.elements() {
+            match element {
+                Value::Num(x) => hasher.update(&x.to_bits().to_le_bytes()),
+                Value::Int(n) => hasher.update(&n.to_le_bytes()),
+                Value::Bool(truth) => hasher.update(&[u8::from(truth)]),
+                _ => &mut hasher,
+            };
+        }
+    }
+    hasher.finalize().to_hex().to_string()
 }
 
 /// Says something at each row, or nothing where there are no data.

@@ -5,14 +5,22 @@
 //!
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
 //! * [`batches`]: which of them are learnt from at once.
-//! * [`mod@trainer`]: epochs and validation.
-//! * [`divergence`]: where the first number that is none came from.
+//! * [`mod@trainer`]: epochs and validation; [`pass`]: one pass over some rows.
+//! * [`registers`]: what outlives an epoch.
+//! * [`unknown`]: rows without a known loss; [`waits`]: what they wait for; [`delay`]: how late gradients must be so that nothing waits.
+//! * [`divergence`]: where the first NaN or infinity arose; [`growth`]: losses on the way there.
 
 mod batches;
 mod dataset;
+mod delay;
 mod divergence;
+mod growth;
+mod pass;
+mod registers;
 mod signals;
 mod trainer;
+mod unknown;
+mod waits;
 
 use eddy_language::{Data, TrainOptions};
 use eddy_syntax::{Diagnostic, Sources};

@@ -2,23 +2,26 @@
 
 mod shadow;
 
-use eddy_language::{Comparison, Data, Plan, Progress, TrainOptions, Trainer};
+use eddy_language::{BatchLoss, Comparison, Data, Measured, Plan, Progress, TrainOptions, Trainer};
 use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::Value;
-use rustc_hash::FxHashMap;
 
 use super::batches;
 use super::dataset::{Dataset, Unit};
+use super::delay;
 use super::divergence;
+use super::pass::Pass;
+use super::registers::Registers;
 use super::signals::Signals;
+use super::unknown::{Unknown, refusal};
+use super::waits;
+use crate::causality::{Verdict, causality_of};
 use crate::cell::Cell;
 use crate::codes;
 use crate::command_line::Told;
-
 use crate::elaborate::{Given, Interface, elaborate};
 use crate::engine::choose::{Choice, choose};
-use crate::engine::{Compilation, Engine, Failure, Source};
-use crate::errors;
+use crate::engine::{Compilation, Engine, Source};
 use crate::flow::{Constant, Flow, Kind, VarId};
 use crate::parameters;
 use crate::prepare::{Checks, Prepared, prepare};
@@ -29,18 +32,20 @@ use crate::stream::{Columns, hints};
 /// A node that is being trained.
 pub struct NodeTrainer {
     name: String,
-    model: String,
+    program: Program,
+    callable: Callable,
+    given: Given,
     span: Span,
     prepared: Prepared,
-    /// The output that is the loss.
+    /// The output that is the loss, and how far ahead it looks.
     loss: VarId,
+    verdict: Option<Verdict>,
     data: Dataset,
     unit: Unit,
     is_shuffled: bool,
     options: simulate::Options,
     checkpoints: bool,
-    /// The state of optimisers, by its name; empty before the first epoch.
-    memory: FxHashMap<String, Value>,
+    registers: Registers,
     validation: Option<Validation>,
     /// The node as machine code, if it is.
     compilation: Option<Compilation>,
@@ -56,6 +61,7 @@ pub struct NodeTrainer {
 struct Validation {
     prepared: Prepared,
     loss: VarId,
+    verdict: Option<Verdict>,
     data: Dataset,
     compilation: Option<Compilation>,
 }
@@ -73,7 +79,8 @@ impl NodeTrainer {
         let (name, span) = (program.name_of(&callable), program.span_of(&callable));
         let Told { constants, interface, .. } =
             Told::read(&program, &callable, sources, &options.constants, &[])?;
-        let given = Given { constants, batch: options.batch, ..Given::default() };
+        let (batch, batch_loss) = (options.batch, options.batch_loss);
+        let given = Given { constants, batch, batch_loss, ..Given::default() };
         let signals = Signals::of(&program, &callable, &given);
         let unit = unit(&program, &callable, signals, &given)?;
         let (prepared, rows) = read(&program, &callable, &given, &interface, sources, data)?;
@@ -82,30 +89,36 @@ impl NodeTrainer {
         signals.check(&rows, "the data", &prepared.flow, span)?;
         let mut data = Dataset::new(rows, signals, unit, options, &prepared.flow);
         batches::check(&mut data, &prepared, unit, options, span)?;
-        // The loss of the data for validation is measured stream by stream.
-        let given = Given { batch: None, ..given };
         let validation = match (callable.base, validation.is_empty()) {
             (_, true) => None,
             (Base::Train(train), false) if callable.modes.is_empty() => {
+                // The loss of the data for validation is measured stream by stream.
+                let given = Given { batch: None, ..given.clone() };
                 let test: Callable = Base::Test(train).into();
                 let (prepared, rows) = read(&program, &test, &given, &interface, sources, validation)?;
                 let loss = loss_of(&test, &interface, &prepared.flow, span)?;
                 signals.check(&rows, "the data for validation", &prepared.flow, span)?;
                 let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
-                Some(Validation { prepared, loss, data, compilation: None })
+                let verdict = causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok();
+                Some(Validation { prepared, loss, verdict, data, compilation: None })
             }
             _ => {
                 let title = format!("`{name}` is no node that a `train` declares: it cannot be validated");
                 return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
             }
         };
+        let registers = Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, (&name, span))
+            .map_err(|diagnostic| vec![*diagnostic])?;
         let mut trainer = NodeTrainer {
             end: signals.end,
             words: shadow::command(&name, options),
             name,
-            model: model(&program, &callable),
+            program,
+            callable,
+            given,
             span,
             loss,
+            verdict: causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok(),
             data,
             unit,
             is_shuffled: options.shuffle && unit != Unit::Whole,
@@ -116,13 +129,12 @@ impl NodeTrainer {
                 single: false,
             },
             checkpoints: options.checkpoints,
-            memory: FxHashMap::default(),
+            registers,
             validation,
             prepared,
             compilation: None,
             notes: Vec::new(),
         };
-        trainer.check_parameters()?;
         trainer.compile(options);
         Ok(trainer)
     }
@@ -140,59 +152,6 @@ impl NodeTrainer {
         }
     }
 
-    /// Each parameter must be what an optimiser remembers: else its value at the end of an epoch is not known.
-    fn check_parameters(&self) -> Result<(), Vec<Diagnostic>> {
-        let flow = &self.prepared.flow;
-        if flow.memory.is_empty() {
-            let title = format!("the node `{}` learns nothing: no parameter of it is trained", self.name);
-            return Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, self.span, title)]);
-        }
-        for parameter in &flow.parameters {
-            if self.memory_of(parameter.var).is_none() {
-                let title = format!(
-                    "the optimiser of the parameter `{}` does not keep it in a `fby`",
-                    parameter.name
-                );
-                let help = "an optimiser ends in `p = init fby p1;`, with p1 the value after the step";
-                let span = flow.var(parameter.var).span;
-                return Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title).help(help)]);
-            }
-        }
-        Ok(())
-    }
-
-    /// The name of the state that a parameter is, through copies.
-    fn memory_of(&self, parameter: VarId) -> Option<&str> {
-        let flow = &self.prepared.flow;
-        let definitions = flow.definitions();
-        let mut at = parameter;
-        loop {
-            if let Some(memory) = flow.memory.iter().find(|memory| memory.var == at) {
-                return Some(&memory.name);
-            }
-            match &flow.equations[definitions[at.index()]?].kind {
-                Kind::Apply(eddy_tensor::Op::Copy, operands) => at = operands[0],
-                _ => return None,
-            }
-        }
-    }
-
-    /// The value of a parameter before anything was learnt.
-    fn initial(&self, parameter: VarId) -> Option<Value> {
-        let flow = &self.prepared.flow;
-        let definitions = flow.definitions();
-        let mut at = parameter;
-        for _ in 0..flow.equations.len() {
-            match &flow.equations[definitions[at.index()]?].kind {
-                Kind::Apply(eddy_tensor::Op::Copy, operands) => at = operands[0],
-                Kind::Fby { init, .. } => at = *init,
-                Kind::Const(constant) => return Some(constant.value(&flow.var(at).ty, self.options.seed)),
-                _ => return None,
-            }
-        }
-        None
-    }
-
     fn source(&self) -> Source<'_> {
         Source { checkpoints: self.checkpoints, ..source(&self.prepared, &self.loss, self.options) }
     }
@@ -200,25 +159,23 @@ impl NodeTrainer {
     /// An epoch before its first row.
     fn start(&self) -> Engine<'_> {
         let mut engine = Engine::new(self.source(), self.compilation.as_ref());
-        for (var, value) in self.remembered() {
-            engine.restore(var, value);
-        }
+        engine.restore(self.registers.remembered());
         engine
     }
 
-    fn remembered(&self) -> Vec<(VarId, Value)> {
-        let memories = self.prepared.flow.memory.iter();
-        memories.filter_map(|memory| Some((memory.var, self.memory.get(&memory.name)?.clone()))).collect()
+    /// The node before the first row of an epoch, to be simulated.
+    fn simulation(&self) -> Simulation<'_> {
+        let mut simulation = Simulation::new(&self.prepared.flow, &self.prepared.clocks, self.options);
+        for (var, value) in self.registers.remembered() {
+            simulation.restore(var, value);
+        }
+        simulation
     }
 
     /// Where an epoch went wrong, by simulating it.
     fn locate(&self, order: &[usize]) -> Diagnostic {
-        let flow = &self.prepared.flow;
-        let mut simulation = Simulation::new(flow, &self.prepared.clocks, self.options);
-        for (var, value) in self.remembered() {
-            simulation.restore(var, value);
-        }
-        divergence::locate(flow, simulation, batches::rows(&self.data, order, &self.prepared), self.loss)
+        let rows = batches::rows(&self.data, order, &self.prepared);
+        divergence::locate(&self.prepared.flow, self.simulation(), rows, self.loss)
     }
 
     fn without_loss(&self, data: &str) -> Diagnostic {
@@ -227,14 +184,51 @@ impl NodeTrainer {
             .reason("there is a loss where `bp` is true, and the inputs are there")
     }
 
-    /// What the optimisers remember at the end of an epoch.
-    fn remember(&mut self, learnt: Vec<(String, Value)>) -> Result<(), Vec<Diagnostic>> {
-        if let Some((name, _)) = learnt.iter().find(|(_, value)| !value.is_finite()) {
+    /// Too many rows of an epoch have no known loss.
+    fn refusal(&self, unknown: &Unknown, order: &[usize]) -> Diagnostic {
+        let rows = batches::rows(&self.data, order, &self.prepared);
+        let row = unknown.first.unwrap_or(0);
+        let wait = waits::find(&self.prepared.flow, self.simulation(), rows, self.loss, row);
+        let delay = delay::advice(&self.program, &self.callable, &self.given, &self.prepared);
+        let diagnostic = Diagnostic::error(codes::UNKNOWN_LOSS, self.span, unknown.count());
+        refusal(diagnostic, wait, delay)
+    }
+
+    /// The same for the data for validation.
+    fn validation_refusal(&self, unknown: &Unknown, flow: &Flow, validation: &Validation) -> Diagnostic {
+        let simulation = Simulation::new(flow, &validation.prepared.clocks, self.options);
+        let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
+        let wait = waits::find(flow, simulation, rows, validation.loss, unknown.first.unwrap_or(0));
+        let title = format!("{} in the data for validation", unknown.count());
+        refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
+    }
+
+    /// What an epoch learnt is what the next one starts with.
+    fn learn(&mut self, values: Option<Vec<Option<Value>>>) -> Result<(), Vec<Diagnostic>> {
+        let Some(values) = values else { return Ok(()) };
+        self.registers.learn(values).map_err(|name| {
             let title = format!("training diverged: `{name}` is not finite after this epoch");
-            return Err(vec![divergence::with_help(Diagnostic::error(codes::DIVERGENCE, self.span, title))]);
+            vec![divergence::with_help(Diagnostic::error(codes::DIVERGENCE, self.span, title))]
+        })
+    }
+
+    /// A loss that has grown a thousandfold, and why that may be.
+    fn growth(&self, (first, last): (f64, f64)) -> Diagnostic {
+        let title = format!("the loss grew from {first:.3e} to {last:.3e} within this epoch");
+        let mut help =
+            "the rate is probably too high: try one that is ten times smaller, or clipped gradients"
+                .to_string();
+        if let Base::Train(train) = self.callable.base {
+            let declared = self.program.train(train);
+            if (declared.segment || declared.truncate) && !declared.mean {
+                help +=
+                    "; the gradient of a sequence is the sum over its rows, `segment mean` takes their mean";
+            }
         }
-        self.memory.extend(learnt);
-        Ok(())
+        if self.given.batch.is_some() && self.given.batch_loss == BatchLoss::Sum {
+            help += "; `--batch-loss sum` adds the gradients of all streams";
+        }
+        Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
     }
 }
 
@@ -247,12 +241,14 @@ impl Trainer for NodeTrainer {
             .map(|parameter| flow.var(parameter.var).ty.shape.iter().product::<usize>());
         Plan {
             node: self.name.clone(),
-            model: self.model.clone(),
+            model: model(&self.program, &self.callable),
             n_parameters: flow.parameters.len(),
             n_numbers: numbers.sum(),
             n_rows: self.data.n_rows(),
             n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
             is_shuffled: self.is_shuffled,
+            data_hash: self.data.hash.clone(),
+            validation_hash: self.validation.as_ref().map(|validation| validation.data.hash.clone()),
             notes: self.data.notes.clone(),
         }
     }
@@ -265,37 +261,54 @@ impl Trainer for NodeTrainer {
         self.compare(sources, epoch, n_epochs)
     }
 
-    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<f64, Vec<Diagnostic>> {
+    fn epoch(&mut self, epoch: u64, watch: &mut dyn FnMut(Progress)) -> Result<Measured, Vec<Diagnostic>> {
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
         let batch = self.prepared.batch.as_ref();
         let n_streams = batch.map_or(1, |batch| batch.n);
         let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
-        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses);
-        for (number, row) in batches::rows(&self.data, &order, &self.prepared).enumerate() {
+        let n_rows = self.data.n_rows() / n_streams;
+        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses, n_rows);
+        let mut rows = batches::rows(&self.data, &order, &self.prepared);
+        // The last rows are announced, so what is unknown behind them can be told apart.
+        let mut coming: std::collections::VecDeque<_> =
+            rows.by_ref().take(pass.engine.n_before_end()).collect();
+        let (mut number, mut is_near_end) = (0, false);
+        loop {
+            match rows.next() {
+                Some(row) => coming.push_back(row),
+                None if is_near_end => {}
+                None => {
+                    is_near_end = true;
+                    pass.near_end()?;
+                }
+            }
+            let Some(row) = coming.pop_front() else { break };
             pass.row(&row)?;
             if pass.is_diverged {
                 break;
             }
-            watch(Progress { n_rows: (number + 1) * n_streams, loss: pass.mean() });
+            number += 1;
+            watch(Progress { n_rows: number * n_streams, loss: pass.mean() });
         }
+        drop((coming, rows));
         if !pass.is_diverged {
             pass.end()?;
         }
         if pass.is_diverged {
             return Err(vec![self.locate(&order)]);
         }
-        let flow = &self.prepared.flow;
-        let learnt = flow
-            .memory
-            .iter()
-            .filter_map(|memory| Some((memory.name.clone(), pass.engine.memory(memory.var)?)));
-        let (learnt, mean) = (learnt.collect(), pass.mean());
+        let (state, mean, unknown) = (pass.engine.state(), pass.mean(), pass.unknown.clone());
+        let warnings = pass.growth.found().map(|growth| self.growth(growth)).into_iter().collect();
         drop(pass);
-        self.remember(learnt)?;
-        mean.ok_or_else(|| vec![self.without_loss("the data")])
+        if !unknown.is_harmless(self.verdict.as_ref(), state.is_some()) {
+            return Err(vec![self.refusal(&unknown, &order)]);
+        }
+        let loss = mean.ok_or_else(|| vec![self.without_loss("the data")])?;
+        self.learn(state)?;
+        Ok(measured(loss, &unknown, self.verdict.as_ref(), warnings))
     }
 
-    fn validate(&mut self) -> Result<Option<f64>, Vec<Diagnostic>> {
+    fn validate(&mut self) -> Result<Option<Measured>, Vec<Diagnostic>> {
         let Some(validation) = &self.validation else { return Ok(None) };
         let mut flow = validation.prepared.flow.clone();
         parameters::give(&mut flow, &self.parameters(), "training", self.span)?;
@@ -304,68 +317,40 @@ impl Trainer for NodeTrainer {
         for (parameter, value) in given(&flow) {
             engine.give(parameter, value);
         }
-        let mut pass = Pass::new(engine, &flow, 1);
+        let mut pass = Pass::new(engine, &flow, 1, validation.data.n_rows());
         for row in validation.data.rows(&[0]) {
             pass.row(row)?;
         }
         pass.end()?;
-        pass.mean().map(Some).ok_or_else(|| vec![self.without_loss("the data for validation")])
+        let (mean, unknown) = (pass.mean(), pass.unknown.clone());
+        drop(pass);
+        if !unknown.is_harmless(validation.verdict.as_ref(), true) {
+            return Err(vec![self.validation_refusal(&unknown, &flow, validation)]);
+        }
+        let loss = mean.ok_or_else(|| vec![self.without_loss("the data for validation")])?;
+        Ok(Some(measured(loss, &unknown, validation.verdict.as_ref(), Vec::new())))
     }
 
     fn parameters(&self) -> Vec<(String, Value)> {
-        let value = |parameter: &crate::flow::Named| {
-            let learnt = self.memory_of(parameter.var).and_then(|memory| self.memory.get(memory)).cloned();
-            let value = learnt.or_else(|| self.initial(parameter.var))?;
-            Some((parameter.name.clone(), value))
-        };
-        self.prepared.flow.parameters.iter().filter_map(value).collect()
+        self.registers.parameters()
     }
 
     fn memory(&self) -> Vec<(String, Value)> {
-        let flow = &self.prepared.flow;
-        let saved = flow
-            .memory
-            .iter()
-            .filter_map(|memory| Some((memory.name.clone(), self.memory.get(&memory.name)?.clone())));
-        saved.collect()
+        self.registers.memory()
     }
 
     fn restore(&mut self, memory: Vec<(String, Value)>) -> Result<(), String> {
-        let flow = &self.prepared.flow;
-        for (name, value) in &memory {
-            let Some(known) = flow.memory.iter().find(|known| known.name == *name) else {
-                return Err(format!("it has `{name}`, which this program does not know"));
-            };
-            let ty = &flow.var(known.var).ty;
-            if value.ty() != *ty {
-                return Err(format!("its `{name}` is {}, but this program has {ty}", value.ty()));
-            }
-        }
-        if let Some(missing) =
-            flow.memory.iter().find(|known| memory.iter().all(|(name, _)| *name != known.name))
-        {
-            return Err(format!("it has no `{}`", missing.name));
-        }
-        self.memory = memory.into_iter().collect();
-        Ok(())
+        self.registers.restore(memory)
     }
 
     fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String> {
-        for (name, value) in parameters {
-            let flow = &self.prepared.flow;
-            let Some(parameter) = flow.parameters.iter().find(|parameter| parameter.name == name) else {
-                return Err(format!("it has a parameter `{name}`, which this program does not know"));
-            };
-            let ty = &flow.var(parameter.var).ty;
-            let value = value.to_num64();
-            if value.ty() != *ty {
-                return Err(format!("its `{name}` is {}, but this program has {ty}", value.ty()));
-            }
-            let memory = self.memory_of(parameter.var).expect("it was checked").to_string();
-            self.memory.insert(memory, value);
-        }
-        Ok(())
+        self.registers.start_from(parameters)
     }
+}
+
+fn measured(loss: f64, unknown: &Unknown, verdict: Option<&Verdict>, warnings: Vec<Diagnostic>) -> Measured {
+    let (n_rows, n_unknown) = (unknown.n_losses, unknown.n_unknown);
+    Measured { loss, n_rows, n_unknown, why_unknown: unknown.why(verdict), warnings }
 }
 
 /// A node whose loss is asked for.
@@ -384,56 +369,6 @@ fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
             _ => None,
         }
     })
-}
-
-/// One pass over some rows.
-struct Pass<'a> {
-    engine: Engine<'a>,
-    flow: &'a Flow,
-    /// How many streams a loss is of.
-    n_streams: usize,
-    sum: f64,
-    n_losses: usize,
-    is_diverged: bool,
-}
-
-impl<'a> Pass<'a> {
-    fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize) -> Self {
-        Pass { engine, flow, n_streams, sum: 0.0, n_losses: 0, is_diverged: false }
-    }
-
-    fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
-        let opened = self.engine.open(row);
-        self.concluded(opened)
-    }
-
-    fn end(&mut self) -> Result<(), Vec<Diagnostic>> {
-        let ended = self.engine.end();
-        self.concluded(ended)
-    }
-
-    fn concluded(&mut self, outcome: Result<(), Failure>) -> Result<(), Vec<Diagnostic>> {
-        outcome.map_err(|failure| vec![errors::run(self.flow, &failure)])?;
-        while let Some(row) = self.engine.next_row() {
-            if let Some(loss) = row[0].value() {
-                self.add(loss.clone());
-            }
-        }
-        Ok(())
-    }
-
-    fn add(&mut self, loss: Value) {
-        let entries = loss.elements().map(|entry| if let Value::Num(entry) = entry { entry } else { 0.0 });
-        let loss: f64 = entries.sum();
-        self.is_diverged |= !loss.is_finite();
-        self.sum += loss;
-        self.n_losses += self.n_streams;
-    }
-
-    #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
-    fn mean(&self) -> Option<f64> {
-        (self.n_losses > 0).then(|| self.sum / self.n_losses as f64)
-    }
 }
 
 /// The node to run with what was learnt: restarted by `end`, if it was trained a sequence at a time.

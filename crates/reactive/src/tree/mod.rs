@@ -333,7 +333,7 @@ pub enum RowValue {
     Constant(ExprId),
 }
 
-/// `train N as M loss L optim O(args) segment truncate;`.
+/// `train N as M loss L optim O(args) segment mean truncate;`.
 #[derive(Clone, Debug)]
 pub struct Train {
     /// The word `train`, where later phases report.
@@ -350,6 +350,8 @@ pub struct Train {
     pub arguments: ExprList,
     /// The word `segment`, where it is written.
     pub segment: Option<Span>,
+    /// The word `mean` after it.
+    pub mean: Option<Span>,
     /// The word `truncate`, where it is written.
     pub truncate: Option<Span>,
     /// All of it, with its `;`.

@@ -175,10 +175,10 @@ impl Run {
         let on_roots = self.flow().inputs.iter().zip(&self.ready.inputs);
         let mut on_roots = on_roots.filter(|(input, _)| self.ready.n_samplings(**input) == 0);
         if on_roots.any(|(_, row)| Some(is_there(row)) != self.base().map(is_there)) {
-            return Err(Stop::Skipped("several roots"));
+            return Err(Stop::Vacuous("several roots"));
         }
         prepared_for(&self.text, name, &self.ready.inputs).map_err(|refusal| match refusal {
-            Refusal::Causality => Stop::Skipped("waits for itself"),
+            Refusal::Causality => Stop::Vacuous("waits for itself"),
             refusal => Stop::Broken(format!("`{name}` is refused: {refusal:?}\n{}", self.text)),
         })
     }

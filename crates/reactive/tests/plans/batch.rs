@@ -1,9 +1,11 @@
 //! L9: a batch of streams is as many runs of one stream each.
 //!
-//! Where nothing is learnt, results are the same bit for bit. What is learnt from a batch is learnt from the sum of all gradients.
+//! Where nothing is learnt, results are the same bit for bit. What is learnt from a batch is learnt from the mean of all gradients,
+//! or from their sum if that is asked for.
 
 use std::cell::RefCell;
 
+use eddy_language::BatchLoss;
 use eddy_reactive::cell::Cell;
 use eddy_reactive::codes;
 use eddy_reactive::elaborate::Given;
@@ -246,6 +248,7 @@ fn l9_compiled_batches_that_learn() {
 }
 
 /// Nodes that learn, with products of all kinds: recurrent, with attention, convolutions, choices by data, pieces on slower clocks.
+/// In the last one some gradients depend on no data, so that they are the same in all streams.
 const LEARNERS: [&str; 7] = [
     "import lstm from \"eddy:recurrent\";
      node n(x:num[3]) -> (y:num[]) y = sum(lstm(2, 3, x));",
@@ -275,7 +278,12 @@ const LEARNERS: [&str; 7] = [
 
 /// A node of a program with what some streams give it for some cycles; as a batch, if there are several.
 fn ready(text: &str, node: &str, streams: &[usize], n_cycles: usize) -> Ready {
-    let given = Given { batch: (streams.len() > 1).then_some(streams.len()), ..Given::default() };
+    ready_for(text, node, streams, n_cycles, BatchLoss::Mean)
+}
+
+fn ready_for(text: &str, node: &str, streams: &[usize], n_cycles: usize, batch_loss: BatchLoss) -> Ready {
+    let batch = (streams.len() > 1).then_some(streams.len());
+    let given = Given { batch, batch_loss, ..Given::default() };
     let prepared = prepared_given(text, node, &given).unwrap_or_else(|found| panic!("{text}\n{found:?}"));
     let cycles: Vec<Vec<Cell>> = (0..n_cycles)
         .map(|cycle| {
@@ -301,8 +309,9 @@ fn learner(program: &str, rate: f64) -> String {
 }
 
 /// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.
-fn learnt(program: &str, rate: f64, streams: &[usize]) -> Vec<(String, Value)> {
-    let Ready { prepared, inputs, n_cycles } = ready(&learner(program, rate), "t", streams, 4);
+fn learnt(program: &str, rate: f64, streams: &[usize], batch_loss: BatchLoss) -> Vec<(String, Value)> {
+    let Ready { prepared, inputs, n_cycles } =
+        ready_for(&learner(program, rate), "t", streams, 4, batch_loss);
     let options = simulate::Options { seed: SEED, ..simulate::Options::default() };
     let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, options);
     for cycle in 0..n_cycles {
@@ -381,11 +390,21 @@ fn as_many_equations_for_many_streams_as_for_two() {
 }
 
 #[test]
-fn l9_a_step_of_a_batch_is_the_sum_of_all_steps() {
+fn l9_a_step_of_a_batch_is_the_mean_of_all_steps() {
+    steps_are(BatchLoss::Mean, 3.0);
+}
+
+#[test]
+fn l9_or_their_sum() {
+    steps_are(BatchLoss::Sum, 1.0);
+}
+
+/// A step of a batch is the sum of all steps, divided by this.
+fn steps_are(batch_loss: BatchLoss, divisor: f64) {
     for program in LEARNERS {
-        let before = learnt(program, 0.0, &[0]);
-        let alone = [0, 1, 2].map(|stream| learnt(program, 0.5, &[stream]));
-        let together = learnt(program, 0.5, &[0, 1, 2]);
+        let before = learnt(program, 0.0, &[0], batch_loss);
+        let alone = [0, 1, 2].map(|stream| learnt(program, 0.5, &[stream], batch_loss));
+        let together = learnt(program, 0.5, &[0, 1, 2], batch_loss);
         let mut has_moved = false;
         for (number, (name, after)) in together.iter().enumerate() {
             let numbers = |value: &Value| {
@@ -394,7 +413,7 @@ fn l9_a_step_of_a_batch_is_the_sum_of_all_steps() {
             let (before, after) = (numbers(&before[number].1), numbers(after));
             for (at, (before, after)) in before.iter().zip(after).enumerate() {
                 let steps = alone.iter().map(|learnt| numbers(&learnt[number].1)[at] - before);
-                let sum: f64 = steps.sum();
+                let sum = steps.sum::<f64>() / divisor;
                 has_moved |= sum != 0.0;
                 assert!(
                     (after - before - sum).abs() <= 1e-13 * (1.0 + after.abs()),

@@ -4,7 +4,7 @@
 //! half compiled and half simulated.
 
 use eddy_batch::Batch;
-use eddy_language::{Comparison, Disagreement, TrainOptions};
+use eddy_language::{BatchLoss, Comparison, Disagreement, TrainOptions};
 use eddy_syntax::Sources;
 use eddy_tensor::Value;
 
@@ -43,8 +43,8 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn run<'r>(self, rows: impl Iterator<Item = std::borrow::Cow<'r, [Cell]>>) -> Outcome {
         let mut engine = Engine::shadowed(self.source, self.compilation, Some(self.expected_rows));
-        for (fby, value) in self.restored {
-            engine.restore(fby, value);
+        if !self.restored.is_empty() {
+            engine.restore(self.restored);
         }
         for (parameter, value) in given(self.source.flow) {
             engine.give(parameter, value);
@@ -104,7 +104,7 @@ impl NodeTrainer {
         let trial = Trial {
             source: self.source(),
             compilation,
-            restored: self.remembered(),
+            restored: self.registers.remembered(),
             expected_rows: (self.data.n_rows() / n_streams * n_epochs) as u64,
         };
         trial.run(batches::rows(&self.data, &order, &self.prepared))
@@ -152,7 +152,7 @@ impl NodeTrainer {
         let rows: Vec<Vec<Cell>> = if is_validation { first_rows() } else { difference.inputs.clone() };
         let rows = batch.map_or(rows.clone(), |batch| units(flow, batch, &rows, self.end));
         files.push((DATA.to_string(), json_lines(flow, &rows)));
-        if !self.memory.is_empty() {
+        if !self.registers.remembered().is_empty() {
             files.push((START.to_string(), parameters(&super::Trainer::parameters(self))));
             command.extend(["--params".to_string(), START.to_string()]);
         }
@@ -186,6 +186,7 @@ pub(super) fn command(node: &str, options: &TrainOptions) -> Vec<String> {
         ("--epochs", Some("1".to_string())),
         ("--seed", Some(options.seed.to_string())),
         ("--batch", count(options.batch)),
+        ("--batch-loss", (options.batch_loss == BatchLoss::Sum).then(|| "sum".to_string())),
         ("--threads", count(options.threads)),
         ("--max-window", count(options.max_window)),
         ("--checkpoint", options.checkpoints.then(|| "sqrt".to_string())),
