@@ -75,7 +75,7 @@ pub(super) fn answer(
     }
     if !unchecked.is_empty() {
         let n = count(unchecked.len(), "entry is", "entries are");
-        let _ = writeln!(text, "note: {n} not checked: no known output says anything about it");
+        let _ = writeln!(text, "note: {n} not checked: no known output depends on them");
     }
     for note in &entries.notes {
         let _ = writeln!(text, "note: {note}");

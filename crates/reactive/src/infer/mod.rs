@@ -22,7 +22,7 @@ use eddy_tensor::{Scalar, Shape, Type};
 
 use crate::codes;
 use crate::draft::Draft;
-use crate::flow::{Flow, Labels, Named, Var, VarId, in_instances};
+use crate::flow::{Flow, Kind, Labels, Named, Var, VarId, in_instances};
 pub use feasible::Sizes;
 
 /// What data say about inputs that have no written type.
@@ -99,7 +99,11 @@ pub fn never_fits(draft: &Draft, sizes: Sizes) -> Option<Box<Diagnostic>> {
     let labels = Labels::new(names, &draft.equations).with_points();
     let misfit = feasible::misfit(draft, &labels, sizes)?;
     let equation = &draft.equations[misfit.equation];
-    let operation = labels.definition(equation.out);
+    // With open sizes, constants in the text of the operation may be made up.
+    let operation = match (&equation.kind, sizes) {
+        (Kind::Apply(op, _), Sizes::Open) => op.name().to_string(),
+        _ => labels.definition(equation.out),
+    };
     let unknown: Vec<String> = misfit.unknown.iter().map(|var| format!("`{}`", labels.label(*var))).collect();
     let whatever = match (unknown.is_empty(), sizes) {
         (false, _) => format!("whatever the shape of {} is", unknown.join(" and ")),
@@ -108,13 +112,15 @@ pub fn never_fits(draft: &Draft, sizes: Sizes) -> Option<Box<Diagnostic>> {
     let title = format!("`{operation}` has no shape, {whatever}");
     let mut diagnostic = Diagnostic::error(codes::SHAPE, equation.span, title);
     let known = misfit.known.iter().map(|(var, shape)| {
-        let label = labels.label(*var);
-        match sizes {
-            Sizes::Known => format!("`{label}` has shape {shape}"),
-            Sizes::Open if shape.is_scalar() => format!("`{label}` is a scalar"),
-            Sizes::Open => {
-                format!("`{label}` has {} {}", shape.len(), if shape.len() == 1 { "axis" } else { "axes" })
-            }
+        let subject = match (&draft.vars[var.index()].name, sizes) {
+            (None, Sizes::Open) => "an operand".to_string(),
+            _ => format!("`{}`", labels.label(*var)),
+        };
+        match (sizes, shape.len()) {
+            (Sizes::Known, _) => format!("{subject} has shape {shape}"),
+            (Sizes::Open, 0) => format!("{subject} is a single number"),
+            (Sizes::Open, 1) => format!("{subject} has 1 axis"),
+            (Sizes::Open, n) => format!("{subject} has {n} axes"),
         }
     });
     diagnostic = diagnostic.reason(known.collect::<Vec<_>>().join(", "));
