@@ -199,7 +199,9 @@ impl<'a> Engine<'a> {
 
 impl<'a> Shadow<'a> {
     pub fn restore(&mut self, values: &[(VarId, Value)]) {
-        values.iter().for_each(|(fby, value)| self.reference.restore(*fby, value.clone()));
+        for (fby, value) in values {
+            self.reference.restore(*fby, value.clone());
+        }
         self.restored = values.to_vec();
     }
 

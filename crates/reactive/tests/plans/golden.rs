@@ -299,9 +299,9 @@ fn a_recurrence_that_learns_at_every_cycle_waits_for_itself() {
     check(
         PROGRAMS,
         &["diff_r"],
-        expect![[r#"
+        expect![[r"
             diff_r: event-driven: a part of the derivative of `((0.5 fby …) * x) + ((0.75 fby …) * ((0.25 fby ……`, the derivative of `h`, a part of the derivative of `(0.25 fby …) fby h` need each other, into the future at a part of the derivative of `(0.25 fby …) fby h`  0 carried
-        "#]],
+        "]],
     );
 }
 
