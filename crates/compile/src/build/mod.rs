@@ -57,7 +57,15 @@ pub struct Built {
     pub not_kept: Option<CannotWrite>,
     /// What the user should know: the compiler is used with safer flags, or the cache is not used.
     pub notes: Vec<String>,
-    _temporary: Option<Workshop>,
+    /// The folder of an object that is not in the cache; it goes with this value.
+    temporary: Option<Workshop>,
+}
+
+impl Built {
+    /// Whether the object stays when this value is gone.
+    pub fn is_kept(&self) -> bool {
+        self.temporary.is_none()
+    }
 }
 
 /// Why there is no object.
@@ -167,6 +175,12 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
         },
     };
     built.seconds = start.elapsed().as_secs_f64();
+    notes.extend(built.not_kept.as_ref().map(|CannotWrite { path, error }| {
+        format!(
+            "compiled programs are not kept, and are compiled anew each time: {}: {error}",
+            path.display()
+        )
+    }));
     built.notes = untold(notes);
     built.compiler = toolchain.described();
     Ok(built)
@@ -197,7 +211,7 @@ fn in_cache(
         compiler: Compiler::default(),
         not_kept: None,
         notes: Vec::new(),
-        _temporary: None,
+        temporary: None,
     };
     if let Some(found) = cache.find(&key) {
         return Ok(built(found, true));
@@ -225,7 +239,7 @@ fn in_temporary_folder(
         compiler: Compiler::default(),
         not_kept,
         notes: Vec::new(),
-        _temporary: Some(folder),
+        temporary: Some(folder),
     })
 }
 

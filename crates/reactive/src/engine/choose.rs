@@ -42,7 +42,8 @@ pub fn choose(
             compilation.notes.iter().for_each(|note| out.remark(note));
             if let Some(seconds) = compilation.built_in {
                 let name = &choice.name;
-                out.progress(&format!("compiled `{name}` in {seconds:.1} s; it is kept for the next time"));
+                let kept = if compilation.is_kept() { "; it is kept for the next time" } else { "" };
+                out.progress(&format!("compiled `{name}` in {seconds:.1} s{kept}"));
             }
             let Choice { name, span, .. } = choice;
             let warning = checkpoints::warning(source.flow, &compilation.plan, name, *span);

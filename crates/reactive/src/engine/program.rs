@@ -249,6 +249,11 @@ impl Printed {
 }
 
 impl Compilation {
+    /// Whether the next run finds the code in the cache.
+    pub(super) fn is_kept(&self) -> bool {
+        self.built.as_ref().is_some_and(Built::is_kept)
+    }
+
     /// The compiler that made the code, if Eddy called it.
     pub fn compiler(&self) -> Option<&Compiler> {
         self.built.as_ref().map(|built| &built.compiler)

@@ -150,6 +150,9 @@ impl NodeTrainer {
             let source = source(&validation.prepared, &validation.loss, self.options);
             (validation.compilation, _) = choose(&source, &choice, &mut out);
         }
+        let validated = self.validation.as_ref().and_then(|validation| validation.compilation.as_ref());
+        let about_compilers = self.compilation.iter().chain(validated).flat_map(|compiled| &compiled.notes);
+        self.data.notes.extend(about_compilers.cloned());
     }
 
     fn source(&self) -> Source<'_> {
