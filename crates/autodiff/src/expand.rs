@@ -44,7 +44,7 @@ pub enum Gradients {
     /// Through copies, so that there is one equation per parameter at which something can be done to its gradient, such as to add
     /// those of several streams.
     Apart {
-        /// The gradients are divided by so many, for the mean of as many losses.
+        /// The number of losses that the mean is taken of: gradients are divided by it.
         n_losses: usize,
     },
 }

@@ -109,7 +109,7 @@ fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut attempt = 0;
     loop {
         let temporary = path.with_file_name(format!(".{name}.eddy-{:016x}", unlikely_to_be_taken(attempt)));
-        // `create_new` never follows or overwrites what somebody else put there.
+        // `create_new` neither follows a link nor overwrites a file.
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
             outcome => return outcome.map(|file| (temporary, file)),

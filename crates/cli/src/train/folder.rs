@@ -316,8 +316,8 @@ impl Folder {
     }
 }
 
-/// Whether the picture is drawn after so many epochs: after each of the first, then when there is a tenth more of them. So the work for an epoch is
-/// bounded on average, although a picture shows all of them.
+/// Whether the picture is drawn after this epoch: after each of the first ones, later whenever their number has grown by a tenth. So the
+/// work per epoch is bounded on average, although a picture shows all epochs.
 fn is_drawn(n_epochs: usize) -> bool {
     let tenth = n_epochs / 10;
     let power = tenth.checked_ilog2().map_or(1, |log| 1 << log);

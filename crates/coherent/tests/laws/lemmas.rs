@@ -130,7 +130,7 @@ fn substitution_keeps_types_lemma_4_10() {
     });
 }
 
-/// So many steps are made with a multiset.
+/// The number of steps tried for each multiset.
 const STEPS: usize = 25;
 
 #[test]

@@ -19,7 +19,7 @@ use crate::rules::rich;
 /// The first steps of a run, whose states are read back.
 const LOOKED_AT: usize = 20;
 
-/// A term is looked for among so many that another one rewrites to.
+/// The most reducts of a term that are searched for another term.
 const SEARCHED: usize = 1500;
 
 /// Each step but `dbeta` is found as a sequence of rewriting steps in linear places; the two sides of `dbeta` are joinable, and their results are

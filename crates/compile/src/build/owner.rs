@@ -13,7 +13,7 @@ pub enum NotOurs {
     Writable(PathBuf),
 }
 
-/// Whether a file or folder belongs to the user, and no other user can write to it. What is not there is fine.
+/// Whether a file or folder belongs to the user, and no other user can write to it. True for a missing path.
 #[cfg(unix)]
 pub(super) fn is_ours_alone(path: &Path) -> Result<(), NotOurs> {
     use std::os::unix::fs::MetadataExt;

@@ -107,7 +107,7 @@ impl Guard {
     fn stop(self) {
         use rustix::process::{Pid, Signal, kill_process_group};
         if let Some((mut leader, _writer)) = self.leader {
-            // Nobody has waited for the leader yet, so its number is still its own. If it is gone, so is its group.
+            // The leader was not waited for yet, so the system has not given its process id to another process. If it is gone, so is its group.
             let _ = kill_process_group(Pid::from_child(&leader), Signal::KILL);
             drop(leader.wait());
         }

@@ -45,7 +45,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// So many iterations of forward loops are left to run after the last input.
+    /// The number of iterations of forward loops that run after the last input.
     pub fn max_lag(&self) -> usize {
         let lag = |root: &RootPlan| match &root.schedule {
             Schedule::Forward(lagged) => lagged.max_lag,
