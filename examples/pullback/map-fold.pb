@@ -1,5 +1,5 @@
 -- A gradient through `map` and `fold`: the weight of a sum of squares over a list.
--- Lists are Church lists. Nothing here is built in, and all of it is differentiated.
+-- Lists are Church lists, not built in; the gradient goes through all of it.
 -- Try `map (\x. exp (w * x))`.
 -- run: fast, reference, translation
 type List = (R -> R -> R) -> (R -> R);

@@ -1,4 +1,4 @@
--- Forward and back: the tangent of a function by `J`, its gradient by `Ω`, and that they agree.
+-- Forward and reverse mode: the tangent of a function by `J` and its gradient by `Ω` agree.
 -- run: fast, reference, translation
 prim energy(q, p) = p^2 / 2 + 1 - cos (q);
 def direction = <1, 2>;

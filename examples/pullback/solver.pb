@@ -1,6 +1,6 @@
--- A solver as an argument: differentiate what it finds with respect to the problem.
+-- A solver as an argument: the derivative of its solution with respect to the problem.
 -- `newton` iterates a step three times; `root` is the square root that it finds, and its derivative is that of the square root, 1/4 at 4.
--- Try to give `sensitivity` another solver.
+-- Try: give `sensitivity` another solver.
 -- run: fast, reference, translation
 type Solver = (R -> R) -> R -> R;
 def thrice (step : R -> R) = \x. step (step (step x));

@@ -1,7 +1,7 @@
 -- Back-propagation by hand: the chain rule with cotangents.
 --
--- To differentiate g(f(x)), ask g what a change of its input is worth, and hand that answer to f as
--- a cotangent. This is what Eddy does for every program, operation by operation, last one first.
+-- To differentiate g(f(x)), compute the cotangent of g's input, and pass it to f as the cotangent of
+-- its result. Eddy does this for every program, operation by operation, last one first.
 --
 -- Paper: section 4.1, equation (8).
 -- Try: a third function in the chain.

@@ -1,8 +1,8 @@
 -- The second derivative in a direction: a Hessian times a vector.
 --
 -- The gradient is a function, and `fd` differentiates it along a direction: H·v, without the matrix
--- H. The example is Rosenbrock's valley at its lowest point. Along the valley it curves by 2,
--- across it, for a direction of the same length, by 5008: this is why gradient descent zigzags.
+-- H. The example is Rosenbrock's valley at its lowest point. Along the valley the curvature is 2,
+-- across it, for a direction of the same length, 5008: this is why gradient descent zigzags.
 --
 -- Paper: section 2, forward mode over reverse mode.
 -- Try: the directions (1, 0) and (0, 1), which give the columns of H.

@@ -1,11 +1,11 @@
 -- Fit a line to four points by gradient descent.
 --
 -- The points scatter around 2 x + 1, the line with the least squares. Descent starts at the line
--- (0, 0) and walks against the gradient until the gradient is tiny. The trained model is a
--- function like any other, so it can be differentiated: the answer is the slope that was found.
+-- (0, 0) and moves against the gradient until the gradient is tiny. The trained model is a
+-- function like any other, so it can be differentiated: the answer is the slope of the line.
 --
 -- Paper: section 2, the last example, there with one point and one weight.
--- Try: the rate 0.0625 is too large: every step overshoots, until a number is out of range.
+-- Try: the rate 0.0625, which is too large: every step overshoots, until a number overflows.
 -- run: tape, reference, transform
 
 const rate = 0.05 in

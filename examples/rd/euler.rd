@@ -1,11 +1,11 @@
 -- A differential equation, and how its solution depends on where it starts.
 --
 -- A population grows by x' = rate · x · (1 - x) until it reaches 1. The loop takes 32 steps of
--- Euler's method; its derivative is the sensitivity of the final state. The same number from a
--- difference quotient stands beside it: it agrees in the leading digits only.
+-- Euler's method; its derivative is the sensitivity of the final state. The last number is a
+-- difference quotient for comparison: it agrees in the leading digits only.
 --
 -- Paper: section 1, loops as recursive functions.
--- Try: more steps. The population saturates, and both sensitivities fade to 0.
+-- Try: more steps. The population saturates, and both sensitivities go to 0.
 -- run: tape, reference, transform
 
 const step = 0.125 in

@@ -1,9 +1,9 @@
 -- Recursion and its derivative.
 --
--- Differentiating a recursive function needs nothing special: the calls that happen at the point
--- are laid out one after the other, 5 · 4 · 3 · 2 · 1 · 1, and that product is differentiated.
+-- Differentiating a recursive function needs nothing special: the trace contains the calls that
+-- happen at the point, 5 · 4 · 3 · 2 · 1 · 1, and that product is differentiated.
 --
--- A counter is compared with a half. At the whole number itself `<` would be undefined.
+-- The counter is compared with a half. At the whole number itself `<` would be undefined.
 --
 -- Paper: section 2, recursive definitions; section 3, how calls are traced.
 -- Try: `n < 1` in place of `n < 0.5`; `--approx 5` and `--approx 6` (see square-root.rd).

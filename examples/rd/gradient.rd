@@ -4,7 +4,7 @@
 -- the type of the point, whatever its nesting: each real in the point gets its partial derivative.
 --
 -- Paper: section 2, `grad`. The paper has points in real^n; Eddy allows every type.
--- Try: swap the two parts of `model`, its weights and its bias, and see the gradient follow.
+-- Try: swap the two parts of `model`, its weights and its bias; the gradient changes its type too.
 -- run: tape, reference, transform
 
 let volume(side:real, height:real):real = side * side * height in

@@ -1,11 +1,11 @@
 -- A subgradient as a certificate: is w = 0 the best weight?
 --
--- The lasso pays for error and for size. The size |w| has its kink exactly where the answer often
--- is, at 0. A convex function is least where its subgradient contains 0. The interval printed here
--- does, so 0 is the best weight: the data are not worth a feature.
+-- The lasso penalises error and size. The size |w| has its kink at 0, exactly where the answer
+-- often is. A convex function is least where its subgradient contains 0. The interval printed here
+-- does, so 0 is the best weight: the feature is not worth its penalty.
 --
 -- Paper: section 7 (Clarke subgradients); the application is ours.
--- Try: the penalty 0.125; then the interval misses 0, and a smaller loss lies elsewhere.
+-- Try: the penalty 0.125; then the interval does not contain 0, and the minimum is elsewhere.
 -- run: tape, reference
 
 use clarke

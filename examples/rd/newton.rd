@@ -1,7 +1,7 @@
 -- Newton's method: find a minimum with the first and the second derivative.
 --
 -- Where f is least its slope is 0. A step of slope / curvature jumps to where the slope would be 0
--- if f were a parabola. The second derivative is written as it is said: `grad` of `grad`.
+-- if f were a parabola. The second derivative is `grad` of `grad`.
 -- For this f every step squares the distance to the minimum at 1: 1/2, 1/4, 1/16, 1/256, …
 --
 -- Paper: section 2; derivatives may be nested to any depth.

@@ -1,6 +1,6 @@
 -- A function that is defined through its own derivative.
 --
--- Below 1 it is a parabola. Above, it is the derivative of itself, moved to the right by one:
+-- Below 1 it is a parabola. Above 1 it is the derivative of itself, shifted to the right by one:
 --
 --     x < 1      x²
 --     1 < x < 2  2 (x - 1), the derivative of the piece before

@@ -1,4 +1,4 @@
--- ReLU at its kink again, now with an answer: all slopes between those of the two sides.
+-- ReLU at its kink with an answer: all slopes between those of the two sides.
 --
 -- Under `use clarke` the final derivative of a program follows both branches at a tie and reports
 -- the smallest interval that holds all derivatives it finds. For one kink this is the Clarke

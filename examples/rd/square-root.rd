@@ -1,8 +1,8 @@
 -- Recursion with a limit, `letrec[n]`, and the derivative of something found by iteration.
 --
--- Heron's method improves a guess until its square is near enough. `letrec[8]` allows 8 calls
--- inside one another: more is `undefined: letrec limit in improve`, where plain `letrec` would go
--- on. The derivative is taken through the iteration and agrees with 1 / (2 · √x).
+-- Heron's method improves a guess until its square is near enough. `letrec[8]` allows 8 nested
+-- calls: more are `undefined: letrec limit in improve`, where plain `letrec` would continue.
+-- The derivative is taken through the iteration and agrees with 1 / (2 · √x).
 --
 -- Paper: section 6.2 and figure 8, limited recursion. There it is a tool of proofs: a program has a
 -- value exactly if its approximants, each `letrec` replaced by `letrec[n]`, have it for large n.

@@ -1,7 +1,7 @@
 -- A first derivative: how fast does x² grow at 3?
 --
--- `grad[POINT](x. BODY)` is the derivative of the function x ↦ BODY at the point. No small
--- difference is taken: Eddy applies the chain rule to the operations that BODY performs.
+-- `grad[POINT](x. BODY)` is the derivative of the function x ↦ BODY at the point. Eddy takes no
+-- finite difference: it applies the chain rule to the operations that BODY performs.
 --
 -- Paper: section 2, where `grad` is defined.
 -- Try: the body x * x * x, or sin(x) / x. Then `eddy trace examples/rd/square.rd` shows the steps.

@@ -2,7 +2,7 @@
 --
 -- A neuron is two weights and a bias, a network is three neurons: one tuple of nine reals. The
 -- gradient of the loss has the same type, so a step of training is one subtraction, in `train`.
--- False and true are -1 and 1. The answer is the network's verdict on the four inputs, and the
+-- False and true are -1 and 1. The answer is the network's output for the four inputs, and the
 -- number of steps until the loss was small.
 --
 -- Paper: section 2, gradient descent and dot products.

@@ -1,9 +1,9 @@
-//! Rewrites a program's expectations to what came out, and leaves every right one as it is.
+//! Rewrites wrong expectations in a program to the actual outcome; correct ones stay unchanged.
 //!
-//! Comments are inserted where the old ones stood, or directly below their directive. A diagnostic gets its
-//! marker behind the code of its line; where there is no code to stand behind, the end of the file for
-//! instance, the marker goes to the end of the file and names the line. Adding lines can move such a line, so
-//! the caller repeats until nothing changes.
+//! Output comments replace the old ones, or go directly below their directive. The marker of a diagnostic
+//! goes after the code on its line. If that line has no code, for example at the end of the file, the marker
+//! goes to the end of the file and names the line. Inserting lines can shift that line, so the caller repeats
+//! until nothing changes.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::case::{Case, Directive, Marker};
 use crate::outcome::{Found, Outcome};
 use crate::verdict::{code_of_output, markers_match};
 
-/// The text with the expectations of `outcomes`, one for each directive of the case. Directives without `=>`
-/// are left alone when the expected output is in a file beside the program.
+/// Returns the text with the expectations of `outcomes`, one for each directive. If the expected output is in
+/// a file next to the program, directives without `=>` are unchanged.
 pub fn bless(text: &str, case: &Case, outcomes: &[Outcome], has_out_file: bool) -> String {
-    let mut page = Page::new(text);
+    let mut edited = EditedText::new(text);
     let pairs = || {
         case.directives
             .iter()
@@ -22,25 +22,25 @@ pub fn bless(text: &str, case: &Case, outcomes: &[Outcome], has_out_file: bool) 
             .filter_map(|(directive, outcome)| Some((directive.line?, directive, outcome)))
     };
     for (line, directive, outcome) in pairs() {
-        page.bless_output(line, directive, outcome, has_out_file);
+        edited.bless_output(line, directive, outcome, has_out_file);
     }
     if let Some(outcome) = outcomes.first() {
-        page.bless_markers(&case.markers, &outcome.diagnostics);
+        edited.bless_markers(&case.markers, &outcome.diagnostics);
     }
-    page.into_text()
+    edited.into_text()
 }
 
-/// The lines of the text: replaced, removed, or followed by new ones.
-struct Page<'a> {
+/// The lines of the text while they are edited.
+struct EditedText<'a> {
     text: &'a str,
     lines: Vec<Option<String>>,
-    /// New lines, before the line of the key.
+    /// New lines, before the line with the index that is the key.
     inserted: BTreeMap<usize, Vec<String>>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> EditedText<'a> {
     fn new(text: &'a str) -> Self {
-        Page {
+        EditedText {
             text,
             lines: text.lines().map(|line| Some(line.to_owned())).collect(),
             inserted: BTreeMap::new(),
@@ -75,7 +75,7 @@ impl<'a> Page<'a> {
     }
 
     fn bless_markers(&mut self, markers: &[Marker], diagnostics: &[Found]) {
-        let mut homeless = Vec::new();
+        let mut without_code = Vec::new();
         for number in 1..=self.lines.len().max(diagnostics.iter().map(|found| found.line).max().unwrap_or(0))
         {
             let old: Vec<&Marker> = markers.iter().filter(|marker| marker.line == number).collect();
@@ -90,15 +90,15 @@ impl<'a> Page<'a> {
                 let Found { severity, code, .. } = found;
                 match self.lines.get_mut(number - 1) {
                     Some(Some(line)) if can_carry(line) => line.extend([" -- ", severity, "[", code, "]"]),
-                    _ => homeless.push(format!("-- {severity}[{code}] at line {number}")),
+                    _ => without_code.push(format!("-- {severity}[{code}] at line {number}")),
                 }
             }
         }
-        self.inserted.entry(self.lines.len()).or_default().extend(homeless);
+        self.inserted.entry(self.lines.len()).or_default().extend(without_code);
     }
 
     fn erase(&mut self, marker: &Marker) {
-        let (number, start) = marker.stands_at;
+        let (number, start) = marker.position;
         if let Some(line) = &mut self.lines[number] {
             line.truncate(start);
             line.truncate(line.trim_end().len());
@@ -116,7 +116,7 @@ impl<'a> Page<'a> {
             lines.extend(self.lines.get_mut(number).and_then(Option::take));
         }
         let mut text = lines.join("\n");
-        // Whether the last line is finished can matter to the program.
+        // A missing newline at the end can matter to the program.
         if self.text.ends_with('\n') {
             text.push('\n');
         }
@@ -124,7 +124,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Whether a comment can stand behind this line without becoming part of another.
+/// Whether a comment can follow the code on this line without becoming part of another comment.
 fn can_carry(line: &str) -> bool {
     !line.trim().is_empty() && !line.trim_start().starts_with("--")
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_without_code_to_stand_behind_names_its_line() {
+    fn a_marker_on_a_line_without_code_names_its_line() {
         check("1 +\n-- run\n", &[refused(3, "RD002")], "1 +\n-- run\n-- error[RD002] at line 3\n");
         check(
             "1 +\n-- run\n-- error[RD002] at line 3\n",

@@ -1,7 +1,7 @@
-//! A test file: a program, and in its comments what to do with it and what to expect.
+//! A test file: a program whose comments contain commands and expectations.
 //!
-//! Only whole-line comments are instructions, and only those that start with the name of a command, `=>` or
-//! `exit:`; markers such as `-- error[RD003]: unbound` stand behind the code that they are about:
+//! Instructions are whole-line comments that start with the name of a command, `=>` or `exit:`. Markers such
+//! as `-- error[RD003]: unbound` follow the code on their line:
 //!
 //! ```text
 //! -- check
@@ -11,8 +11,8 @@
 //! 1.rd[3](x:real. x * x)
 //! ```
 //!
-//! An instruction that cannot be understood is an error and never a plain comment: a misspelt directive would
-//! otherwise test nothing, silently.
+//! A malformed instruction is an error and never a plain comment; otherwise a misspelt directive would
+//! silently test nothing.
 
 use std::collections::BTreeSet;
 
@@ -23,46 +23,43 @@ const COMMANDS: [&str; 10] =
 /// A program with its instructions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
-    /// What to do, in the order of the file.
+    /// In the order of the file.
     pub directives: Vec<Directive>,
-    /// Which diagnostics to expect, whatever is done.
+    /// The diagnostics to expect from every directive.
     pub markers: Vec<Marker>,
 }
 
 /// One command, for one or several engines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directive {
-    /// The line where it stands, from 0; `None` for the command of an example that names none.
+    /// Starts at 0; `None` for the implied command of an example without directives.
     pub line: Option<usize>,
-    /// `check`, `run` or `trace`.
     pub command: String,
-    /// Options, as typed.
     pub options: Vec<String>,
-    /// The engines to use in turn; where there are none, the default one is used.
+    /// Each engine is a separate trial; if empty, the default engine is used.
     pub engines: Vec<String>,
-    /// The lines of `=>`: where each stands, from 0, and its text.
+    /// The `=>` lines: their line numbers, from 0, and their texts.
     pub output: Vec<(usize, String)>,
-    /// A stated exit code, and the line where it stands, from 0.
+    /// An explicit exit code and its line number, from 0.
     pub exit: Option<(usize, i32)>,
 }
 
-/// A diagnostic that is expected.
+/// An expected diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
     /// The line of the diagnostic, from 1.
     pub line: usize,
-    /// `error` or `warning`.
+    /// `error` or `warning`
     pub severity: &'static str,
-    /// The code.
     pub code: String,
-    /// Words that the message contains.
+    /// Words that the message must contain.
     pub words: String,
-    /// Where the marker itself stands: the line, from 0, and the byte in it.
-    pub stands_at: (usize, usize),
+    /// The position of the marker itself: line, from 0, and byte offset in it.
+    pub position: (usize, usize),
 }
 
 impl Case {
-    /// Reads the instructions of a program.
+    /// Parses the instructions of a program.
     pub fn parse(text: &str) -> Result<Case, String> {
         let mut case = Case::default();
         for (number, line) in text.lines().enumerate() {
@@ -72,7 +69,11 @@ impl Case {
             }
             case.markers.extend(markers(number, line)?);
         }
-        if case.is_refused() && case.directives.iter().any(|directive| !directive.output.is_empty()) {
+        // A run that fails, exit code 3, has printed what came before the failure.
+        let prints = |directive: &Directive| {
+            !directive.output.is_empty() && directive.exit.is_none_or(|(_, code)| code != 3)
+        };
+        if case.is_refused() && case.directives.iter().any(prints) {
             return Err(
                 "a program that is refused has no output: remove the `=>` or the `error` comments".into()
             );
@@ -80,7 +81,6 @@ impl Case {
         Ok(case)
     }
 
-    /// Whether an error is expected.
     pub fn is_refused(&self) -> bool {
         self.markers.iter().any(|marker| marker.severity == "error")
     }
@@ -107,7 +107,7 @@ impl Case {
 }
 
 fn directive(number: usize, command: &str, rest: &str) -> Result<Directive, String> {
-    // A colon inside an option, such as that of `--point 01:3`, has no blank behind it.
+    // A colon inside an option, as in `--point 01:3`, is not followed by a blank.
     let engines_follow = rest.split_once(": ").or(rest.strip_suffix(':').map(|options| (options, "")));
     let (options, engines) = engines_follow.unwrap_or((rest, ""));
     let options = words(options)?;
@@ -133,7 +133,7 @@ fn directive(number: usize, command: &str, rest: &str) -> Result<Directive, Stri
     })
 }
 
-/// The words of a line; what stands in double quotes is one word, without them.
+/// The words of a line; text in double quotes is one word, without the quotes.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for (i, part) in text.split('"').enumerate() {
@@ -164,10 +164,10 @@ fn markers(number: usize, line: &str) -> Result<Vec<Marker>, String> {
                 None => return Err(wrong()),
             };
             let words = words.trim().to_owned();
-            markers.push(Marker { line, severity, code: code.to_owned(), words, stands_at: (number, start) });
+            markers.push(Marker { line, severity, code: code.to_owned(), words, position: (number, start) });
         }
     }
-    markers.sort_by_key(|marker| marker.stands_at);
+    markers.sort_by_key(|marker| marker.position);
     Ok(markers)
 }
 
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_quotes_is_one_word() {
+    fn quoted_text_is_one_word() {
         let directive = only("-- ask --value \"{1 -> 2}\" --tables\n1");
         assert_eq!(directive.options, ["--value", "{1 -> 2}", "--tables"]);
         assert!(Case::parse("-- ask --value \"{1 -> 2}").is_err());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_speaks_of_its_own_line_or_of_another() {
+    fn a_marker_refers_to_its_own_line_or_names_another() {
         let case = Case::parse(
             "x + yy -- error[RD003]: unbound -- warning[RD099]\n-- error[RD002] at line 3: end\n",
         );
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_an_instruction_must_be_one() {
+    fn malformed_instructions_are_errors() {
         for wrong in [
             "-- run tape",
             "-- => 1",

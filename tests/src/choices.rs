@@ -1,4 +1,4 @@
-//! A list of numbers, read as decisions: what generated programs are made of.
+//! A list of numbers, interpreted as decisions of a generator.
 
 /// The decisions that are left.
 pub struct Choices<'a> {
@@ -6,23 +6,25 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    /// Decisions that these numbers stand for; when they are used up, the simplest is taken.
+    /// When the numbers are used up, every further decision is the simplest.
     pub fn new(choices: &'a [u16]) -> Self {
         Choices { rest: choices.iter() }
     }
 
-    /// A number below `n`. Smaller choices give smaller numbers, so that shrinking one cannot make things worse.
+    /// A number below `n`. Smaller choices give smaller numbers, so that shrinking a choice simplifies the
+    /// sample.
     pub fn below(&mut self, n: usize) -> usize {
         let choice = usize::from(self.rest.next().copied().unwrap_or(0));
         (choice * n) >> u16::BITS
     }
 
-    /// One of several; the first is the simplest.
+    /// Chooses an option; the first is the simplest.
     pub fn among<T: Copy>(&mut self, options: &[T]) -> T {
         options[self.below(options.len())]
     }
 
-    /// One of several, each as often as its weight says; the first is the simplest and has a weight.
+    /// Chooses an option with a probability proportional to its weight. The first is the simplest and must
+    /// have a positive weight.
     pub fn weighted<T: Copy>(&mut self, options: &[(usize, T)]) -> T {
         let total = options.iter().map(|(weight, _)| weight).sum();
         let mut choice = self.below(total);
@@ -35,7 +37,7 @@ impl<'a> Choices<'a> {
         unreachable!("a choice is below the sum of the weights")
     }
 
-    /// Yes, once in `n` times.
+    /// True with probability 1 / `n`.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }

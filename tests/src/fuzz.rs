@@ -1,13 +1,12 @@
-//! Inputs that nobody would write, from a fixed seed: a language survives them all.
+//! Fuzzing with a fixed seed: a language must not panic on any input.
 
-use eddy_language::{Command, Language, Options, Status, Verdict};
 use eddy_syntax::lex::{Lexed, Lexicon, lex};
-use eddy_syntax::{SourceFile, Sources};
+use eddy_syntax::{Diagnostic, SourceFile};
 
 use crate::choices::Choices;
 use crate::law::{factor, show};
 
-/// Tries the inputs that random bytes stand for, `cases` times `EDDY_CASES`; one that is not survived is shown.
+/// Tries inputs made from random bytes, `cases` times `EDDY_CASES`; shows an input that panics.
 pub fn try_random(
     cases: u64,
     max_len: usize,
@@ -26,7 +25,7 @@ pub fn try_random(
     }
 }
 
-/// Random numbers (splitmix64): each seed gives others.
+/// The generator `SplitMix64`.
 struct Random(u64);
 
 impl Random {
@@ -39,46 +38,41 @@ impl Random {
     }
 }
 
-/// Bytes as they are, or, half of the time, as printable ones, or nothing but the lexer would be reached.
+/// The bytes unchanged or, half of the time, mapped to printable characters; otherwise only the lexer would
+/// be reached.
 pub fn half_printable(bytes: &[u8]) -> Vec<u8> {
     let printable = |byte: &u8| if byte.is_ascii() { *byte } else { b' ' + byte % 95 };
     bytes.iter().map(|byte| if bytes.len().is_multiple_of(2) { *byte } else { printable(byte) }).collect()
 }
 
-/// Reading, formatting and checking a text give an answer. Says whether the program is accepted.
-pub fn is_accepted(language: &dyn Language, lexicon: &Lexicon, file: &SourceFile) -> bool {
-    formats(language, lexicon, file);
-    let (verdict, out) = answer(language, Command::Check, file, &Options::default());
-    match verdict.status {
-        Status::Refused => {
-            assert!(!verdict.diagnostics.is_empty(), "a refusal says why");
-            assert!(out.is_empty(), "a refusal writes nothing: {out}");
+/// Reading, formatting and checking a text give an answer. Says whether the program is accepted; `checked` is
+/// what the checker says of it.
+pub fn is_accepted<T>(
+    file: &SourceFile,
+    lexicon: &Lexicon,
+    format: impl Fn(&SourceFile) -> Result<String, Vec<Diagnostic>>,
+    checked: &Result<T, Vec<Diagnostic>>,
+) -> bool {
+    formats(file, lexicon, format);
+    match checked {
+        Ok(_) => true,
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty(), "a refusal says why");
             false
         }
-        Status::Answered => true,
-        Status::NoValue => panic!("checking runs nothing"),
     }
 }
 
-/// What a language answers about one file, and what it writes.
-pub fn answer(
-    language: &dyn Language,
-    command: Command,
-    file: &SourceFile,
-    options: &Options,
-) -> (Verdict, String) {
-    let mut out = String::new();
-    let mut sources = Sources::alone(file.clone());
-    let verdict = language.answer(command, &mut sources, options, Vec::new(), &mut out);
-    (verdict.expect("a string takes all that is written"), out)
-}
-
 /// Formatting refuses, or gives a text with the same words, which is its own format.
-fn formats(language: &dyn Language, lexicon: &Lexicon, file: &SourceFile) {
-    let Ok(once) = language.format(file) else { return };
+fn formats(
+    file: &SourceFile,
+    lexicon: &Lexicon,
+    format: impl Fn(&SourceFile) -> Result<String, Vec<Diagnostic>>,
+) {
+    let Ok(once) = format(file) else { return };
     let formatted = SourceFile::new(file.name(), once.clone());
     assert_eq!(words(file, lexicon), words(&formatted, lexicon), "formatting changes no words");
-    assert_eq!(language.format(&formatted).as_ref(), Ok(&once), "formatting again changes nothing");
+    assert_eq!(format(&formatted).as_ref(), Ok(&once), "formatting again changes nothing");
 }
 
 /// The words of a text, then its comments.
@@ -88,19 +82,18 @@ pub fn words<'a>(file: &'a SourceFile, lexicon: &Lexicon) -> Vec<&'a str> {
     tokens.into_iter().map(|token| token.span).chain(comments).map(|span| file.slice(span)).collect()
 }
 
-/// The choices that bytes stand for.
 pub fn numbers(bytes: &[u8]) -> Vec<u16> {
     bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }
 
-/// A soup of pieces, one per two bytes.
-pub fn soup(pieces: &[&str], bytes: &[u8]) -> Vec<u8> {
+/// Joins random pieces, one for every two bytes.
+pub fn random_tokens(pieces: &[&str], bytes: &[u8]) -> Vec<u8> {
     let numbers = numbers(bytes);
     let mut choices = Choices::new(&numbers);
     let mut text = String::new();
     for _ in &numbers {
         text.push_str(choices.among(pieces));
-        // Most pieces need a space to stay apart; without it, others come about.
+        // Most pieces need a space to stay separate; sometimes it is left out, so that pieces merge.
         if !numbers.len().is_multiple_of(4) {
             text.push(' ');
         }
@@ -108,12 +101,12 @@ pub fn soup(pieces: &[&str], bytes: &[u8]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Pieces that bring their own blanks, one per byte.
-pub fn thick_soup(pieces: &[&str], bytes: &[u8]) -> Vec<u8> {
+/// Joins random pieces that contain their own blanks, one for every byte.
+pub fn joined_pieces(pieces: &[&str], bytes: &[u8]) -> Vec<u8> {
     bytes.iter().flat_map(|byte| pieces[usize::from(*byte) % pieces.len()].bytes()).collect()
 }
 
-/// Makes a few mistakes: words are dropped, doubled, swapped or replaced by a piece.
+/// Drops, duplicates, swaps or replaces a few words.
 pub fn misspell<'a>(words: &mut Vec<&'a str>, pieces: &[&'a str], choices: &mut Choices<'_>) {
     for _ in 0..choices.below(4) {
         let (at, other) = (choices.below(words.len()), choices.below(words.len()));
@@ -129,7 +122,7 @@ pub fn misspell<'a>(words: &mut Vec<&'a str>, pieces: &[&'a str], choices: &mut 
     }
 }
 
-/// A program in which a few bytes are changed, dropped or added.
+/// Changes, drops or adds a few bytes of a program.
 pub fn garbled(program: &str, bytes: &[u8]) -> Vec<u8> {
     let mut text = program.as_bytes().to_vec();
     for change in bytes.chunks_exact(3).take(4) {

@@ -1,8 +1,8 @@
-//! How a law is tried on generated samples, the same ones on every run.
+//! Tries laws on generated samples, which are the same on every run.
 //!
-//! A sample is made out of numbers ([`Choices`](crate::choices::Choices)), so that it shrinks with them. Each law has its own
-//! numbers, from a hash of its name. `EDDY_CASES=10` tries ten times as many samples, and `-- --nocapture` shows how many of
-//! them were vacuous, and why.
+//! A sample is made from numbers ([`Choices`](crate::choices::Choices)), so that it shrinks with them. Each
+//! law has its own numbers, seeded by a hash of its name. `EDDY_CASES=10` tries ten times as many samples,
+//! and `-- --nocapture` shows how many were vacuous, and why.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,32 +10,32 @@ use std::collections::BTreeMap;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 
-/// What a law says about one sample.
+/// The result of a law on one sample that does not break it.
 pub enum Verdict {
-    /// It holds: something was compared that could have been different.
+    /// Something was compared that could have been different.
     Holds,
     /// Nothing was compared, for this reason.
     Vacuous(&'static str),
 }
 
 impl Verdict {
-    /// [`Verdict::Holds`] after a comparison, else [`Verdict::Vacuous`] for this reason.
+    /// [`Verdict::Holds`] if something was compared, otherwise [`Verdict::Vacuous`] with this reason.
     pub fn of(is_compared: bool, why_not: &'static str) -> Verdict {
         if is_compared { Verdict::Holds } else { Verdict::Vacuous(why_not) }
     }
 }
 
-/// What a law says, or how it is broken.
+/// The error describes how the sample breaks the law.
 pub type Trial = Result<Verdict, String>;
 
-/// How often each verdict was given: `holds`, and the reasons of vacuous samples.
+/// The number of samples with each verdict: `holds`, or the reason of a vacuous one.
 pub type Tally = BTreeMap<&'static str, u32>;
 
-/// A law that is vacuous on more than so many percent of its samples fails.
+/// A law fails if more than this share of its samples is vacuous.
 pub const MAX_VACUOUS_PERCENT: u32 = 50;
 
-/// Tries a law on so many samples, times `EDDY_CASES`; a broken one panics with the smallest sample that breaks it, and so does one that
-/// is vacuous on more than [`MAX_VACUOUS_PERCENT`] of them.
+/// Tries a law on this many samples, times `EDDY_CASES`. Panics with the smallest sample that breaks it, or
+/// if more than [`MAX_VACUOUS_PERCENT`] of the samples are vacuous.
 pub fn law<S: Strategy>(name: &str, cases: u32, samples: &S, trial: impl Fn(&S::Value) -> Trial) -> Tally {
     let tally = RefCell::new(Tally::new());
     let outcome = TestRunner::new(config(name, cases)).run(samples, |sample| match trial(&sample) {
@@ -63,33 +63,31 @@ pub fn law<S: Strategy>(name: &str, cases: u32, samples: &S, trial: impl Fn(&S::
     tally
 }
 
-/// The verdict that is no reason.
+/// The key of [`Verdict::Holds`].
 const HOLDS: &str = "holds";
 
-/// How many samples were vacuous, of how many.
+/// The number of vacuous samples, and of all samples.
 fn vacuous_share(tally: &Tally) -> (u32, u32) {
     let total = tally.values().sum::<u32>();
     (total - tally.get(HOLDS).copied().unwrap_or(0), total)
 }
 
-/// How often the samples of a law met each of several cases: rules, operations, kinds of terms.
+/// Counts how often the samples of a law met each of several cases: rules, operations, kinds of terms.
 ///
-/// A law over generated samples says nothing about a rule that no sample meets, however many samples hold.
+/// A law over generated samples says nothing about a rule that no sample uses, however many samples hold.
 #[derive(Debug, Default)]
-pub struct Met(RefCell<BTreeMap<String, u32>>);
+pub struct Coverage(RefCell<BTreeMap<String, u32>>);
 
-impl Met {
-    /// A sample met this case.
+impl Coverage {
     pub fn note(&self, case: impl Into<String>) {
         *self.0.borrow_mut().entry(case.into()).or_default() += 1;
     }
 
-    /// How often a case was met.
     pub fn times(&self, case: &str) -> u32 {
         self.0.borrow().get(case).copied().unwrap_or(0)
     }
 
-    /// Each of these cases was met so often; panics with those that were not.
+    /// Panics unless each of these cases was met at least `least` times.
     pub fn require(&self, name: &str, least: u32, cases: impl IntoIterator<Item = impl AsRef<str>>) {
         show(&format!("{name} met: {:?}", self.0.borrow()));
         let is_rare = |case: &String| self.times(case) < least;
@@ -99,9 +97,8 @@ impl Met {
     }
 }
 
-/// How the samples of a law are made.
 fn config(name: &str, cases: u32) -> Config {
-    // A hash of the name (FNV-1a) starts the random numbers.
+    // The hash FNV-1a of the name seeds the random numbers.
     let seed = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
@@ -114,12 +111,12 @@ fn config(name: &str, cases: u32) -> Config {
     }
 }
 
-/// `EDDY_CASES`: how many times as many samples are tried.
+/// `EDDY_CASES`: the factor for the number of samples.
 pub fn factor() -> u32 {
     std::env::var("EDDY_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
 }
 
-/// Shown with `--nocapture`.
+/// Prints a line, which `--nocapture` shows.
 #[allow(clippy::print_stdout, reason = "a test talks to the developer who asked for it")]
 pub fn show(line: &str) {
     println!("{line}");
@@ -147,11 +144,11 @@ mod tests {
 
     #[test]
     fn cases_that_are_not_met_are_named() {
-        let met = Met::default();
-        met.note("beta");
-        met.require("a law", 1, ["beta"]);
+        let coverage = Coverage::default();
+        coverage.note("beta");
+        coverage.require("a law", 1, ["beta"]);
         let missing = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            met.require("a law", 1, ["beta", "pi-D"]);
+            coverage.require("a law", 1, ["beta", "pi-D"]);
         }));
         let message = *missing.expect_err("`pi-D` is not met").downcast::<String>().expect("a message");
         assert!(message.contains("[\"pi-D\"]"), "{message}");

@@ -1,21 +1,24 @@
-//! What the tests of all languages share: the runner of the file tests, and how laws and fuzzing try generated samples.
+//! Shared by the tests of all languages: the runner of file tests, and generated samples for laws and
+//! fuzzing.
 //!
-//! A file test is a program that says in its comments what must come out.
+//! A file test is a program whose comments state the expected output.
 //!
-//! `README.md` in this folder is the description for writers of tests. In here,
+//! `README.md` in this folder describes the format for authors of tests. The modules:
 //!
-//! * [`case`](mod@case) reads a program's comments: what to do with it and what to expect;
+//! * [`case`](mod@case) parses a program's comments: commands and expectations;
 //! * [`outcome`] runs the real `eddy` and reads its exit code, output and diagnostics;
-//! * [`verdict`] compares the two, and its words are what a failing test prints;
-//! * [`bless`] writes what came out into the comments, for a person to read the difference;
-//! * [`trials`] finds the files and makes one trial of each directive and engine, and one for the formatter.
+//! * [`verdict`] compares the two and writes the message of a failing test;
+//! * [`bless`] writes the actual outcome into the comments, for a person to review;
+//! * [`trials`] finds the files and makes one trial for each directive and engine, and one for the formatter.
 //!
-//! Laws are properties of generated programs: [`choices`] are what samples are made of, [`law`] tries them, [`fuzz`] tries what
-//! nobody would write.
+//! [`passes`] runs file tests of passes, for the crates that have them.
 //!
-//! The runner knows no language. It gives each file to `eddy` by its name, so a new language is tested by
-//! putting programs into a new folder. Files run from the root of the repository under their relative names,
-//! which keeps messages the same on every machine.
+//! Laws are properties of generated programs: samples are made from [`choices`], [`law`] tries them, and
+//! [`fuzz`] tries malformed inputs.
+//!
+//! The runner knows no language. It passes each file to `eddy` by name, so a new language is tested by adding
+//! programs in a new folder. Files run from the root of the repository under their relative names, so that
+//! messages are the same on every machine.
 
 pub mod case;
 pub mod outcome;
@@ -23,6 +26,8 @@ pub mod outcome;
 pub mod bless;
 pub mod trials;
 pub mod verdict;
+
+pub mod passes;
 
 pub mod choices;
 pub mod fuzz;
@@ -33,10 +38,10 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Where things are.
+/// The paths that tests need.
 #[derive(Clone, Debug)]
-pub struct House {
-    /// The program under test.
+pub struct TestPaths {
+    /// The binary under test.
     pub eddy: PathBuf,
     /// The root of the repository.
     pub root: PathBuf,
@@ -44,19 +49,19 @@ pub struct House {
     pub scratch: PathBuf,
 }
 
-/// Runs the tests that the command line asks for, after rewriting expectations where `EDDY_BLESS` is set.
-pub fn run(house: &House) -> ExitCode {
+/// Runs the tests that the command line selects, after rewriting expectations if `EDDY_BLESS` is set.
+pub fn run(paths: &TestPaths) -> ExitCode {
     let arguments = Arguments::from_args();
-    let files = trials::find_files(&house.root);
+    let files = trials::find_files(&paths.root);
     let is_asked_for =
         |trial: &Trial| arguments.filter.as_ref().is_none_or(|filter| trial.name().contains(filter));
     if std::env::var_os("EDDY_BLESS").is_some() && !arguments.list {
         for file in &files {
-            if trials::of_file(house, file).iter().any(is_asked_for) {
-                trials::bless_file(house, file);
+            if trials::of_file(paths, file).iter().any(is_asked_for) {
+                trials::bless_file(paths, file);
             }
         }
     }
-    let trials = files.iter().flat_map(|file| trials::of_file(house, file)).collect();
+    let trials = files.iter().flat_map(|file| trials::of_file(paths, file)).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

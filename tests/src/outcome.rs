@@ -1,42 +1,39 @@
-//! What `eddy` made of a program: exit code, output, and diagnostics read from their short form.
+//! The result of running `eddy` on a program: exit code, output, and diagnostics parsed from their short
+//! form.
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::House;
+use crate::TestPaths;
 use crate::case::Directive;
 
-/// The end of one run of `eddy`.
+/// The result of one run of `eddy`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit code; none after a signal.
+    /// `None` after a signal.
     pub code: Option<i32>,
-    /// Standard output.
     pub stdout: String,
-    /// The diagnostics on standard error.
     pub diagnostics: Vec<Found>,
-    /// Lines on standard error that are no diagnostics.
+    /// Lines on standard error that are not diagnostics.
     pub noise: Vec<String>,
 }
 
-/// A diagnostic that came out.
+/// An actual diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The line, from 1.
+    /// Starts at 1.
     pub line: usize,
-    /// `error` or `warning`.
+    /// `error` or `warning`
     pub severity: String,
-    /// The code.
     pub code: String,
-    /// The message.
     pub message: String,
 }
 
-/// Does what a directive says with `file`, a path relative to the root.
-pub fn of_directive(house: &House, directive: &Directive, engine: Option<&str>, file: &Path) -> Outcome {
-    let (code, mut stdout, stderr) = eddy(house, &arguments(directive, engine, "--short", file));
+/// Executes a directive on `file`, a path relative to the root.
+pub fn of_directive(paths: &TestPaths, directive: &Directive, engine: Option<&str>, file: &Path) -> Outcome {
+    let (code, mut stdout, stderr) = eddy(paths, &arguments(directive, engine, "--short", file));
     if directive.command == "gradcheck" {
-        // Below its first line is a table of rounding errors, which differ between machines.
+        // The rest is a table of rounding errors, which differ between machines.
         stdout = stdout.split_inclusive('\n').take(1).collect();
     }
     let mut outcome = Outcome { code, stdout, ..Outcome::default() };
@@ -44,17 +41,17 @@ pub fn of_directive(house: &House, directive: &Directive, engine: Option<&str>, 
     outcome
 }
 
-/// What a directive prints on standard error for people.
-pub fn full_stderr(house: &House, directive: &Directive, engine: Option<&str>, file: &Path) -> String {
-    eddy(house, &arguments(directive, engine, "--color=never", file)).2
+/// The standard error of a directive in the form for people.
+pub fn full_stderr(paths: &TestPaths, directive: &Directive, engine: Option<&str>, file: &Path) -> String {
+    eddy(paths, &arguments(directive, engine, "--color=never", file)).2
 }
 
-/// What `eddy fmt` says about a file that it rewrites in place, or only checks.
-pub fn of_formatting(house: &House, options: &[&str], file: &Path) -> Outcome {
+/// Runs `eddy fmt` on a file; `options` choose between rewriting and checking it.
+pub fn of_formatting(paths: &TestPaths, options: &[&str], file: &Path) -> Outcome {
     let mut arguments = vec!["fmt".to_owned(), "--short".to_owned()];
     arguments.extend(options.iter().map(|&option| option.to_owned()));
     arguments.push(file.display().to_string());
-    let (code, stdout, stderr) = eddy(house, &arguments);
+    let (code, stdout, stderr) = eddy(paths, &arguments);
     let mut outcome = Outcome { code, stdout, ..Outcome::default() };
     outcome.read_stderr(&stderr, file);
     outcome
@@ -68,11 +65,11 @@ fn arguments(directive: &Directive, engine: Option<&str>, form: &str, file: &Pat
     arguments
 }
 
-fn eddy(house: &House, arguments: &[String]) -> (Option<i32>, String, String) {
-    let output = Command::new(&house.eddy)
+fn eddy(paths: &TestPaths, arguments: &[String]) -> (Option<i32>, String, String) {
+    let output = Command::new(&paths.eddy)
         .args(arguments)
-        .current_dir(&house.root)
-        // The tests look the same under every setting of the terminal.
+        .current_dir(&paths.root)
+        // Makes the tests independent of the terminal.
         .env("NO_COLOR", "1")
         .stdin(std::process::Stdio::null())
         .output()
@@ -92,7 +89,7 @@ impl Outcome {
     }
 }
 
-/// Reads `FILE:LINE:COL: error[CODE]: message`.
+/// Parses `FILE:LINE:COL: error[CODE]: message`.
 fn found(line: &str, file: &str) -> Option<Found> {
     let rest = line.strip_prefix(file)?.strip_prefix(':')?;
     let (line, rest) = rest.split_once(':')?;

@@ -1,21 +1,21 @@
-//! Finds the test files and makes trials of them: one for each directive and engine, one for the formatter.
+//! Finds the test files and makes trials: one for each directive and engine, one for the formatter.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::House;
+use crate::TestPaths;
 use crate::bless::bless;
 use crate::case::{Case, Directive};
 use crate::outcome::{self, Outcome};
 use crate::verdict::{both, judge};
 
-/// Files beside programs that are no programs.
+/// The extensions of files next to programs that are not programs.
 const COMPANIONS: &[&str] = &["out", "stderr", "md", "csv", "jsonl", "npy", "svg"];
 
-/// A blessed file is run again until nothing changes; markers at the end of a file need a second round.
-const MAX_BLESSINGS: usize = 4;
+/// Blessing repeats until nothing changes; markers at the end of a file need a second round.
+const MAX_ROUNDS: usize = 4;
 
 /// Every program under `tests/LANGUAGE/` and `examples/`, relative to the root, in order.
 pub fn find_files(root: &Path) -> Vec<PathBuf> {
@@ -40,10 +40,9 @@ fn is_program(path: &Path) -> bool {
     !path.extension().is_some_and(|extension| COMPANIONS.iter().any(|companion| extension == *companion))
 }
 
-/// The trials of one file.
-pub fn of_file(house: &House, file: &Path) -> Vec<Trial> {
+pub fn of_file(paths: &TestPaths, file: &Path) -> Vec<Trial> {
     let name = name(file);
-    let case = match load(house, file) {
+    let case = match load(paths, file) {
         Ok(case) => case,
         Err(error) => return vec![Trial::test(name, move || Err(error.into()))],
     };
@@ -53,29 +52,32 @@ pub fn of_file(house: &House, file: &Path) -> Vec<Trial> {
             let mut name = format!("{name}::{}", directive.command);
             name.extend(directive.options.iter().map(|option| format!(" {option}")));
             name.extend(engine.iter().map(|engine| format!("::{engine}")));
-            let (house, case, directive, file) =
-                (house.clone(), case.clone(), directive.clone(), file.to_owned());
-            trials.push(Trial::test(name, move || obey(&house, &case, &directive, engine.as_deref(), &file)));
+            let (paths, case, directive, file) =
+                (paths.clone(), case.clone(), directive.clone(), file.to_owned());
+            trials.push(Trial::test(name, move || {
+                run_directive(&paths, &case, &directive, engine.as_deref(), &file)
+            }));
         }
     }
-    let (house, file) = (house.clone(), file.to_owned());
-    trials.push(Trial::test(format!("fmt::{name}"), move || format(&house, &case, &file)));
+    let (paths, file) = (paths.clone(), file.to_owned());
+    trials.push(Trial::test(format!("fmt::{name}"), move || format(&paths, &case, &file)));
     trials
 }
 
-/// Writes what comes out into the program and the files beside it.
-pub fn bless_file(house: &House, file: &Path) {
-    let path = house.root.join(file);
-    for _ in 0..MAX_BLESSINGS {
-        // A file with wrong instructions fails as a trial, with a message; one that is not UTF-8 is left alone.
-        let (Ok(text), Ok(case)) = (fs::read_to_string(&path), load(house, file)) else { return };
+/// Writes the actual outcome into the program and the files next to it.
+pub fn bless_file(paths: &TestPaths, file: &Path) {
+    let path = paths.root.join(file);
+    for _ in 0..MAX_ROUNDS {
+        // A file with malformed instructions fails as a trial, with a message; a file that is not UTF-8 is
+        // skipped.
+        let (Ok(text), Ok(case)) = (fs::read_to_string(&path), load(paths, file)) else { return };
         let outcomes: Vec<Outcome> = case
             .directives
             .iter()
-            .map(|directive| outcome::of_directive(house, directive, engines(directive)[0].as_deref(), file))
+            .map(|directive| outcome::of_directive(paths, directive, engines(directive)[0].as_deref(), file))
             .collect();
-        bless_companions(house, &case, &outcomes, file);
-        let blessed = bless(&text, &case, &outcomes, out_file(house, file).is_some());
+        bless_companions(paths, &case, &outcomes, file);
+        let blessed = bless(&text, &case, &outcomes, out_file(paths, file).is_some());
         if blessed == text {
             return;
         }
@@ -83,11 +85,11 @@ pub fn bless_file(house: &House, file: &Path) {
     }
 }
 
-fn bless_companions(house: &House, case: &Case, outcomes: &[Outcome], file: &Path) {
-    let path = house.root.join(file);
+fn bless_companions(paths: &TestPaths, case: &Case, outcomes: &[Outcome], file: &Path) {
+    let path = paths.root.join(file);
     let pairs = || case.directives.iter().zip(outcomes);
-    // An example keeps its output beside it; elsewhere a file that exists is kept up to date.
-    let wants_out_file = is_example(file) || out_file(house, file).is_some();
+    // An example always has its output in a file; elsewhere an existing file is updated.
+    let wants_out_file = is_example(file) || out_file(paths, file).is_some();
     if let Some((_, outcome)) = pairs().find(|(directive, _)| directive.output.is_empty() && wants_out_file)
         && !outcome.stdout.is_empty()
     {
@@ -96,23 +98,23 @@ fn bless_companions(house: &House, case: &Case, outcomes: &[Outcome], file: &Pat
     if path.with_extension("stderr").exists()
         && let Some(directive) = case.directives.first()
     {
-        let stderr = outcome::full_stderr(house, directive, engines(directive)[0].as_deref(), file);
+        let stderr = outcome::full_stderr(paths, directive, engines(directive)[0].as_deref(), file);
         fs::write(path.with_extension("stderr"), stderr).expect("the expected messages can be written");
     }
 }
 
-/// One trial: do what the directive says and compare.
-fn obey(
-    house: &House,
+/// Executes a directive and compares.
+fn run_directive(
+    paths: &TestPaths,
     case: &Case,
     directive: &Directive,
     engine: Option<&str>,
     file: &Path,
 ) -> Result<(), Failed> {
-    let outcome = outcome::of_directive(house, directive, engine, file);
-    judge(case, directive, out_file(house, file).as_deref(), &outcome)?;
-    if let Ok(expected) = fs::read_to_string(house.root.join(file).with_extension("stderr")) {
-        let found = outcome::full_stderr(house, directive, engine, file);
+    let outcome = outcome::of_directive(paths, directive, engine, file);
+    judge(case, directive, out_file(paths, file).as_deref(), &outcome)?;
+    if let Ok(expected) = fs::read_to_string(paths.root.join(file).with_extension("stderr")) {
+        let found = outcome::full_stderr(paths, directive, engine, file);
         if found != expected {
             return Err(both("messages", &expected, &found).into());
         }
@@ -120,14 +122,14 @@ fn obey(
     Ok(())
 }
 
-/// The formatter's trial: formatting twice is formatting once, keeps the instructions, and changes no outcome.
-fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
-    let copy = copy_with_imports(house, file)?;
-    let formatted = outcome::of_formatting(house, &[], &copy);
+/// The formatter's trial: formatting is idempotent, keeps the instructions, and changes no outcome.
+fn format(paths: &TestPaths, case: &Case, file: &Path) -> Result<(), Failed> {
+    let copy = copy_with_imports(paths, file)?;
+    let formatted = outcome::of_formatting(paths, &[], &copy);
     if formatted.code != Some(0) {
-        return refused_for_the_marked_reasons(case, &formatted);
+        return check_refusal_is_marked(case, &formatted);
     }
-    if outcome::of_formatting(house, &["--check"], &copy).code != Some(0) {
+    if outcome::of_formatting(paths, &["--check"], &copy).code != Some(0) {
         return Err(format!(
             "formatting again changes the text; formatted once it is\n{}",
             fs::read_to_string(&copy)?
@@ -140,8 +142,8 @@ fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
     }
     for directive in &case.directives {
         for engine in engines(directive) {
-            let before = outcome::of_directive(house, directive, engine.as_deref(), file);
-            let after = outcome::of_directive(house, directive, engine.as_deref(), &copy);
+            let before = outcome::of_directive(paths, directive, engine.as_deref(), file);
+            let after = outcome::of_directive(paths, directive, engine.as_deref(), &copy);
             if essence(&before) != essence(&after) {
                 return Err(format!("the formatted program behaves differently:\n{text}\n{after:#?}").into());
             }
@@ -150,23 +152,23 @@ fn format(house: &House, case: &Case, file: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Copies a program into a folder of its own, where it may be rewritten, and with it the files that it mentions in quotes,
-/// and those that they mention: what is imported is found beside the copy as it is beside the program.
-fn copy_with_imports(house: &House, file: &Path) -> io::Result<PathBuf> {
-    let folder = house.scratch.join(name(file).replace('/', "-"));
+/// Copies a program into its own folder, where it may be rewritten, together with the files that it mentions
+/// in quotes, transitively, so that imports resolve in the copy.
+fn copy_with_imports(paths: &TestPaths, file: &Path) -> io::Result<PathBuf> {
+    let folder = paths.scratch.join(name(file).replace('/', "-"));
     let mut files = vec![file.to_owned()];
     let mut next = 0;
     while let Some(file) = files.get(next).cloned() {
-        let bytes = fs::read(house.root.join(&file))?;
+        let bytes = fs::read(paths.root.join(&file))?;
         let copy = folder.join(&file);
         let home = file.parent().expect("a file is in a folder");
         fs::create_dir_all(folder.join(home))?;
         fs::write(copy, &bytes)?;
         for quoted in quoted(&String::from_utf8_lossy(&bytes)) {
-            // A path that leads elsewhere could be written to outside of the scratch folder.
+            // A path that leads upwards could be written to outside of the scratch folder.
             let is_below = Path::new(quoted).components().all(|part| matches!(part, Component::Normal(_)));
             let other = home.join(quoted);
-            if is_below && house.root.join(&other).is_file() && !files.contains(&other) {
+            if is_below && paths.root.join(&other).is_file() && !files.contains(&other) {
                 files.push(other);
             }
         }
@@ -175,13 +177,13 @@ fn copy_with_imports(house: &House, file: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(file))
 }
 
-/// What stands in quotes, line by line.
+/// The texts in quotes, line by line.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('"').skip(1).step_by(2))
 }
 
-/// A program that does not parse cannot be formatted; then the formatter gives the errors that are marked.
-fn refused_for_the_marked_reasons(case: &Case, formatted: &Outcome) -> Result<(), Failed> {
+/// A program that does not parse cannot be formatted; then the formatter must report the marked errors.
+fn check_refusal_is_marked(case: &Case, formatted: &Outcome) -> Result<(), Failed> {
     let marked = |line, code: &String| case.markers.iter().any(|m| m.line == line && m.code == *code);
     let all_marked = formatted.diagnostics.iter().all(|found| marked(found.line, &found.code));
     if all_marked
@@ -194,7 +196,7 @@ fn refused_for_the_marked_reasons(case: &Case, formatted: &Outcome) -> Result<()
     Err(format!("the formatter refuses the program:\n{formatted:#?}").into())
 }
 
-/// What formatting must not change: the directives, wherever they now stand.
+/// The directives without their line numbers, which formatting may change.
 fn instructions(case: &Case) -> Vec<Directive> {
     let written = case.directives.iter().filter(|directive| directive.line.is_some());
     let without_places = |directive: &Directive| Directive {
@@ -210,9 +212,9 @@ fn essence(outcome: &Outcome) -> (Option<i32>, &str, Vec<&str>) {
     (outcome.code, &outcome.stdout, outcome.diagnostics.iter().map(|found| &*found.code).collect())
 }
 
-/// The instructions of a file. An example that has none is run.
-fn load(house: &House, file: &Path) -> Result<Case, String> {
-    let text = fs::read(house.root.join(file)).map_err(|error| error.to_string())?;
+/// Loads the instructions of a file. An example without directives is run.
+fn load(paths: &TestPaths, file: &Path) -> Result<Case, String> {
+    let text = fs::read(paths.root.join(file)).map_err(|error| error.to_string())?;
     let mut case = Case::parse(&String::from_utf8_lossy(&text))?;
     if case.directives.is_empty() {
         if !is_example(file) {
@@ -230,15 +232,15 @@ fn engines(directive: &Directive) -> Vec<Option<String>> {
     }
 }
 
-fn out_file(house: &House, file: &Path) -> Option<String> {
-    fs::read_to_string(house.root.join(file).with_extension("out")).ok()
+fn out_file(paths: &TestPaths, file: &Path) -> Option<String> {
+    fs::read_to_string(paths.root.join(file).with_extension("out")).ok()
 }
 
 fn is_example(file: &Path) -> bool {
     file.starts_with("examples")
 }
 
-/// `tests/rd/kink.rd` is called `rd/kink`, and examples keep their folder.
+/// The name of `tests/rd/kink.rd` is `rd/kink`; examples keep their folder.
 fn name(file: &Path) -> String {
     file.strip_prefix("tests").unwrap_or(file).with_extension("").display().to_string()
 }
@@ -285,8 +287,8 @@ mod tests {
             Outcome { code: Some(1), diagnostics: vec![found], ..Outcome::default() }
         };
         let case = Case::parse("1 + -- error[RD002]\n-- check").expect("well formed");
-        assert!(refused_for_the_marked_reasons(&case, &refusal(1)).is_ok());
-        assert!(refused_for_the_marked_reasons(&case, &refusal(2)).is_err());
-        assert!(refused_for_the_marked_reasons(&case, &Outcome::default()).is_err());
+        assert!(check_refusal_is_marked(&case, &refusal(1)).is_ok());
+        assert!(check_refusal_is_marked(&case, &refusal(2)).is_err());
+        assert!(check_refusal_is_marked(&case, &Outcome::default()).is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! Whether an outcome is the expected one, and if not, the words that a failing test prints.
+//! Compares an outcome with the expectation, and writes the message of a failing test.
 
 use std::fmt::Write;
 
 use crate::case::{Case, Directive, Marker};
 use crate::outcome::{Found, Outcome};
 
-/// Compares an outcome with what the case expects of a directive. `out_file` is the text of `NAME.out`, the
-/// expected output where the program has no `=>` lines.
+/// Compares an outcome with the expectations of a directive. `out_file` is the text of `NAME.out`, the
+/// expected output if the program has no `=>` lines.
 pub fn judge(
     case: &Case,
     directive: &Directive,
@@ -31,7 +31,7 @@ pub fn judge(
     if complaints.is_empty() { Ok(()) } else { Err(complaints) }
 }
 
-/// The two texts under each other, each line with a bar, so that blanks and missing line breaks show.
+/// Both texts, each line with a bar in front, so that blanks and missing newlines are visible.
 pub fn both(what: &str, expected: &str, found: &str) -> String {
     let bars = |text: &str| match text {
         "" => "  (nothing)\n".to_owned(),
@@ -41,20 +41,21 @@ pub fn both(what: &str, expected: &str, found: &str) -> String {
     format!("expected {what}:\n{}found {what}:\n{}{end}", bars(expected), bars(found))
 }
 
-/// The exit code that belongs to an output: a last line that says there is no value means 3.
+/// The exit code implied by an output: 3 if its last line says that there is no value.
 pub fn code_of_output(output: &str) -> i32 {
     let last = output.lines().last().unwrap_or_default();
     if last.starts_with("undefined:") || last.starts_with("diverged:") { 3 } else { 0 }
 }
 
-/// Whether the markers name exactly the diagnostics that came out.
+/// Whether the markers name exactly the actual diagnostics.
 pub fn markers_match(markers: &[&Marker], found: &[&Found]) -> bool {
     let (missing, unexpected) = unmatched(markers, found);
     missing.is_empty() && unexpected.is_empty()
 }
 
 fn expected_output(case: &Case, directive: &Directive, out_file: Option<&str>) -> Option<String> {
-    if case.is_refused() {
+    let fails = directive.exit.is_some_and(|(_, code)| code == 3);
+    if case.is_refused() && (!fails || directive.output.is_empty()) {
         return Some(String::new());
     }
     if directive.output.is_empty() {
@@ -92,7 +93,7 @@ fn unmatched<'a>(markers: &[&'a Marker], found: &[&'a Found]) -> (Vec<&'a Marker
     let mut unexpected = found.to_vec();
     let mut missing = Vec::new();
     for marker in markers {
-        match unexpected.iter().position(|found| names(marker, found)) {
+        match unexpected.iter().position(|found| matches_marker(marker, found)) {
             Some(position) => drop(unexpected.remove(position)),
             None => missing.push(*marker),
         }
@@ -100,7 +101,7 @@ fn unmatched<'a>(markers: &[&'a Marker], found: &[&'a Found]) -> (Vec<&'a Marker
     (missing, unexpected)
 }
 
-fn names(marker: &Marker, found: &Found) -> bool {
+fn matches_marker(marker: &Marker, found: &Found) -> bool {
     marker.line == found.line
         && marker.severity == found.severity
         && marker.code == found.code

@@ -1,22 +1,22 @@
-//! The library keeps its promises: each node has a comment with an example, a row in the guide, and a file test.
+//! Checks the library: each node has a comment with an example, a row in the guide, and a file test. So has
+//! each function, except those without an example, which only other functions of the file use.
 
 use crate::tidy::Complaint;
 
-/// The folder of the library.
 pub const FOLDER: &str = "library/";
 
-/// The chapter that lists it.
+/// The chapter that lists the library.
 pub const GUIDE: &str = "docs/guide/library.md";
 
-/// The file that every program sees without an import; the reference lists it.
+/// The file that every program sees without an import; the reference lists it instead of the guide.
 const PRELUDE: &str = "prelude";
 
-/// The name in imports of a file of the library.
+/// The name by which programs import a file of the library.
 pub fn file_name(path: &str) -> Option<&str> {
     path.strip_prefix(FOLDER)?.strip_suffix(".eddy").filter(|name| *name != PRELUDE)
 }
 
-/// What is missing for the nodes of the file `name` of the library; `tests` are its file tests, one after the other.
+/// Checks the nodes and functions of the library file `name`; `tests` is the concatenation of its file tests.
 pub fn complaints(name: &str, text: &str, guide: &str, tests: &str) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     let section = section(name, guide);
@@ -27,29 +27,73 @@ pub fn complaints(name: &str, text: &str, guide: &str, tests: &str) -> Vec<Compl
             continue;
         }
         let comment = std::mem::take(&mut comment);
-        let Some((node, signature)) = declared(line) else { continue };
+        let Some(Declared { kind, name: item, signature }) = declared(line) else { continue };
+        let has_example = comment.last().is_some_and(|last| last.starts_with("-- Example: `"));
         let mut complain = |what: String| complaints.push(Complaint::new(index + 1, what));
-        if !comment.last().is_some_and(|last| last.starts_with("-- Example: `")) {
-            complain(format!("the comment above `{node}` ends with no line `Example:`"));
+        let is_tested = match kind {
+            Kind::Node => ["", "_end"].iter().any(|woven| tests.contains(&format!("\nrun {item}{woven} "))),
+            Kind::Function if !has_example => continue,
+            Kind::Function => mentions(tests, item),
+        };
+        if !has_example {
+            complain(format!("the comment above `{item}` ends with no line `Example:`"));
         }
         if !section.contains(&format!("| `{signature}` |")) {
             complain(format!("the section `eddy:{name}` of {GUIDE} has no row `{signature}`"));
         }
-        if !["", "_end"].iter().any(|woven| tests.contains(&format!("\nrun {node}{woven} "))) {
-            complain(format!("no file test of `eddy:{name}` runs `{node}`"));
+        if !is_tested {
+            complain(format!("no file test of `eddy:{name}` runs `{item}`"));
         }
     }
     complaints
 }
 
-/// The name of the node that a line declares, and how it is called.
-fn declared(line: &str) -> Option<(&str, String)> {
-    let (node, rest) = line.strip_prefix("node ")?.split_once('(')?;
-    let inputs = rest.split_once(')')?.0.split(", ").map(|input| input.split(':').next().unwrap_or_default());
-    Some((node, format!("{node}({})", inputs.collect::<Vec<_>>().join(", "))))
+enum Kind {
+    Node,
+    Function,
 }
 
-/// The part of the guide about one file.
+struct Declared<'a> {
+    kind: Kind,
+    name: &'a str,
+    signature: String,
+}
+
+/// The node or the function that a line declares. Its parameters are on that line.
+fn declared(line: &str) -> Option<Declared<'_>> {
+    let kinds = [("node ", Kind::Node), ("fn ", Kind::Function)];
+    let (rest, kind) = kinds.into_iter().find_map(|(word, kind)| Some((line.strip_prefix(word)?, kind)))?;
+    let (head, params) = rest.split_once('(')?;
+    let name = head.split('[').next().unwrap_or_default();
+    Some(Declared { kind, name, signature: format!("{name}({})", names(params).join(", ")) })
+}
+
+/// The names of parameters, without their types, up to the `)` that closes the list.
+fn names(params: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut names) = (0, 0, Vec::new());
+    for (at, c) in params.char_indices() {
+        let ends_here = depth == 0 && matches!(c, ',' | ')');
+        if ends_here {
+            names.push(params[start..at].split(':').next().unwrap_or_default().trim());
+            start = at + 1;
+        }
+        match c {
+            '(' | '[' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Whether a program calls a function or passes it as an argument.
+fn mentions(tests: &str, function: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let code = tests.lines().filter(|line| !line.starts_with("--"));
+    code.flat_map(|line| line.split(|c| !is_word(c))).any(|word| word == function)
+}
+
 fn section<'a>(name: &str, guide: &'a str) -> &'a str {
     let start = guide.find(&format!("## `eddy:{name}`")).unwrap_or(guide.len());
     let end = guide[start..].find("\n## ").map_or(guide.len(), |length| start + length);
@@ -80,6 +124,22 @@ mod tests {
         check("-- Later.\nnode delay(n, x) -> (y)\n", "\nrun delay { }", &["Example"]);
         let hold = "-- Example: `y = hold(c, x);`\nnode hold(c, x) -> (y)\n";
         check(hold, "\nrun hold { }", &["no row `hold(c, x)`"]);
+    }
+
+    #[test]
+    fn a_function_with_an_example_has_a_row_and_a_test() {
+        let hold = "-- Later.\n-- Example: `hold(\\x. x, 2.0)`\nfn hold[n](c: (num, int) -> num, x: num [n, 2]) -> num =\n";
+        let row = "## `eddy:filters`\n\n| `hold(c, x)` | |\n";
+        let found = |text: &str, guide: &str, tests: &str| {
+            complaints("filters", text, guide, tests)
+                .into_iter()
+                .map(|complaint| complaint.what)
+                .collect::<String>()
+        };
+        assert_eq!(found(hold, row, "eval hold(f, 2.0);"), "");
+        assert!(found(hold, row, "-- hold\neval holds(f);").contains("no file test"));
+        assert!(found(hold, GUIDE, "eval hold(f, 2.0);").contains("no row `hold(c, x)`"));
+        assert_eq!(found("-- A part of others.\nfn part(x) = x;\n", row, ""), "");
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! `docs/papers.md` maps theorems to tests and figures to files; what it names exists.
+//! Checks that the tests and files named in `docs/papers.md`, which maps the papers to the code, exist.
 
 use std::collections::BTreeSet;
 
 use crate::tidy::Complaint;
 
-/// The map.
 pub const MAP: &str = "docs/papers.md";
 
-/// Names in the map that lead nowhere: tests that no source file defines, and files that are not there.
+/// Reports names in the map that do not exist: tests that no source file defines, and missing files.
 ///
-/// A test is a quoted name with at least two underscores; a file is a quoted path, which may leave out the crate.
+/// A test is a quoted name with at least two underscores; a file is a quoted path, which may omit the crate.
 pub fn complaints(map: &str, files: &[String], sources: &str) -> Vec<Complaint> {
     let functions: BTreeSet<&str> = sources.lines().filter_map(defined_function).collect();
     let mut complaints = Vec::new();
@@ -42,12 +41,12 @@ fn is_path(quoted: &str) -> bool {
     ["src/", "tests/", "examples/", "library/"].iter().any(|folder| quoted.starts_with(folder))
 }
 
-/// Whether a file is the one that a path names, or lies in the folder that it names.
+/// Whether a file has this path or lies in the folder with this path.
 fn is_in(path: &str, file: &str) -> bool {
     if path.ends_with('/') {
         file.starts_with(path) || file.contains(&format!("/{path}"))
     } else {
-        // A folder may be named without its last slash.
+        // A folder may be written without the final slash.
         let folder = format!("{path}/");
         file == path || file.ends_with(&format!("/{path}")) || is_in(&folder, file)
     }
@@ -59,7 +58,7 @@ mod tests {
 
     #[track_caller]
     fn check(map: &str, n_complaints: usize) {
-        let files = ["crates/rd/src/eval/mod.rs".to_string(), "examples/rd/square.rd".to_string()];
+        let files = ["crates/calculi/rd/src/eval/mod.rs".to_string(), "examples/rd/square.rd".to_string()];
         let found = complaints(map, &files, "fn lemma_3_1() {\nfn helper() {");
         assert_eq!(found.len(), n_complaints, "{found:?}");
     }

@@ -1,12 +1,18 @@
-//! Tidiness: what a reader notices and no tool of the language checks.
+//! Tidiness: rules that no other tool checks.
 //!
-//! * A source file fits in the head: at most [`MAX_LINES`] lines, unless it is a table or a list of tests.
-//! * A source file opens with `//!`, which says what it is for.
-//! * Nothing names a folder of somebody's machine.
-//! * What is left to do is said in words: what is missing, and what that costs.
-//! * The map from the papers to the code leads somewhere (see [`papers`]).
+//! * A source file has at most [`MAX_LINES`] lines, unless it is a table or a list of tests.
+//! * A source file starts with `//!` and its purpose.
+//! * A line of comment has at most [`MAX_COLUMNS`] columns, unless it is a row of a table or one long word.
+//! * No file contains a folder of a particular machine.
+//! * A note about missing work says what is missing and what that costs.
+//! * Names in the map from the papers to the code exist (see [`papers`]).
+//! * Pure crates stay pure (see [`purity`]).
 //! * The library is documented, listed and tested (see [`library`]).
-//! * Documents link to files that exist, and their code blocks are checked (see [`markdown`]).
+//! * Documents link to files and headings that exist, and their code blocks are checked (see [`markdown`]).
+//! * The book lists each page of the guide (see [`book`]).
+//! * Crates use the dependencies that they list, and libraries are tested if they have tests (see
+//!   [`manifest`]).
+//! * The table of dependencies is that of the manifests (see [`dependencies`]).
 //!
 //! Every rule is a function from a file's name and text to complaints, so it is tested without files.
 
@@ -14,26 +20,31 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{library, markdown, papers};
+use crate::{book, dependencies, library, manifest, markdown, papers, purity};
 
-/// Nine files in ten of well kept projects are far below this; a file above it usually holds two ideas.
+/// In well-kept projects nine files in ten are far shorter; a longer file usually mixes two ideas.
 const MAX_LINES: usize = 600;
 
-/// Pieced together, so that this file passes its own test.
+/// As wide as `rustfmt` makes code (`max_width` in `rustfmt.toml`); it does not check comments.
+const MAX_COLUMNS: usize = 110;
+
+/// Concatenated, so that this file passes its own check.
 const MACHINE_FOLDERS: &[&str] = &[concat!("/", "work/"), concat!("/", "home/"), concat!("/", "root/")];
 const LEFT_TO_DO: &str = concat!("TO", "DO");
 
-/// What is untidy in the repository, as `FILE:LINE: what`.
+/// All complaints about the repository, as `FILE:LINE: what`.
 pub fn complaints(root: &Path) -> Vec<String> {
     let mut all = Vec::new();
     let files = files(root);
     let mut sources = String::new();
     for name in &files {
         let path = root.join(name);
-        // A file that git knows and that is gone is being deleted; one that is not UTF-8 is data.
+        // A file that git knows but that does not exist is being deleted; one that is not UTF-8 is data.
         let Ok(text) = fs::read_to_string(&path) else { continue };
-        let exists = |target: &str| path.parent().is_some_and(|folder| folder.join(target).exists());
-        all.extend(in_file(name, &text, exists).iter().map(|complaint| complaint.at(name)));
+        let folder = path.parent().expect("a file is in a folder");
+        let complaints =
+            in_file(name, &text, |target| text_of(&folder.join(target)), |file| text_of(&root.join(file)));
+        all.extend(complaints.iter().map(|complaint| complaint.at(name)));
         if path.extension().is_some_and(|extension| extension == "rs") {
             sources.push_str(&text);
         }
@@ -41,7 +52,27 @@ pub fn complaints(root: &Path) -> Vec<String> {
     let map = fs::read_to_string(root.join(papers::MAP)).expect("the map from the papers is there");
     all.extend(papers::complaints(&map, &files, &sources).iter().map(|complaint| complaint.at(papers::MAP)));
     all.extend(in_library(root, &files));
+    all.extend(in_book(root, &files));
+    all.extend(in_manifests(root, &files));
     all
+}
+
+/// The text of a file; empty for folders and binary data.
+fn text_of(path: &Path) -> Option<String> {
+    path.exists().then(|| fs::read_to_string(path).unwrap_or_default())
+}
+
+fn in_book(root: &Path, files: &[String]) -> Vec<String> {
+    let is_page = |file: &&String| {
+        Path::new(file).extension().is_some_and(|extension| extension == "md")
+            && *file != book::SUMMARY
+            && root.join(file).exists()
+    };
+    let page =
+        |file: &'_ String| Some((file.strip_prefix(book::FOLDER)?.to_owned(), text_of(&root.join(file))?));
+    let pages = files.iter().filter(is_page).filter_map(page).collect();
+    let summary = text_of(&root.join(book::SUMMARY)).unwrap_or_default();
+    book::complaints(&summary, &pages).iter().map(|complaint| complaint.at(book::SUMMARY)).collect()
 }
 
 fn in_library(root: &Path, files: &[String]) -> Vec<String> {
@@ -59,7 +90,39 @@ fn in_library(root: &Path, files: &[String]) -> Vec<String> {
     all
 }
 
-/// Something to tidy up, and the line where it is.
+fn in_manifests(root: &Path, files: &[String]) -> Vec<String> {
+    const MANIFEST: &str = "Cargo.toml";
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();
+    let (mut all, mut manifests, mut crates) = (Vec::new(), String::new(), Vec::new());
+    for path in files {
+        let Some(folder) = path.strip_suffix(MANIFEST).filter(|folder| !folder.is_empty()) else { continue };
+        let text_of = |is_wanted: &dyn Fn(&str) -> bool| -> String {
+            let is_rust = |file: &str| Path::new(file).extension().is_some_and(|extension| extension == "rs");
+            files.iter().filter(|file| is_wanted(file) && is_rust(file)).map(|file| read(file)).collect()
+        };
+        let text = read(path);
+        let mut sources = text_of(&|file| file.starts_with(folder));
+        // Includes modules of other crates that tests share: `#[path =
+        // "../../language/tests/generated/mod.rs"]`.
+        for folder in manifest::shared_modules(&sources) {
+            sources.push_str(&text_of(&|file| file.contains(&folder)));
+        }
+        all.extend(manifest::in_crate(&text, &sources).iter().map(|complaint| complaint.at(path)));
+        if root.join(folder).join("src/lib.rs").exists() {
+            let library = text_of(&|file| file.starts_with(&format!("{folder}src/")));
+            all.extend(manifest::in_library(&text, &library).map(|complaint| complaint.at(path)));
+        }
+        manifests.push_str(&text);
+        crates.push((folder.trim_end_matches('/').to_owned(), text));
+    }
+    let workspace = manifest::in_workspace(&read(MANIFEST), &manifests);
+    all.extend(workspace.iter().map(|complaint| complaint.at(MANIFEST)));
+    let table = dependencies::complaints(&read(dependencies::DOCUMENT), &crates);
+    all.extend(table.iter().map(|complaint| complaint.at(dependencies::DOCUMENT)));
+    all
+}
+
+/// A violation and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Complaint {
     pub line: usize,
@@ -76,16 +139,23 @@ impl Complaint {
     }
 }
 
-fn in_file(name: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Complaint> {
+fn in_file(
+    name: &str,
+    text: &str,
+    near: impl Fn(&str) -> Option<String>,
+    at_root: impl Fn(&str) -> Option<String>,
+) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     match name.rsplit_once('.') {
         Some((_, "rs")) => {
             complaints.extend(too_long(name, text));
             complaints.extend(silent_opening(text));
+            complaints.extend(wide_comments(text));
         }
-        Some((_, "md")) => complaints.extend(markdown::complaints(text, exists)),
+        Some((_, "md")) => complaints.extend(markdown::complaints(text, near, at_root)),
         _ => {}
     }
+    complaints.extend(purity::complaints(name, text));
     for (index, line) in text.lines().enumerate() {
         complaints.extend(machine_folder(line).map(|what| Complaint::new(index + 1, what)));
         complaints.extend(left_unexplained(line).map(|what| Complaint::new(index + 1, what)));
@@ -104,6 +174,16 @@ fn silent_opening(text: &str) -> Option<Complaint> {
     (!text.starts_with("//!")).then(|| Complaint::new(1, "open the file with `//!`: what is it for?"))
 }
 
+fn wide_comments(text: &str) -> impl Iterator<Item = Complaint> {
+    text.lines().enumerate().filter_map(|(index, line)| {
+        let comment = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']).trim();
+        let (n_columns, is_breakable) = (line.chars().count(), comment.contains(' '));
+        let what = format!("{n_columns} columns; break comments at {MAX_COLUMNS}");
+        (n_columns > MAX_COLUMNS && is_breakable && !comment.starts_with('|'))
+            .then(|| Complaint::new(index + 1, what))
+    })
+}
+
 fn machine_folder(line: &str) -> Option<String> {
     let is_absolute =
         |at: usize| !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '.');
@@ -114,7 +194,7 @@ fn machine_folder(line: &str) -> Option<String> {
 
 fn left_unexplained(line: &str) -> Option<String> {
     let (before, after) = line.split_once(LEFT_TO_DO)?;
-    // In quotes it is a word that the text speaks about.
+    // In backquotes the text mentions the word, and is not such a note.
     let is_quoted = before.ends_with('`');
     let is_word = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
     let explanation = after.strip_prefix(':').unwrap_or_default();
@@ -123,8 +203,8 @@ fn left_unexplained(line: &str) -> Option<String> {
         .then(|| format!("write `{LEFT_TO_DO}: what is missing and what it costs`"))
 }
 
-/// The files that git tracks or would track; a new file is tidy before it is added.
-fn files(root: &Path) -> Vec<String> {
+/// The files that git tracks or would track, so that a new file is checked before it is added.
+pub fn files(root: &Path) -> Vec<String> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
@@ -141,7 +221,7 @@ mod tests {
 
     #[track_caller]
     fn check(name: &str, text: &str, lines: &[usize]) {
-        let complaints = in_file(name, text, |_| false);
+        let complaints = in_file(name, text, |_| None, |_| None);
         let found: Vec<usize> = complaints.iter().map(|complaint| complaint.line).collect();
         assert_eq!(found, lines, "{complaints:?}");
     }
@@ -164,6 +244,28 @@ mod tests {
     }
 
     #[test]
+    fn comments_are_as_wide_as_code() {
+        for marker in ["//!", "    ///", "    //"] {
+            let comment = |n_columns: usize| {
+                let words = "é ".repeat(n_columns);
+                format!(
+                    "//! A.\n{}x",
+                    (marker.to_string() + " " + &words).chars().take(n_columns - 1).collect::<String>()
+                )
+            };
+            check("a.rs", &comment(MAX_COLUMNS), &[]);
+            check("a.rs", &comment(MAX_COLUMNS + 1), &[2]);
+            check("a.txt", &comment(MAX_COLUMNS + 1), &[]);
+        }
+        let long = "x".repeat(MAX_COLUMNS);
+        check(
+            "a.rs",
+            &format!("//! | {long} | {long} |\n// https://example.org/{long}\nlet a = \"{long} {long}\";"),
+            &[],
+        );
+    }
+
+    #[test]
     fn folders_of_one_machine_are_found_in_any_file() {
         for folder in MACHINE_FOLDERS {
             check("a.txt", &format!("see\nat {folder}me/file"), &[2]);
@@ -173,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_do_is_explained() {
+    fn notes_about_missing_work_are_explained() {
         check(
             "a.toml",
             &format!("# {LEFT_TO_DO}\n# {LEFT_TO_DO}: later\n# {LEFT_TO_DO} see above and below"),

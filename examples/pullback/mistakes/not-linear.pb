@@ -1,3 +1,3 @@
--- A dual map of something that is not linear.
+-- A dual map of a function that is not linear.
 -- check
 (λv:R. let w = v in w * 2)^* · [1]^*  -- error[PB006]: not linear

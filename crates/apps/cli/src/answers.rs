@@ -1,0 +1,144 @@
+//! Results, on standard output or in a file.
+//!
+//! Languages write to a [`std::fmt::Write`], whose errors carry nothing; [`Answers`] remembers what really
+//! happened, so that a closed pipe and a full disk can be told apart at the end.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::replacement::Replacement;
+use crate::status::Status;
+
+/// Where answers go, as the languages see it.
+pub struct Answers {
+    to: Destination,
+    failure: Option<io::Error>,
+}
+
+/// A handle of the same output, so that a listener can flush it before it writes to standard error.
+#[derive(Clone)]
+pub struct Destination(Arc<Mutex<To>>);
+
+enum To {
+    /// Somewhere that takes what comes.
+    Stream(Box<dyn Write + Send>),
+    /// A file that is whole at the end, or stays as it was.
+    File(Replacement),
+}
+
+impl Answers {
+    /// Lines appear one by one on a terminal and in large blocks elsewhere.
+    pub fn to_stdout() -> Self {
+        let stdout = io::stdout();
+        let to: Box<dyn Write + Send> = if stdout.is_terminal() {
+            Box::new(stdout)
+        } else {
+            Box::new(BufWriter::with_capacity(1 << 16, stdout))
+        };
+        Answers::new(To::Stream(to))
+    }
+
+    /// To a new file, or in place of what is in it; a device or a pipe takes what comes.
+    pub fn to_file(path: &Path) -> io::Result<Self> {
+        let is_other = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
+        let to = if is_other {
+            To::Stream(Box::new(BufWriter::with_capacity(1 << 16, File::create(path)?)))
+        } else {
+            To::File(Replacement::new(path)?)
+        };
+        Ok(Answers::new(to))
+    }
+
+    fn new(to: To) -> Self {
+        Answers { to: Destination(Arc::new(Mutex::new(to))), failure: None }
+    }
+
+    pub fn destination(&self) -> Destination {
+        self.to.clone()
+    }
+
+    /// Writes a whole result.
+    pub fn write(&mut self, text: &str) -> io::Result<()> {
+        self.to.lock().writer().write_all(text.as_bytes())
+    }
+
+    /// What was written reaches its reader now: the next line may be long in coming.
+    pub fn flush_now(&mut self) {
+        if let Err(failure) = self.to.flush() {
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    /// Everything reached the reader, or why not. The answer about a program that is refused replaces no
+    /// file.
+    pub fn finish(mut self, status: Status) -> io::Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        // A listener may still have a handle.
+        let to = std::mem::replace(&mut *self.to.lock(), To::Stream(Box::new(io::sink())));
+        match to {
+            To::Stream(mut stream) => stream.flush(),
+            To::File(_) if status == Status::Refused => Ok(()),
+            To::File(replacement) => replacement.finish(),
+        }
+    }
+}
+
+impl Destination {
+    /// What was written reaches its reader now.
+    pub fn flush(&self) -> io::Result<()> {
+        self.lock().writer().flush()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, To> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl To {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            To::Stream(stream) => stream,
+            To::File(replacement) => replacement,
+        }
+    }
+}
+
+impl fmt::Write for Answers {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.write(text).map_err(|failure| {
+            self.failure.get_or_insert(failure);
+            fmt::Error
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_reason_of_a_failed_write_is_kept_for_the_end() {
+        let mut answers = Answers::new(To::Stream(Box::new(Closed)));
+        assert!(writeln!(answers, "a line").is_err());
+        let ended = answers.finish(Status::Answered);
+        assert_eq!(ended.map_err(|error| error.kind()), Err(io::ErrorKind::BrokenPipe));
+    }
+}

@@ -1,0 +1,63 @@
+//! `compare`: a program under every semantics that understands it.
+
+use std::fmt::Write;
+
+use clap::Args;
+use eddy_driver::Answer;
+use eddy_driver::compare::{ComparedItem, Comparison};
+use serde_json::{Map, Value as Json, json};
+
+use super::functions::Nesting;
+use super::{Limits, load, refused};
+use crate::args::Fuel;
+use crate::json;
+use crate::report::Form;
+use crate::session::{Ended, Session};
+use crate::status::Status;
+use crate::stop::Stop;
+
+#[derive(Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    fuel: Fuel,
+    #[command(flatten)]
+    nesting: Nesting,
+}
+
+/// Prints all semantics side by side. Exit code 1 if two of them differ.
+pub fn compare(args: CompareArgs, session: &Session) -> Result<Status, Stop> {
+    let budget = args.nesting.budget(args.fuel.fuel, None);
+    session.conclude(None, |sources, answers| {
+        let compared = load(sources.clone(), args.limits.read())
+            .and_then(|program| Ok((program.compare(budget)?, program.sources().clone())));
+        match compared {
+            Err(refusal) => Ok(refused(refusal, sources)),
+            Ok((Answer { value: comparison, warnings }, files)) => {
+                *sources = files;
+                let status = if comparison.agrees() { Status::Answered } else { Status::Refused };
+                let (text, answer) = (comparison.to_string(), as_data(&comparison));
+                // The answer is printed also if the exit code is 1.
+                answers.write_str(&match session.form {
+                    Form::Json => json::result(session.command.name(), word(status), &text, &answer),
+                    Form::Full(_) | Form::Short => text,
+                })?;
+                Ok(Ended { status, answer, diagnostics: warnings, stats: Vec::new() })
+            }
+        }
+    })
+}
+
+fn word(status: Status) -> &'static str {
+    if status == Status::Answered { "answered" } else { "differs" }
+}
+
+fn as_data(comparison: &Comparison) -> Json {
+    let item = |item: &ComparedItem| {
+        let columns: Map<String, Json> =
+            item.columns.iter().map(|(name, lines)| ((*name).to_string(), json!(lines))).collect();
+        json!({ "name": item.name, "semantics": columns, "first_difference": item.first_difference })
+    };
+    json!({ "agrees": comparison.agrees(), "items": comparison.items.iter().map(item).collect::<Vec<_>>() })
+}

@@ -1,0 +1,239 @@
+//! The command `train`: epochs, what is kept of them, and when to stop.
+//!
+//! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: its one writer.
+//! * [`description`]: what was run, and what has changed since. [`metrics`]: what is measured in each epoch.
+//! * [`progress`]: what is seen meanwhile. [`curve`]: the losses as a picture.
+
+mod curve;
+mod description;
+mod folder;
+mod lock;
+mod metrics;
+mod progress;
+
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use eddy_driver::train::TrainPlan;
+use eddy_driver::{Refusal, TrainRequest, Trainer};
+use eddy_syntax::Sources;
+use serde_json::Value;
+
+use crate::answers::Answers;
+use crate::json;
+use crate::languages::reactive::derivatives::TrainArgs;
+use crate::languages::reactive::{Announcer, open_all, parameters, settings};
+use crate::report::Form;
+use crate::reproduction;
+use crate::session::Session;
+use crate::status::Status;
+use crate::stop::Stop;
+use description::Description;
+use folder::{Checkpoint, Folder};
+use metrics::Epoch;
+use progress::Bar;
+
+/// `eddy train`.
+pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
+    let form = session.form;
+    let Some(sources) = session.sources() else { return Ok(Status::Refused) };
+    let Some(trainer) = make(&args, sources, form) else { return Ok(Status::Refused) };
+    let mut run = Run { args: &args, file: &session.file, form, trainer, has_warned: false };
+    match run.execute() {
+        Ok((text, answer)) => {
+            let mut answers = Answers::to_stdout();
+            match form {
+                Form::Json => {
+                    let status = Status::Answered.word();
+                    answers.write(&json::result("train", status, &text, &answer))?;
+                }
+                _ => answers.write(&text)?,
+            }
+            answers.finish(Status::Answered)?;
+            Ok(Status::Answered)
+        }
+        Err(TrainingError::Reported) => Ok(Status::Refused),
+        Err(TrainingError::File(file, message)) => {
+            form.failure(&file, &message);
+            Ok(Status::Refused)
+        }
+    }
+}
+
+/// The node, ready to be trained; none if something is wrong, which was told.
+fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
+    let data = open_all(&args.data, form)?;
+    let validation = open_all(&args.validate, form)?;
+    let request = TrainRequest {
+        node: args.node.clone(),
+        constants: args.constants.clone(),
+        seed: args.seed,
+        shuffle: !args.no_shuffle,
+        sequence: args.sequence,
+        cut: args.cut,
+        batch: args.batch,
+        batch_loss: args.batch_loss,
+        max_window: args.max_window,
+        checkpoints: args.checkpoint.is_some(),
+        engine: args.engine,
+    };
+    let settings = settings(args.threads, args.limits.read());
+    let session = eddy_driver::Session::new(settings, Arc::new(Announcer { form, output: None }));
+    let trainer = session.load(sources).and_then(|program| program.trainer(&request, data, validation));
+    match trainer {
+        Ok(trainer) => Some(trainer),
+        Err(Refusal { diagnostics, sources }) => {
+            form.diagnostics(&sources, &diagnostics);
+            None
+        }
+    }
+}
+
+/// Why a run ended early.
+enum TrainingError {
+    /// The diagnostics were told.
+    Reported,
+    /// A file could not be read or written: its name and why.
+    File(String, String),
+}
+
+struct Run<'a> {
+    args: &'a TrainArgs,
+    /// The program.
+    file: &'a Path,
+    form: Form,
+    trainer: Trainer,
+    /// Whether an epoch has had warnings: later ones would repeat them.
+    has_warned: bool,
+}
+
+impl Run<'_> {
+    fn execute(&mut self) -> Result<(String, Value), TrainingError> {
+        let plan = self.trainer.plan();
+        self.form.diagnostics(self.trainer.sources(), &self.trainer.warnings());
+        let stem = self.file.file_stem().map_or("program".into(), |stem| stem.to_string_lossy());
+        let default = Path::new("runs").join(format!("{stem}-{}", plan.node));
+        let place = self.args.run.as_deref().unwrap_or(&default);
+        let mut folder = Folder::open(place, self.args.resume)?;
+        let mut checkpoint = self.begin(&mut folder)?;
+        self.tell(&progress::begin(&plan, &folder, checkpoint.n_epochs));
+        let description = Description::new(self.args, self.file, &plan, self.trainer.sources());
+        let changes = folder.description().map(|before| description.changes(&before)).unwrap_or_default();
+        for note in folder.notes.iter().chain(&changes) {
+            self.tell(&format!("note: {note}\n"));
+        }
+        // A run that is finished stays as it is, to the last byte.
+        if let Some(why) = self.finished(&checkpoint) {
+            self.tell(&format!("this run is finished: {why}\n"));
+            return Ok(self.answer(&checkpoint, &folder, &plan));
+        }
+        folder.begin(&description.text(), &checkpoint)?;
+        self.compare_engines(&checkpoint, &folder);
+        while self.finished(&checkpoint).is_none() {
+            self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
+        }
+        if checkpoint.n_epochs < self.args.epochs {
+            self.tell(&progress::stopped(&checkpoint));
+        }
+        Ok(self.answer(&checkpoint, &folder, &plan))
+    }
+
+    /// What came of it, as text and as data.
+    fn answer(&self, checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan) -> (String, Value) {
+        let text = progress::answer(checkpoint, folder, self.file, &plan.model);
+        (text, progress::answer_as_data(checkpoint, folder, plan))
+    }
+
+    /// Why there are no more epochs, if there are none.
+    fn finished(&self, checkpoint: &Checkpoint) -> Option<String> {
+        let patience = self.args.patience.filter(|patience| checkpoint.is_stuck(*patience));
+        if checkpoint.n_epochs >= self.args.epochs {
+            Some(format!("{} of {} epochs are done", checkpoint.n_epochs, self.args.epochs))
+        } else if let (Some(patience), Some((best, _))) = (patience, &checkpoint.best) {
+            Some(format!("nothing was better than epoch {best} in `--patience {patience}` epochs"))
+        } else {
+            None
+        }
+    }
+
+    /// Where the run begins: anew, with given parameters, or where it was.
+    fn begin(&mut self, folder: &mut Folder) -> Result<Checkpoint, TrainingError> {
+        if let Some((checkpoint, state)) = folder.checkpoint()? {
+            let restored = self.trainer.restore(state);
+            restored.map_err(|error| {
+                TrainingError::File(folder.checkpoint_name(), format!("does not fit: {error}"))
+            })?;
+            return Ok(checkpoint);
+        }
+        if let Some(path) = &self.args.params {
+            let name = path.display().to_string();
+            let failed = |message: String| TrainingError::File(name.clone(), message);
+            self.trainer
+                .start_from(parameters(path).map_err(failed)?)
+                .map_err(|error| failed(format!("does not fit: {error}")))?;
+        }
+        Ok(Checkpoint::default())
+    }
+
+    fn epoch(
+        &mut self,
+        checkpoint: &mut Checkpoint,
+        n_rows: usize,
+        folder: &Folder,
+    ) -> Result<(), TrainingError> {
+        let number = checkpoint.n_epochs + 1;
+        let started = Instant::now();
+        let bar = Bar::new(number, self.args.epochs, n_rows);
+        let trained = self.trainer.epoch(number as u64, &mut |progress| {
+            bar.show(progress);
+            ControlFlow::Continue(())
+        });
+        bar.finish();
+        let trained = match trained.map_err(|refusal| self.reported(&refusal))? {
+            eddy_driver::train::Epoch::Done(measured) => measured,
+            eddy_driver::train::Epoch::Cancelled => unreachable!("the closure above never stops an epoch"),
+        };
+        let validated = self.trainer.validate().map_err(|refusal| self.reported(&refusal))?;
+        let epoch = Epoch::new(&trained, validated.as_ref(), started.elapsed().as_secs_f64());
+        self.tell(&progress::epoch(number, &trained, validated.as_ref(), epoch.seconds));
+        if !trained.warnings.is_empty() && !std::mem::replace(&mut self.has_warned, true) {
+            self.form.diagnostics(self.trainer.sources(), &trained.warnings);
+        }
+        let is_best = checkpoint.add(epoch);
+        let is_last = self.finished(checkpoint).is_some();
+        let best = is_best.then(|| self.trainer.parameters());
+        folder.save(checkpoint, self.trainer.persistent_state(), best, is_last)
+    }
+
+    /// Compares compiled code with the simulator, unless no epoch is to come.
+    fn compare_engines(&mut self, checkpoint: &Checkpoint, folder: &Folder) {
+        let n_done = checkpoint.n_epochs;
+        let n_epochs = self.args.epochs.saturating_sub(n_done);
+        if self.args.no_shadow || n_epochs == 0 {
+            return;
+        }
+        let found = self.trainer.compare_engines(n_done as u64 + 1, n_epochs);
+        for disagreement in found.disagreements {
+            reproduction::tell(self.form, self.trainer.sources(), folder.path(), disagreement);
+        }
+        for note in found.notes {
+            self.tell(&format!("note: {note}\n"));
+        }
+    }
+
+    /// Tells how far it is. Programs that read JSON look into the run folder instead.
+    fn tell(&self, text: &str) {
+        if !matches!(self.form, Form::Json) {
+            // Where standard error is closed there is nobody to tell.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    fn reported(&self, refusal: &Refusal) -> TrainingError {
+        self.form.diagnostics(&refusal.sources, &refusal.diagnostics);
+        TrainingError::Reported
+    }
+}

@@ -1,0 +1,145 @@
+//! What is seen while a node is trained: a bar on a terminal, a line for each epoch.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use eddy_driver::train::{Measured, Progress, TrainPlan};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::folder::{Checkpoint, Folder};
+use super::metrics::Epoch;
+
+/// The bar of one epoch; nothing is drawn where nobody looks.
+pub struct Bar {
+    bar: ProgressBar,
+    drawn: Cell<Instant>,
+}
+
+/// So often the loss in the bar changes.
+const PERIOD: Duration = Duration::from_millis(100);
+
+impl Bar {
+    pub fn new(epoch: usize, n_epochs: usize, n_rows: usize) -> Bar {
+        let bar = ProgressBar::with_draw_target(Some(n_rows as u64), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{prefix} {bar:24} {pos}/{len} rows, {per_sec}, {msg}");
+        bar.set_style(style.expect("the template is right"));
+        bar.set_prefix(format!("epoch {epoch}/{n_epochs}"));
+        Bar { bar, drawn: Cell::new(Instant::now()) }
+    }
+
+    pub fn show(&self, progress: Progress) {
+        self.bar.set_position(progress.n_rows as u64);
+        if self.drawn.get().elapsed() > PERIOD
+            && let Some(loss) = progress.loss
+        {
+            self.drawn.set(Instant::now());
+            self.bar.set_message(format!("loss {loss:.6}"));
+        }
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What is about to happen.
+pub fn begin(plan: &TrainPlan, folder: &Folder, n_done: usize) -> String {
+    let mut text = format!(
+        "training `{}`: {} with {}, on {}",
+        plan.node,
+        count(plan.n_parameters, "parameter"),
+        count(plan.n_numbers, "number"),
+        count(plan.n_rows, "row")
+    );
+    if let Some(n) = plan.n_sequences {
+        let _ = write!(text, " in {}", count(n, "sequence"));
+    }
+    if plan.is_shuffled {
+        text.push_str(", shuffled");
+    }
+    if n_done > 0 {
+        let _ = write!(text, "; going on after {}", count(n_done, "epoch"));
+    }
+    let _ = write!(text, "\nrun folder: {}\n", folder.file("").display());
+    for note in &plan.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+/// An epoch that is done.
+pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, seconds: f64) -> String {
+    let loss = |measured: &Measured| {
+        let mut text = format!("{:.6}", measured.loss);
+        if measured.n_unknown > 0 {
+            let Measured { n_unknown, n_rows, why_unknown, .. } = measured;
+            let _ = write!(text, " ({n_unknown} of {n_rows} rows have no known loss");
+            if let Some(why) = why_unknown {
+                let _ = write!(text, ": {why}");
+            }
+            text.push(')');
+        }
+        text
+    };
+    let mut text = format!("epoch {number}: loss {}", loss(trained));
+    if let Some(validated) = validated {
+        let _ = write!(text, ", validation {}", loss(validated));
+    }
+    let _ = writeln!(text, " ({seconds:.1} s)");
+    text
+}
+
+/// Training stops early.
+pub fn stopped(checkpoint: &Checkpoint) -> String {
+    match &checkpoint.best {
+        Some((best, _)) => format!("stopped: nothing was better than epoch {best}\n"),
+        None => String::new(),
+    }
+}
+
+/// What came of it: the curve, the best epoch, and what to do with it.
+pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &str) -> String {
+    let mut text = checkpoint.curve();
+    let Some((best, measured)) = &checkpoint.best else { return text };
+    let _ = writeln!(text, "best epoch: {best}, {}", losses(measured));
+    let (parameters, program) = (folder.parameters(), program.display());
+    let _ = writeln!(text, "parameters: {}", parameters.display());
+    let _ = writeln!(
+        text,
+        "try them: eddy run {program} --node {model} --in DATA --params {}",
+        parameters.display()
+    );
+    text
+}
+
+/// The same for scripts.
+pub fn answer_as_data(checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan) -> Value {
+    let best = checkpoint.best.as_ref().map(|(number, measured)| {
+        let mut best = measured.result();
+        best["epoch"] = json!(number);
+        best
+    });
+    json!({
+        "node": plan.node,
+        "model": plan.model,
+        "folder": folder.path().display().to_string(),
+        "parameters": folder.parameters().display().to_string(),
+        "epochs": checkpoint.n_epochs,
+        "best": best,
+    })
+}
+
+fn losses(epoch: &Epoch) -> String {
+    let loss = epoch.loss;
+    match epoch.validation {
+        Some(validation) => format!("loss {loss:.6}, validation {validation:.6}"),
+        None => format!("loss {loss:.6}"),
+    }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,123 @@
+//! What is known about integers before a function runs: intervals, equal sizes, indices that are in range.
+//!
+//! A check is left out only where these facts prove that it holds. Facts from inside of a region end with it.
+
+use eddy_body::Var;
+use rustc_hash::FxHashMap;
+
+/// The smallest and the largest value, which may be beyond 64 bits on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Interval {
+    pub lo: i128,
+    pub hi: i128,
+}
+
+impl Interval {
+    pub const ALL: Interval = Interval { lo: i64::MIN as i128, hi: i64::MAX as i128 };
+    /// The largest tensor has so many elements, and so has an axis; an axis of an empty tensor too.
+    pub const SIZE: Interval = Interval { lo: 0, hi: 1 << 28 };
+
+    pub fn of(value: i64) -> Interval {
+        Interval { lo: i128::from(value), hi: i128::from(value) }
+    }
+
+    pub fn fits(self) -> bool {
+        self.lo >= Interval::ALL.lo && self.hi <= Interval::ALL.hi
+    }
+
+    /// What is left if the others have failed.
+    pub fn clamped(self) -> Interval {
+        Interval { lo: self.lo.max(Interval::ALL.lo), hi: self.hi.min(Interval::ALL.hi) }
+    }
+
+    pub fn plus(self, other: Interval) -> Interval {
+        Interval { lo: self.lo + other.lo, hi: self.hi + other.hi }
+    }
+
+    pub fn minus(self, other: Interval) -> Interval {
+        Interval { lo: self.lo - other.hi, hi: self.hi - other.lo }
+    }
+
+    pub fn times(self, other: Interval) -> Interval {
+        let products = [self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi];
+        Interval {
+            lo: products.into_iter().min().expect("there are four"),
+            hi: products.into_iter().max().expect("there are four"),
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Facts {
+    /// Sizes that are literals.
+    constants: FxHashMap<String, i64>,
+    intervals: FxHashMap<Var, Interval>,
+    /// An index is at least 0 and below this size.
+    below: FxHashMap<Var, String>,
+    /// Sizes that are equal to another one.
+    same: FxHashMap<String, String>,
+    /// An axis has this size, or the tensor is empty in an axis before it, or it has size 0 since this is
+    /// negative.
+    at_most: FxHashMap<String, String>,
+}
+
+impl Facts {
+    pub fn interval(&self, var: Var) -> Interval {
+        self.intervals.get(&var).copied().unwrap_or(Interval::ALL)
+    }
+
+    pub fn set_interval(&mut self, var: Var, interval: Interval) {
+        self.intervals.insert(var, interval.clamped());
+    }
+
+    pub fn set_below(&mut self, var: Var, size: &str) {
+        self.below.insert(var, size.to_owned());
+    }
+
+    pub fn below(&self, var: Var) -> Option<&str> {
+        self.below.get(&var).map(String::as_str)
+    }
+
+    pub fn set_at_most(&mut self, size: &str, bound: &str) {
+        self.at_most.insert(size.to_owned(), bound.to_owned());
+    }
+
+    pub fn set_constant(&mut self, size: &str, value: i64) {
+        self.constants.insert(size.to_owned(), value);
+    }
+
+    pub fn set_same(&mut self, x: &str, y: &str) {
+        let (x, y) = (self.root(x).to_owned(), self.root(y).to_owned());
+        if x != y {
+            self.same.insert(x, y);
+        }
+    }
+
+    fn root<'a>(&'a self, mut size: &'a str) -> &'a str {
+        while let Some(other) = self.same.get(size) {
+            size = other;
+        }
+        size
+    }
+
+    pub fn are_same(&self, x: &str, y: &str) -> bool {
+        self.root(x) == self.root(y)
+    }
+
+    pub fn all_same(&self, x: &[String], y: &[String]) -> bool {
+        x.len() == y.len() && x.iter().zip(y).all(|(x, y)| self.are_same(x, y))
+    }
+
+    /// Whether an index is surely in range of an axis, if the indices of the axes before it are.
+    pub fn is_in_range(&self, index: Var, size: &str) -> bool {
+        if let Some(bound) = self.below(index) {
+            let also = self.at_most.get(size).map_or(size, String::as_str);
+            if self.are_same(bound, size) || self.are_same(bound, also) {
+                return true;
+            }
+        }
+        let interval = self.interval(index);
+        let size = self.constants.get(self.root(size));
+        size.is_some_and(|size| interval.lo >= 0 && interval.hi < i128::from(*size))
+    }
+}

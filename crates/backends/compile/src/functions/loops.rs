@@ -1,0 +1,523 @@
+//! `for`, `each` and `while` as loops of C.
+//!
+//! Before the loop stand its states and accumulators, and the rows that it collects where their number and
+//! sizes are known. An iteration ends with copies of the rows and of the next states, which releases all its
+//! temporaries, so that a loop of tensors needs the memory of one iteration. Rows of unknown number grow at
+//! the high end and move to the low end behind the loop.
+
+use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Var};
+
+use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
+use super::facts::Interval;
+
+/// A state in C: a local that changes, or memory whose contents change.
+struct State {
+    name: String,
+    sizes: Vec<String>,
+}
+
+/// The number of the iteration, and how many of those that are counted the fuel allows.
+struct Counter {
+    name: String,
+    end: String,
+}
+
+/// Rows in C.
+struct Rows {
+    name: String,
+    /// How many rows there is memory for, and whether that grew in this iteration.
+    room: String,
+    grew: String,
+    elem: Elem,
+    /// The sizes of a row, behind the loop; none for scalars.
+    row: Vec<String>,
+    /// Whether the memory is there before the first iteration.
+    is_ready: bool,
+}
+
+impl Emitter<'_, '_> {
+    pub fn repeat(&mut self, stmt: &Stmt, repeat: &Loop) {
+        let at = self.at.clone();
+        let direct = self.direct_rows(repeat);
+        let n_names = self.names.count();
+        let facts = self.facts.clone();
+        let states = self.begin_states(repeat);
+        self.begin_accs(repeat);
+        let (outer_low, outer_high) = (self.uses_low, self.uses_high);
+        (self.uses_low, self.uses_high) = (false, false);
+        let name = match repeat.counter() {
+            Some((index, _)) => self.name(index),
+            None => self.names.of("count"),
+        };
+        let counter = Counter { end: self.names.of(&format!("{name}_end")), name };
+        let mut names = Vec::new();
+        for var in &repeat.collect {
+            let name = self.names.of(&format!("{}s", self.body.name(*var)));
+            if let Some((_, size)) = direct.iter().find(|(other, _)| other == var) {
+                let place = format!("{name} + {} * {size}", counter.name);
+                self.direct.insert(*var, (place, size.clone()));
+            }
+            names.push(name);
+        }
+        // The iteration is written first: what stands before it depends on it.
+        let before = std::mem::take(&mut self.text.lines);
+        self.text.depth += 1;
+        let before_loop = std::mem::replace(&mut self.vectorises, vectorises(repeat));
+        self.iteration(repeat, &states, &counter.name);
+        self.vectorises = before_loop;
+        self.at.clone_from(&at);
+        let rows = self.rows(repeat, names, n_names);
+        self.collect(repeat, &rows, &counter.name);
+        self.next_states(repeat, &states);
+        let low = self.names.of("low");
+        let high = self.names.of("high");
+        let (uses_low, uses_high) = (self.uses_low, self.uses_high);
+        self.release(repeat, &rows, &low, &high, &counter.name);
+        self.text.depth -= 1;
+        let body = std::mem::replace(&mut self.text.lines, before);
+        self.facts = facts;
+        let n_rows = self.before(stmt, repeat, &rows, &counter);
+        let is_growing = repeat.counter().is_none() && !rows.is_empty();
+        if uses_low {
+            self.line(&format!("size_t {low} = a->low;"));
+        }
+        let begin = self.names.of("begin");
+        if uses_high {
+            self.line(&format!("size_t {high} = a->high;"));
+        }
+        if is_growing {
+            self.line(&format!("const size_t {begin} = a->high;"));
+        }
+        self.head(repeat, &counter);
+        self.text.lines.push_str(&body);
+        self.text.close();
+        if uses_low {
+            self.line(&format!("a->low = {low};"));
+        }
+        self.leave(stmt, repeat, &states, &rows, &counter, &n_rows);
+        if is_growing && self.forgets_tapes(repeat) {
+            self.line(&format!("a->high = {begin};"));
+        }
+        self.uses_low |= outer_low || uses_low;
+        self.uses_high |= outer_high || uses_high;
+    }
+
+    fn begin_states(&mut self, repeat: &Loop) -> Vec<State> {
+        let mut states = Vec::new();
+        for binding in &repeat.states {
+            let ty = self.ty(binding.var);
+            let name = self.names.of(&format!("{}_next", self.body.name(binding.var)));
+            let state = match self.repr(binding.init).clone() {
+                Repr::Scalar(text) => {
+                    self.line(&format!("{} = {text};", declared(ty.elem, "", &name)));
+                    State { name, sizes: Vec::new() }
+                }
+                Repr::Tensor(tensor) if self.aliases.is_taken(binding.var) => {
+                    State { name: tensor.data, sizes: tensor.sizes }
+                }
+                Repr::Tensor(tensor) => {
+                    let all = self.n_elements(&name, &tensor.sizes);
+                    self.allocate(&name, ty.elem, &all);
+                    let bytes = n_bytes(ty.elem);
+                    self.line(&format!(
+                        "__builtin_memcpy({name}, {}, (size_t)({all}) * {bytes});",
+                        tensor.data
+                    ));
+                    State { name, sizes: tensor.sizes }
+                }
+            };
+            states.push(state);
+        }
+        states
+    }
+
+    fn begin_accs(&mut self, repeat: &Loop) {
+        for binding in &repeat.accs {
+            let repr = match self.repr(binding.init).clone() {
+                Repr::Scalar(text) => {
+                    let (name, elem) = (self.name(binding.var), self.ty(binding.var).elem);
+                    self.line(&format!("{} {name} = {text};", c_type(elem)));
+                    Repr::Scalar(name)
+                }
+                tensor @ Repr::Tensor(_) => tensor,
+            };
+            self.set(binding.var, repr);
+        }
+    }
+
+    /// The statements of an iteration.
+    fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str) {
+        for (binding, state) in repeat.states.iter().zip(states) {
+            if self.ty(binding.var).rank == 0 {
+                // Names are assigned once: the state of this iteration is a constant of it.
+                self.define(binding.var, &state.name);
+            } else {
+                let tensor = Tensor { data: state.name.clone(), sizes: state.sizes.clone() };
+                self.set(binding.var, Repr::Tensor(tensor));
+            }
+        }
+        let at = self.at.clone();
+        match &repeat.control {
+            Control::While(condition) => {
+                self.region(condition);
+                self.at.clone_from(&at);
+                let test = self.scalar(condition.yields[0]);
+                self.line(&format!("if (!{test}) break;"));
+                self.fail("a->fuel-- == 0", "EDDY_FUEL");
+            }
+            Control::For { index, count } | Control::Each { index, count } => {
+                self.set(*index, Repr::Scalar(counter.to_owned()));
+                let hi = self.facts.interval(*count).hi;
+                self.facts.set_interval(*index, Interval { lo: 0, hi: (hi - 1).max(0) });
+                let count = self.scalar(*count);
+                self.facts.set_below(*index, &count);
+                if burns(&repeat.body) {
+                    self.fail("a->fuel-- == 0", "EDDY_FUEL");
+                }
+            }
+        }
+        self.region(&repeat.body);
+    }
+
+    /// Rows that an inner `each` can write where they belong, and their size: it is known before the outer
+    /// loop, and each row is a result of its own.
+    fn direct_rows(&mut self, repeat: &Loop) -> Vec<(Var, String)> {
+        let mut found = Vec::new();
+        if repeat.counter().is_none() {
+            return found;
+        }
+        for var in &repeat.collect {
+            let defines = |stmt: &&Stmt| stmt.results.first() == Some(var);
+            let Some(Kind::Loop(inner)) = repeat.body.stmts.iter().find(defines).map(|stmt| &stmt.kind)
+            else {
+                continue;
+            };
+            let Control::Each { count, .. } = inner.control else { continue };
+            let is_once = repeat.collect.iter().filter(|other| *other == var).count() == 1;
+            let is_row = inner.collect.first().is_some_and(|row| self.ty(*row).rank == 0);
+            if !is_once || !is_row || self.aliases.is_changed(*var) || self.reprs[count.index()].is_none() {
+                continue;
+            }
+            let text = self.scalar(count);
+            let size = if self.facts.interval(count).lo >= 0 {
+                text
+            } else {
+                let size = self.local_int("columns", &format!("{text} > 0 ? {text} : 0"));
+                self.facts.set_at_most(&size, &text);
+                size
+            };
+            found.push((*var, size));
+        }
+        found
+    }
+
+    fn rows(&mut self, repeat: &Loop, names: Vec<String>, n_names: usize) -> Vec<Rows> {
+        let mut all = Vec::new();
+        for (var, name) in repeat.collect.iter().zip(names) {
+            let ty = self.ty(*var);
+            let sizes = self.sizes(*var);
+            let are_known = sizes.iter().all(|size| self.names.is_among_first(size, n_names));
+            let is_ready = repeat.counter().is_some() && are_known;
+            let row = (0..ty.rank).map(|k| self.names.of(&format!("{name}_n{}", k + 1))).collect();
+            let room = self.names.of(&format!("{name}_room"));
+            let grew = self.names.of(&format!("{name}_grew"));
+            all.push(Rows { name, room, grew, elem: ty.elem, row, is_ready });
+        }
+        all
+    }
+
+    /// Copies the rows of an iteration.
+    fn collect(&mut self, repeat: &Loop, rows: &[Rows], counter: &str) {
+        for (var, rows) in repeat.collect.iter().zip(rows) {
+            if self.direct.contains_key(var) {
+                continue;
+            }
+            let sizes = self.sizes(*var);
+            let (name, bytes) = (&rows.name, n_bytes(rows.elem));
+            if !rows.is_ready {
+                self.first_row(rows, &sizes, counter, repeat.counter().is_some());
+            }
+            match self.repr(*var).clone() {
+                Repr::Scalar(text) => self.line(&format!("{name}[{counter}] = {text};")),
+                Repr::Tensor(tensor) => {
+                    let all = sizes.join(" * ");
+                    let to = format!("{name} + {counter} * {all}");
+                    self.line(&format!(
+                        "__builtin_memcpy({to}, {}, (size_t)({all}) * {bytes});",
+                        tensor.data
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The sizes of the first row are those of all; then there is memory for as many as will come, or for
+    /// some.
+    fn first_row(&mut self, rows: &Rows, sizes: &[String], counter: &str, is_counted: bool) {
+        let (name, bytes) = (&rows.name, n_bytes(rows.elem));
+        if !sizes.is_empty() {
+            self.text.open(&format!("if ({counter} == 0)"));
+            for (row, size) in rows.row.iter().zip(sizes) {
+                self.line(&format!("{row} = {size};"));
+            }
+            if is_counted {
+                self.uses_low = true;
+                let list: Vec<String> =
+                    std::iter::once(rows.room.clone()).chain(sizes.iter().cloned()).collect();
+                let all = self.new_elements(name, &list);
+                self.line(&format!("{name} = eddy_low(a, (size_t)({all}) * {bytes});"));
+                self.fail(&format!("!{name}"), "EDDY_MEMORY");
+            }
+            let differ: Vec<String> =
+                rows.row.iter().zip(sizes).map(|(row, size)| format!("{row} != {size}")).collect();
+            self.text.reopen(&format!("else if (EDDY_RARE({}))", differ.join(" || ")));
+            let mut details = vec![sizes.len().to_string()];
+            details.extend(rows.row.iter().chain(sizes).cloned());
+            let at = self.at.clone();
+            self.line(&format!("EDDY_FAIL_WITH(EDDY_DIFFERENT, {at}, {});", details.join(", ")));
+            self.text.close();
+        }
+        if !is_counted {
+            self.uses_high = true;
+            let row = if sizes.is_empty() { int_literal(1) } else { sizes.join(" * ") };
+            self.text.open(&format!("if (EDDY_RARE({counter} == {}))", rows.room));
+            let room = &rows.room;
+            let grown = format!("eddy_grow(a, {name}, &{room}, {counter}, (size_t)({row}) * {bytes})");
+            self.line(&format!("{name} = {grown};"));
+            self.fail(&format!("!{name}"), "EDDY_MEMORY");
+            self.line(&format!("{} = true;", rows.grew));
+            self.text.close();
+        }
+    }
+
+    /// States keep their shapes; all are read before the first is written.
+    fn next_states(&mut self, repeat: &Loop, states: &[State]) {
+        let yields = &repeat.body.yields;
+        for (state, yielded) in states.iter().zip(yields) {
+            let sizes = self.sizes(*yielded);
+            if !self.facts.all_same(&state.sizes, &sizes) {
+                let rank = sizes.len();
+                let same = format!("!eddy_same({rank}, {}, {})", array(&state.sizes), array(&sizes));
+                let mut details = vec![rank.to_string()];
+                details.extend(state.sizes.iter().chain(&sizes).cloned());
+                self.fail_with(&same, "EDDY_DIFFERENT", &details);
+            }
+        }
+        let mut moves = Vec::new();
+        for (k, (state, yielded)) in states.iter().zip(yields).enumerate() {
+            let Repr::Tensor(mut tensor) = self.repr(*yielded).clone() else {
+                let text = self.scalar(*yielded);
+                moves.push(format!("{} = {text};", state.name));
+                continue;
+            };
+            if tensor.data == state.name {
+                continue;
+            }
+            let elem = self.ty(*yielded).elem;
+            let all = self.n_elements(&state.name, &tensor.sizes);
+            let bytes = format!("(size_t)({all}) * {}", n_bytes(elem));
+            let others = repeat.states.iter().enumerate().filter(|(other, _)| *other != k);
+            if others.into_iter().any(|(_, other)| self.aliases.may_share(*yielded, other.var)) {
+                let staged = self.names.of("staged");
+                self.allocate(&staged, elem, &all);
+                self.line(&format!("__builtin_memcpy({staged}, {}, {bytes});", tensor.data));
+                tensor.data = staged;
+            }
+            moves.push(format!(
+                "if ({0} != {1}) __builtin_memmove({0}, {1}, {bytes});",
+                state.name, tensor.data
+            ));
+        }
+        for line in moves {
+            self.line(&line);
+        }
+    }
+
+    /// The end of an iteration.
+    fn release(&mut self, repeat: &Loop, rows: &[Rows], low: &str, high: &str, counter: &str) {
+        let is_while = repeat.counter().is_none();
+        let is_late = rows.iter().any(|rows| !rows.is_ready && !rows.row.is_empty());
+        if self.uses_low {
+            if is_late && !is_while {
+                // The rows lie above the temporaries of the first iteration.
+                self.line(&format!("if ({counter} == 0) {low} = a->low;"));
+            }
+            self.line(&format!("a->low = {low};"));
+        }
+        if self.uses_high && self.forgets_tapes(repeat) {
+            if is_while && !rows.is_empty() {
+                let grew: Vec<String> = rows.iter().map(|rows| rows.grew.clone()).collect();
+                self.text.open(&format!("if ({})", grew.join(" || ")));
+                self.line(&format!("{high} = a->high;"));
+                for grew in grew {
+                    self.line(&format!("{grew} = false;"));
+                }
+                self.text.close();
+            }
+            self.line(&format!("a->high = {high};"));
+        }
+        if is_while {
+            self.line(&format!("{counter}++;"));
+        }
+    }
+
+    fn forgets_tapes(&self, repeat: &Loop) -> bool {
+        repeat.collect.iter().chain(&repeat.body.yields).all(|var| self.ty(*var).elem != Elem::Tape)
+    }
+
+    /// What stands before the loop: memory of rows, and how many iterations the fuel allows. Returns the
+    /// number of rows.
+    fn before(&mut self, stmt: &Stmt, repeat: &Loop, rows: &[Rows], counter: &Counter) -> String {
+        let Counter { name: counter, end } = counter;
+        let Some((_, count)) = repeat.counter() else {
+            self.line(&format!("int64_t {counter} = 0;"));
+            for Rows { name, room, grew, elem, row, .. } in rows {
+                self.line(&format!("{} = 0;", declared(*elem, "*", name)));
+                self.line(&format!("int64_t {room} = 0;"));
+                self.line(&format!("bool {grew} = false;"));
+                if !row.is_empty() {
+                    let row: Vec<String> = row.iter().map(|size| format!("{size} = 0")).collect();
+                    self.line(&format!("int64_t {};", row.join(", ")));
+                }
+            }
+            return String::new();
+        };
+        let text = self.scalar(count);
+        let is_leaf = !burns(&repeat.body);
+        let interval = self.facts.interval(count);
+        let row_place = stmt.results.first().and_then(|var| self.direct.get(var).cloned());
+        let n_rows = if let Some((_, size)) = &row_place {
+            size.clone()
+        } else if interval.lo >= 0 {
+            text.clone()
+        } else if rows.is_empty() {
+            String::new()
+        } else {
+            let rows = self.local_int(&format!("{counter}_rows"), &format!("{text} > 0 ? {text} : 0"));
+            self.facts.set_at_most(&rows, &text);
+            rows
+        };
+        if is_leaf {
+            self.line(&format!("const int64_t {end} = eddy_burn(a, {text});"));
+        }
+        if rows.is_empty() {
+            return n_rows;
+        }
+        // No more rows than the fuel allows.
+        let room = if is_leaf {
+            end.clone()
+        } else {
+            let room = format!("{n_rows} < a->fuel ? {n_rows} : a->fuel");
+            self.local_int(&format!("{counter}_room"), &room)
+        };
+        for (at, (rows, var)) in rows.iter().zip(&repeat.collect).enumerate() {
+            let (name, elem) = (&rows.name, rows.elem);
+            if let Some((place, _)) = row_place.as_ref().filter(|_| at == 0) {
+                self.line(&format!("{} = {place};", declared(elem, "*const ", name)));
+                continue;
+            }
+            if !rows.is_ready {
+                self.line(&format!("{} = 0;", declared(elem, "*", name)));
+                let row: Vec<String> = rows.row.iter().map(|size| format!("{size} = 0")).collect();
+                self.line(&format!("int64_t {};", row.join(", ")));
+                self.line(&format!("const int64_t {} = {room};", rows.room));
+                continue;
+            }
+            let sizes = self.sizes(*var);
+            for (row, size) in rows.row.iter().zip(&sizes) {
+                self.line(&format!("const int64_t {row} = {n_rows} > 0 ? {size} : 0;"));
+            }
+            // A row that the fuel does not allow is never finished.
+            let is_direct = self.direct.contains_key(var);
+            let size = |size: &String| {
+                if is_direct { format!("({size} < a->fuel ? {size} : a->fuel)") } else { size.clone() }
+            };
+            let list: Vec<String> = std::iter::once(room.clone()).chain(rows.row.iter().map(size)).collect();
+            let all = self.new_elements(name, &list);
+            self.allocate(name, elem, &all);
+        }
+        n_rows
+    }
+
+    fn head(&mut self, repeat: &Loop, counter: &Counter) {
+        let Some((_, count)) = repeat.counter() else { return self.text.open("for (;;)") };
+        let Counter { name: counter, end } = counter;
+        let end = if burns(&repeat.body) { self.scalar(count) } else { end.clone() };
+        self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {end}; {counter}++)"));
+    }
+
+    /// What the loop leaves behind.
+    fn leave(
+        &mut self,
+        stmt: &Stmt,
+        repeat: &Loop,
+        states: &[State],
+        rows: &[Rows],
+        counter: &Counter,
+        n_rows: &str,
+    ) {
+        let is_while = repeat.counter().is_none();
+        if let Some((_, count)) = repeat.counter()
+            && !burns(&repeat.body)
+        {
+            let count = self.scalar(count);
+            self.fail(&format!("{} < {count}", counter.end), "EDDY_FUEL");
+        }
+        for (result, state) in stmt.results.iter().zip(states) {
+            let repr = if state.sizes.is_empty() {
+                Repr::Scalar(state.name.clone())
+            } else {
+                Repr::Tensor(Tensor { data: state.name.clone(), sizes: state.sizes.clone() })
+            };
+            self.set(*result, repr);
+        }
+        let n = if is_while { &counter.name } else { n_rows };
+        for ((result, rows), var) in stmt.results[repeat.first_row()..].iter().zip(rows).zip(&repeat.collect)
+        {
+            self.leave_rows(*result, rows, *var, n, is_while);
+        }
+        for (result, acc) in stmt.results[repeat.first_acc()..].iter().zip(&repeat.accs) {
+            self.set(*result, self.repr(acc.var).clone());
+        }
+        if is_while {
+            let count = *stmt.results.last().expect("a `while` has a count");
+            self.facts.set_interval(count, Interval { lo: 0, hi: Interval::ALL.hi });
+            self.set(count, Repr::Scalar(counter.name.clone()));
+        }
+    }
+
+    fn leave_rows(&mut self, result: Var, rows: &Rows, var: Var, n: &str, is_while: bool) {
+        let sizes: Vec<String> = std::iter::once(n.to_owned()).chain(rows.row.iter().cloned()).collect();
+        if rows.is_ready {
+            for (row, size) in rows.row.iter().zip(self.sizes(var)) {
+                self.facts.set_at_most(row, &size);
+            }
+        }
+        let mut data = rows.name.clone();
+        if is_while {
+            data = self.names.of(&rows.name);
+            let all = self.new_elements(&data, &sizes);
+            self.allocate(&data, rows.elem, &all);
+            let bytes = format!("(size_t)({all}) * {}", n_bytes(rows.elem));
+            self.line(&format!("if ({all} > 0) __builtin_memcpy({data}, {}, {bytes});", rows.name));
+        }
+        self.set(result, Repr::Tensor(Tensor { data, sizes }));
+    }
+}
+
+/// Whether an iteration burns fuel besides its own unit.
+fn burns(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| match &stmt.kind {
+        Kind::Call(..) | Kind::Loop(_) => true,
+        Kind::If(_, yes, no) => burns(yes) || burns(no),
+        _ => false,
+    })
+}
+
+/// Whether the iterations are independent and without choices; sums keep their order. A check that is not
+/// left out prevents it all the same, but then the cost is only that of some more code.
+fn vectorises(repeat: &Loop) -> bool {
+    let is_plain =
+        |stmt: &Stmt| matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..));
+    matches!(repeat.control, Control::Each { .. }) && repeat.body.stmts.iter().all(is_plain)
+}

@@ -1,0 +1,241 @@
+//! Final bodies as C.
+//!
+//! Decision: bodies do not pass through `imp`. `imp` describes one step of a plan: all extents are literals,
+//! buffers are fields of structs, and a failure is recorded while the step goes on. A body has sizes that are
+//! values, memory that grows, calls and recursion, and its first failure ends it. Of all that `imp` offers,
+//! expressions of single elements would be shared, and these are one line each. So this is a printer of its
+//! own, over the same elementary functions, number literals, compiler and cache.
+//!
+//! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
+//!   [`constants`]: its statements.
+//! * [`package`]: one function as C for others.
+//! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks surely hold.
+//! * [`run`]: builds, loads and calls it. [`sites`]: what a failure of compiled code means. [`names`],
+//!   [`text`]: the text.
+//!
+//! # Memory
+//!
+//! The caller gives an arena, which has two ends. Temporaries are a stack at the low end: a function and an
+//! iteration of a loop release theirs when they end, and move what is left to where they began. At the high
+//! end are tapes, which outlive the iteration that makes them, and rows of loops whose number is not known.
+//! Scalars are locals of C.
+//!
+//! # Invariants
+//!
+//! * The same bits and the same failures as the interpreter (law L1): statements keep their order, sums
+//!   theirs, and the compiler may not contract or reassociate. Fuel is counted where the interpreter counts
+//!   it; a loop whose body burns none pays in advance.
+//! * Memory is counted differently: `memory` ends a run that exceeds the arena, which may be earlier or later
+//!   than the interpreter's.
+
+mod aliases;
+mod body;
+mod constants;
+mod facts;
+mod loops;
+mod names;
+pub mod package;
+mod places;
+mod run;
+mod scalar;
+mod sites;
+mod sized;
+mod tapes;
+mod tensor;
+mod text;
+
+use std::fmt::Write;
+
+use eddy_body::verify::VerifyError;
+use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
+use eddy_syntax::Span;
+use rustc_hash::FxHashSet;
+
+use body::{Shared, declared, function, head};
+use names::{Names, c_word};
+pub use run::Compiled;
+pub use sites::Sites;
+use tapes::word_field;
+
+use crate::precision::Precision;
+use crate::runtime;
+
+/// The C of a module.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// The text, which includes `eddy_rt.h`.
+    pub source: String,
+    pub runtime_header: String,
+    pub sites: Sites,
+    /// The bodies that can be called, in the order of the request, and their interfaces.
+    pub entries: Vec<Entry>,
+    /// Whether a body may call itself.
+    pub is_recursive: bool,
+}
+
+/// A body that can be called from outside.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub body: BodyId,
+    /// `int SYMBOL(eddy_arena *, const eddy_word *in, eddy_word *out)`.
+    pub symbol: String,
+    pub params: Vec<Type>,
+    pub results: Vec<Type>,
+}
+
+const ARENA: &str = "\
+typedef struct {
+  char *base;
+  size_t size, low, high;
+  int64_t fuel, depth;
+  int32_t line, col;
+} eddy_arena;
+";
+
+/// The C of a final module whose `entries` can be called; bodies that none of them reaches are left out.
+pub fn emit(module: &Module, entries: &[BodyId]) -> Result<Emitted, VerifyError> {
+    let (code, shared) = code(module, entries, None)?;
+    let entries: Vec<Entry> = entries
+        .iter()
+        .map(|id| {
+            let body = module.body(*id);
+            Entry {
+                body: *id,
+                symbol: format!("eddy_call_{}", id.index()),
+                params: body.params.iter().map(|param| param.ty).collect(),
+                results: body.results.clone(),
+            }
+        })
+        .collect();
+    let wrappers: String = entries.iter().map(|entry| wrapper(&shared, entry)).collect();
+    Ok(Emitted {
+        source: format!("#include \"eddy_rt.h\"\n\n{ARENA}\n{}{wrappers}", code.text),
+        runtime_header: runtime::header(Precision::Double),
+        sites: shared.sites,
+        entries,
+        is_recursive: code.is_recursive,
+    })
+}
+
+/// The functions of all bodies that are needed, behind the type of arenas.
+struct Code {
+    text: String,
+    is_recursive: bool,
+    /// Whether a function needs memory of the arena.
+    uses_arena: bool,
+}
+
+/// Where a statement is in the text of the user: line and column.
+pub type Place<'a> = dyn Fn(Span) -> (u32, u32) + 'a;
+
+fn code<'a>(
+    module: &'a Module,
+    entries: &[BodyId],
+    place: Option<&'a Place<'a>>,
+) -> Result<(Code, Shared<'a>), VerifyError> {
+    let types = verify_final(module)?;
+    let mut shared = shared(module, place);
+    let is_needed = |id: BodyId| {
+        entries.contains(&id) || entries.iter().any(|entry| shared.reached[entry.index()].contains(&id))
+    };
+    let needed: Vec<BodyId> = (0..module.bodies.len()).map(BodyId::new).filter(|id| is_needed(*id)).collect();
+    let is_recursive = needed.iter().any(|id| shared.reached[id.index()].contains(id));
+    let functions: String = needed.iter().map(|id| function(&mut shared, *id, types.of(*id))).collect();
+    let mut heads = String::new();
+    for id in &needed {
+        let mut reprs = vec![None; module.body(*id).names.len()];
+        let _ = writeln!(heads, "{};", head(&shared, *id, &mut Names::default(), &mut reprs));
+    }
+    let (rank, results) = limits(module);
+    let text = format!(
+        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}\n{heads}{functions}",
+        include_str!("../runtime/functions.h"),
+        shared.tables,
+    );
+    Ok((Code { text, is_recursive, uses_arena: shared.uses_arena }, shared))
+}
+
+/// The highest rank of the module, and the most results of a body, as array lengths of C.
+fn limits(module: &Module) -> (usize, usize) {
+    let types = verify_final(module).expect("it was verified");
+    let ranks = (0..module.bodies.len()).flat_map(|id| types.of(BodyId::new(id)).iter().map(|ty| ty.rank));
+    let results = module.bodies.iter().map(|body| body.results.len());
+    (ranks.max().unwrap_or(0).max(1), results.max().unwrap_or(0).max(1))
+}
+
+fn shared<'a>(module: &'a Module, place: Option<&'a Place<'a>>) -> Shared<'a> {
+    let callees: Vec<FxHashSet<BodyId>> = module.bodies.iter().map(|body| callees(&body.region)).collect();
+    let reached = (0..module.bodies.len()).map(|id| {
+        let mut found = callees[id].clone();
+        let mut open: Vec<BodyId> = found.iter().copied().collect();
+        while let Some(next) = open.pop() {
+            open.extend(callees[next.index()].iter().copied().filter(|callee| found.insert(*callee)));
+        }
+        found
+    });
+    let mut names = Names::default();
+    Shared {
+        module,
+        names: module.bodies.iter().map(|body| names.of(&format!("f_{}", c_word(&body.name)))).collect(),
+        calls_none: callees.iter().map(FxHashSet::is_empty).collect(),
+        reached: reached.collect(),
+        sites: Sites::default(),
+        place,
+        uses_arena: false,
+        tables: String::new(),
+        n_tables: 0,
+    }
+}
+
+fn callees(region: &Region) -> FxHashSet<BodyId> {
+    let mut found = FxHashSet::default();
+    let mut open = vec![region];
+    while let Some(region) = open.pop() {
+        for stmt in &region.stmts {
+            if let Kind::Call(_, callee, _) = stmt.kind {
+                found.insert(callee);
+            }
+            open.extend(stmt.kind.regions());
+        }
+    }
+    found
+}
+
+/// A function that takes and returns words: a scalar is one, a tensor its address and its sizes.
+fn wrapper(shared: &Shared<'_>, entry: &Entry) -> String {
+    let mut text = format!(
+        "\nint {}(eddy_arena *a, const eddy_word *in, eddy_word *out) {{\n  (void)in;\n  (void)out;\n",
+        entry.symbol
+    );
+    let mut arguments = vec!["a".to_owned()];
+    let mut at = 0;
+    for ty in &entry.params {
+        let argument = match (ty.rank, ty.elem) {
+            (0, Elem::Bool) => format!("in[{at}].integer != 0"),
+            (0, elem) => format!("in[{at}].{}", word_field(elem, false)),
+            _ => format!("in[{at}].data"),
+        };
+        arguments.push(argument);
+        arguments.extend((0..ty.rank).map(|k| format!("in[{}].integer", at + 1 + k)));
+        at += 1 + ty.rank;
+    }
+    let (mut after, mut at) = (String::new(), 0);
+    for (k, ty) in entry.results.iter().enumerate() {
+        let stars = if ty.rank == 0 { "" } else { "*" };
+        let _ = writeln!(text, "  {} = 0;", declared(ty.elem, stars, &format!("r{k}")));
+        arguments.push(format!("&r{k}"));
+        let _ = writeln!(after, "  out[{at}].{} = r{k};", word_field(ty.elem, ty.rank > 0));
+        if ty.rank > 0 {
+            let _ = writeln!(text, "  int64_t r{k}_n[{}] = {{ 0 }};", ty.rank);
+            arguments.push(format!("r{k}_n"));
+            for axis in 0..ty.rank {
+                let _ = writeln!(after, "  out[{}].integer = r{k}_n[{axis}];", at + 1 + axis);
+            }
+        }
+        at += 1 + ty.rank;
+    }
+    let name = &shared.names[entry.body.index()];
+    let _ = writeln!(text, "  const int code = {name}({});", arguments.join(", "));
+    let _ = writeln!(text, "  if (code) return code;\n{after}  return 0;\n}}");
+    text
+}

@@ -1,0 +1,228 @@
+//! Reading and changing elements: `index`, `update`, `increase`, `add`.
+//!
+//! Selectors that begin with single indices and at most one range choose elements that lie one after the
+//! other: these are read where they are. All others are loops over the chosen axes, with a run of whole axes
+//! inside.
+
+use eddy_body::{At, Elem, Type, Var};
+
+use super::body::{Emitter, Repr, Tensor, array, int_literal, n_bytes};
+
+/// The chosen elements.
+struct Place {
+    /// Where they begin, or where a run begins inside of the loops.
+    start: String,
+    /// The sizes that they have together.
+    sizes: Vec<String>,
+    loops: Vec<Axis>,
+    /// The sizes of the axes that are whole.
+    run: Vec<String>,
+}
+
+/// A loop over one axis that is not a single index.
+struct Axis {
+    counter: String,
+    count: String,
+}
+
+impl Emitter<'_, '_> {
+    pub fn index(&mut self, result: Var, array: Var, at: &[At]) {
+        let Repr::Tensor(tensor) = self.repr(array).clone() else {
+            return self.set(result, self.repr(array).clone());
+        };
+        let place = self.place(&tensor, at);
+        if place.sizes.is_empty() {
+            return self.define(result, &format!("{}[{}]", tensor.data, place.start));
+        }
+        if place.loops.is_empty() {
+            let data = self.names.of(&format!("{}_at", self.body.name(result)));
+            let declared = super::body::declared(self.ty(result).elem, "*const ", &data);
+            self.line(&format!("{declared} = {} + {};", tensor.data, place.start));
+            return self.share(result, Tensor { data, sizes: place.sizes });
+        }
+        let (name, _) = self.result(result, place.sizes.clone(), true);
+        let bytes = n_bytes(self.ty(result).elem);
+        let next = self.names.of("next");
+        self.line(&format!("int64_t {next} = 0;"));
+        self.open_loops(&place);
+        if place.run.is_empty() {
+            self.line(&format!("{name}[{next}++] = {}[{}];", tensor.data, place.start));
+        } else {
+            let run = place.run.join(" * ");
+            let from = format!("{} + {}", tensor.data, place.start);
+            self.line(&format!("__builtin_memcpy({name} + {next}, {from}, (size_t)({run}) * {bytes});"));
+            self.line(&format!("{next} += {run};"));
+        }
+        self.close_loops(&place);
+    }
+
+    /// Replaces or increases elements in place. Without a result the array is an accumulator.
+    pub fn change(&mut self, target: Var, at: &[At], value: Var, is_sum: bool, result: Option<Var>) {
+        let Type { elem, .. } = self.ty(target);
+        let tensor = match self.repr(target).clone() {
+            Repr::Tensor(tensor) => tensor,
+            Repr::Scalar(text) => return self.change_scalar(&text, elem, value, is_sum, result),
+        };
+        let place = self.place(&tensor, at);
+        let value_sizes = self.sizes(value);
+        if !self.facts.all_same(&place.sizes, &value_sizes) {
+            let rank = place.sizes.len();
+            let same = format!("!eddy_same({rank}, {}, {})", array(&place.sizes), array(&value_sizes));
+            let mut details = vec![rank.to_string()];
+            details.extend(place.sizes.iter().chain(&value_sizes).cloned());
+            self.fail_with(&same, "EDDY_DIFFERENT", &details);
+        }
+        let value = match self.repr(value).clone() {
+            Repr::Scalar(text) => {
+                self.change_element(&format!("{}[{}]", tensor.data, place.start), elem, &text, is_sum);
+                None
+            }
+            Repr::Tensor(value) => Some(value),
+        };
+        if let Some(value) = value {
+            let next = self.names.of("next");
+            self.line(&format!("int64_t {next} = 0;"));
+            self.open_loops(&place);
+            let k = self.names.of("k");
+            let run = if place.run.is_empty() { int_literal(1) } else { place.run.join(" * ") };
+            self.text.open(&format!("for (int64_t {k} = 0; {k} < {run}; {k}++)"));
+            let element = format!("{}[{} + {k}]", tensor.data, place.start);
+            self.change_element(&element, elem, &format!("{}[{next}++]", value.data), is_sum);
+            self.text.close();
+            self.close_loops(&place);
+        }
+        if let Some(result) = result {
+            self.set(result, Repr::Tensor(tensor));
+        }
+    }
+
+    fn change_scalar(&mut self, target: &str, elem: Elem, value: Var, is_sum: bool, result: Option<Var>) {
+        let value = self.scalar(value);
+        match result {
+            // An accumulator is a local that changes, or one of a caller.
+            None => self.change_element(target, elem, &value, is_sum),
+            Some(result) if is_sum && elem != Elem::Num => {
+                let name = self.name(result);
+                self.line(&format!("int64_t {name} = {target};"));
+                self.change_element(&name, elem, &value, true);
+                self.set(result, Repr::Scalar(name));
+            }
+            Some(result) if is_sum => self.define(result, &format!("{target} + {value}")),
+            Some(result) => self.set(result, Repr::Scalar(value)),
+        }
+    }
+
+    fn change_element(&mut self, place: &str, elem: Elem, value: &str, is_sum: bool) {
+        match (is_sum, elem) {
+            (false, _) => self.line(&format!("{place} = {value};")),
+            (true, Elem::Num) => self.line(&format!("{place} += {value};")),
+            (true, _) => {
+                self.fail(&format!("__builtin_add_overflow({place}, {value}, &{place})"), "EDDY_OVERFLOW");
+            }
+        }
+    }
+
+    fn open_loops(&mut self, place: &Place) {
+        for Axis { counter, count } in &place.loops {
+            self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {count}; {counter}++)"));
+        }
+    }
+
+    fn close_loops(&mut self, place: &Place) {
+        for _ in &place.loops {
+            self.text.close();
+        }
+    }
+
+    /// Checks selectors, axis by axis.
+    fn place(&mut self, tensor: &Tensor, at: &[At]) -> Place {
+        let rank = tensor.sizes.len();
+        // Elements are together if only the last selector is no single index, and it is no gather.
+        let is_together = match at.split_last() {
+            None => true,
+            Some((last, others)) => {
+                others.iter().all(|at| self.is_single(*at))
+                    && (self.is_single(*last) || matches!(last, At::Range(..) | At::All))
+            }
+        };
+        let mut place = Place {
+            start: String::new(),
+            sizes: Vec::new(),
+            loops: Vec::new(),
+            run: tensor.sizes[at.len()..].to_vec(),
+        };
+        let mut offsets: Vec<String> = Vec::new();
+        let mut are_before_single = true;
+        for (axis, selector) in at.iter().enumerate() {
+            let size = tensor.sizes[axis].clone();
+            let stride: Vec<String> = tensor.sizes[axis + 1..rank].to_vec();
+            let scaled = |index: &str| match stride.as_slice() {
+                [] => index.to_owned(),
+                stride => format!("{index} * {}", stride.join(" * ")),
+            };
+            match *selector {
+                At::Int(index) if self.ty(index).rank == 0 => {
+                    let text = self.scalar(index);
+                    if !(are_before_single && self.facts.is_in_range(index, &size)) {
+                        self.check_index(&text, &size, tensor);
+                    }
+                    offsets.push(scaled(&text));
+                }
+                At::Int(indices) => {
+                    are_before_single = false;
+                    let indices = self.tensor(indices);
+                    let all = self.n_elements("gather", &indices.sizes);
+                    let (k, j) = (self.names.of("k"), self.names.of("j"));
+                    self.text.open(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++)"));
+                    self.check_index(&format!("{}[{k}]", indices.data), &size, tensor);
+                    self.text.close();
+                    offsets.push(scaled(&format!("{}[{j}]", indices.data)));
+                    place.loops.push(Axis { counter: j, count: all });
+                    place.sizes.extend(indices.sizes);
+                }
+                At::Range(lo, hi) => {
+                    are_before_single = false;
+                    let (lo, hi) = (self.scalar(lo), self.scalar(hi));
+                    let mut details = vec![lo.clone(), hi.clone(), rank.to_string()];
+                    details.extend(tensor.sizes.iter().cloned());
+                    let outside = format!("{lo} < 0 || {lo} > {hi} || {hi} > {size}");
+                    self.fail_with(&outside, "EDDY_RANGE", &details);
+                    let count = self.local_int("length", &format!("{hi} - {lo}"));
+                    if is_together {
+                        offsets.push(scaled(&lo));
+                        place.run.insert(0, count.clone());
+                    } else {
+                        let j = self.names.of("j");
+                        offsets.push(scaled(&format!("({lo} + {j})")));
+                        place.loops.push(Axis { counter: j, count: count.clone() });
+                    }
+                    place.sizes.push(count);
+                }
+                At::All => {
+                    are_before_single = false;
+                    if is_together {
+                        place.run.insert(0, size.clone());
+                    } else {
+                        let j = self.names.of("j");
+                        offsets.push(scaled(&j));
+                        place.loops.push(Axis { counter: j, count: size.clone() });
+                    }
+                    place.sizes.push(size);
+                }
+            }
+        }
+        place.sizes.extend_from_slice(&tensor.sizes[at.len()..]);
+        place.start = if offsets.is_empty() { "0".to_owned() } else { offsets.join(" + ") };
+        place
+    }
+
+    fn is_single(&self, at: At) -> bool {
+        matches!(at, At::Int(index) if self.ty(index).rank == 0)
+    }
+
+    fn check_index(&mut self, index: &str, size: &str, tensor: &Tensor) {
+        let mut details = vec![index.to_owned(), tensor.sizes.len().to_string()];
+        details.extend(tensor.sizes.iter().cloned());
+        self.fail_with(&format!("(uint64_t){index} >= (uint64_t){size}"), "EDDY_INDEX", &details);
+    }
+}

@@ -1,0 +1,12 @@
+//! The laws of what is printed from plans, without a C compiler: `imp` means what the plan does.
+//!
+//! [`generated`] and [`samples`](samples) are the programs of the laws of planning;
+//! [`interpreted`](interpreted) runs them.
+
+#[path = "../../../../language/tests/generated/mod.rs"]
+mod generated;
+#[path = "../../../../core/plan/tests/laws/samples.rs"]
+#[allow(dead_code, reason = "not all laws take the same samples")]
+mod samples;
+
+mod interpreted;

@@ -1,0 +1,23 @@
+//! The codes of diagnostics in `.cd` files, and their pages (section 12). They are words.
+
+eddy_syntax::codes! {
+    pages "../../../../docs/errors/";
+    /// Characters, comments or bytes that cannot be read.
+    LEXICAL = "lex", Lexical;
+    /// A word or symbol where the grammar has none, a name defined twice, a numeral that is none.
+    SYNTAX = "parse", Syntax;
+    /// A sum or a zero, which only the rewriting system has.
+    SUM = "sum", Syntax;
+    /// A number that is no probability.
+    PROBABILITY = "prob", Syntax;
+    /// A variable that nothing binds.
+    UNBOUND = "unbound", Names;
+    /// A term of another type than its place asks for.
+    TYPE = "type", Types;
+    /// A term that is not deep enough.
+    DEPTH = "depth", Types;
+    /// A program that cannot be run, traced or asked about in this way.
+    RUN = "run", Run;
+    /// A run that used up its steps or its memory.
+    FUEL = "fuel", Run;
+}

@@ -1,0 +1,35 @@
+//! The codes of diagnostics in `.pb` files, and their pages.
+
+eddy_syntax::codes! {
+    pages "../../../../docs/errors/";
+    /// Characters, comments or bytes that cannot be read.
+    LEXICAL = "PB001", Lexical;
+    /// A word or symbol where the grammar has none.
+    SYNTAX = "PB002", Syntax;
+    /// A variable or a type that nothing declares.
+    UNBOUND = "PB003", Names;
+    /// An expression of another type than its place asks for.
+    MISMATCH = "PB004", Types;
+    /// A type that would have to contain itself.
+    INFINITE = "PB005", Types;
+    /// A dual map of something that is not linear.
+    NOT_LINEAR = "PB006", Types;
+    /// A type that is not Euclidean where one is needed.
+    NOT_EUCLIDEAN = "PB007", Types;
+    /// One name bound twice.
+    DUPLICATE = "PB008", Names;
+    /// The body of a primitive that is not arithmetic.
+    PRIMITIVE = "PB009", Types;
+    /// A function of arithmetic with too many or too few arguments.
+    ARGUMENTS = "PB010", Types;
+    /// A reserved word as a name.
+    RESERVED = "PB011", Syntax;
+    /// A numeral or a type beyond what it may be.
+    OUT_OF_RANGE = "PB012", Syntax;
+    /// An operation outside of its domain, while running.
+    DOMAIN = "PB013", Run;
+    /// Nothing to run.
+    NO_MAIN = "PB014", Run;
+    /// More steps or memory than the run was given.
+    FUEL = "PB015", Run;
+}

@@ -1,0 +1,143 @@
+//! Outcomes and limits of runs, and choices at ties under `use clarke`.
+
+use crate::operation::{Pred, Undefined};
+use crate::reverse::TooLarge;
+use crate::value::Value;
+
+/// The answer of a program (section 10).
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Value(Value),
+    /// Under `use clarke`: the least and the greatest derivative, component by component.
+    Interval(Value, Value),
+    /// The program denotes nothing here.
+    Undefined(Undefined),
+    /// The program made more calls than it had fuel for.
+    Diverged,
+    /// The engine needed more memory than it was given.
+    OutOfMemory,
+}
+
+/// Why a run stops without a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// The program denotes nothing here.
+    Undefined(Undefined),
+    /// Out of fuel.
+    Diverged,
+    OutOfMemory,
+}
+
+impl From<Undefined> for Stop {
+    fn from(undefined: Undefined) -> Self {
+        Stop::Undefined(undefined)
+    }
+}
+
+impl From<TooLarge> for Stop {
+    fn from(_: TooLarge) -> Self {
+        Stop::OutOfMemory
+    }
+}
+
+impl From<Stop> for Outcome {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Undefined(undefined) => Outcome::Undefined(undefined),
+            Stop::Diverged => Outcome::Diverged,
+            Stop::OutOfMemory => Outcome::OutOfMemory,
+        }
+    }
+}
+
+/// The limits of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many function calls the program may make, in either evaluation mode, each counted once.
+    pub fuel: u64,
+    /// How many bytes an engine may use for the program's data.
+    pub memory: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { fuel: 4_000_000, memory: 4 << 30 }
+    }
+}
+
+/// Counters for `--stats`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    pub calls: u64,
+    /// Operations recorded on tapes, or lets written to traces.
+    pub recorded: u64,
+    /// The largest number of bytes in use.
+    pub bytes: u64,
+}
+
+/// How predicates decide on equal arguments while the body of the main derivative runs under `use clarke`
+/// (section 14): a script gives the choices; after its end, a predicate takes the first choice and records
+/// it. Outside of that body predicates are undefined on ties as usual.
+#[derive(Clone, Debug, Default)]
+pub struct Ties {
+    script: Vec<bool>,
+    met: usize,
+    active: bool,
+}
+
+impl Ties {
+    /// The maximal number of ties on one path.
+    const MAX: usize = 12;
+
+    /// Makes ties choices from here on.
+    pub fn activate(&mut self) {
+        self.active = true;
+    }
+
+    /// Makes ties undefined again from here on.
+    pub fn deactivate(&mut self) {
+        self.active = false;
+    }
+
+    /// Whether a choice was made on this path.
+    pub fn met_any(&self) -> bool {
+        self.met > 0
+    }
+
+    /// `bev(pred, ⟨x,y⟩)`, or the choice at a tie.
+    #[inline]
+    pub fn decide(&mut self, pred: Pred, x: f64, y: f64) -> Result<bool, Undefined> {
+        if x == y && self.active { self.choose(pred) } else { pred.eval(x, y) }
+    }
+
+    #[cold]
+    fn choose(&mut self, pred: Pred) -> Result<bool, Undefined> {
+        match pred {
+            // The region of equality has no interior, so no limit of gradients comes from there.
+            Pred::Eq => return Ok(false),
+            Pred::Ne => return Ok(true),
+            Pred::Lt | Pred::Gt | Pred::Le | Pred::Ge => {}
+        }
+        if self.met == Ties::MAX {
+            return Err(Undefined::TooManyTies);
+        }
+        if self.met == self.script.len() {
+            self.script.push(true);
+        }
+        self.met += 1;
+        Ok(self.script[self.met - 1])
+    }
+
+    /// The next path in depth-first order, if one is left.
+    pub fn next_path(&self) -> Option<Ties> {
+        let mut script = self.script.clone();
+        script.truncate(self.met);
+        while let Some(choice) = script.pop() {
+            if choice {
+                script.push(false);
+                return Some(Ties { script, met: 0, active: false });
+            }
+        }
+        None
+    }
+}

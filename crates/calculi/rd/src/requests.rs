@@ -1,0 +1,143 @@
+//! What can be asked about a program, and the answers.
+//!
+//! A request is plain data with a method `answer`; a program that is refused is answered with its
+//! diagnostics. Answers are data too, and print as `eddy` shows them.
+//!
+//! ```
+//! use eddy_rd::outcome::Outcome;
+//! use eddy_rd::requests::{Check, Run};
+//! use eddy_syntax::SourceFile;
+//!
+//! let file = SourceFile::new("square.rd", "grad[3](x. x * x)");
+//! assert_eq!(Check.answer(&file).unwrap().to_string(), "real");
+//! let report = Run { engine: "reference".parse().unwrap(), ..Run::default() }.answer(&file).unwrap();
+//! assert!(matches!(report.outcome, Outcome::Value(value) if value.real() == 6.0));
+//! ```
+
+use std::fmt::{self, Write};
+
+use eddy_syntax::{Diagnostic, SourceFile};
+
+use crate::engine::{self, Engine, Report};
+use crate::outcome::Limits;
+use crate::surface::{ExprKind, Recursion};
+use crate::syntax::Program;
+use crate::trace::{self, TraceOptions};
+use crate::transform::{self, NotTransformable};
+use crate::{codes, parse, typing};
+
+/// What is the type of the program?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Check;
+
+/// What is its value?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    /// Which evaluator.
+    pub engine: Engine,
+    /// What the run may use.
+    pub limits: Limits,
+    /// Replace each recursion by this approximant.
+    pub approximant: Option<u32>,
+}
+
+/// How does it come to its value? Only the reference engine has traces.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace {
+    /// What to show.
+    pub show: TraceOptions,
+    /// What the run may use.
+    pub limits: Limits,
+    /// Replace each recursion by this approximant.
+    pub approximant: Option<u32>,
+}
+
+/// A program that is well typed. It prints as its type.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The program, as core terms.
+    pub program: Program,
+}
+
+/// A program that is ready to be traced.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    program: Program,
+    show: TraceOptions,
+    limits: Limits,
+}
+
+impl Check {
+    /// The program with its type.
+    pub fn answer(self, file: &SourceFile) -> Result<Checked, Vec<Diagnostic>> {
+        Ok(Checked { program: typing::check(file)? })
+    }
+}
+
+impl Run {
+    /// The value, or why there is none.
+    pub fn answer(self, file: &SourceFile) -> Result<Report, Vec<Diagnostic>> {
+        let program = prepare(file, self.approximant)?;
+        if self.engine == Engine::Transform
+            && let Some(not_transformable) = transform::not_transformable(&program)
+        {
+            return Err(vec![cannot_transform(file, not_transformable)]);
+        }
+        Ok(engine::run(&program, self.engine, self.limits))
+    }
+}
+
+impl Trace {
+    /// The program, which runs when its trace is written.
+    pub fn answer(self, file: &SourceFile) -> Result<Traced, Vec<Diagnostic>> {
+        let program = prepare(file, self.approximant)?;
+        Ok(Traced { program, show: self.show, limits: self.limits })
+    }
+}
+
+impl Traced {
+    /// Runs the program, and writes each line of its trace when it is known. Fails only if `out` does.
+    pub fn write(&self, out: &mut dyn Write) -> Result<Report, fmt::Error> {
+        trace::trace(&self.program, self.limits, self.show, out)
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let terms = &self.program.terms;
+        write!(f, "{}", terms.types.show(terms.ty(self.program.main)))
+    }
+}
+
+/// Checks a program and replaces recursion by its approximant where that is asked for.
+fn prepare(file: &SourceFile, approximant: Option<u32>) -> Result<Program, Vec<Diagnostic>> {
+    let mut program = typing::check(file)?;
+    if let Some(limit) = approximant {
+        program.terms.approximate(limit);
+    }
+    Ok(program)
+}
+
+/// The refusal of the source transformation, at the definition or directive that it cannot handle.
+fn cannot_transform(file: &SourceFile, not_transformable: NotTransformable) -> Diagnostic {
+    let program = parse::parse(file).program;
+    let help = "run it with `--engine tape`, which handles every program";
+    if not_transformable == NotTransformable::Clarke {
+        let span = program.directives.first().expect("the program says `use clarke`").span;
+        let title = "a derivative under `use clarke` cannot be transformed";
+        return Diagnostic::error(codes::TRANSFORM, span, title)
+            .reason("the choice at a tie would have to be repeated wherever the tie is computed again")
+            .help(help);
+    }
+    let heads = program.exprs.ids().filter_map(|id| match program.exprs.kind(id) {
+        ExprKind::Function(head, ..) => Some(head),
+        _ => None,
+    });
+    // Without a limit of its own, a function is limited by `--approx`.
+    let limited = heads.max_by_key(|head| matches!(head.recursion, Recursion::Limited(_)));
+    let span = limited.expect("only functions have limits").ident.span;
+    Diagnostic::error(codes::TRANSFORM, span, "letrec[n] cannot be transformed")
+        .label("the recursion of this function is limited")
+        .reason("its reverse would need the function itself at limit n-1")
+        .help(help)
+}

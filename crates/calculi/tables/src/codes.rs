@@ -1,0 +1,24 @@
+//! The codes of diagnostics in `.lam`, `.sysf` and `.ref` files, and their pages (section 14). The titles of
+//! diagnostics hold the words that the section asks for, such as `parse` or `stuck`.
+
+eddy_syntax::codes! {
+    pages "../../../../docs/errors/";
+    /// Characters, comments or bytes that cannot be read.
+    LEXICAL = "TB001", Lexical;
+    /// A word or symbol where the grammar has none, in a program, a value or a type.
+    SYNTAX = "TB002", Syntax;
+    /// A variable or type variable that nothing binds.
+    UNBOUND = "TB003", Names;
+    /// A term of another type than its place asks for.
+    TYPE = "TB004", Types;
+    /// A recursion that is not of a function.
+    FIX = "TB005", Types;
+    /// A run that comes to a term that has no rule.
+    STUCK = "TB006", Run;
+    /// A run, or an answer, that needs more than its limits.
+    FUEL = "TB007", Run;
+    /// An address that a store has twice.
+    DUPLICATE = "TB008", Names;
+    /// A question that this language does not answer.
+    QUESTION = "TB009", Run;
+}

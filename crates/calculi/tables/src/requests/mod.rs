@@ -1,0 +1,162 @@
+//! What can be asked about a program, and the answers.
+//!
+//! A request is plain data with a method `answer`; a program that is refused is answered with its
+//! diagnostics. Answers are data too, and print as `eddy` shows them. Where a program is right and there is
+//! still no answer, since it is stuck or a limit was reached, the answer holds a diagnostic that says so, and
+//! prints as nothing.
+//!
+//! ```
+//! use eddy_syntax::SourceFile;
+//! use eddy_tables::dialect::Dialect;
+//! use eddy_tables::requests::Run;
+//!
+//! let file = SourceFile::new("seven.sysf", "(\\x:int. x + 1) 6");
+//! let ran = Run::default().answer(&file, Dialect::SystemF).unwrap();
+//! assert_eq!(ran.to_string(), "7 : int");
+//! ```
+//!
+//! Here are the questions about how a program runs, in [`questions`] those about what it means.
+
+pub mod questions;
+
+use std::fmt;
+
+use eddy_syntax::{Diagnostic, SourceFile};
+
+use crate::dialect::Dialect;
+use crate::run::{Counters, Engine, Limits, RunError, Shown, Stuck, run};
+use crate::syntax::Program;
+use crate::trace::{self, Steps};
+use crate::{codes, typing};
+
+/// Is the program in order, and of which type is it?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Check;
+
+/// What is its value?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    /// Which evaluator.
+    pub engine: Engine,
+    /// What the run may use.
+    pub limits: Limits,
+}
+
+/// How does it come to its value?
+#[derive(Clone, Copy, Debug)]
+pub struct Trace {
+    /// What the run may use.
+    pub limits: Limits,
+}
+
+/// A program that is in order. It prints as its type, or as `ok` where programs have no types.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The program, with types erased.
+    pub program: Program,
+}
+
+/// What came of a run. It prints as the value with its type.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The value, or why there is none.
+    pub outcome: Result<Shown, RunError>,
+    /// The type of the program, where programs have types.
+    pub ty: Option<String>,
+    /// What the run took.
+    pub counters: Counters,
+    /// Why there is no value, if there is none.
+    pub diagnostic: Option<Diagnostic>,
+}
+
+/// The steps of a run.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// An iterator over the lines. A program without a value has no trace.
+    pub steps: Result<Steps, RunError>,
+    /// Why there is no trace, if there is none.
+    pub diagnostic: Option<Diagnostic>,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Trace { limits: Limits { fuel: trace::DEFAULT_STEPS, ..Limits::default() } }
+    }
+}
+
+impl Check {
+    /// The program with its type.
+    pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Checked, Vec<Diagnostic>> {
+        Ok(Checked { program: typing::check(file, dialect)? })
+    }
+}
+
+impl Run {
+    /// The value, or why there is none.
+    pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Ran, Vec<Diagnostic>> {
+        let program = typing::check(file, dialect)?;
+        let Engine::Closures = self.engine;
+        let (outcome, counters) = run(&program, self.limits);
+        let diagnostic = outcome.as_ref().err().map(|failure| no_value(&program, *failure));
+        Ok(Ran { outcome, ty: program.ty.map(|ty| program.types.show(ty)), counters, diagnostic })
+    }
+}
+
+impl Trace {
+    /// The steps; each is made again when it is asked for.
+    pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Traced, Vec<Diagnostic>> {
+        let program = typing::check(file, dialect)?;
+        // To know whether the program has a value, it is run first.
+        let steps = trace::count(&program, self.limits).map(|n_steps| Steps::new(&program, n_steps));
+        let diagnostic = steps.as_ref().err().map(|failure| no_value(&program, *failure));
+        Ok(Traced { steps, diagnostic })
+    }
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.program.ty {
+            Some(ty) => f.write_str(&self.program.types.show(ty)),
+            None => f.write_str("ok"),
+        }
+    }
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(Shown(value)) = &self.outcome else { return Ok(()) };
+        f.write_str(value)?;
+        self.ty.as_ref().map_or(Ok(()), |ty| write!(f, " : {ty}"))
+    }
+}
+
+/// The program was run and has no value.
+fn no_value(program: &Program, failure: RunError) -> Diagnostic {
+    let main = program.terms.span(program.main);
+    match failure {
+        RunError::Stuck(span, why) => {
+            let diagnostic = Diagnostic::error(codes::STUCK, span, format!("stuck: {why}"));
+            diagnostic.label(if why == Stuck::Zero {
+                "the divisor is 0 here"
+            } else {
+                "no rule applies to this"
+            })
+        }
+        RunError::Fuel(fuel) => {
+            Diagnostic::error(codes::FUEL, main, format!("out of fuel after {fuel} applications or steps"))
+                .label("this was still running")
+                .help("give it more with `--fuel N`, if it ends at all")
+        }
+        RunError::Memory(bytes) => Diagnostic::error(
+            codes::FUEL,
+            main,
+            format!("out of fuel: more than {} MiB of memory", bytes >> 20),
+        )
+        .label("in this run")
+        .help("give it more with `--memory MIB`"),
+        RunError::TooLarge(span) => {
+            let title = "out of fuel: an integer has more than five million digits";
+            Diagnostic::error(codes::FUEL, span, title).label("this is computed here")
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Does what the sections of a program ask for, inner sections first.
+
+use eddy_flow::clocks::Clocks;
+use eddy_flow::{Equation, Flow, Purpose, Var, VarId};
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Type;
+use rustc_hash::FxHashSet;
+
+use crate::adjoint::adjoint;
+use crate::body::{Body, Placed};
+use crate::codes;
+use crate::diff::diff;
+use crate::prune::mentioned;
+use crate::section::{Edge, Instance, Mark, Mode, Request, Section};
+use crate::tangent::tangent;
+use crate::train::train;
+use crate::weave::weave;
+use crate::writer::Writer;
+
+/// What differentiation must ask the language for.
+pub trait Host {
+    /// The user's derivative of an instance, at these types of its stream inputs.
+    fn rule(&mut self, instance: &Instance, mode: Mode, types: &[Type]) -> Result<Expanded, Vec<Diagnostic>>;
+
+    /// The clocks of some equations.
+    fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>>;
+
+    /// The first of some equations that does not lie on the clock of its inputs, and the clock that it lies
+    /// on.
+    fn sampled(
+        &self,
+        flow: &Flow,
+        asked: &dyn Fn(&Equation) -> bool,
+    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>>;
+
+    /// How many equations a program may have once derivatives are written out.
+    fn equation_limit(&self) -> EquationLimit;
+}
+
+/// How many equations a program may have, and how a user allows more of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EquationLimit {
+    /// The most equations that are allowed.
+    pub max: usize,
+    /// The help of the message that the program has more.
+    pub help: &'static str,
+}
+
+/// How training code hands the gradients of parameters over to what moves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gradients {
+    /// As they are computed.
+    AsTheyAre,
+    /// Through copies, so that there is one equation per parameter at which something can be done to its
+    /// gradient, such as to add those of several streams.
+    Apart {
+        /// The number of losses that the mean is taken of: gradients are divided by it.
+        n_losses: usize,
+    },
+}
+
+/// A flow without sections.
+#[derive(Clone, Debug)]
+pub struct Expanded {
+    /// The equations.
+    pub flow: Flow,
+    /// The instances among them that have derivatives of their own.
+    pub instances: Vec<Placed>,
+    /// Copies through which gradients reach what moves parameters, if there are any.
+    pub gradients: Vec<VarId>,
+    /// What the user should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Expanded {
+    /// A flow that has nothing to expand.
+    fn plain(flow: Flow) -> Expanded {
+        Expanded { flow, instances: Vec::new(), gradients: Vec::new(), warnings: Vec::new() }
+    }
+}
+
+/// Expands all sections of a flow.
+pub fn expand(
+    flow: Flow,
+    marks: Vec<Mark>,
+    gradients: Gradients,
+    host: &mut dyn Host,
+) -> Result<Expanded, Vec<Diagnostic>> {
+    if marks.is_empty() {
+        return Ok(Expanded::plain(flow));
+    }
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        mut parameters,
+        mut persistent_state,
+        mut tape,
+        calls,
+        aliases,
+    } = flow;
+    let mut writer = Writer::new(vars, clocks.clone(), calls, gradients);
+    let limit = host.equation_limit();
+    let mut marks = marks.into_iter().peekable();
+    // The sections that are open, from the outermost to the innermost; the first is the program.
+    let mut open = vec![Body::default()];
+    let n_equations = equations.len();
+    let mut equations = equations.into_iter();
+    for at in 0..=n_equations {
+        while let Some(mark) = marks.next_if(|mark| mark.at == at) {
+            match mark.what {
+                Edge::Begin => open.push(Body::default()),
+                Edge::End(section) => {
+                    let body = open.pop().expect("a section begins before it ends");
+                    let span = section.span;
+                    if section.request.is_derivative() && writer.has_handed_over(&body) {
+                        return Err(vec![coupled(span)]);
+                    }
+                    let body = end(body, *section, &mut writer, host)?;
+                    let around = open.last_mut().expect("a section lies in another, or in the program");
+                    around.append(body);
+                    if around.equations.len() > limit.max {
+                        return Err(vec![too_large(limit, span)]);
+                    }
+                }
+            }
+        }
+        if let Some(equation) = equations.next() {
+            open.last_mut().expect("the program is open").equations.push(equation);
+        }
+    }
+    let body = open.pop().expect("the program is open");
+    let gradients = std::mem::take(&mut writer.handed);
+    // Weaving may have put another stream in the place of a parameter.
+    let left = body.parameter_streams();
+    for (parameter, var) in parameters.iter_mut().zip(left) {
+        parameter.var = var;
+    }
+    persistent_state.extend(writer.learnt.iter().cloned());
+    parameters.append(&mut writer.learnt);
+    tape.extend(&writer.tape);
+    let equations = body.equations;
+    let flow = Flow {
+        vars: writer.vars,
+        equations,
+        inputs,
+        outputs,
+        clocks,
+        parameters,
+        persistent_state,
+        tape,
+        calls: writer.calls,
+        aliases,
+    };
+    Ok(compact(Expanded { flow, instances: body.instances, gradients, warnings: writer.warnings }))
+}
+
+/// Streams that learn together are not independent of each other, so their derivatives are not either.
+fn coupled(span: Span) -> Diagnostic {
+    let title = "a derivative of training code cannot be computed for several streams at once";
+    Diagnostic::error(codes::BATCH, span, title)
+        .reason("all streams of a batch move the same parameters, so each depends on all others")
+        .help("leave out `--batch`")
+}
+
+fn too_large(limit: EquationLimit, span: Span) -> Diagnostic {
+    let title = format!("more than {} equations once derivatives are written out", limit.max);
+    Diagnostic::error(codes::TOO_LARGE, span, title)
+        .reason("each derivative of a derivative has about four times as many equations")
+        .help(limit.help)
+}
+
+/// The end of a section.
+fn end(
+    mut body: Body,
+    section: Section,
+    writer: &mut Writer,
+    host: &mut dyn Host,
+) -> Result<Body, Vec<Diagnostic>> {
+    let Section { span, request } = section;
+    match request {
+        Request::Instance(instance) => {
+            let range = 0..body.equations.len();
+            body.instances.push(Placed { range, instance });
+            Ok(body)
+        }
+        Request::Weave(request) => weave(body, &request, writer, host),
+        Request::Adjoint(request) => adjoint(body, &request, writer, host),
+        Request::Diff(request) => diff(body, &request, writer, host),
+        Request::Tangent(request) => tangent(body, &request, writer, host),
+        Request::Train(request) => train(body, &request, span, writer, host),
+    }
+}
+
+/// Leaves out streams that renaming and pruning left without a place.
+fn compact(expanded: Expanded) -> Expanded {
+    let Expanded { flow, mut instances, mut gradients, warnings } = expanded;
+    let Flow {
+        vars,
+        equations,
+        inputs,
+        outputs,
+        mut clocks,
+        mut parameters,
+        mut persistent_state,
+        mut tape,
+        calls,
+        mut aliases,
+    } = flow;
+    let body = Body { equations, instances: Vec::new() };
+    let mut used: FxHashSet<VarId> = mentioned(&body);
+    used.extend(inputs.iter().chain(&outputs));
+    parameters.retain(|parameter| used.contains(&parameter.var));
+    persistent_state.retain(|named| used.contains(&named.var));
+    aliases.retain(|(_, var)| used.contains(var));
+    tape.retain(|var| used.contains(var));
+    gradients.retain(|var| used.contains(var));
+    let mut numbers = vec![VarId::new(0); vars.len()];
+    let mut kept: Vec<Var> = Vec::with_capacity(used.len());
+    for (number, var) in vars.into_iter().enumerate() {
+        if used.contains(&VarId::new(number)) {
+            numbers[number] = VarId::new(kept.len());
+            kept.push(var);
+        }
+    }
+    let rename = |var: VarId| numbers[var.index()];
+    for var in &mut kept {
+        var.purpose = var.purpose.filter(|purpose| used.contains(&purpose.of));
+        var.purpose = var.purpose.map(|Purpose { of, role }| Purpose { of: rename(of), role });
+    }
+    for placed in &mut instances {
+        placed.instance.rename(&rename);
+    }
+    clocks.retain(|clock| used.contains(&clock.var));
+    for clock in &mut clocks {
+        clock.var = rename(clock.var);
+        clock.conditions.iter_mut().for_each(|(condition, _)| *condition = rename(*condition));
+    }
+    for saved in parameters.iter_mut().chain(&mut persistent_state) {
+        saved.var = rename(saved.var);
+    }
+    for (_, var) in &mut aliases {
+        *var = rename(*var);
+    }
+    for var in &mut gradients {
+        *var = rename(*var);
+    }
+    let flow = Flow {
+        vars: kept,
+        equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
+        inputs: inputs.into_iter().map(rename).collect(),
+        outputs: outputs.into_iter().map(rename).collect(),
+        clocks,
+        parameters,
+        persistent_state,
+        tape: tape.into_iter().map(rename).collect(),
+        calls,
+        aliases,
+    };
+    Expanded { flow, instances, gradients, warnings }
+}
+
+/// The equations of a body as a program of its own: what it does not define are its inputs.
+pub(crate) fn flow_of(body: &Body, writer: &Writer) -> Flow {
+    let defined: FxHashSet<VarId> = body.equations.iter().map(|equation| equation.out).collect();
+    let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
+    inputs.sort_unstable();
+    let flow = Flow {
+        vars: writer.vars.clone(),
+        equations: body.equations.clone(),
+        inputs,
+        calls: writer.calls.clone(),
+        ..Flow::default()
+    };
+    compact(Expanded::plain(flow)).flow
+}
+
+/// The streams of a body in the order of their numbers in [`flow_of`] it.
+pub(crate) fn streams_of(body: &Body) -> Vec<VarId> {
+    let mut streams: Vec<VarId> = mentioned(body).into_iter().collect();
+    streams.sort_unstable();
+    streams
+}

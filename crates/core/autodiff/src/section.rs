@@ -1,0 +1,249 @@
+//! What a program wants of a stretch of its equations.
+
+use eddy_flow::{Name, Path, VarId};
+use eddy_syntax::Span;
+use eddy_tensor::Static;
+
+/// Where a section begins or ends: before this equation. Sections are nested; marks come in the order of the
+/// text.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// The number of equations before it.
+    pub at: usize,
+    /// What is there.
+    pub what: Edge,
+}
+
+/// One edge of a section.
+#[derive(Clone, Debug)]
+pub enum Edge {
+    /// It begins.
+    Begin,
+    /// It ends, and is this.
+    End(Box<Section>),
+}
+
+/// A stretch of equations and what is wanted of it.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// The call or declaration that wants it.
+    pub span: Span,
+    /// What is wanted.
+    pub request: Request,
+}
+
+/// A stream and its cotangent or tangent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The stream.
+    pub primal: VarId,
+    /// Its derivative.
+    pub derivative: VarId,
+}
+
+/// What is wanted of a section.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// An instance of a node for which the user wrote derivatives.
+    Instance(Instance),
+    /// `N_end`, `N_cut`, `N_end_cut`.
+    Weave(Weave),
+    /// `adj_N`.
+    Adjoint(Adjoint),
+    /// `diff_N`.
+    Diff(Diff),
+    /// `tan_N`.
+    Tangent(Tangent),
+    /// `train N as M …`.
+    Train(Train),
+}
+
+impl Request {
+    /// Whether it is about derivatives of the equations.
+    pub(crate) fn is_derivative(&self) -> bool {
+        !matches!(self, Request::Instance(_) | Request::Weave(_))
+    }
+}
+
+/// Resets by `end`, cuts of the gradient by `cut`.
+#[derive(Clone, Debug)]
+pub struct Weave {
+    /// The node, for messages.
+    pub node: String,
+    /// `end`.
+    pub end: Option<VarId>,
+    /// `cut`.
+    pub cut: Option<VarId>,
+}
+
+/// `adj_N(x.., dy..) -> (y.., dx.., dparam..)`.
+#[derive(Clone, Debug)]
+pub struct Adjoint {
+    /// x with dx, which is to be defined.
+    pub inputs: Vec<Pair>,
+    /// y with dy.
+    pub outputs: Vec<Pair>,
+    /// The cotangent of each parameter, to be defined.
+    pub parameters: Vec<VarId>,
+}
+
+/// `diff_N(x.., bp, dy..) -> (y.., dx..)`.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    /// bp.
+    pub bp: VarId,
+    /// x with dx, which is to be defined.
+    pub inputs: Vec<Pair>,
+    /// y with dy.
+    pub outputs: Vec<Pair>,
+    /// The names under which its parameters are saved.
+    pub parameters: Vec<Name>,
+}
+
+/// `tan_N(x.., tx.., tparam..) -> (y.., ty..)`.
+#[derive(Clone, Debug)]
+pub struct Tangent {
+    /// x with tx.
+    pub inputs: Vec<Pair>,
+    /// The tangent of each parameter.
+    pub parameters: Vec<VarId>,
+    /// y with ty, which is to be defined.
+    pub outputs: Vec<Pair>,
+}
+
+/// `train N as M …`.
+#[derive(Clone, Debug)]
+pub struct Train {
+    /// N, for messages.
+    pub node: String,
+    /// The loss, whose cotangent is 1.
+    pub loss: VarId,
+    /// On the clock of the loss, the number that its cotangent is divided by.
+    pub n_rows: Option<VarId>,
+    /// What becomes of each parameter.
+    pub parameters: Vec<Trained>,
+    /// Whether `end` or `cut` bounds the backward pass.
+    pub is_bounded: bool,
+}
+
+/// A parameter and its optimiser.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The initial value that the optimiser reads, to be defined.
+    pub init: VarId,
+    /// The gradient that it reads, to be defined.
+    pub gradient: VarId,
+    /// When it moves, to be defined; none if the program says when.
+    pub step: Option<VarId>,
+    /// What it gives: the parameter.
+    pub value: VarId,
+}
+
+/// An instance of a node for which the user wrote derivatives.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The node; what the number means is known to the [`Host`](crate::Host).
+    pub node: usize,
+    /// Its name.
+    pub name: String,
+    /// The instance path, such as `layer#1/round#2/`.
+    pub path: Path,
+    /// The path that seeds are made of.
+    pub seed_path: Path,
+    /// Its inputs.
+    pub inputs: Vec<Input>,
+    /// Its outputs.
+    pub outputs: Vec<Output>,
+    /// Whether there is an `adj_M`.
+    pub has_adjoint: bool,
+    /// Whether there is a `tan_M`.
+    pub has_tangent: bool,
+    /// Whether there is a `diff_M`.
+    pub has_diff: bool,
+    /// Where it is instantiated.
+    pub span: Span,
+}
+
+impl Instance {
+    /// Puts other streams in the place of its own.
+    pub(crate) fn rename(&mut self, rename: &impl Fn(VarId) -> VarId) {
+        for input in &mut self.inputs {
+            if let Argument::Stream(var) = &mut input.argument {
+                *var = rename(*var);
+            }
+        }
+        for output in &mut self.outputs {
+            output.var = rename(output.var);
+        }
+    }
+
+    /// The inputs that are streams.
+    pub(crate) fn streams(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.inputs.iter().filter_map(|input| match input.argument {
+            Argument::Stream(var) => Some(var),
+            Argument::Static(_) => None,
+        })
+    }
+
+    /// The streams through which derivatives enter.
+    pub(crate) fn varying(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.inputs.iter().filter(|input| input.has_cotangent).filter_map(|input| match input.argument {
+            Argument::Stream(var) => Some(var),
+            Argument::Static(_) => None,
+        })
+    }
+
+    /// The streams through which derivatives leave.
+    pub(crate) fn differentiable(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.outputs.iter().filter(|output| output.has_cotangent).map(|output| output.var)
+    }
+}
+
+/// What an input of an instance is given.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// A stream or a constant.
+    pub argument: Argument,
+    /// Whether it has a cotangent: it is a `num` that may vary.
+    pub has_cotangent: bool,
+}
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A stream.
+    Stream(VarId),
+    /// A compile-time constant.
+    Static(Static),
+}
+
+/// An output of an instance.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// The stream.
+    pub var: VarId,
+    /// Whether it has a cotangent: it is a `num`.
+    pub has_cotangent: bool,
+}
+
+/// A kind of derivative, which is synthesised or written by the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// `adj_M`.
+    Adjoint,
+    /// `tan_M`.
+    Tangent,
+    /// `diff_M`.
+    Diff,
+}
+
+impl Mode {
+    /// What stands before the name of the node.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Mode::Adjoint => "adj_",
+            Mode::Tangent => "tan_",
+            Mode::Diff => "diff_",
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Derivatives, body to body.
+//!
+//! [`expand`](mod@crate::expand) asks for derived bodies by [`Key`]; each is written once. A derived body
+//! calls other derived bodies, whose interfaces follow from their keys, so that recursion needs no fixpoint.
+//!
+//! * [`rules`]: operations. [`sizes`]: which sizes are equal. [`activity`]: what depends on the point.
+//! * [`forward`]: tangents, statement by statement.
+//! * [`reverse`]: cotangents. Its documentation explains sweeps, tapes and fusion.
+//! * [`strip`](mod@strip): bodies without some of their accumulators.
+//!
+//! Decision: bodies that are differentiated again are *tape free*: calls in them whose adjoint cannot be
+//! fused run their forward code twice instead of packing a tape, since a tape has no derivative. Code that
+//! only runs uses tapes.
+
+pub(crate) mod activity;
+pub(crate) mod forward;
+pub(crate) mod reverse;
+pub(crate) mod rules;
+pub(crate) mod sizes;
+pub(crate) mod strip;
+
+use eddy_syntax::Span;
+use eddy_tensor::Op;
+use rustc_hash::FxHashMap;
+
+use crate::build::Builder;
+use crate::clean::compact;
+use crate::expand::ExpandError;
+use crate::ir::{Body, BodyId, Elem, Kind, Mode, Module, Param, Region, Stmt, Type, Var};
+use crate::operation::Operation;
+use crate::own::own_body;
+use crate::verify::types_of;
+
+/// Which derived body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// The tangent, where these parameters have one. An accumulator with a tangent has an accumulator beside
+    /// it.
+    Tan { of: BodyId, active: Vec<bool>, tape_free: bool },
+    /// The adjoint.
+    Adj(Adjoint, Sweep),
+    /// The body without these accumulators.
+    Strip { of: BodyId, without: Vec<bool> },
+}
+
+/// Which adjoint of a body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Adjoint {
+    pub of: BodyId,
+    /// Parameters whose cotangents are wanted; accumulators whose final values have one.
+    pub active: Vec<bool>,
+    /// Parameters whose cotangents are added to accumulators of the caller.
+    pub into: Vec<bool>,
+    /// Results that have cotangents.
+    pub seeds: Vec<bool>,
+    pub tape_free: bool,
+}
+
+/// Which part of an adjoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sweep {
+    /// Results and cotangents in one call.
+    Joint,
+    /// Results and a tape.
+    Forward,
+    /// Cotangents from a tape.
+    Backward,
+}
+
+/// A module to which derived bodies are added.
+pub(crate) struct Deriver {
+    pub module: Module,
+    types: Vec<Option<Vec<Type>>>,
+    keys: Vec<Option<Key>>,
+    ids: FxHashMap<Key, BodyId>,
+    /// How many derivatives of derivatives a body is.
+    orders: Vec<usize>,
+    /// Copies of bodies with marks, for derivatives: the marks are replaced by tape-free bodies.
+    sources: FxHashMap<BodyId, BodyId>,
+    /// Bodies that only call one with a custom derivative.
+    callers: FxHashMap<BodyId, BodyId>,
+    pending: Vec<BodyId>,
+    /// What bodies with marks become in the end.
+    replaced: Vec<(usize, Region)>,
+    max_order: usize,
+    /// Where a derivative of an operation without one is needed.
+    pub refused: Option<(&'static str, Span)>,
+}
+
+impl Deriver {
+    pub fn new(module: Module, max_order: usize) -> Deriver {
+        let n = module.bodies.len();
+        Deriver {
+            module,
+            types: vec![None; n],
+            keys: vec![None; n],
+            ids: FxHashMap::default(),
+            orders: vec![0; n],
+            sources: FxHashMap::default(),
+            callers: FxHashMap::default(),
+            pending: Vec::new(),
+            replaced: Vec::new(),
+            max_order,
+            refused: None,
+        }
+    }
+
+    /// Whether a statement has no derivative; the first one is kept.
+    pub fn refuses(&mut self, stmt: &Stmt) -> bool {
+        let Kind::Op(Operation::Table(Op::Digamma), _) = &stmt.kind else { return false };
+        self.refused.get_or_insert(("digamma", stmt.span));
+        true
+    }
+
+    /// Writes all bodies that were asked for, and those that they ask for.
+    pub fn finish(mut self) -> Result<Module, ExpandError> {
+        while let Some(id) = self.pending.pop() {
+            self.write(id);
+        }
+        if let Some((operation, span)) = self.refused {
+            return Err(ExpandError::NoDerivative { operation, span });
+        }
+        for (at, region) in self.replaced {
+            self.module.bodies[at].region = region;
+        }
+        Ok(self.module)
+    }
+
+    /// A body gets other statements when everything is written.
+    pub fn schedule(&mut self, at: usize, region: Region) {
+        self.replaced.push((at, region));
+    }
+
+    /// The body of this key, whose statements may still be missing.
+    pub fn request(&mut self, key: Key) -> BodyId {
+        if let Some(id) = self.ids.get(&key) {
+            return *id;
+        }
+        let body = self.interface(&key);
+        let order = self.order(&key);
+        let id = self.add(body, Some(key.clone()), order);
+        self.ids.insert(key, id);
+        self.pending.push(id);
+        id
+    }
+
+    fn order(&self, key: &Key) -> usize {
+        match key {
+            Key::Tan { of, .. } => self.orders[of.index()] + 1,
+            Key::Adj(adjoint, _) => self.orders[adjoint.of.index()] + 1,
+            Key::Strip { of, .. } => self.orders[of.index()],
+        }
+    }
+
+    fn add(&mut self, mut body: Body, key: Option<Key>, order: usize) -> BodyId {
+        let taken = |name: &str, module: &Module| module.find(name).is_some();
+        if taken(&body.name, &self.module) {
+            let mut number = 2;
+            while taken(&format!("{}_{number}", body.name), &self.module) {
+                number += 1;
+            }
+            body.name = format!("{}_{number}", body.name);
+        }
+        self.module.bodies.push(body);
+        self.types.push(None);
+        self.keys.push(key);
+        self.orders.push(order);
+        BodyId::new(self.module.bodies.len() - 1)
+    }
+
+    /// A body whose statements are written, without marks, to be differentiated.
+    pub fn source(&mut self, id: BodyId) -> BodyId {
+        if let Some(source) = self.sources.get(&id) {
+            return *source;
+        }
+        self.write(id);
+        let has_marks = has_marks(&self.module.body(id).region);
+        let source = if has_marks {
+            let mut copy = self.module.body(id).clone();
+            self.replace_marks(&mut copy.region, true);
+            self.add(copy, None, self.orders[id.index()])
+        } else {
+            id
+        };
+        self.sources.insert(id, source);
+        source
+    }
+
+    /// The types of the names of a written body.
+    pub fn types(&mut self, id: BodyId) -> Vec<Type> {
+        if self.types[id.index()].is_none() {
+            let types = types_of(&self.module, self.module.body(id));
+            let body = self.module.body(id);
+            let types = types.unwrap_or_else(|error| panic!("{error}\n{}", self.module.show(body)));
+            self.types[id.index()] = Some(types);
+        }
+        self.types[id.index()].clone().expect("they were just found")
+    }
+
+    /// Replaces marks by calls of derived bodies.
+    pub fn replace_marks(&mut self, region: &mut Region, tape_free: bool) {
+        for stmt in &mut region.stmts {
+            match &mut stmt.kind {
+                Kind::Call(mode @ (Mode::Adj | Mode::Tan), callee, _) => {
+                    let of = self.without_custom(*callee);
+                    *callee = self.request(self.marked(*mode, of, tape_free));
+                    *mode = Mode::Plain;
+                }
+                Kind::If(_, yes, no) => {
+                    self.replace_marks(yes, tape_free);
+                    self.replace_marks(no, tape_free);
+                }
+                Kind::Loop(repeat) => {
+                    if let crate::ir::Control::While(condition) = &mut repeat.control {
+                        self.replace_marks(condition, tape_free);
+                    }
+                    self.replace_marks(&mut repeat.body, tape_free);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A body that has this value and no custom derivative itself. A mark of a body with a custom derivative
+    /// becomes the derivative of one call of it, so that the value is the body's and the derivative is the
+    /// custom one, as at any other call.
+    fn without_custom(&mut self, of: BodyId) -> BodyId {
+        if self.module.custom(of, Mode::Adj).or(self.module.custom(of, Mode::Tan)).is_none() {
+            return of;
+        }
+        if let Some(caller) = self.callers.get(&of) {
+            return *caller;
+        }
+        let mut body = self.module.body(of).clone();
+        let types: Vec<Type> = body.params.iter().map(|param| param.ty).collect();
+        body.names.truncate(types.len());
+        for (at, param) in body.params.iter_mut().enumerate() {
+            param.var = Var::new(at);
+            body.names[at] = format!("x_{at}");
+        }
+        let mut builder = Builder::new(&body, &types);
+        let arguments = body.params.iter().map(|param| param.var).collect();
+        let yields: Vec<Var> = body.results.iter().map(|ty| builder.fresh("y", *ty)).collect();
+        builder.push(yields.clone(), Kind::Call(Mode::Plain, of, arguments));
+        body.region = Region { stmts: builder.out, yields };
+        body.names = builder.names.finish();
+        body.name = format!("call_{}", body.name);
+        let caller = self.add(body, None, self.orders[of.index()]);
+        self.callers.insert(of, caller);
+        caller
+    }
+
+    /// What a mark stands for: all numbers are active.
+    fn marked(&self, mode: Mode, of: BodyId, tape_free: bool) -> Key {
+        let body = self.module.body(of);
+        let active: Vec<bool> = body.params.iter().map(|param| param.ty.is_num()).collect();
+        if mode == Mode::Tan {
+            return Key::Tan { of, active, tape_free };
+        }
+        let seeds = body.results.iter().map(|ty| ty.is_num()).collect();
+        let into = vec![false; active.len()];
+        Key::Adj(Adjoint { of, active, into, seeds, tape_free }, Sweep::Joint)
+    }
+
+    /// Writes the statements of a body, if they are missing.
+    fn write(&mut self, id: BodyId) {
+        let Some(key) = self.keys[id.index()].take() else { return };
+        let mut body = if self.orders[id.index()] > self.max_order {
+            self.too_high(id)
+        } else {
+            match key {
+                Key::Tan { of, active, tape_free } => forward::write(self, of, &active, tape_free),
+                Key::Adj(adjoint, sweep) => reverse::write(self, &adjoint, sweep),
+                Key::Strip { of, without } => strip::write(self, of, &without),
+            }
+        };
+        own_body(&mut body);
+        compact(&mut body);
+        body.name.clone_from(&self.module.body(id).name);
+        self.module.bodies[id.index()] = body;
+    }
+
+    /// A body that fails, since its order is too high.
+    fn too_high(&self, id: BodyId) -> Body {
+        let mut body = self.module.body(id).clone();
+        let types: Vec<Type> = body.params.iter().map(|param| param.ty).collect();
+        let mut builder = Builder::new(&body, &types);
+        builder.push(Vec::new(), Kind::Op(Operation::FailOrder, Vec::new()));
+        let yields = body.results.iter().map(|ty| builder.dummy(*ty)).collect();
+        body.region = Region { stmts: builder.out, yields };
+        body.names = builder.names.finish();
+        body
+    }
+
+    /// A body with the parameters and results of a key, and no statements.
+    fn interface(&self, key: &Key) -> Body {
+        let mut writer = Interface { names: Vec::new(), params: Vec::new() };
+        match key {
+            Key::Tan { of, active, .. } => {
+                let source = self.module.body(*of);
+                writer.originals(source);
+                for (param, _) in source.params.iter().zip(active).filter(|(_, active)| **active) {
+                    writer.add(&format!("t{}", source.name(param.var)), param.ty, param.is_acc);
+                }
+                let tangents = source.results.iter().copied().filter(|ty| ty.is_num());
+                let results = source.results.iter().copied().chain(tangents).collect();
+                writer.body(format!("tan{}_{}", digits(active), source.name), results)
+            }
+            Key::Adj(adjoint, sweep) => {
+                let source = self.module.body(adjoint.of);
+                match sweep {
+                    Sweep::Backward => drop(writer.add("tape", Type::scalar(Elem::Tape), false)),
+                    Sweep::Joint | Sweep::Forward => writer.originals(source),
+                }
+                if *sweep != Sweep::Forward {
+                    for (ty, _) in source.results.iter().zip(&adjoint.seeds).filter(|(_, seed)| **seed) {
+                        writer.add("dy", *ty, false);
+                    }
+                    for (param, active) in source.params.iter().zip(&adjoint.active) {
+                        if *active && param.is_acc {
+                            writer.add(&format!("g{}", source.name(param.var)), param.ty, false);
+                        }
+                    }
+                    for (param, into) in source.params.iter().zip(&adjoint.into) {
+                        if *into {
+                            writer.add(&format!("d{}", source.name(param.var)), param.ty, true);
+                        }
+                    }
+                }
+                let cotangents = source
+                    .params
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, param)| adjoint.active[*at] && !adjoint.into[*at] && !param.is_acc);
+                let cotangents = cotangents.map(|(_, param)| param.ty);
+                let results = match sweep {
+                    Sweep::Joint => source.results.iter().copied().chain(cotangents).collect(),
+                    Sweep::Forward => {
+                        source.results.iter().copied().chain([Type::scalar(Elem::Tape)]).collect()
+                    }
+                    Sweep::Backward => cotangents.collect(),
+                };
+                let word = match sweep {
+                    Sweep::Joint => "adj",
+                    Sweep::Forward => "fwd",
+                    Sweep::Backward => "rev",
+                };
+                writer.body(format!("{word}{}_{}", digits(&adjoint.active), source.name), results)
+            }
+            Key::Strip { of, without } => {
+                let source = self.module.body(*of);
+                for (param, without) in source.params.iter().zip(without) {
+                    if !without {
+                        writer.add(source.name(param.var), param.ty, param.is_acc);
+                    }
+                }
+                writer.body(format!("quiet_{}", source.name), source.results.clone())
+            }
+        }
+    }
+}
+
+/// Nothing if all are active, which is the usual case.
+fn digits(active: &[bool]) -> String {
+    if active.iter().all(|active| *active) {
+        return String::new();
+    }
+    active.iter().map(|active| if *active { '1' } else { '0' }).collect()
+}
+
+fn has_marks(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| match &stmt.kind {
+        Kind::Call(mode, ..) => *mode != Mode::Plain,
+        kind => kind.regions().iter().any(|region| has_marks(region)),
+    })
+}
+
+/// Parameters of a body that is being declared.
+struct Interface {
+    names: Vec<String>,
+    params: Vec<Param>,
+}
+
+impl Interface {
+    fn add(&mut self, name: &str, ty: Type, is_acc: bool) -> Var {
+        let mut names = crate::edit::Names::new(std::mem::take(&mut self.names));
+        let var = names.fresh(name);
+        self.names = names.finish();
+        self.params.push(Param { var, ty, is_acc });
+        var
+    }
+
+    fn originals(&mut self, source: &Body) {
+        for param in &source.params {
+            self.add(source.name(param.var), param.ty, param.is_acc);
+        }
+    }
+
+    fn body(self, name: String, results: Vec<Type>) -> Body {
+        Body { name, params: self.params, results, region: Region::default(), names: self.names }
+    }
+}

@@ -1,0 +1,59 @@
+//! Replaces derivative marks by calls of derived bodies, which it adds to the module.
+
+use std::error::Error;
+use std::fmt;
+
+use eddy_syntax::Span;
+
+use crate::derive::Deriver;
+use crate::ir::{Kind, Module, Region};
+use crate::verify::{VerifyError, verify};
+
+/// Why a derivative cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExpandError {
+    /// The module is not well formed.
+    Verify(VerifyError),
+    /// A body with tapes is no source of derivatives.
+    Tape(String),
+    /// An operation without derivative depends on the point of one.
+    NoDerivative { operation: &'static str, span: Span },
+}
+
+impl fmt::Display for ExpandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExpandError::Verify(error) => error.fmt(f),
+            ExpandError::NoDerivative { operation, .. } => write!(f, "`{operation}` has no derivative"),
+            ExpandError::Tape(body) => write!(f, "body `{body}` uses tapes, which have no derivatives"),
+        }
+    }
+}
+
+impl Error for ExpandError {}
+
+/// The module with all `adj` and `tan` marks replaced by calls.
+///
+/// A body that reaches its own derivative has derivatives of every order; those of an order beyond
+/// `max_order` fail when they are called.
+pub fn expand(module: &Module, max_order: usize) -> Result<Module, ExpandError> {
+    verify(module).map_err(ExpandError::Verify)?;
+    if let Some(body) = module.bodies.iter().find(|body| has_tapes(&body.region)) {
+        return Err(ExpandError::Tape(body.name.clone()));
+    }
+    let mut deriver = Deriver::new(module.clone(), max_order);
+    for at in 0..module.bodies.len() {
+        // Sources of derivatives are the bodies with their marks, so those are replaced in copies.
+        let mut region = module.bodies[at].region.clone();
+        deriver.replace_marks(&mut region, false);
+        deriver.schedule(at, region);
+    }
+    deriver.finish()
+}
+
+fn has_tapes(region: &Region) -> bool {
+    region.stmts.iter().any(|stmt| match &stmt.kind {
+        Kind::Unpack(..) => true,
+        kind => kind.regions().iter().any(|region| has_tapes(region)),
+    })
+}

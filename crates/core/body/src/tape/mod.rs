@@ -1,0 +1,363 @@
+//! How much memory the tape of a derivative takes, as a formula over sizes.
+//!
+//! The tape of an adjoint is what its loops collect and what its calls pack. Rows of a `for` are as many as
+//! its count; a `while` has a size for each iteration, and a recursion one for each call. Bodies are run on
+//! what is known of their values before the run: sizes of tensors and integers, as [`Formula`]s over the
+//! sizes of the arguments.
+//!
+//! ```text
+//! y, y0s, n = while (y0 = x) collect (y0) ..        8 B per iteration of 1:24 (unbounded)
+//! ```
+
+mod formula;
+
+use std::fmt;
+
+use eddy_syntax::Span;
+use eddy_tensor::{Op, ShapeRule, Value};
+use rustc_hash::FxHashMap;
+
+use crate::ir::{At, BodyId, Control, Elem, Kind, Loop, Module, Region, Stmt, Type, Var};
+use crate::operation::{Operation, Sized};
+use crate::verify::{Types, VerifyError, verify_final};
+
+pub use formula::Formula;
+
+/// What is known of a value before the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Known {
+    /// What a single `int` is.
+    pub int: Option<Formula>,
+    /// The sizes of a tensor.
+    pub sizes: Vec<Formula>,
+    /// The bytes that a tape, or each tape of a row, keeps.
+    packed: Formula,
+}
+
+impl Known {
+    /// A value of which only its sizes are known.
+    pub fn sized(sizes: Vec<Formula>) -> Known {
+        Known { sizes, ..Known::default() }
+    }
+
+    /// An integer.
+    pub fn int(int: Formula) -> Known {
+        Known { int: Some(int), ..Known::default() }
+    }
+
+    fn unknown(ty: Type) -> Known {
+        Known::sized(vec![Formula::unknown(); ty.rank])
+    }
+
+    fn n_bytes(&self, elem: Elem) -> Formula {
+        let n = self.sizes.iter().fold(Formula::constant(1), |n, size| n.times(size));
+        let element = Formula::constant(if elem == Elem::Bool { 1 } else { 8 });
+        n.times(&element.plus(&self.packed))
+    }
+}
+
+/// The bytes that a tape takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tape {
+    /// What does not depend on how the run goes.
+    pub fixed: Formula,
+    /// For each iteration of these loops, which end when the data say so.
+    pub per_iteration: Vec<(Span, Formula)>,
+    /// For each call of a recursion.
+    pub per_call: Option<Formula>,
+}
+
+impl Tape {
+    /// Whether a formula over sizes bounds it.
+    pub fn is_bounded(&self) -> bool {
+        self.per_iteration.is_empty() && self.per_call.is_none()
+    }
+
+    /// In words; `place` says where a loop is, as in `3:5`.
+    pub fn show(&self, place: &dyn Fn(Span) -> String) -> String {
+        let mut parts = Vec::new();
+        if !self.fixed.is_zero() || self.is_bounded() {
+            parts.push(format!("{} B", self.fixed));
+        }
+        for (span, bytes) in &self.per_iteration {
+            parts.push(format!("{bytes} B per iteration of {} (unbounded)", place(*span)));
+        }
+        parts.extend(self.per_call.as_ref().map(|bytes| format!("{bytes} B per call (depth)")));
+        parts.join(" + ")
+    }
+
+    fn add(&mut self, other: &Tape) {
+        self.fixed = self.fixed.plus(&other.fixed);
+        for (span, bytes) in &other.per_iteration {
+            match self.per_iteration.iter_mut().find(|(other, _)| other == span) {
+                Some((_, sum)) => *sum = sum.plus(bytes),
+                None => self.per_iteration.push((*span, bytes.clone())),
+            }
+        }
+        if let Some(bytes) = &other.per_call {
+            self.per_call = Some(self.per_call.clone().unwrap_or_default().plus(bytes));
+        }
+    }
+}
+
+impl fmt::Display for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.show(&|_| "a loop".to_string()))
+    }
+}
+
+/// The tape of a call of a body of a final module. What bodies below `n_plain` collect is no tape: these are
+/// not derived.
+pub fn tape(module: &Module, body: BodyId, arguments: &[Known], n_plain: usize) -> Result<Tape, VerifyError> {
+    let types = verify_final(module)?;
+    let mut walk = Walk { module, types, n_plain, open: Vec::new(), done: FxHashMap::default() };
+    Ok(walk.call(body, arguments).tape)
+}
+
+/// What a call of a body does.
+#[derive(Clone, Debug, Default)]
+struct Effect {
+    tape: Tape,
+    results: Vec<Known>,
+}
+
+struct Walk<'a> {
+    module: &'a Module,
+    types: Types,
+    n_plain: usize,
+    /// Bodies that are being walked, and whether they were called again.
+    open: Vec<(BodyId, bool)>,
+    done: FxHashMap<(BodyId, Vec<Known>), Effect>,
+}
+
+/// One walk through a body.
+struct Frame {
+    known: FxHashMap<Var, Known>,
+    tape: Tape,
+    body: BodyId,
+}
+
+impl Walk<'_> {
+    fn call(&mut self, id: BodyId, arguments: &[Known]) -> Effect {
+        let module = self.module;
+        let body = module.body(id);
+        if let Some((_, is_called_again)) = self.open.iter_mut().find(|(other, _)| *other == id) {
+            *is_called_again = true;
+            let results = body.results.iter().map(|ty| Known::unknown(*ty)).collect();
+            return Effect { tape: Tape::default(), results };
+        }
+        let key = (id, arguments.to_vec());
+        if let Some(effect) = self.done.get(&key) {
+            return effect.clone();
+        }
+        self.open.push((id, false));
+        let mut frame = Frame { known: FxHashMap::default(), tape: Tape::default(), body: id };
+        let mut own = Formula::default();
+        for (param, known) in body.params.iter().zip(arguments) {
+            if !param.is_acc {
+                own = own.plus(&known.n_bytes(param.ty.elem));
+            }
+            frame.known.insert(param.var, known.clone());
+        }
+        self.region(&body.region, &mut frame);
+        let results = body.region.yields.iter().map(|var| self.known(*var, &frame)).collect();
+        let (_, is_recursive) = self.open.pop().expect("the body was entered");
+        let mut tape = frame.tape;
+        if is_recursive && id.index() >= self.n_plain {
+            // A call keeps its arguments until those inside of it are done.
+            tape.per_call = Some(tape.per_call.unwrap_or_default().plus(&tape.fixed).plus(&own));
+            tape.fixed = Formula::default();
+        }
+        let effect = Effect { tape, results };
+        self.done.insert(key, effect.clone());
+        effect
+    }
+
+    fn ty(&self, var: Var, frame: &Frame) -> Type {
+        self.types.of(frame.body)[var.index()]
+    }
+
+    fn known(&self, var: Var, frame: &Frame) -> Known {
+        frame.known.get(&var).cloned().unwrap_or_else(|| Known::unknown(self.ty(var, frame)))
+    }
+
+    fn int(&self, var: Var, frame: &Frame) -> Formula {
+        self.known(var, frame).int.unwrap_or_else(Formula::unknown)
+    }
+
+    /// Regions nest only as deep as the verifier allows.
+    fn region(&mut self, region: &Region, frame: &mut Frame) {
+        for stmt in &region.stmts {
+            self.stmt(stmt, frame);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, frame: &mut Frame) {
+        match &stmt.kind {
+            Kind::Const(literal) => {
+                let known = match &*literal.value {
+                    Value::Int(n) => Known::int(Formula::constant(i128::from(*n))),
+                    value => Known::sized(value.shape().iter().map(|size| size_of(*size)).collect()),
+                };
+                frame.known.insert(stmt.results[0], known);
+            }
+            Kind::Op(operation, operands) => {
+                if let (Some(result), Some(known)) =
+                    (stmt.results.first(), self.operation(operation, operands, frame))
+                    && known.sizes.len() == self.ty(*result, frame).rank
+                {
+                    frame.known.insert(*result, known);
+                }
+            }
+            Kind::Index(array, at) => {
+                let array = self.known(*array, frame);
+                let mut sizes = Vec::new();
+                for (axis, at) in at.iter().enumerate() {
+                    match at {
+                        At::Int(index) => sizes.extend(self.known(*index, frame).sizes),
+                        At::All => sizes.push(array.sizes[axis].clone()),
+                        At::Range(lo, hi) => {
+                            sizes.push(self.int(*hi, frame).minus(&self.int(*lo, frame)));
+                        }
+                    }
+                }
+                sizes.extend(array.sizes[at.len()..].iter().cloned());
+                let known = Known { int: None, sizes, packed: array.packed };
+                frame.known.insert(stmt.results[0], known);
+            }
+            Kind::Update(array, ..) | Kind::Increase(array, ..) => {
+                let known = self.known(*array, frame);
+                frame.known.insert(stmt.results[0], known);
+            }
+            Kind::If(_, yes, no) => {
+                self.region(yes, frame);
+                self.region(no, frame);
+                for ((result, yes), no) in stmt.results.iter().zip(&yes.yields).zip(&no.yields) {
+                    let joined = joined(self.known(*yes, frame), &self.known(*no, frame));
+                    frame.known.insert(*result, joined);
+                }
+            }
+            Kind::Call(_, callee, operands) => {
+                let arguments: Vec<Known> = operands.iter().map(|var| self.known(*var, frame)).collect();
+                let Effect { tape, results } = self.call(*callee, &arguments);
+                frame.tape.add(&tape);
+                frame.known.extend(stmt.results.iter().copied().zip(results));
+            }
+            Kind::Loop(repeat) => self.repeat(stmt, repeat, frame),
+            Kind::Add(..) | Kind::Unpack(..) => {}
+        }
+    }
+
+    fn repeat(&mut self, stmt: &Stmt, repeat: &Loop, frame: &mut Frame) {
+        // States keep their sizes, not their values.
+        for binding in repeat.states.iter().chain(&repeat.accs) {
+            let known = Known { int: None, ..self.known(binding.init, frame) };
+            frame.known.insert(binding.var, known);
+        }
+        if let Control::While(condition) = &repeat.control {
+            self.region(condition, frame);
+        }
+        self.region(&repeat.body, frame);
+        let bindings = repeat.states.iter().zip(&stmt.results);
+        for (binding, result) in bindings.chain(repeat.accs.iter().zip(&stmt.results[repeat.first_acc()..])) {
+            let known = Known { int: None, ..self.known(binding.init, frame) };
+            frame.known.insert(*result, known);
+        }
+        let mut row_bytes = Formula::default();
+        let count = repeat.counter().map(|(_, count)| self.int(count, frame));
+        for (row, result) in repeat.collect.iter().zip(&stmt.results[repeat.first_row()..]) {
+            let known = self.known(*row, frame);
+            row_bytes = row_bytes.plus(&known.n_bytes(self.ty(*row, frame).elem));
+            let mut sizes = vec![count.clone().unwrap_or_else(Formula::unknown)];
+            sizes.extend(known.sizes);
+            frame.known.insert(*result, Known { int: None, sizes, packed: known.packed });
+        }
+        if frame.body.index() < self.n_plain || row_bytes.is_zero() {
+            return;
+        }
+        match count {
+            Some(count) => frame.tape.fixed = frame.tape.fixed.plus(&count.times(&row_bytes)),
+            None => frame.tape.add(&Tape { per_iteration: vec![(stmt.span, row_bytes)], ..Tape::default() }),
+        }
+    }
+
+    fn operation(&self, operation: &Operation, operands: &[Var], frame: &Frame) -> Option<Known> {
+        let ints = |from: usize| operands[from..].iter().map(|var| self.int(*var, frame)).collect();
+        Some(match operation {
+            Operation::Size(axis) => Known::int(self.known(operands[0], frame).sizes[*axis].clone()),
+            Operation::Fill | Operation::Sized(Sized::Reshape | Sized::Broadcast | Sized::Reduce) => {
+                Known::sized(ints(1))
+            }
+            Operation::Pack => {
+                let bytes =
+                    operands.iter().map(|var| self.known(*var, frame).n_bytes(self.ty(*var, frame).elem));
+                Known {
+                    packed: bytes.fold(Formula::default(), |sum, next| sum.plus(&next)),
+                    ..Known::default()
+                }
+            }
+            Operation::Table(op) => self.table(op, operands, frame)?,
+            _ => return None,
+        })
+    }
+
+    fn table(&self, op: &Op, operands: &[Var], frame: &Frame) -> Option<Known> {
+        let known: Vec<Known> = operands.iter().map(|var| self.known(*var, frame)).collect();
+        if let [Known { int: Some(a), .. }, Known { int: Some(b), .. }] = known.as_slice() {
+            match op {
+                Op::Add => return Some(Known::int(a.plus(b))),
+                Op::Sub => return Some(Known::int(a.minus(b))),
+                Op::Mul => return Some(Known::int(a.times(b))),
+                _ => {}
+            }
+        }
+        let mut first = known.first()?.sizes.clone();
+        Some(Known::sized(match op {
+            Op::Copy | Op::StopGradient => return known.into_iter().next(),
+            Op::Sum(Some(axis)) | Op::Mean(Some(axis)) | Op::Max(Some(axis)) => {
+                first.remove(*axis);
+                first
+            }
+            Op::Softmax | Op::MaxMask(_) => first,
+            Op::Transpose => first.into_iter().rev().collect(),
+            Op::Matmul => {
+                first.pop();
+                first.extend(known[1].sizes[1..].iter().cloned());
+                first
+            }
+            Op::Outer => [first, known[1].sizes.clone()].concat(),
+            _ => match op.shape_rule() {
+                ShapeRule::Equal => first,
+                // Of two sizes, the one that is not 1 is that of the result.
+                ShapeRule::Broadcast => {
+                    known.iter().fold(Vec::new(), |sizes, next| wider(sizes, &next.sizes))
+                }
+                _ => return None,
+            },
+        }))
+    }
+}
+
+/// The sizes of two tensors that are stretched to each other.
+fn wider(a: Vec<Formula>, b: &[Formula]) -> Vec<Formula> {
+    if a.len() != b.len() {
+        return if a.len() > b.len() { a } else { b.to_vec() };
+    }
+    let one = Formula::constant(1);
+    a.into_iter().zip(b).map(|(a, b)| if a == one { b.clone() } else { a }).collect()
+}
+
+fn size_of(size: usize) -> Formula {
+    Formula::constant(i128::try_from(size).unwrap_or(i128::MAX))
+}
+
+/// What is known whichever of two values it is.
+fn joined(a: Known, b: &Known) -> Known {
+    let same = |a: Formula, b: &Formula| if a == *b { a } else { Formula::unknown() };
+    Known {
+        int: a.int.filter(|int| b.int.as_ref() == Some(int)),
+        sizes: a.sizes.into_iter().zip(&b.sizes).map(|(a, b)| same(a, b)).collect(),
+        // One of the two is kept: the sum is a bound.
+        packed: if a.packed == b.packed { a.packed } else { a.packed.plus(&b.packed) },
+    }
+}

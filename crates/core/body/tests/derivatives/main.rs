@@ -1,0 +1,6 @@
+//! Derivatives: of small bodies, and the laws on generated ones.
+
+mod generate;
+mod harness;
+mod laws;
+mod small;

@@ -1,0 +1,38 @@
+//! The laws of planning (section 16 of its specification), tried on generated programs, and the golden plans
+//! (section 15).
+//!
+//! The reference is the simulator of `language`, which knows nothing of plans.
+//!
+//! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples): which
+//!   of them are tried, and what differentiation makes of them; [`programs`](programs): those that are known
+//!   by name; [`bench_files`](bench_files): those of the file tests; [`run`](run): plans that are executed.
+//! * the laws: [`agreement`](agreement) and [`benches`](benches) (L1, L2), [`mutants`](mutants) (L3),
+//!   [`sharing`](sharing) (L2, L3), [`bounds`](bounds) (L4, L5), [`invariance`](invariance) (L6, L7, L8) and
+//!   [`checkpoints`](checkpoints) (L8), [`knowledge`](knowledge) (L10). L9 is about batches that run, and is
+//!   tried where they do, in `driver`.
+//! * [`ends`](ends) and [`restarts`](restarts): what is easily got wrong; [`golden`](golden): plans of known
+//!   programs.
+
+#[path = "../../../../language/tests/generated/mod.rs"]
+mod generated;
+
+mod bench_files;
+mod programs;
+mod run;
+#[allow(
+    dead_code,
+    reason = "half of the programs with values that are unknown at the end are refused, so they are drawn one by one, in `driver`"
+)]
+mod samples;
+
+mod agreement;
+mod benches;
+mod bounds;
+mod checkpoints;
+mod ends;
+mod golden;
+mod invariance;
+mod knowledge;
+mod mutants;
+mod restarts;
+mod sharing;

@@ -1,0 +1,137 @@
+//! Derivatives of a node against finite differences.
+//!
+//! The node is run on a trace, from a file or made up; its outputs are weighted and summed to one number.
+//! `adj_N` says how that number changes with each entry of each input at each cycle, and of each parameter;
+//! so do two runs in which the entry is a little larger and a little smaller.
+//!
+//! * [`trace`]: the inputs.
+//! * [`measure`]: both derivatives of all entries, or of a sample of them.
+//! * [`report`]: what came of it, and the table of the worst entries.
+
+mod measure;
+mod report;
+mod trace;
+
+use eddy_autodiff::section::Mode;
+use eddy_language::codes;
+use eddy_language::elaborate::{Draft, ElaborationOptions};
+use eddy_language::infer::shape_hints;
+use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::program::Enumerations;
+use eddy_syntax::{Diagnostic, Sources};
+use eddy_tensor::Scalar;
+
+use crate::data::Data;
+use crate::model::Model;
+use crate::parameters;
+use crate::program::Answer;
+use crate::refusal::Refusal;
+use measure::Measure;
+pub(crate) use measure::{STEP, is_kink, numbers};
+pub use report::{Entry, GradientReport};
+pub(crate) use report::{count, place_in, table};
+use trace::{Sign, Trace};
+
+/// So many cycles are made up if there are no data.
+const CYCLES: usize = 6;
+
+/// Relative errors up to this are rounding.
+pub(crate) const TOLERANCE: f64 = 1e-5;
+
+/// How derivatives are checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GradcheckRequest {
+    /// How many cycles are made up if there are no data; none is 6.
+    pub cycles: Option<u64>,
+    /// The seed of what is made up.
+    pub seed: u64,
+    /// How far a derivative may be from finite differences; none is 1e-5.
+    pub tolerance: Option<f64>,
+}
+
+impl Model {
+    /// Compares the derivatives of the node with finite differences, on data or on a trace that is made up.
+    /// Derivatives that differ are a refusal.
+    pub fn gradcheck(
+        &self,
+        request: &GradcheckRequest,
+        data: Vec<Data>,
+    ) -> Result<Answer<GradientReport>, Refusal> {
+        let mut sources = self.sources().clone();
+        match self.check_gradients(request, data, &mut sources) {
+            Ok(report) => Ok(self.program().answer(report, Vec::new())),
+            Err(found) => Err(Refusal { diagnostics: eddy_language::check::to_report(found), sources }),
+        }
+    }
+
+    fn check_gradients(
+        &self,
+        request: &GradcheckRequest,
+        data: Vec<Data>,
+        sources: &mut Sources,
+    ) -> Result<GradientReport, Vec<Diagnostic>> {
+        let (program, node, span) = (self.program().resolved(), self.callable(), self.span());
+        let mut adjoint = node.clone();
+        adjoint.modes.push(Mode::Adjoint);
+        let given =
+            ElaborationOptions { constants: self.said().constants.clone(), ..ElaborationOptions::default() };
+        let hints = |draft: &Draft| shape_hints(draft, &self.said().shapes);
+        let primal = prepare(program, node, &given, hints, Checks::On)?;
+        let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
+        let name = &self.request().node;
+        let outputs = primal.flow.outputs.iter().map(|output| primal.flow.var(*output).ty.scalar);
+        if !outputs.into_iter().any(|scalar| scalar == Scalar::Num) {
+            let title = format!("`{name}` has no output of type `num`, so it has no derivative");
+            return Err(vec![Diagnostic::error(codes::GRADIENT, span, title)]);
+        }
+        let GradcheckRequest { cycles, seed, tolerance } = *request;
+        let values = match self.given_parameters() {
+            Some(given) => given.values.clone(),
+            None => parameters::values(&primal.flow, seed),
+        };
+        let measure =
+            |trace: Trace| Measure::new(&primal, &derived, trace, seed, span, values.clone())?.entries();
+        let entries = if data.is_empty() {
+            let n_cycles = cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
+            let entries = measure(trace::random(&primal, n_cycles, Sign::Both, seed)?)?;
+            if entries.measured.iter().any(|entry| entry.error().is_nan()) {
+                measure(trace::random(&primal, n_cycles, Sign::Positive, seed)?)?
+            } else {
+                entries
+            }
+        } else {
+            let names = self.said().interface.inputs.iter().map(|port| port.name.as_str());
+            let enumerations = program.enumerations(node, names);
+            measure(read(&primal, &enumerations, sources, data)?)?
+        };
+        GradientReport::new(name, entries, tolerance.unwrap_or(TOLERANCE), span)
+    }
+}
+
+/// Reads all rows of some data, turned into rows of cells for each input.
+fn read(
+    prepared: &Prepared,
+    enumerations: &Enumerations,
+    sources: &mut Sources,
+    data: Vec<Data>,
+) -> Result<Trace, Vec<Diagnostic>> {
+    let (flow, types) = (&prepared.flow, prepared.input_types());
+    let names =
+        flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
+    let mut columns = crate::stream::Columns::new(data, names.collect(), enumerations)
+        .map_err(|stopped| stopped.diagnostics(sources))?;
+    let mut trace = Trace { n_cycles: 0, rows: vec![Vec::new(); flow.inputs.len()] };
+    loop {
+        let row = match columns.next_row(false) {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(trace),
+            Err(stopped) => return Err(stopped.diagnostics(sources)),
+        };
+        let cells = crate::stream::cells_of(&columns, flow, &types, &row, trace.n_cycles as u64);
+        let cells = cells.map_err(|stopped| stopped.diagnostics(sources))?;
+        for (row, cell) in trace.rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+        trace.n_cycles += 1;
+    }
+}

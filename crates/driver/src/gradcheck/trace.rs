@@ -1,0 +1,131 @@
+//! Inputs that are made up: present where their clocks say so, away from zero, where many functions have a
+//! kink.
+
+use eddy_flow::{Flow, Polarity, VarId};
+use eddy_language::clocks::{Clock, Clocks};
+use eddy_language::prepare::Prepared;
+use eddy_language::semantics::simulate::{self, Simulation};
+use eddy_language::semantics::{Cell, errors};
+use eddy_syntax::Diagnostic;
+use eddy_tensor::init::SplitMix64;
+use eddy_tensor::{Data, Scalar, Type, Value};
+
+/// The cells of all inputs.
+#[derive(Clone)]
+pub(super) struct Trace {
+    /// How many cycles there are, also for a node without inputs.
+    pub n_cycles: usize,
+    /// A row of cells for each input.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A trace that is made up.
+///
+/// Whether a sampled input is there depends on its conditions, which may depend on other inputs; so the
+/// program is run until all of them are decided.
+pub(super) fn random(
+    prepared: &Prepared,
+    n_cycles: usize,
+    sign: Sign,
+    seed: u64,
+) -> Result<Trace, Vec<Diagnostic>> {
+    let (flow, clocks) = (&prepared.flow, &prepared.clocks);
+    let mut trace = Trace { n_cycles, rows: vec![vec![Cell::Unknown; n_cycles]; flow.inputs.len()] };
+    loop {
+        let simulation = run(prepared, &trace, seed)?;
+        let mut is_news = false;
+        for (number, input) in flow.inputs.iter().enumerate() {
+            let name = flow.var(*input).name.as_deref().unwrap_or_default();
+            for (cycle, cell) in
+                trace.rows[number].iter_mut().enumerate().filter(|(_, cell)| **cell == Cell::Unknown)
+            {
+                let Some(is_there) = is_active(&simulation, clocks, *input, cycle as u64) else { continue };
+                is_news = true;
+                let random = SplitMix64::new(&format!("{name} {cycle}"), seed);
+                *cell = if is_there {
+                    Cell::Value(value(&flow.var(*input).ty, sign, random))
+                } else {
+                    Cell::Absent
+                };
+            }
+        }
+        if !is_news {
+            return Ok(trace);
+        }
+    }
+}
+
+/// Whether the clock of a stream is active at a cycle, if that is known.
+fn is_active(simulation: &Simulation<'_>, clocks: &Clocks, var: VarId, cycle: u64) -> Option<bool> {
+    let mut at = clocks.of(var);
+    let mut is_active = true;
+    loop {
+        match clocks.clock(at) {
+            Clock::Root(_) => return Some(is_active),
+            Clock::On { of, condition, polarity } => {
+                match simulation.cell(cycle, condition) {
+                    Cell::Absent => is_active = false,
+                    cell => is_active &= cell.truth()? == (polarity == Polarity::On),
+                }
+                at = of;
+            }
+        }
+    }
+}
+
+/// Runs a program on a trace.
+pub(super) fn run<'a>(
+    prepared: &'a Prepared,
+    trace: &Trace,
+    seed: u64,
+) -> Result<Simulation<'a>, Vec<Diagnostic>> {
+    run_flow(&prepared.flow, &prepared.clocks, trace, seed)
+}
+
+/// As [`run`], for a program whose parameters were changed.
+pub(super) fn run_flow<'a>(
+    flow: &'a Flow,
+    clocks: &Clocks,
+    trace: &Trace,
+    seed: u64,
+) -> Result<Simulation<'a>, Vec<Diagnostic>> {
+    let options = simulate::Options { seed, ..simulate::Options::default() };
+    let mut simulation = Simulation::new(flow, clocks, options);
+    let failed = |failure: simulate::SimulationError| vec![errors::simulation(flow, &failure)];
+    for cycle in 0..trace.n_cycles {
+        let cells: Vec<Cell> = trace.rows.iter().map(|row| row[cycle].clone()).collect();
+        simulation.open(&cells).map_err(failed)?;
+    }
+    simulation.end().map_err(failed)?;
+    match simulation.first_error() {
+        Some((cycle, equation)) => {
+            Err(vec![errors::synchronisation(flow, equation, cycle, simulation.contradiction())])
+        }
+        None => Ok(simulation),
+    }
+}
+
+/// Which numbers are made up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// Positive and negative ones.
+    Both,
+    /// Positive ones: some functions have no value elsewhere.
+    Positive,
+}
+
+/// A random value of a type: numbers between 0.2 and 1.2 in size, integers 0 or 1.
+pub(super) fn value(ty: &Type, sign: Sign, mut random: SplitMix64) -> Value {
+    let n = ty.shape.n_elements().unwrap_or(0);
+    let data = match ty.scalar {
+        Scalar::Bool => Data::Bool((0..n).map(|_| random.bits().is_multiple_of(2)).collect()),
+        Scalar::Int => Data::Int((0..n).map(|_| i64::from(random.bits().is_multiple_of(2))).collect()),
+        Scalar::Num => Data::Num((0..n).map(|_| away_from_zero(sign, &mut random)).collect()),
+    };
+    Value::new(ty.shape.clone(), data).expect("there are as many elements as the shape has")
+}
+
+fn away_from_zero(sign: Sign, random: &mut SplitMix64) -> f64 {
+    let size = 0.2 + random.uniform();
+    if random.bits().is_multiple_of(2) || sign == Sign::Positive { size } else { -size }
+}

@@ -1,0 +1,277 @@
+//! A node of a program with what is said about its inputs: what can be asked about one node.
+
+use eddy_flow::{Flow, VarId};
+use eddy_language::causality::{self, causality_of};
+use eddy_language::check::{to_report, without_repetitions};
+use eddy_language::elaborate::{Draft, ElaborationOptions};
+use eddy_language::infer::shape_hints;
+use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::printed::{self, PrintOptions};
+use eddy_language::program::Callable;
+use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::{Type, Value};
+
+use crate::inputs::SaidOfInputs;
+use crate::parameters;
+use crate::program::{Answer, Program};
+use crate::refusal::Refusal;
+
+/// Which node is meant, and what its inputs are.
+#[derive(Clone, Debug, Default)]
+pub struct NodeRequest {
+    /// The name of the node.
+    pub node: String,
+    /// Compile-time constants for inputs: name and expression, such as `n` and `3`.
+    pub constants: Vec<(String, String)>,
+    /// Shapes of inputs that have no written one: name and list of sizes, such as `x` and `[2,3]`. Runs on
+    /// data take them from the data.
+    pub shapes: Vec<(String, String)>,
+    /// How many independent streams run at once.
+    pub batch: Option<usize>,
+}
+
+impl NodeRequest {
+    /// A node without constants.
+    pub fn of(node: impl Into<String>) -> NodeRequest {
+        NodeRequest { node: node.into(), ..NodeRequest::default() }
+    }
+}
+
+/// A node, ready to be asked, run and differentiated. Clones share the program.
+#[derive(Clone, Debug)]
+pub struct Model {
+    program: Program,
+    /// The files of the program, and the constants as excerpts.
+    sources: Sources,
+    callable: Callable,
+    request: NodeRequest,
+    said: SaidOfInputs,
+    given_parameters: Option<GivenParameters>,
+}
+
+/// Values that take the place of the initial ones.
+#[derive(Clone, Debug)]
+pub struct GivenParameters {
+    /// What messages call the place that they are from, such as a file.
+    pub from: String,
+    /// The values, by name.
+    pub values: Vec<(String, Value)>,
+}
+
+/// What a node is given and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// The node.
+    pub node: String,
+    /// Its inputs in their order, without compile-time constants.
+    pub inputs: Vec<Port>,
+    /// Its outputs in their order.
+    pub outputs: Vec<Port>,
+    /// How far ahead of its inputs the node looks as a whole; none for programs that are not checked.
+    pub look_ahead: Option<causality::Verdict>,
+}
+
+/// An input or an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// Its name.
+    pub name: String,
+    /// Its type and shape; with a batch, those of all streams together.
+    pub ty: Type,
+    /// When it is there, such as `base on c`.
+    pub clock: String,
+    /// How far ahead of the inputs it looks; none for inputs.
+    pub look_ahead: Option<causality::Verdict>,
+}
+
+impl Program {
+    /// A node of this program, with constants and shapes for its inputs.
+    pub fn model(&self, request: NodeRequest) -> Result<Model, Refusal> {
+        let mut sources = self.sources().clone();
+        let callable = self
+            .resolved()
+            .find_named(&request.node)
+            .map_err(|diagnostic| Refusal::new(vec![*diagnostic], &sources))?;
+        let NodeRequest { constants, shapes, .. } = &request;
+        match SaidOfInputs::read(self.resolved(), &callable, &mut sources, constants, shapes) {
+            Ok(said) => {
+                let program = self.clone();
+                Ok(Model { program, sources, callable, request, said, given_parameters: None })
+            }
+            Err(diagnostics) => Err(Refusal { diagnostics: to_report(diagnostics), sources }),
+        }
+    }
+}
+
+impl Model {
+    /// The program that the node is of.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The files that diagnostics point into.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// What the node is called.
+    pub fn name(&self) -> String {
+        self.program.resolved().name_of(&self.callable)
+    }
+
+    /// Types, shapes, clocks and look-ahead of its inputs and outputs.
+    pub fn signature(&self) -> Result<Signature, Refusal> {
+        Ok(self.signature_of(&self.prepared()?))
+    }
+
+    /// The parameters with their values: those that were given, and initial ones for this seed. A parameter
+    /// whose initial value is computed by the program is not among them.
+    pub fn parameters(&self, seed: u64) -> Result<Vec<(String, Value)>, Refusal> {
+        let prepared = self.prepared()?;
+        Ok(parameters::values(&prepared.flow, seed))
+    }
+
+    /// Gives all parameters values; each must have one, of its type.
+    pub fn set_parameters(&mut self, given: GivenParameters) -> Result<(), Refusal> {
+        let before = self.given_parameters.replace(given);
+        match self.prepared() {
+            Ok(_) => Ok(()),
+            Err(refusal) => {
+                self.given_parameters = before;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Gives one parameter a value; the others keep theirs, initial ones for this seed.
+    pub fn set_parameter(&mut self, name: &str, value: Value, seed: u64) -> Result<(), Refusal> {
+        let mut values = self.parameters(seed)?;
+        match values.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value,
+            None => values.push((name.to_string(), value)),
+        }
+        self.set_parameters(GivenParameters { from: "the values given".to_string(), values })
+    }
+
+    /// Gives parameters values that are checked when the node is prepared for data, whose types may depend on
+    /// the data.
+    #[must_use]
+    pub fn with_parameters(mut self, given: Option<GivenParameters>) -> Model {
+        self.given_parameters = given;
+        self
+    }
+
+    /// The training code of the node, as source; cotangents are printed dense or where they can differ from
+    /// zero, and cells that depend on what comes after the end of the trace are unknown or 0.
+    pub fn diff(&self, cotangents: Cotangents, after_end: AfterEnd) -> Result<Answer<String>, Refusal> {
+        let options = PrintOptions {
+            constants: self.said.constants.clone(),
+            shapes: self.said.shapes.clone(),
+            dense: cotangents == Cotangents::Dense,
+            finite: after_end == AfterEnd::Zero,
+        };
+        let text = printed::print(self.program.resolved(), &self.callable, &options);
+        text.map(|text| self.program.answer(text, Vec::new())).map_err(|found| self.reported(found))
+    }
+
+    pub(crate) fn callable(&self) -> &Callable {
+        &self.callable
+    }
+
+    pub(crate) fn request(&self) -> &NodeRequest {
+        &self.request
+    }
+
+    pub(crate) fn said(&self) -> &SaidOfInputs {
+        &self.said
+    }
+
+    pub(crate) fn given_parameters(&self) -> Option<&GivenParameters> {
+        self.given_parameters.as_ref()
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.program.resolved().span_of(&self.callable)
+    }
+
+    pub(crate) fn given(&self) -> ElaborationOptions {
+        ElaborationOptions {
+            constants: self.said.constants.clone(),
+            batch: self.request.batch,
+            ..ElaborationOptions::default()
+        }
+    }
+
+    /// The node with the shapes that were given, and the given parameters.
+    pub(crate) fn prepared(&self) -> Result<Prepared, Refusal> {
+        self.prepare_given(&self.given(), Checks::On).map_err(|found| self.refusal(found))
+    }
+
+    pub(crate) fn prepare_given(
+        &self,
+        given: &ElaborationOptions,
+        checks: Checks,
+    ) -> Result<Prepared, Vec<Diagnostic>> {
+        let hints = |draft: &Draft| shape_hints(draft, &self.said.shapes);
+        let mut prepared = prepare(self.program.resolved(), &self.callable, given, hints, checks)?;
+        self.give_parameters(&mut prepared.flow)?;
+        Ok(prepared)
+    }
+
+    /// Puts the given parameters into equations.
+    pub(crate) fn give_parameters(&self, flow: &mut Flow) -> Result<(), Vec<Diagnostic>> {
+        match &self.given_parameters {
+            Some(given) => parameters::give(flow, &given.values, &given.from, self.span()),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn refusal(&self, diagnostics: Vec<Diagnostic>) -> Refusal {
+        Refusal::new(without_repetitions(diagnostics), &self.sources)
+    }
+
+    /// What is told of these mistakes: those of the earliest phase, each once.
+    pub(crate) fn reported(&self, diagnostics: Vec<Diagnostic>) -> Refusal {
+        Refusal::new(to_report(diagnostics), &self.sources)
+    }
+
+    pub(crate) fn signature_of(&self, prepared: &Prepared) -> Signature {
+        let Prepared { flow, clocks, verdict, .. } = prepared;
+        let labels = flow.labels();
+        let port = |name: &str, var: VarId, look_ahead| Port {
+            name: name.to_string(),
+            ty: flow.var(var).ty.clone(),
+            clock: clocks.show(flow, clocks.of(var), &|var| labels.operand(var)),
+            look_ahead,
+        };
+        let input = |var: &VarId| port(flow.var(*var).name.as_deref().unwrap_or_default(), *var, None);
+        let outputs = self.said.interface.outputs.iter().zip(&flow.outputs);
+        let of_output = |var: VarId| verdict.as_ref().and_then(|_| causality_of(flow, clocks, &[var]).ok());
+        Signature {
+            node: self.name(),
+            inputs: flow.inputs.iter().map(input).collect(),
+            outputs: outputs.map(|(named, var)| port(&named.name, *var, of_output(*var))).collect(),
+            look_ahead: verdict.clone(),
+        }
+    }
+}
+
+/// Where derivatives are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cotangents {
+    /// Where they can be different from zero.
+    #[default]
+    Sparse,
+    /// At every cycle.
+    Dense,
+}
+
+/// What comes from beyond the end of the trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterEnd {
+    /// Nothing is known of it.
+    #[default]
+    Unknown,
+    /// Derivatives are zero.
+    Zero,
+}

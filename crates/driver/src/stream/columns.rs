@@ -1,0 +1,315 @@
+//! Several data files as one source of rows: each gives some of the inputs.
+//!
+//! Rows may be looked at before the program runs ([`Columns::look_ahead`]); each file keeps those that were.
+//! A file of an input that the program asks for is left alone until it does ([`Columns::next_of`]).
+
+use std::collections::VecDeque;
+
+use eddy_formats::rows::Place;
+use eddy_formats::{BadData, Csv, JsonLines, Npy, Raw, Row, Rows, json_lines};
+use eddy_language::program::Enumerations;
+
+use super::Stopped;
+use super::in_memory::{self, InMemory};
+use crate::data::{Content, Data, Format};
+
+/// A file and the inputs that it gives.
+struct InputFile {
+    file: String,
+    rows: Box<dyn Rows + Send>,
+    /// Whether reading never waits.
+    is_at_hand: bool,
+    /// The input that it is named for.
+    of_input: Option<usize>,
+    /// For each of its columns the number of the input.
+    inputs: Vec<usize>,
+    /// Rows that were looked at, and are still to come.
+    ahead: VecDeque<Result<Row, BadData>>,
+    is_ended: bool,
+    /// Whether it is read only when the program asks for its input.
+    is_demanded: bool,
+}
+
+/// All data files.
+pub(crate) struct Columns {
+    sources: Vec<InputFile>,
+    inputs: Vec<String>,
+}
+
+impl Columns {
+    pub fn new(data: Vec<Data>, inputs: Vec<String>, enumerations: &Enumerations) -> Result<Self, Stopped> {
+        let mut sources: Vec<InputFile> = Vec::new();
+        for Data { name, input, content } in data {
+            let of_input = match input {
+                None => None,
+                Some(input) => match inputs.iter().position(|other| *other == input) {
+                    Some(number) => Some(number),
+                    None => return Err(refused(&name, format!("there is no input `{input}`"))),
+                },
+            };
+            let numbers: Vec<usize> = match of_input {
+                Some(number) => vec![number],
+                None => (0..inputs.len()).collect(),
+            };
+            let is_again =
+                |other: &&InputFile| other.of_input == of_input && (of_input.is_some() || other.file == name);
+            if let Some(other) = sources.iter().find(is_again) {
+                let message = match of_input {
+                    Some(number) => {
+                        format!("the input `{}` is read from `{}` already", inputs[number], other.file)
+                    }
+                    None => "this file is read already".to_string(),
+                };
+                return Err(refused(&name, message));
+            }
+            let names: Vec<String> = numbers.iter().map(|number| inputs[*number].clone()).collect();
+            let is_at_hand = !matches!(content, Content::Bytes { is_at_hand: false, .. });
+            let rows = rows(&name, content, names, enumerations)?;
+            let (ahead, is_ended, is_demanded) = (VecDeque::new(), false, false);
+            sources.push(InputFile {
+                file: name,
+                rows,
+                is_at_hand,
+                of_input,
+                inputs: numbers,
+                ahead,
+                is_ended,
+                is_demanded,
+            });
+        }
+        Ok(Columns { sources, inputs })
+    }
+
+    /// Whether the next row may be long in coming.
+    pub fn is_waiting(&self) -> bool {
+        self.sources.iter().any(InputFile::is_waiting)
+    }
+
+    /// Whether it may take long to look further ahead.
+    pub fn is_waiting_ahead(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_ended && source.rows.is_waiting())
+    }
+
+    /// Whether an input has a file of its own.
+    pub fn has_own_file(&self, input: usize) -> bool {
+        self.sources.iter().any(|source| source.of_input == Some(input))
+    }
+
+    /// The file of this input is read only when its rows are asked for.
+    pub fn demand(&mut self, input: usize) {
+        if let Some(source) = self.own_source(input) {
+            source.is_demanded = true;
+        }
+    }
+
+    fn own_source(&mut self, input: usize) -> Option<&mut InputFile> {
+        self.sources.iter_mut().find(|source| source.of_input == Some(input))
+    }
+
+    /// The next row of the file of an input, after at most so many rows without a value; none at the end.
+    pub fn next_of(&mut self, input: usize, n_passed_over: usize) -> Result<Option<Row>, Stopped> {
+        let n_inputs = self.inputs.len();
+        let Some(source) = self.own_source(input) else { return Ok(None) };
+        for _ in 0..n_passed_over {
+            match source.next_row()? {
+                Some(row) if row.cells[0] == Raw::Absent => {}
+                row => return Ok(row.map(|row| widened(row, input, n_inputs))),
+            }
+        }
+        Ok(source.next_row()?.map(|row| widened(row, input, n_inputs)))
+    }
+
+    /// Whether other files, or nothing but the number of cycles, say how long a run is.
+    pub fn has_other_files(&self) -> bool {
+        self.sources.iter().any(|source| !source.is_demanded)
+    }
+
+    /// The inputs that were not asked for all the values in their files. Pipes are not looked at: they may
+    /// never end.
+    pub fn unread(&mut self) -> Vec<(String, String)> {
+        let mut unread = Vec::new();
+        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.is_at_hand) {
+            while let Ok(Some(row)) = source.next_row() {
+                if row.cells[0] != Raw::Absent {
+                    let input = source.of_input.map(|input| self.inputs[input].clone());
+                    unread.push((input.unwrap_or_default(), source.file.clone()));
+                    break;
+                }
+            }
+        }
+        unread
+    }
+
+    /// The next row; none when the data end. Without data there are as many rows as are asked for.
+    pub fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
+        if !self.has_other_files() {
+            return Ok((is_bounded || self.has_data()).then(|| self.empty_row()));
+        }
+        let mut row = self.empty_row();
+        let mut given_by: Vec<Option<usize>> = vec![None; self.inputs.len()];
+        let mut has_some = false;
+        for number in 0..self.sources.len() {
+            if self.sources[number].is_demanded {
+                continue;
+            }
+            let Some(part) = self.sources[number].next_row()? else { continue };
+            has_some = true;
+            for (input, cell) in self.sources[number].inputs.iter().zip(part.cells) {
+                if cell == Raw::Absent {
+                    continue;
+                }
+                if let Some(other) = given_by[*input].replace(number) {
+                    return Err(self.twice(*input, other, number, part.place));
+                }
+                row.cells[*input] = cell;
+            }
+            row.place = part.place;
+        }
+        Ok(has_some.then_some(row))
+    }
+
+    /// Two files give one input at one cycle.
+    fn twice(&self, input: usize, first: usize, second: usize, place: Place) -> Stopped {
+        let (name, first, file) =
+            (&self.inputs[input], &self.sources[first].file, &self.sources[second].file);
+        let message = format!("`{name}` is given here and in `{first}` at the same cycle");
+        let bytes = json_lines::find(&place.text, name);
+        Stopped::Data { file: file.clone(), bad: BadData { place, bytes, message } }
+    }
+
+    /// One more row of each file that gives some of these inputs, to look at before the program runs; none
+    /// when they end, or are wrong, which is told when the program gets there.
+    pub fn look_ahead(&mut self, awaited: &[usize]) -> Option<Row> {
+        let mut row = self.empty_row();
+        let mut has_some = false;
+        for source in &mut self.sources {
+            if !source.inputs.iter().any(|input| awaited.contains(input)) {
+                continue;
+            }
+            match source.rows.next_row() {
+                Ok(Some(part)) => {
+                    has_some = true;
+                    for (input, cell) in source.inputs.iter().zip(&part.cells) {
+                        if cell.is_value() {
+                            row.cells[*input] = cell.clone();
+                        }
+                    }
+                    source.ahead.push_back(Ok(part));
+                }
+                Ok(None) => source.is_ended = true,
+                Err(bad) => {
+                    source.ahead.push_back(Err(bad));
+                    return None;
+                }
+            }
+        }
+        has_some.then_some(row)
+    }
+
+    fn empty_row(&self) -> Row {
+        Row::absent(self.inputs.len())
+    }
+
+    /// The names of columns that no input has.
+    pub fn unused(&self) -> Vec<String> {
+        // A file that is named for one input is asked about no other.
+        let whole = self.sources.iter().filter(|source| source.of_input.is_none());
+        whole.flat_map(|source| source.rows.unused().to_vec()).collect()
+    }
+
+    /// Whether there are any data.
+    pub fn has_data(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
+    /// The inputs that no file has a column or a key for. A file that the program has not asked for is not
+    /// known to have none.
+    pub fn missing(&self) -> Vec<&str> {
+        let is_missing = |input: usize| {
+            !self.sources.iter().any(|source| {
+                if source.is_demanded && source.of_input == Some(input) {
+                    return true;
+                }
+                let mut columns = source.inputs.iter().enumerate();
+                columns.any(|(column, number)| *number == input && source.rows.mentions(column))
+            })
+        };
+        (0..self.inputs.len()).filter(|input| is_missing(*input)).map(|input| &*self.inputs[input]).collect()
+    }
+
+    /// Whether the data have a column of this name that is read for no input.
+    pub fn has_unused(&self, name: &str) -> bool {
+        self.unused().iter().any(|unused| unused == name)
+    }
+
+    /// What is said about a cell of the wrong type.
+    pub fn bad(&self, row: &Row, name: &str, message: String) -> Stopped {
+        let number = self.inputs.iter().position(|input| input == name);
+        let has_it = |source: &&InputFile| match number {
+            Some(number) => source.inputs.contains(&number),
+            None => source.rows.unused().iter().any(|unused| unused == name),
+        };
+        let source = self.sources.iter().find(has_it);
+        let bytes = json_lines::find(&row.place.text, name);
+        let file = source.map_or_else(|| "<data>".to_string(), |source| source.file.clone());
+        Stopped::Data { file, bad: BadData { place: row.place.clone(), bytes, message } }
+    }
+}
+
+impl InputFile {
+    fn next_row(&mut self) -> Result<Option<Row>, Stopped> {
+        let next = match self.ahead.pop_front() {
+            Some(row) => row.map(Some),
+            None if self.is_ended => Ok(None),
+            None => self.rows.next_row(),
+        };
+        self.is_ended |= matches!(next, Ok(None));
+        next.map_err(|bad| Stopped::Data { file: self.file.clone(), bad })
+    }
+
+    fn is_waiting(&self) -> bool {
+        !self.is_ended && self.ahead.is_empty() && self.rows.is_waiting()
+    }
+}
+
+/// A reader of data for inputs of these names.
+fn rows(
+    file: &str,
+    content: Content,
+    names: Vec<String>,
+    enumerations: &Enumerations,
+) -> Result<Box<dyn Rows + Send>, Stopped> {
+    let cases = names.iter().map(|name| enumerations.get(name).cloned()).collect();
+    Ok(match content {
+        Content::Bytes { format: Format::JsonLines, reader, .. } => {
+            Box::new(JsonLines::new(reader, names).with_cases(cases))
+        }
+        Content::Bytes { format: Format::Csv, reader, .. } => {
+            Box::new(Csv::new(reader, names).with_cases(cases))
+        }
+        Content::Bytes { format: Format::Npy, reader, .. } if names.len() == 1 => match Npy::new(reader) {
+            Ok(npy) => Box::new(npy),
+            Err(bad) => return Err(Stopped::Data { file: file.to_string(), bad }),
+        },
+        Content::Bytes { format: Format::Npy, .. } => {
+            return Err(refused(file, "an array is for one input: write `--in NAME=FILE`".to_string()));
+        }
+        Content::Cells(columns) => Box::new(InMemory::new(columns, &names)),
+        Content::Tensors(tensors) => {
+            let columns = in_memory::columns(tensors).map_err(|message| refused(file, message))?;
+            Box::new(InMemory::new(columns, &names))
+        }
+    })
+}
+
+/// A row of the file of one input, as a row of all inputs.
+fn widened(mut row: Row, input: usize, n_inputs: usize) -> Row {
+    let cell = row.cells.swap_remove(0);
+    row.cells = vec![Raw::Absent; n_inputs];
+    row.cells[input] = cell;
+    row
+}
+
+fn refused(file: &str, message: String) -> Stopped {
+    Stopped::Data { file: file.to_string(), bad: BadData::without_line(message) }
+}

@@ -1,0 +1,102 @@
+//! One pass over some rows: the sum of the losses, and which of them are not known.
+
+use std::collections::VecDeque;
+
+use eddy_flow::Flow;
+use eddy_language::semantics::Cell;
+use eddy_syntax::Diagnostic;
+use eddy_tensor::Value;
+
+use super::growth::Growth;
+use super::unknown::Unknown;
+use crate::engine::{Engine, EngineError};
+
+/// A pass over some rows.
+pub(super) struct Pass<'a> {
+    pub engine: Engine<'a>,
+    flow: &'a Flow,
+    /// How many streams a loss is of.
+    n_streams: usize,
+    sum: f64,
+    n_known: usize,
+    pub is_diverged: bool,
+    pub unknown: Unknown,
+    pub growth: Growth,
+    /// For each row that was given and has no result yet whether something is there.
+    active: VecDeque<bool>,
+    n_done: usize,
+    /// The row at which the pass stopped with an error.
+    pub failed_at: Option<u64>,
+}
+
+impl<'a> Pass<'a> {
+    /// A pass of so many rows.
+    pub fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize, n_rows: usize) -> Self {
+        Pass {
+            engine,
+            flow,
+            n_streams,
+            sum: 0.0,
+            n_known: 0,
+            is_diverged: false,
+            unknown: Unknown::default(),
+            growth: Growth::new(n_rows),
+            active: VecDeque::new(),
+            n_done: 0,
+            failed_at: None,
+        }
+    }
+
+    pub fn row(&mut self, row: &[Cell]) -> Result<(), Vec<Diagnostic>> {
+        self.active.push_back(row.iter().any(|cell| *cell != Cell::Absent));
+        let opened = self.engine.open(row);
+        self.concluded(opened)
+    }
+
+    /// The rows that are left are the last ones.
+    pub fn near_end(&mut self) -> Result<(), Vec<Diagnostic>> {
+        let outcome = self.engine.near_end();
+        self.concluded(outcome)
+    }
+
+    pub fn end(&mut self) -> Result<(), Vec<Diagnostic>> {
+        let ended = self.engine.end();
+        self.concluded(ended)
+    }
+
+    fn concluded(&mut self, outcome: Result<(), EngineError>) -> Result<(), Vec<Diagnostic>> {
+        outcome.map_err(|failure| {
+            self.failed_at = Some(failure.cycle());
+            vec![failure.diagnostic(self.flow)]
+        })?;
+        while let Some(row) = self.engine.next_row() {
+            self.unknown.row(self.active.pop_front().unwrap_or(true));
+            match &row[0] {
+                Cell::Absent => {}
+                Cell::Value(loss) => {
+                    self.unknown.known(self.n_streams);
+                    self.add(loss);
+                }
+                Cell::Unknown | Cell::Present | Cell::Error => self.unknown.unknown(self.n_streams),
+            }
+            self.n_done += 1;
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
+    fn add(&mut self, loss: &Value) {
+        let entries = loss.elements().map(|entry| if let Value::Num(entry) = entry { entry } else { 0.0 });
+        let loss: f64 = entries.sum();
+        self.is_diverged |= !loss.is_finite();
+        self.sum += loss;
+        self.n_known += self.n_streams;
+        self.growth.add(self.n_done, loss / self.n_streams as f64);
+    }
+
+    /// The mean of the losses that are known.
+    #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
+    pub fn mean(&self) -> Option<f64> {
+        (self.n_known > 0).then(|| self.sum / self.n_known as f64)
+    }
+}

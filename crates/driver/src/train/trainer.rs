@@ -1,0 +1,542 @@
+//! Epochs and validation of one node.
+
+mod shadow;
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use eddy_flow::{Constant, Flow, Kind, VarId};
+use eddy_language::causality::{Verdict, causality_of};
+use eddy_language::codes;
+use eddy_language::elaborate::{BatchLoss, ElaborationOptions, Interface, elaborate};
+use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::program::{self, Base, Callable};
+use eddy_language::semantics::Cell;
+use eddy_language::semantics::simulate::{self, Simulation};
+use eddy_syntax::{Diagnostic, Sources, Span};
+use eddy_tensor::Value;
+
+use super::batches;
+use super::dataset::{Dataset, Unit};
+use super::delay;
+use super::divergence;
+use super::pass::Pass;
+use super::registers::Registers;
+use super::signals::Signals;
+use super::unknown::{Unknown, refusal};
+use super::waits;
+use super::{Comparison, Epoch, Measured, Progress, TrainPlan, TrainRequest};
+use crate::data::Data;
+use crate::engine::choose::{Choice, choose};
+use crate::engine::{Compilation, Engine, EngineInput};
+use crate::inputs::SaidOfInputs;
+use crate::parameters;
+use crate::program::Program;
+use crate::refusal::Refusal;
+use crate::stream::{Columns, hints};
+
+/// A node that is being trained. It owns its program and its data, and can be kept and moved to other threads
+/// between epochs.
+pub struct Trainer {
+    name: String,
+    program: Program,
+    /// The files that diagnostics point into.
+    sources: Sources,
+    callable: Callable,
+    given: ElaborationOptions,
+    span: Span,
+    prepared: Prepared,
+    /// The output that is the loss, and how far ahead it looks.
+    loss: VarId,
+    verdict: Option<Verdict>,
+    data: Dataset,
+    unit: Unit,
+    is_shuffled: bool,
+    options: simulate::Options,
+    checkpoints: bool,
+    registers: Registers,
+    validation: Option<Validation>,
+    /// The node as machine code, if it is.
+    compilation: Option<Compilation>,
+    /// What is said about that.
+    notes: Vec<Diagnostic>,
+    /// The input that says where sequences end.
+    end: Option<usize>,
+    /// The command that trains the node on other data.
+    words: Vec<String>,
+}
+
+/// The same node without its optimisers, and other data.
+struct Validation {
+    prepared: Prepared,
+    loss: VarId,
+    verdict: Option<Verdict>,
+    data: Dataset,
+    compilation: Option<Compilation>,
+}
+
+impl Trainer {
+    /// Reads the data and prepares the node.
+    pub(super) fn new(
+        whole: &Program,
+        callable: Callable,
+        sources: &mut Sources,
+        options: &TrainRequest,
+        data: Vec<Data>,
+        validation: Vec<Data>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let program = whole.resolved();
+        let (name, span) = (program.name_of(&callable), program.span_of(&callable));
+        if let Some(engine) = options.engine.filter(|engine| engine.is_whole()) {
+            let title = format!("the engine `{engine}` cannot train: it computes whole traces");
+            return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+        }
+        let SaidOfInputs { constants, interface, .. } =
+            SaidOfInputs::read(program, &callable, sources, &options.constants, &[])?;
+        let (batch, batch_loss) = (options.batch, options.batch_loss);
+        let given = ElaborationOptions { constants, batch, batch_loss, ..ElaborationOptions::default() };
+        let signals = Signals::of(program, &callable, &given);
+        let unit = unit(program, &callable, signals, &given)?;
+        let (prepared, rows) = read(program, &callable, &given, &interface, sources, data)?;
+        let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
+        signals.check_options(options, span)?;
+        signals.check(&rows, "the data", &prepared, span)?;
+        let mut data = Dataset::new(rows, signals, unit, options, &prepared.flow);
+        batches::check(&mut data, &prepared, unit, options, span)?;
+        let validation = match (callable.base, validation.is_empty()) {
+            (_, true) => None,
+            (Base::Train(train), false) if callable.modes.is_empty() => {
+                // The loss of the data for validation is measured stream by stream.
+                let given = ElaborationOptions { batch: None, ..given.clone() };
+                let test: Callable = Base::Test(train).into();
+                let (prepared, rows) = read(program, &test, &given, &interface, sources, validation)?;
+                let loss = loss_of(&test, &interface, &prepared.flow, span)?;
+                signals.check(&rows, "the data for validation", &prepared, span)?;
+                let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
+                let verdict = causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok();
+                Some(Validation { prepared, loss, verdict, data, compilation: None })
+            }
+            _ => {
+                let title = format!("`{name}` is no node that a `train` declares: it cannot be validated");
+                return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+            }
+        };
+        let registers = Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, (&name, span))
+            .map_err(|diagnostic| vec![*diagnostic])?;
+        let mut trainer = Trainer {
+            end: signals.end,
+            words: shadow::command(&name, options, whole.session().n_threads()),
+            name,
+            program: whole.clone(),
+            sources: sources.clone(),
+            callable,
+            given,
+            span,
+            loss,
+            verdict: causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok(),
+            data,
+            unit,
+            is_shuffled: options.shuffle && unit != Unit::Whole,
+            options: simulate::Options {
+                strict: false,
+                seed: options.seed,
+                max_window: options.max_window,
+                single: false,
+            },
+            checkpoints: options.checkpoints,
+            registers,
+            validation,
+            prepared,
+            compilation: None,
+            notes: Vec::new(),
+        };
+        trainer.compile(options);
+        Ok(trainer)
+    }
+
+    /// Compiles the node, and the one that is validated.
+    fn compile(&mut self, options: &TrainRequest) {
+        let choice = Choice { engine: options.engine, name: self.name.clone(), span: self.span };
+        let session = self.program.session().clone();
+        let (compilation, note) = choose(&self.source(), &choice, session.native(), session.listener());
+        self.compilation = compilation;
+        self.notes.extend(note);
+        if let Some(validation) = &mut self.validation {
+            let source = source(&validation.prepared, &validation.loss, self.options);
+            (validation.compilation, _) = choose(&source, &choice, session.native(), session.listener());
+        }
+        let validated = self.validation.as_ref().and_then(|validation| validation.compilation.as_ref());
+        let about_compilers = self.compilation.iter().chain(validated).flat_map(|compiled| &compiled.notes);
+        self.data.notes.extend(about_compilers.cloned());
+    }
+
+    fn source(&self) -> EngineInput<'_> {
+        EngineInput { checkpoints: self.checkpoints, ..source(&self.prepared, &self.loss, self.options) }
+    }
+
+    /// An epoch before its first row.
+    fn start(&self) -> Engine<'_> {
+        let mut engine = Engine::new(self.source(), self.compilation.as_ref());
+        engine.restore(self.registers.remembered());
+        engine
+    }
+
+    /// The node before the first row of an epoch, to be simulated.
+    fn simulation(&self) -> Simulation<'_> {
+        let mut simulation = Simulation::new(&self.prepared.flow, &self.prepared.clocks, self.options);
+        for (var, value) in self.registers.remembered() {
+            simulation.restore(var, value);
+        }
+        simulation
+    }
+
+    /// Where an epoch went wrong, by simulating it.
+    fn locate(&self, order: &[usize]) -> Diagnostic {
+        let rows = batches::rows(&self.data, order, &self.prepared);
+        divergence::locate(&self.prepared.flow, self.simulation(), rows, self.loss)
+    }
+
+    /// Runs the rows of an epoch, until the loss is not finite.
+    fn run_rows(
+        &self,
+        pass: &mut Pass<'_>,
+        order: &[usize],
+        n_streams: usize,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Vec<Diagnostic>> {
+        let mut rows = batches::rows(&self.data, order, &self.prepared);
+        // The last rows are announced, so what is unknown behind them can be told apart.
+        let mut coming: std::collections::VecDeque<_> =
+            rows.by_ref().take(pass.engine.n_before_end()).collect();
+        let (mut number, mut is_near_end) = (0, false);
+        loop {
+            match rows.next() {
+                Some(row) => coming.push_back(row),
+                None if is_near_end => {}
+                None => {
+                    is_near_end = true;
+                    pass.near_end()?;
+                }
+            }
+            let Some(row) = coming.pop_front() else { break };
+            pass.row(&row)?;
+            if pass.is_diverged {
+                break;
+            }
+            number += 1;
+            let progress = Progress { n_rows: number * n_streams, loss: pass.mean() };
+            if watch(progress).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if !pass.is_diverged {
+            pass.end()?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Says which rows of the data are a row of an epoch, where they are not in the order of the data.
+    fn with_data_rows(&self, mut diagnostic: Diagnostic, order: &[usize], row: u64) -> Diagnostic {
+        if !self.is_shuffled && self.prepared.batch.is_none() {
+            return diagnostic;
+        }
+        let number = usize::try_from(row).unwrap_or(usize::MAX);
+        let rows = batches::rows_of_data(&self.data, order, &self.prepared, number);
+        if rows.is_empty() {
+            return diagnostic;
+        }
+        let shown: Vec<String> = rows.iter().take(4).map(ToString::to_string).collect();
+        let more = if rows.len() > 4 { " and others" } else { "" };
+        let place = format!("in this epoch, that is row {}{more} of the data", shown.join(", "));
+        let reason = match diagnostic.reason.take() {
+            Some(reason) => format!("{reason}; {place}"),
+            None => place,
+        };
+        diagnostic.reason(reason)
+    }
+
+    fn without_loss(&self, data: &str) -> Diagnostic {
+        let title = format!("{data} give no loss at any row");
+        Diagnostic::error(codes::NOTHING_TO_TRAIN, self.span, title)
+            .reason("there is a loss where `bp` is true, and the inputs are there")
+    }
+
+    /// Too many rows of an epoch have no known loss.
+    fn refusal(&self, unknown: &Unknown, order: &[usize]) -> Diagnostic {
+        let rows = batches::rows(&self.data, order, &self.prepared);
+        let row = unknown.first.unwrap_or(0);
+        let wait = waits::find(&self.prepared.flow, self.simulation(), rows, self.loss, row);
+        let delay = delay::advice(self.program.resolved(), &self.callable, &self.given, &self.prepared);
+        let diagnostic = Diagnostic::error(codes::UNKNOWN_LOSS, self.span, unknown.count());
+        self.with_data_rows(refusal(diagnostic, wait, delay), order, row as u64)
+    }
+
+    /// The same for the data for validation.
+    fn validation_refusal(&self, unknown: &Unknown, flow: &Flow, validation: &Validation) -> Diagnostic {
+        let simulation = Simulation::new(flow, &validation.prepared.clocks, self.options);
+        let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
+        let wait = waits::find(flow, simulation, rows, validation.loss, unknown.first.unwrap_or(0));
+        let title = format!("{} in the data for validation", unknown.count());
+        refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
+    }
+
+    /// What an epoch learnt is what the next one starts with.
+    fn learn(&mut self, values: Option<Vec<Option<Value>>>) -> Result<(), Vec<Diagnostic>> {
+        let Some(values) = values else { return Ok(()) };
+        self.registers.learn(values).map_err(|name| {
+            let title = format!("training diverged: `{name}` is not finite after this epoch");
+            vec![divergence::with_help(Diagnostic::error(codes::DIVERGENCE, self.span, title))]
+        })
+    }
+
+    /// A loss that has grown a thousandfold, and why that may be.
+    fn growth(&self, (first, last): (f64, f64)) -> Diagnostic {
+        let title = format!("the loss grew from {first:.3e} to {last:.3e} within this epoch");
+        let mut help =
+            "the rate is probably too high: try one that is ten times smaller, or clipped gradients"
+                .to_string();
+        if let Base::Train(train) = self.callable.base {
+            let declared = self.program.resolved().train(train);
+            if (declared.segment || declared.truncate) && !declared.mean {
+                help +=
+                    "; the gradient of a sequence is the sum over its rows, `segment mean` takes their mean";
+            }
+        }
+        if self.given.batch.is_some() && self.given.batch_loss == BatchLoss::Sum {
+            help += "; `--batch-loss sum` adds the gradients of all streams";
+        }
+        Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
+    }
+
+    /// What is trained on what.
+    pub fn plan(&self) -> TrainPlan {
+        let flow = &self.prepared.flow;
+        let numbers = flow
+            .parameters
+            .iter()
+            .map(|parameter| flow.var(parameter.var).ty.shape.iter().product::<usize>());
+        TrainPlan {
+            node: self.name.clone(),
+            model: model(self.program.resolved(), &self.callable),
+            n_parameters: flow.parameters.len(),
+            n_numbers: numbers.sum(),
+            n_rows: self.data.n_rows(),
+            n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
+            is_shuffled: self.is_shuffled,
+            data_hash: self.data.hash.clone(),
+            validation_hash: self.validation.as_ref().map(|validation| validation.data.hash.clone()),
+            notes: self.data.notes.clone(),
+        }
+    }
+
+    /// What the user should know about the program.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        self.prepared.warnings.iter().chain(&self.notes).cloned().collect()
+    }
+
+    /// The files that diagnostics point into.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Whether machine code learns.
+    pub fn is_compiled(&self) -> bool {
+        self.compilation.is_some()
+    }
+
+    /// Compares compiled code with the simulator on the first rows that the epoch of this number will run;
+    /// nothing is learnt from that. `n_epochs` are still to come, which says how much time may be spent.
+    pub fn compare_engines(&mut self, epoch: u64, n_epochs: usize) -> Comparison {
+        self.compare(epoch, n_epochs)
+    }
+
+    /// Goes once through all data. `watch` is told about progress, and may stop the epoch. Epochs are counted
+    /// from 1: their number decides the order of the data, so that a run that is resumed goes on as it would
+    /// have.
+    pub fn epoch(
+        &mut self,
+        epoch: u64,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Epoch, Refusal> {
+        self.run_epoch(epoch, watch).map_err(|diagnostics| Refusal::new(diagnostics, &self.sources))
+    }
+
+    fn run_epoch(
+        &mut self,
+        epoch: u64,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Epoch, Vec<Diagnostic>> {
+        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let batch = self.prepared.batch.as_ref();
+        let n_streams = batch.map_or(1, |batch| batch.n);
+        let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
+        let n_rows = self.data.n_rows() / n_streams;
+        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses, n_rows);
+        match self.run_rows(&mut pass, &order, n_streams, watch) {
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(())) => return Ok(Epoch::Cancelled),
+            Err(diagnostics) => {
+                let Some(row) = pass.failed_at else { return Err(diagnostics) };
+                let placed =
+                    diagnostics.into_iter().map(|diagnostic| self.with_data_rows(diagnostic, &order, row));
+                return Err(placed.collect());
+            }
+        }
+        if pass.is_diverged {
+            return Err(vec![self.locate(&order)]);
+        }
+        let (state, mean, unknown) = (pass.engine.state(), pass.mean(), pass.unknown.clone());
+        let warnings = pass.growth.found().map(|growth| self.growth(growth)).into_iter().collect();
+        drop(pass);
+        if !unknown.is_harmless(self.verdict.as_ref(), state.is_some()) {
+            return Err(vec![self.refusal(&unknown, &order)]);
+        }
+        let loss = mean.ok_or_else(|| vec![self.without_loss("the data")])?;
+        self.learn(state)?;
+        Ok(Epoch::Done(measured(loss, &unknown, self.verdict.as_ref(), warnings)))
+    }
+
+    /// The loss on the data for validation, at the parameters as they are; none without such data.
+    pub fn validate(&mut self) -> Result<Option<Measured>, Refusal> {
+        self.run_validation().map_err(|diagnostics| Refusal::new(diagnostics, &self.sources))
+    }
+
+    fn run_validation(&mut self) -> Result<Option<Measured>, Vec<Diagnostic>> {
+        let Some(validation) = &self.validation else { return Ok(None) };
+        let mut flow = validation.prepared.flow.clone();
+        parameters::give(&mut flow, &self.parameters(), "training", self.span)?;
+        let source =
+            EngineInput { flow: &flow, ..source(&validation.prepared, &validation.loss, self.options) };
+        let mut engine = Engine::new(source, validation.compilation.as_ref());
+        for (parameter, value) in given(&flow) {
+            engine.give(parameter, value);
+        }
+        let mut pass = Pass::new(engine, &flow, 1, validation.data.n_rows());
+        for row in validation.data.rows(&[0]) {
+            pass.row(row)?;
+        }
+        pass.end()?;
+        let (mean, unknown) = (pass.mean(), pass.unknown.clone());
+        drop(pass);
+        if !unknown.is_harmless(validation.verdict.as_ref(), true) {
+            return Err(vec![self.validation_refusal(&unknown, &flow, validation)]);
+        }
+        let loss = mean.ok_or_else(|| vec![self.without_loss("the data for validation")])?;
+        Ok(Some(measured(loss, &unknown, validation.verdict.as_ref(), Vec::new())))
+    }
+
+    /// The parameters as they are now.
+    pub fn parameters(&self) -> Vec<(String, Value)> {
+        self.registers.parameters()
+    }
+
+    /// All that later epochs depend on: a checkpoint.
+    pub fn persistent_state(&self) -> Vec<(String, Value)> {
+        self.registers.persistent_state()
+    }
+
+    /// Goes on from what [`persistent_state`](Self::persistent_state) gave; or says what does not fit.
+    pub fn restore(&mut self, state: Vec<(String, Value)>) -> Result<(), String> {
+        self.registers.restore(state)
+    }
+
+    /// Starts from parameters of another run; or says what does not fit.
+    pub fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String> {
+        self.registers.start_from(parameters)
+    }
+}
+
+impl fmt::Debug for Trainer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trainer").field("node", &self.name).finish_non_exhaustive()
+    }
+}
+
+fn measured(loss: f64, unknown: &Unknown, verdict: Option<&Verdict>, warnings: Vec<Diagnostic>) -> Measured {
+    let (n_rows, n_unknown) = (unknown.n_losses, unknown.n_unknown);
+    Measured { loss, n_rows, n_unknown, why_unknown: unknown.why(verdict), warnings }
+}
+
+/// A node whose loss is asked for.
+fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Options) -> EngineInput<'a> {
+    let shown = std::slice::from_ref(loss);
+    let Prepared { flow, clocks, .. } = prepared;
+    EngineInput { flow, clocks, shown, options, is_checked: true, checkpoints: false }
+}
+
+/// Parameters whose values are given.
+fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
+    let definitions = flow.definitions();
+    flow.parameters.iter().filter_map(move |parameter| {
+        match &flow.equations[definitions[parameter.var.index()]?].kind {
+            Kind::Const(Constant::Value(value)) => Some((parameter.var, value)),
+            _ => None,
+        }
+    })
+}
+
+/// The node to run with what was learnt: restarted by `end`, if it was trained a sequence at a time.
+fn model(program: &program::Program, callable: &Callable) -> String {
+    let name = &program.node(program.origin(callable.base)).name;
+    match callable.base {
+        Base::Train(train) if program.train(train).segment => format!("{name}_end"),
+        _ => name.clone(),
+    }
+}
+
+/// Prepares a node and reads the data for it.
+fn read(
+    program: &program::Program,
+    callable: &Callable,
+    given: &ElaborationOptions,
+    interface: &Interface,
+    sources: &mut Sources,
+    data: Vec<Data>,
+) -> Result<(Prepared, Vec<Vec<Cell>>), Vec<Diagnostic>> {
+    let names = interface.inputs.iter().map(|port| port.name.clone());
+    let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
+    let enumerations = program.enumerations(callable, names.iter().map(String::as_str));
+    let mut columns =
+        Columns::new(data, names, &enumerations).map_err(|stopped| stopped.diagnostics(sources))?;
+    let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
+    let span = program.span_of(callable);
+    let rows = Dataset::read(&mut columns, &prepared, span, sources)?;
+    Ok((prepared, rows))
+}
+
+/// What may be shuffled: sequences if they have ends, rows if the node has no memory of its own.
+fn unit(
+    program: &program::Program,
+    callable: &Callable,
+    signals: Signals,
+    given: &ElaborationOptions,
+) -> Result<Unit, Vec<Diagnostic>> {
+    if signals.end.is_some() {
+        return Ok(Unit::Sequence);
+    }
+    let node: Callable = program.origin(callable.base).into();
+    let draft = elaborate(program, &node, given)?;
+    let has_delays = draft.equations.iter().any(|equation| equation.kind.is_delay());
+    let is_declared = matches!(callable.base, Base::Train(_));
+    Ok(if has_delays || !is_declared { Unit::Whole } else { Unit::Row })
+}
+
+/// The loss: the last output of a training node, or the output of that name.
+fn loss_of(
+    callable: &Callable,
+    interface: &Interface,
+    flow: &Flow,
+    span: Span,
+) -> Result<VarId, Vec<Diagnostic>> {
+    let found = match callable.base {
+        Base::Train(_) | Base::Test(_) => interface.outputs.len().checked_sub(1),
+        _ => interface.outputs.iter().position(|port| port.name == "loss"),
+    };
+    match found {
+        Some(output) => Ok(flow.outputs[output]),
+        None => {
+            let title = "a node that is trained has an output `loss`";
+            Err(vec![Diagnostic::error(codes::NOTHING_TO_TRAIN, span, title)])
+        }
+    }
+}

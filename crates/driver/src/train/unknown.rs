@@ -1,0 +1,168 @@
+//! Rows whose loss is not known, and whether that is as it should be (section 11 of the specification of
+//! composition).
+//!
+//! A node that looks z rows ahead does not know its last z losses, and a chain that a condition breaks is
+//! open behind the last row that breaks it. Such rows are counted and told. All others mean that nothing is
+//! learnt from them, so training is refused, with the stream that waits.
+
+use eddy_language::causality::Verdict;
+use eddy_syntax::Diagnostic;
+
+use super::waits::Wait;
+
+/// The rows of a pass without a known loss.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unknown {
+    /// Losses that should be there, and those that are not known; in a batch each stream has its own.
+    pub n_losses: usize,
+    pub n_unknown: usize,
+    /// The first row without a known loss, from 0.
+    pub first: Option<usize>,
+    n_rows: usize,
+    /// Rows at which something was there, as of the first unknown loss, and all of them.
+    first_activation: usize,
+    n_activations: usize,
+    /// Whether a known loss came after an unknown one.
+    is_interrupted: bool,
+}
+
+impl Unknown {
+    /// The next row.
+    pub fn row(&mut self, is_active: bool) {
+        self.n_rows += 1;
+        self.n_activations += usize::from(is_active);
+    }
+
+    /// The loss of the row is known.
+    pub fn known(&mut self, n_streams: usize) {
+        self.n_losses += n_streams;
+        self.is_interrupted |= self.first.is_some();
+    }
+
+    /// The row has a loss, which is not known.
+    pub fn unknown(&mut self, n_streams: usize) {
+        self.n_losses += n_streams;
+        self.n_unknown += n_streams;
+        if self.first.is_none() {
+            self.first = Some(self.n_rows - 1);
+            self.first_activation = self.n_activations.saturating_sub(1);
+        }
+    }
+
+    /// Whether the rows can be learnt from without the unknown ones. `has_state` says that there is a row of
+    /// this pass after which all that is learnt is known.
+    pub fn is_harmless(&self, verdict: Option<&Verdict>, has_state: bool) -> bool {
+        let is_explained = match verdict {
+            _ if self.n_unknown == 0 => return true,
+            Some(Verdict::LookAhead(z)) => self.first_activation + z >= self.n_activations,
+            // Behind the last row that breaks the chain nothing is known.
+            _ => !self.is_interrupted && has_state,
+        };
+        is_explained && 2 * self.n_unknown <= self.n_losses
+    }
+
+    /// `1 of 4 rows have no known loss`.
+    pub fn count(&self) -> String {
+        format!("{} of {} rows have no known loss", self.n_unknown, self.n_losses)
+    }
+
+    /// Why the last rows have none.
+    pub fn why(&self, verdict: Option<&Verdict>) -> Option<String> {
+        if self.n_unknown == 0 {
+            return None;
+        }
+        Some(match verdict {
+            Some(Verdict::LookAhead(z)) => {
+                format!("the node looks {z} row{} ahead", if *z == 1 { "" } else { "s" })
+            }
+            Some(Verdict::NextActivation) => {
+                "they wait for the next activation of a sampled stream".to_string()
+            }
+            Some(guarded @ Verdict::Guarded { .. }) => {
+                let guards = guarded.to_string();
+                let guards = guards.trim_start_matches("look-ahead guarded").trim_start_matches(" by ");
+                let by = if guards.is_empty() { "a condition".to_string() } else { guards.to_string() };
+                format!("they come behind the last row at which one of these ends the wait: {by}")
+            }
+            None => "they wait for later rows".to_string(),
+        })
+    }
+}
+
+/// Refuses to train on such data. `wait` says what waits, `delay` how late gradients must be so that nothing
+/// waits for itself.
+pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Option<String>) -> Diagnostic {
+    let mut reasons = Vec::new();
+    if let Some(Wait { text, cause }) = wait {
+        reasons.push(text);
+        if let Some((span, label)) = cause {
+            diagnostic = diagnostic.cause(span, label);
+        }
+    }
+    reasons.push("what has no known loss is not learnt from".to_string());
+    let mut help = "`segment` in the `train` declaration ends sequences by an input `end`, `truncate` cuts gradients by an input `cut`; \
+                    `bp` false leaves these rows out; or give more data behind the last row"
+        .to_string();
+    if let Some(delay) = delay {
+        help = format!("{delay}; {help}");
+    }
+    diagnostic.reason(reasons.join("; ")).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pass over rows: `k` has a known loss, `u` an unknown one, `-` none, and at `.` nothing is there.
+    fn pass(rows: &str) -> Unknown {
+        let mut unknown = Unknown::default();
+        for row in rows.chars() {
+            unknown.row(row != '.');
+            match row {
+                'k' => unknown.known(1),
+                'u' => unknown.unknown(1),
+                _ => {}
+            }
+        }
+        unknown
+    }
+
+    #[track_caller]
+    fn check_look_ahead(rows: &str, z: usize, is_harmless: bool) {
+        assert_eq!(pass(rows).is_harmless(Some(&Verdict::LookAhead(z)), true), is_harmless, "{rows}, {z}");
+    }
+
+    #[test]
+    fn a_look_ahead_explains_as_many_rows_at_the_end() {
+        check_look_ahead("kkkk", 0, true);
+        check_look_ahead("kkku", 0, false);
+        check_look_ahead("kkku", 1, true);
+        check_look_ahead("kkuu", 1, false);
+        check_look_ahead("kkuu", 2, true);
+        check_look_ahead("kukk", 1, false);
+    }
+
+    #[test]
+    fn only_rows_at_which_something_is_there_count() {
+        check_look_ahead("kk.u..", 1, true);
+        check_look_ahead("..kuk", 1, false);
+        check_look_ahead("k--u-", 1, false);
+        check_look_ahead("k--u-", 2, true);
+    }
+
+    #[test]
+    fn half_of_the_losses_must_be_known() {
+        check_look_ahead("ku", 1, true);
+        check_look_ahead("kuu", 2, false);
+        check_look_ahead("u", 1, false);
+    }
+
+    #[test]
+    fn behind_the_last_guard_nothing_is_known() {
+        let is_harmless = |rows: &str, has_state| pass(rows).is_harmless(None, has_state);
+        assert!(is_harmless("kkku", true));
+        // Nothing is learnt, and a known loss behind an unknown one is not explained.
+        assert!(!is_harmless("kkku", false));
+        assert!(!is_harmless("kkuk", true));
+    }
+}

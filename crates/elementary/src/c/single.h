@@ -1,6 +1,0 @@
-// The angle of a large number: that of the same number in double precision, rounded.
-EDDY_APART Angle far_angle(Num x) {
-    const EddyAngle wide = eddy_far_angle((double)x);
-    const Num hi = (Num)wide.hi;
-    return angle((Bits)wide.quarters, hi, (Num)(wide.hi - (double)hi));
-}

@@ -1,0 +1,42 @@
+//! Streams in and out of programs, in JSON lines, CSV and NPY, and the files that keep what was learnt.
+//!
+//! A reader is told the names of the inputs and gives one [`Row`] per cycle; each cell is [`Raw`], since
+//! types are not known before the first values are seen. [`Raw::to_value`] makes a value of a given type out
+//! of a cell, or says what is wrong.
+//!
+//! ```
+//! use eddy_formats::{JsonLines, Raw, Rows};
+//!
+//! let text = "{\"x\": [1, 2]}\n{\"y\": true}\n";
+//! let columns = vec!["x".to_string(), "y".to_string()];
+//! let mut rows = JsonLines::new(std::io::BufReader::new(text.as_bytes()), columns);
+//! let row = rows.next_row().unwrap().unwrap();
+//! assert_eq!(row.cells[0].outline().0.to_string(), "[2]");
+//! assert_eq!(row.cells[1], Raw::Absent);
+//! ```
+//!
+//! * [`raw`]: cells before their types are known.
+//! * [`rows`]: what all readers have in common, and what is wrong with data.
+//! * [`json_lines`], [`csv`] with its [`records`], [`npy`]: the formats.
+//! * [`calls`]: calls of a function, whose arguments nest.
+//! * [`packed`]: JSON with many numbers.
+//! * [`saved`]: parameters and checkpoints.
+
+pub mod raw;
+pub mod rows;
+
+pub mod calls;
+pub mod csv;
+pub mod json_lines;
+pub mod npy;
+pub mod packed;
+pub mod records;
+
+pub mod saved;
+
+pub use csv::Csv;
+pub use json_lines::JsonLines;
+pub use npy::Npy;
+pub use raw::{Mismatch, Raw};
+pub use rows::{BadData, Row, Rows};
+pub use saved::{BadFile, Saved};

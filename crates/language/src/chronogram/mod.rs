@@ -1,0 +1,97 @@
+//! Chronograms: streams over time, as a table and as a picture.
+//!
+//! A chart has a row for each stream and a column for each cycle. Absent, unknown, present-but-unknown and
+//! contradictory cells look different from each other and from values. [`text`] writes the table of section
+//! 11, [`svg`] draws a picture. In a picture clocks have their own rows, and arrows show which cell reads
+//! which across time: blue from the past, red from the future.
+
+pub mod svg;
+pub mod text;
+
+mod arrows;
+
+use crate::clocks::{Clock, Clocks};
+use crate::flow::{Flow, VarId};
+use crate::semantics::Cell;
+
+pub use arrows::{Arrow, arrows};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Input,
+    /// A named stream of the node that is neither an input nor an output.
+    Local,
+    Output,
+    /// The activity of a sampled clock.
+    Clock,
+}
+
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub name: String,
+    pub role: Role,
+    /// One per cycle.
+    pub cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    pub title: String,
+    pub rows: Vec<Row>,
+    /// Reads across time.
+    pub arrows: Vec<Arrow>,
+    pub n_cycles: usize,
+}
+
+impl Chart {
+    /// The chart of a run: all streams with names in the node itself, and the sampled clocks of these.
+    pub fn of_run(
+        title: &str,
+        flow: &Flow,
+        clocks: &Clocks,
+        n_cycles: usize,
+        cell: impl Fn(VarId, usize) -> Cell,
+    ) -> Chart {
+        let is_own = |var: &VarId| flow.var(*var).name.as_ref().is_some_and(|name| name.path().is_empty());
+        let vars: Vec<VarId> = flow.var_ids().filter(is_own).collect();
+        let mut chart = Chart { title: title.to_string(), n_cycles, ..Chart::default() };
+        for var in &vars {
+            let role = if flow.inputs.contains(var) {
+                Role::Input
+            } else if flow.outputs.contains(var) {
+                Role::Output
+            } else {
+                Role::Local
+            };
+            let name =
+                flow.var(*var).name.as_deref().expect("`is_own` checks that there is a name").to_string();
+            chart.rows.push(Row {
+                name,
+                role,
+                cells: (0..n_cycles).map(|cycle| cell(*var, cycle)).collect(),
+            });
+        }
+        chart.arrows = arrows(flow, &vars, n_cycles, &cell);
+        chart.clock_rows(flow, clocks, &vars);
+        chart
+    }
+
+    /// Adds a row for each sampled clock, present where its streams are.
+    fn clock_rows(&mut self, flow: &Flow, clocks: &Clocks, vars: &[VarId]) {
+        let mut seen = Vec::new();
+        for (index, var) in vars.iter().enumerate() {
+            let clock = clocks.of(*var);
+            if seen.contains(&clock) || matches!(clocks.clock(clock), Clock::Root(_)) {
+                continue;
+            }
+            seen.push(clock);
+            let label = |condition: VarId| flow.var(condition).name.as_deref().unwrap_or("…").to_string();
+            let activity = self.rows[index].cells.iter().map(|cell| match cell {
+                Cell::Value(_) => Cell::Present,
+                other => other.clone(),
+            });
+            let cells = activity.collect();
+            self.rows.push(Row { name: clocks.show(flow, clock, &label), role: Role::Clock, cells });
+        }
+    }
+}

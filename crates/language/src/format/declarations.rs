@@ -1,0 +1,224 @@
+//! From the tree to the gaps between its tokens: declarations, equations and rows.
+
+use eddy_syntax::format::{CONTINUED, INDENT, Joint};
+use eddy_syntax::lex::TokenKind;
+
+use super::plan::{Planner, Range};
+use crate::tree::{
+    CellKind, Decl, Equation, ExprKind, Import, Imported, Item, Node, RowValue, Run, RunOptionKind, Target,
+    Train,
+};
+
+impl<'a> Planner<'a> {
+    pub fn file(&mut self) {
+        let mut after_body = false;
+        for import in &self.program.imports {
+            self.import(import);
+        }
+        for item in &self.program.items {
+            let first = self.tokens_of(item.span()).first;
+            self.join(first, if after_body { Joint::AfterBody } else { Joint::Line });
+            after_body = matches!(item, Item::Node(node) if !node.equations.is_empty());
+            match item {
+                Item::Node(node) => self.node(node),
+                Item::Run(run) => self.run(run),
+                Item::Train(train) => self.train(train),
+                Item::Function(function) => self.function(function),
+                Item::Constant(constant) => self.constant(constant),
+                Item::Type(definition) => self.type_definition(definition),
+                Item::Eval(eval) => self.eval(eval),
+            }
+        }
+        self.join(0, Joint::Edge);
+        self.join(self.tokens.len() - 1, if after_body { Joint::EndOfBody } else { Joint::Edge });
+    }
+
+    fn import(&mut self, import: &Import) {
+        let range = self.tokens_of(import.span);
+        self.join(range.first, Joint::Line);
+        self.group(range, CONTINUED);
+        let path = self.tokens_of(import.path_span).first;
+        self.join(path, Joint::Blank);
+        let Imported::Names(names) = &import.what else { return };
+        for ident in names {
+            self.join(self.tokens_of(ident.span).first, Joint::Space);
+        }
+        self.join(range.first + 1, Joint::Blank);
+        self.join(path - 1, Joint::Space);
+    }
+
+    fn node(&mut self, node: &'a Node) {
+        let Range { first, last } = self.tokens_of(node.span);
+        self.join(first + 1, Joint::Blank);
+        self.interface(self.tokens_of(node.inputs_span), &node.inputs);
+        let outputs = self.tokens_of(node.outputs_span);
+        self.interface(outputs, &node.outputs);
+        self.join(outputs.first - 1, Joint::Space);
+        self.join(outputs.first, Joint::Blank);
+        self.group_with_joint(Range { first: outputs.first - 1, last: outputs.last }, CONTINUED);
+        for equation in &node.equations {
+            self.equation(equation);
+        }
+        if let Some(equation) = node.equations.first() {
+            let first = self.tokens_of(equation.span).first;
+            self.join(first, Joint::Begin);
+            self.group_with_joint(Range { first, last }, INDENT);
+        }
+    }
+
+    fn interface(&mut self, range: Range, decls: &[Decl]) {
+        let [first, others @ ..] = decls else { return };
+        self.brackets(range);
+        for decl in others {
+            self.join(self.tokens_of(decl.ident.span).first, Joint::Item);
+        }
+        self.decl(first);
+        for decl in others {
+            self.decl(decl);
+        }
+    }
+
+    /// `x:num [3] when not c`.
+    fn decl(&mut self, decl: &Decl) {
+        if let Some(annotation) = decl.annotation
+            && let Some(dims) = annotation.dims
+        {
+            // The bracket follows the colon and the type.
+            self.join(self.tokens_of(annotation.span).first + 1, Joint::Blank);
+            self.items(self.program.exprs.items(dims));
+        }
+        if let Some(sizes) = decl.type_name.and_then(|name| name.sizes) {
+            self.items(self.program.exprs.items(sizes));
+        }
+        for sampling in &decl.clock {
+            let Range { first, last } = self.tokens_of(sampling.span);
+            for token in first..=last {
+                self.join(token, Joint::Blank);
+            }
+        }
+    }
+
+    fn equation(&mut self, equation: &Equation) {
+        let Range { first, .. } = self.tokens_of(equation.span);
+        let equals = self.tokens_of(equation.at).first;
+        self.join(first, Joint::Line);
+        self.left_side(Range { first, last: equals - 1 }, &equation.targets);
+        self.join(equals, Joint::Blank);
+        let value = self.program.exprs.kind(equation.value);
+        let may_hang = matches!(
+            value,
+            ExprKind::Call(..)
+                | ExprKind::List(_)
+                | ExprKind::Tuple(_)
+                | ExprKind::Group(_)
+                | ExprKind::Merge(..)
+        );
+        self.below(equation.value);
+        if may_hang {
+            self.right_sides.push(self.range(equation.value));
+        }
+    }
+
+    fn left_side(&mut self, range: Range, targets: &[Target]) {
+        let in_parentheses = self.tokens[range.first].kind == TokenKind::Symbol("(");
+        if in_parentheses {
+            self.brackets(range);
+        } else {
+            self.group(range, CONTINUED);
+        }
+        for target in targets {
+            if let Target::Decl(decl) = target {
+                self.decl(decl);
+            }
+        }
+        for target in &targets[1..] {
+            self.join(self.tokens_of(target.span()).first, Joint::Space);
+        }
+    }
+
+    /// Planned as if it were on one line; `fit` decides.
+    fn run(&mut self, run: &'a Run) {
+        let Range { first, .. } = self.tokens_of(run.span);
+        self.join(first + 1, Joint::Blank);
+        self.options(run);
+        let braces = self.tokens_of(run.rows_span);
+        self.join(braces.first, Joint::Blank);
+        let [first_row, others @ ..] = &run.rows[..] else { return };
+        self.join(self.tokens_of(first_row.span).first, Joint::Space);
+        for row in others {
+            self.join(self.tokens_of(row.span).first, Joint::Item);
+        }
+        self.join(braces.last, Joint::CloseBrace);
+        self.group_with_joint(Range { first: braces.first + 1, last: braces.last }, INDENT);
+        for row in &run.rows {
+            self.row(self.tokens_of(row.span), &row.value);
+        }
+        self.runs.push(run);
+    }
+
+    fn options(&mut self, run: &Run) {
+        let (Some(first), Some(last)) = (run.options.first(), run.options.last()) else { return };
+        self.group_with_joint(self.tokens_of(first.span.to(last.span)), CONTINUED);
+        for option in &run.options {
+            let Range { first, last } = self.tokens_of(option.span);
+            self.join(first, Joint::Space);
+            if last > first {
+                self.join(first + 1, Joint::Blank);
+            }
+            if let RunOptionKind::Show(paths) = &option.kind {
+                self.group(Range { first, last }, INDENT);
+                for path in &paths[1..] {
+                    self.join(self.tokens_of(path.span).first, Joint::Space);
+                }
+            }
+        }
+    }
+
+    fn row(&mut self, range: Range, value: &RowValue) {
+        match value {
+            RowValue::Constant(value) => {
+                // The `=` stands before the value.
+                self.join(self.range(*value).first - 1, Joint::Blank);
+                self.below(*value);
+            }
+            RowValue::Cells(cells) => {
+                self.group(range, CONTINUED);
+                let mut work = self.program.cells.items(*cells).to_vec();
+                let first_cell = work.first().copied();
+                for cell in &work {
+                    let range = self.tokens_of(self.program.cells.span(*cell));
+                    if Some(*cell) == first_cell {
+                        self.join(range.first, Joint::Blank);
+                    } else {
+                        self.fill(range);
+                    }
+                }
+                while let Some(cell) = work.pop() {
+                    let CellKind::List(items) = self.program.cells.kind(cell) else { continue };
+                    let items = self.program.cells.items(items);
+                    for item in items.iter().skip(1) {
+                        self.fill(self.tokens_of(self.program.cells.span(*item)));
+                    }
+                    work.extend(items);
+                }
+            }
+        }
+    }
+
+    /// `train N as M loss L optim O(args) segment mean truncate;`.
+    fn train(&mut self, train: &Train) {
+        let range = self.tokens_of(train.span);
+        self.group(range, CONTINUED);
+        for ident in [train.node, train.ident, train.loss, train.optimiser] {
+            self.join(self.tokens_of(ident.span).first, Joint::Blank);
+        }
+        self.join(self.tokens_of(train.ident.span).first - 1, Joint::Blank);
+        for ident in [train.loss, train.optimiser] {
+            self.join(self.tokens_of(ident.span).first - 1, Joint::Space);
+        }
+        self.items(self.program.exprs.items(train.arguments));
+        for flag in [train.segment, train.mean, train.truncate].into_iter().flatten() {
+            self.join(self.tokens_of(flag).first, Joint::Space);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What a command may spend on functions (functions.md, sections 4 and 5.4), and what is said when it is
+//! spent.
+
+use eddy_body::ir::BodyId;
+use eddy_body::{Failure, RunError};
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Value;
+
+use crate::codes;
+
+/// Limits of all evaluations and calls of one command together. Fuel becomes less with each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Calls of functions and iterations of loops; no limit if there is none.
+    pub fuel: Option<u64>,
+    /// Calls inside of each other.
+    pub depth: usize,
+    /// Bytes of tensors and tapes that are held at once; no limit if there is none.
+    pub memory: Option<usize>,
+    /// How often a derivative operator may be active inside itself, through a recursion.
+    pub order: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        let eddy_body::Limits { fuel, depth, memory } = eddy_body::Limits::default();
+        Budget { fuel, depth, memory, order: 4 }
+    }
+}
+
+impl Budget {
+    /// Runs a body and takes the fuel that it needs.
+    pub fn run(
+        &mut self,
+        program: &eddy_body::Program,
+        body: BodyId,
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, RunError> {
+        self.spend(|limits| program.run_counting(body, arguments, limits))
+    }
+
+    /// What `run` finds within the limits; it also returns the fuel that it needed.
+    pub fn spend<T>(&mut self, run: impl FnOnce(&eddy_body::Limits) -> (T, u64)) -> T {
+        let Budget { fuel, depth, memory, .. } = *self;
+        let (found, spent) = run(&eddy_body::Limits { fuel, depth, memory });
+        self.fuel = fuel.map(|fuel| fuel.saturating_sub(spent));
+        found
+    }
+
+    /// A failure of a run as a diagnostic. A limit is named with the option that raises it.
+    ///
+    /// Code that derivatives add may have no place of its own; then the failure is reported at `around`.
+    pub fn diagnostic(&self, error: &RunError, around: Span) -> Diagnostic {
+        let span = if error.span == Span::default() { around } else { error.span };
+        let diagnostic = Diagnostic::error(codes::ARITHMETIC, span, error.failure.to_string());
+        match (&error.failure, self.memory) {
+            (Failure::Fuel, _) => diagnostic.help("`--fuel N` allows N calls and iterations"),
+            (Failure::Depth, _) => {
+                diagnostic.help(format!("`--depth N` allows N calls inside each other; now {}", self.depth))
+            }
+            (Failure::Memory, Some(bytes)) => {
+                diagnostic.help(format!("`--memory B` allows B bytes of tensors and tapes; now {bytes}"))
+            }
+            (Failure::Memory, None) => {
+                diagnostic.help(format!("a tensor has at most {} elements", eddy_tensor::MAX_ELEMENTS))
+            }
+            (Failure::Order, _) => diagnostic.help(format!(
+                "`--order K` allows a derivative operator to be active K times at once; now {}",
+                self.order
+            )),
+            _ => diagnostic,
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A function of a node as an operation of streams: its value, its adjoint and its tangent.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use eddy_body::ir::{Body, BodyId, Kind, Mode, Module, Param, Region, Stmt, Type as BodyType, Var};
+use eddy_body::{Limits, Program};
+use eddy_tensor::{Call, CallFailure, Callee, Data, EvalError, Scalar, Shape, Type, Value};
+
+use super::apply::expanded;
+
+/// Tensors that are one operand or one result of an operation: a single tensor as it is, several as a pack.
+#[derive(Clone, Debug)]
+struct Group(Vec<Type>);
+
+impl Group {
+    fn ty(&self) -> Type {
+        match self.0.as_slice() {
+            [ty] => ty.clone(),
+            types => {
+                let size = types.iter().map(size).sum();
+                Type { scalar: Scalar::Num, shape: Shape::new(&[size]) }
+            }
+        }
+    }
+
+    /// The tensors of an operand.
+    fn unpack(&self, operand: &Value, into: &mut Vec<Value>) {
+        // Functions compute in double precision.
+        let operand = operand.to_num64();
+        if self.0.len() == 1 {
+            return into.push(operand);
+        }
+        let Value::Tensor(pack) = &operand else { unreachable!("a pack is a vector") };
+        let Data::Num(elements) = pack.data() else { unreachable!("a pack holds numbers") };
+        let mut rest = elements.as_slice();
+        for ty in &self.0 {
+            let (own, others) = rest.split_at(size(ty));
+            rest = others;
+            into.push(tensor(ty.shape.clone(), own.to_vec()));
+        }
+    }
+
+    fn pack(&self, values: Vec<Value>) -> Value {
+        if self.0.len() == 1 {
+            return values.into_iter().next().expect("a group of one");
+        }
+        let mut elements = Vec::new();
+        for value in &values {
+            match value {
+                Value::Num(number) => elements.push(*number),
+                Value::Tensor(tensor) => match tensor.data() {
+                    Data::Num(own) => elements.extend_from_slice(own),
+                    _ => unreachable!("a pack holds numbers"),
+                },
+                _ => unreachable!("a pack holds numbers"),
+            }
+        }
+        tensor(Shape::new(&[elements.len()]), elements)
+    }
+}
+
+fn size(ty: &Type) -> usize {
+    ty.shape.iter().product()
+}
+
+fn tensor(shape: Shape, elements: Vec<f64>) -> Value {
+    Value::new(shape, Data::Num(elements)).expect("sizes were checked before the run")
+}
+
+/// A body and what it takes to run it.
+#[derive(Debug)]
+struct Code {
+    /// With derivatives as marks.
+    module: Arc<Module>,
+    body: BodyId,
+    /// Or why its derivatives cannot be expanded.
+    program: OnceLock<Result<Program, CallFailure>>,
+}
+
+impl Code {
+    fn program(&self) -> &Result<Program, CallFailure> {
+        self.program.get_or_init(|| match expanded(&self.module) {
+            Ok(module) => {
+                Ok(Program::new(&module).unwrap_or_else(|error| panic!("lowered code verifies: {error}")))
+            }
+            Err(refused) => {
+                let span = refused.primary.span;
+                Err(CallFailure { message: refused.title.clone(), place: span.start..span.end })
+            }
+        })
+    }
+}
+
+/// A body as an operation.
+#[derive(Debug)]
+struct Function {
+    name: String,
+    code: Arc<Code>,
+    operands: Vec<Group>,
+    operand_types: Vec<Type>,
+    /// The results of the body that are the result of the operation, by number.
+    picked: Vec<usize>,
+    result: Group,
+    result_type: Type,
+    adjoint: OnceLock<Call>,
+    tangent: OnceLock<Call>,
+    failures: Mutex<Vec<CallFailure>>,
+}
+
+impl Function {
+    fn new(name: String, code: Arc<Code>, operands: Vec<Group>, picked: Vec<usize>, result: Group) -> Self {
+        Function {
+            name,
+            code,
+            operand_types: operands.iter().map(Group::ty).collect(),
+            operands,
+            picked,
+            result_type: result.ty(),
+            result,
+            adjoint: OnceLock::new(),
+            tangent: OnceLock::new(),
+            failures: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// A function whose body calls a derivative of this one.
+    fn derivative(&self, mode: Mode) -> Call {
+        let mut module = (*self.code.module).clone();
+        let of = module.body(self.code.body).clone();
+        let is_num = |ty: &BodyType| ty.is_num();
+        let params: Vec<BodyType> = of.params.iter().map(|param| param.ty).collect();
+        let seeds: Vec<BodyType> = match mode {
+            Mode::Adj => of.results.iter().copied().filter(is_num).collect(),
+            _ => params.iter().copied().filter(is_num).collect(),
+        };
+        let found: Vec<BodyType> = match mode {
+            Mode::Adj => params.iter().copied().filter(is_num).collect(),
+            _ => of.results.iter().copied().filter(is_num).collect(),
+        };
+        let mut names = Vec::new();
+        let mut fresh = |prefix: &str, n: usize| -> Vec<Var> {
+            let vars = (names.len()..names.len() + n).map(Var::new).collect();
+            names.extend((0..n).map(|at| format!("{prefix}{at}")));
+            vars
+        };
+        let (given, values) = (fresh("x", params.len() + seeds.len()), fresh("y", of.results.len()));
+        let derivatives = fresh("d", found.len());
+        let types = params.iter().chain(&seeds);
+        let params = given.iter().zip(types).map(|(var, ty)| Param { var: *var, ty: *ty, is_acc: false });
+        let params = params.collect();
+        let call = Kind::Call(mode, self.code.body, given.clone());
+        let results = values.into_iter().chain(derivatives.iter().copied()).collect();
+        let region = Region { stmts: vec![Stmt::new(results, call)], yields: derivatives };
+        let prefix = if mode == Mode::Adj { "adj" } else { "tan" };
+        let body = BodyId::new(module.bodies.len());
+        let n_found = found.len();
+        let unique = format!("{prefix}_{}_{}", of.name, body.index());
+        module.bodies.push(Body { name: unique, params, results: found, region, names });
+        let code = Code { module: Arc::new(module), body, program: OnceLock::new() };
+        let is_num = |group: &&Group| group.ty().scalar == Scalar::Num;
+        let nums = self.operands.iter().filter(is_num);
+        let (seeds, result): (Vec<Group>, Vec<Type>) = match mode {
+            Mode::Adj => (vec![self.result.clone()], nums.flat_map(|group| group.0.clone()).collect()),
+            _ => (nums.cloned().collect(), self.result.0.clone()),
+        };
+        let operands = self.operands.iter().cloned().chain(seeds).collect();
+        let name = format!("{prefix}_{}", self.name);
+        let picked = (0..n_found).collect();
+        Call::new(Arc::new(Function::new(name, Arc::new(code), operands, picked, Group(result))))
+    }
+}
+
+impl Callee for Function {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn operands(&self) -> &[Type] {
+        &self.operand_types
+    }
+
+    fn result(&self) -> &Type {
+        &self.result_type
+    }
+
+    fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
+        let mut arguments = Vec::new();
+        for (group, operand) in self.operands.iter().zip(operands) {
+            group.unpack(operand, &mut arguments);
+        }
+        let found = match self.code.program() {
+            Ok(program) => program.run(self.code.body, &arguments, &Limits::default()).map_err(|error| {
+                CallFailure { message: error.failure.to_string(), place: error.span.start..error.span.end }
+            }),
+            Err(failure) => Err(failure.clone()),
+        };
+        match found {
+            Ok(values) => {
+                let picked = self.picked.iter().map(|at| values[*at].clone()).collect();
+                let value = self.result.pack(picked);
+                let is_single = operands.iter().any(|operand| is_single_precision(operand));
+                Ok(if is_single { value.to_num32() } else { value })
+            }
+            Err(failure) => {
+                let mut failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let at = failures.iter().position(|other| *other == failure).unwrap_or_else(|| {
+                    failures.push(failure);
+                    failures.len() - 1
+                });
+                Err(EvalError::Function(u32::try_from(at).expect("few failures are kept")))
+            }
+        }
+    }
+
+    fn failure(&self, number: u32) -> CallFailure {
+        let failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        failures[number as usize].clone()
+    }
+
+    fn adjoint(&self) -> Call {
+        self.adjoint.get_or_init(|| self.derivative(Mode::Adj)).clone()
+    }
+
+    fn tangent(&self) -> Call {
+        self.tangent.get_or_init(|| self.derivative(Mode::Tan)).clone()
+    }
+}
+
+fn is_single_precision(value: &Value) -> bool {
+    match value {
+        Value::Num32(_) => true,
+        Value::Tensor(tensor) => matches!(tensor.data(), Data::Num32(_)),
+        _ => false,
+    }
+}
+
+/// The operations that compute the results of a body: one for all numbers, and one for each other result.
+pub(crate) struct Operations {
+    /// The pack of all `num` results, or the only one.
+    pub nums: Option<Call>,
+    /// For each result that is no `num`, its operation.
+    pub others: Vec<Option<Call>>,
+}
+
+/// Makes a body of streams operations.
+pub(crate) fn operations(
+    name: &str,
+    module: &Arc<Module>,
+    body: BodyId,
+    operands: &[Type],
+    results: &[Type],
+) -> Operations {
+    let code = Arc::new(Code { module: Arc::clone(module), body, program: OnceLock::new() });
+    let operands: Vec<Group> = operands.iter().map(|ty| Group(vec![ty.clone()])).collect();
+    let call = |picked: Vec<usize>| {
+        let result = Group(picked.iter().map(|at| results[*at].clone()).collect());
+        Call::new(Arc::new(Function::new(
+            name.to_string(),
+            Arc::clone(&code),
+            operands.clone(),
+            picked,
+            result,
+        )))
+    };
+    let is_num = |at: &usize| results[*at].scalar == Scalar::Num;
+    let nums: Vec<usize> = (0..results.len()).filter(is_num).collect();
+    let others = (0..results.len()).map(|at| (!is_num(&at)).then(|| call(vec![at]))).collect();
+    Operations { nums: (!nums.is_empty()).then(|| call(nums)), others }
+}
+
+/// A call whose types are not known yet.
+#[derive(Debug)]
+struct Open {
+    name: String,
+    result: Type,
+}
+
+/// Stands for a function in equations without types.
+pub(crate) fn open(name: String) -> Call {
+    Call::new(Arc::new(Open { name, result: Type { scalar: Scalar::Num, shape: Shape::scalar() } }))
+}
+
+impl Callee for Open {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn operands(&self) -> &[Type] {
+        &[]
+    }
+
+    fn result(&self) -> &Type {
+        &self.result
+    }
+
+    fn eval(&self, _: &[&Value]) -> Result<Value, EvalError> {
+        unreachable!("inference gives it types")
+    }
+
+    fn failure(&self, _: u32) -> CallFailure {
+        unreachable!("inference gives it types")
+    }
+
+    fn adjoint(&self) -> Call {
+        unreachable!("inference gives it types")
+    }
+
+    fn tangent(&self) -> Call {
+        unreachable!("inference gives it types")
+    }
+}

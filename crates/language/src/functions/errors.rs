@@ -1,0 +1,51 @@
+//! What can be wrong with a function, in the words of functions.md, section 7.
+
+use eddy_body::ir::Elem;
+use eddy_syntax::{Diagnostic, Span};
+
+use crate::codes;
+
+pub type Refused = Box<Diagnostic>;
+
+pub fn type_error(span: Span, text: impl Into<String>) -> Refused {
+    Box::new(Diagnostic::error(codes::TYPE, span, format!("type error: {}", text.into())))
+}
+
+pub fn shape_error(span: Span, text: impl Into<String>) -> Refused {
+    Box::new(Diagnostic::error(codes::SHAPE, span, format!("shape error: {}", text.into())))
+}
+
+pub fn size_error(span: Span, text: impl Into<String>) -> Refused {
+    Box::new(Diagnostic::error(codes::SHAPE, span, format!("size error: {}", text.into())))
+}
+
+pub fn names(span: Span, text: impl Into<String>) -> Refused {
+    Box::new(Diagnostic::error(codes::UNKNOWN_VARIABLE, span, text.into()))
+}
+
+pub fn arity(span: Span, name: &str, expected: usize, found: usize) -> Refused {
+    let plural = if expected == 1 { "" } else { "s" };
+    let text = format!("`{name}` takes {expected} argument{plural}, found {found}");
+    Box::new(Diagnostic::error(codes::ARITY, span, text))
+}
+
+pub fn function_value(span: Span, place: &str) -> Refused {
+    let text = format!("a function value cannot be {place}");
+    Box::new(
+        Diagnostic::error(codes::FUNCTION_VALUE, span, text)
+            .help("function values may be called, bound by `let`, and passed as arguments"),
+    )
+}
+
+pub fn function(span: Span, text: impl Into<String>) -> Refused {
+    Box::new(Diagnostic::error(codes::FUNCTION, span, text.into()))
+}
+
+/// `found` where `needed` is needed.
+pub fn kinds(span: Span, needed: &str, found: &str) -> Refused {
+    type_error(span, format!("expected {needed}, found {found}"))
+}
+
+pub fn show(elem: Option<Elem>, names: &dyn Fn(Elem) -> String) -> String {
+    elem.map_or_else(|| "a number".to_string(), names)
+}

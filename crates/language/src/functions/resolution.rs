@@ -1,0 +1,144 @@
+//! Names in functions that are typed at uses only: each name must be known even if nothing calls the function
+//! (functions.md, section 2.1).
+
+use eddy_body::ir::BodyId;
+use eddy_syntax::Diagnostic;
+use eddy_tensor::initialiser;
+
+use super::activation::Activation;
+use super::control::{bounds, filter};
+use super::derivatives::Operator;
+use super::errors::Refused;
+use super::key::{FnKey, Key};
+use super::lowering::Lowering;
+use super::value::{Code, Val};
+use crate::codes;
+use crate::names::Name;
+use crate::program::FunctionId;
+use crate::tree::{Binders, Control, ExprId, ExprKind, Form, Ident, PatternId};
+
+enum Step {
+    Expr(ExprId),
+    Bind(PatternId),
+    BindName(Name),
+    /// The names behind this one go out of scope.
+    Unbind(usize),
+}
+
+impl Lowering<'_> {
+    /// Parameters have different names, and every name in the body is known.
+    pub fn check_names(&mut self, id: FunctionId) -> Result<(), Refused> {
+        let (module, tree) = self.program.function(id);
+        let idents: Vec<Ident> = tree.params.iter().map(|param| param.ident).collect();
+        for (at, ident) in idents.iter().enumerate() {
+            if idents[..at].iter().any(|earlier| earlier.name == ident.name) {
+                let name = self.program.modules[module].names.text(ident.name);
+                let text = format!("the parameter `{name}` is defined twice");
+                return Err(Box::new(Diagnostic::error(codes::DEFINED_TWICE, ident.span, text)));
+            }
+        }
+        let function = FnKey { code: Code::Declared(id, Vec::new()), captured: Vec::new() };
+        let key = Key { function, args: Vec::new() };
+        // An activation that is never finished holds the names in scope.
+        let none = BodyId::new(u32::MAX as usize);
+        let mut activation = Activation::new(key, module, none, tree.ident.span);
+        let names = idents.iter().chain(&tree.sizes).map(|ident| (ident.name, Val::Unknown));
+        activation.env = names.collect();
+        self.activations.push(activation);
+        let resolved = self.resolve_all(tree.body);
+        self.activations.pop();
+        resolved
+    }
+
+    fn resolve_all(&mut self, body: ExprId) -> Result<(), Refused> {
+        let mut work = vec![Step::Expr(body)];
+        while let Some(step) = work.pop() {
+            match step {
+                Step::Expr(expr) => self.resolve(expr, &mut work)?,
+                Step::Bind(pattern) => {
+                    self.push(Val::Unknown);
+                    self.bind(pattern)?;
+                }
+                Step::BindName(name) => self.here().env.push((name, Val::Unknown)),
+                Step::Unbind(n_names) => self.here().env.truncate(n_names),
+            }
+        }
+        Ok(())
+    }
+
+    fn resolve(&mut self, expr: ExprId, work: &mut Vec<Step>) -> Result<(), Refused> {
+        let at = self.exprs().at(expr);
+        match self.exprs().kind(expr) {
+            ExprKind::Variable(name) => {
+                let module = self.here().module;
+                let is_entity = self.program.modules[module].entities.contains_key(self.text(name));
+                if self.here().lookup(name).is_none() && !is_entity && self.named_function(name).is_none() {
+                    return Err(self.unknown_name(self.text(name), at));
+                }
+            }
+            ExprKind::Call(name, _) => {
+                let text = self.text(name);
+                let module = self.here().module;
+                let is_entity = self.program.modules[module].entities.contains_key(text);
+                let is_known = self.here().lookup(name).is_some()
+                    || Operator::named(text).is_some()
+                    || initialiser(text).is_some()
+                    || self.named_function(name).is_some();
+                if !is_known {
+                    return Err(self.unknown_callee(text, is_entity, at));
+                }
+            }
+            _ => {}
+        }
+        let Some((form, parts)) = self.form_of(expr) else {
+            let children: Vec<ExprId> = self.exprs().children(expr).collect();
+            work.extend(children.into_iter().rev().map(Step::Expr));
+            return Ok(());
+        };
+        let mut steps = Vec::new();
+        match form {
+            Form::Let { pattern, .. } => {
+                steps.extend([Step::Expr(parts[0]), Step::Bind(*pattern), Step::Expr(parts[1])]);
+            }
+            Form::LetFunction { ident, params, .. } => {
+                let scope = self.here().env.len() + 1;
+                steps.push(Step::BindName(ident.name));
+                steps.extend(params.iter().map(|param| Step::BindName(param.ident.name)));
+                steps.extend([Step::Expr(parts[0]), Step::Unbind(scope), Step::Expr(parts[1])]);
+            }
+            Form::Lambda { params } => {
+                steps.extend(params.iter().map(|param| Step::Bind(param.pattern)));
+                steps.push(Step::Expr(parts[0]));
+            }
+            Form::Loop { state, control, .. } => {
+                steps.push(Step::Expr(parts[0]));
+                let body = *parts.last().expect("a loop has a body");
+                match control {
+                    Control::While => {
+                        steps.extend([Step::Bind(*state), Step::Expr(parts[1]), Step::Expr(body)]);
+                    }
+                    Control::For(binders) => binder_steps(binders, &parts[1..], Some(*state), &mut steps),
+                }
+            }
+            Form::Comprehension(binders) | Form::Reduction { binders, .. } => {
+                binder_steps(binders, parts, None, &mut steps);
+            }
+            _ => steps.extend(parts.iter().map(|part| Step::Expr(*part))),
+        }
+        steps.push(Step::Unbind(self.here().env.len()));
+        work.extend(steps.into_iter().rev());
+        Ok(())
+    }
+}
+
+/// Each bound sees the indices before it; the filter and the body see all of them, and the state of a loop.
+fn binder_steps(binders: &Binders, parts: &[ExprId], state: Option<PatternId>, steps: &mut Vec<Step>) {
+    for (at, binder) in binders.binders.iter().enumerate() {
+        let (lower, upper) = bounds(binders, parts, at);
+        steps.extend(lower.into_iter().chain([upper]).map(Step::Expr));
+        steps.push(Step::BindName(binder.ident.name));
+    }
+    steps.extend(state.map(Step::Bind));
+    steps.extend(filter(binders, parts).map(Step::Expr));
+    steps.extend(parts.last().copied().map(Step::Expr));
+}

@@ -1,0 +1,210 @@
+//! What may follow an operand.
+
+use eddy_syntax::Span;
+use eddy_syntax::lex::TokenKind;
+
+use super::foreign::is_prefix_of_lustre;
+use super::frame::{Binding, Frame, Operator};
+use super::{Grammar, Parser, State, Tightness};
+use crate::tree::{Direction, ExprId, ExprKind, Ident};
+
+impl Parser<'_> {
+    pub(super) fn after(&mut self, expr: ExprId, tightness: Tightness) -> State {
+        if self.grammar == Grammar::Functions
+            && tightness == Tightness::Postfix
+            && let Some(state) = self.postfix_form(expr)
+        {
+            return state;
+        }
+        if self.grammar == Grammar::Streams
+            && tightness == Tightness::Postfix
+            && let Some(state) = self.field_of_stream(expr)
+        {
+            return state;
+        }
+        if tightness == Tightness::Postfix && self.sees("[") && self.is_glued() {
+            let open = self.advance().span;
+            return self.wait(Frame::Index { value: expr, open });
+        }
+        if let Some(Frame::Merge { at, base }) = self.frames.last() {
+            return self.merge_argument(*at, *base, expr);
+        }
+        if let Some(state) = self.unglued(expr, tightness) {
+            return state;
+        }
+        if let Some(Frame::When { .. }) = self.frames.last() {
+            return self.reduce(expr);
+        }
+        if self.sees("when") {
+            if tightness == Tightness::Loose {
+                self.complain_about_when(expr);
+            }
+            return self.when(expr);
+        }
+        let loosest = self.frames.last().map_or(Binding::Expr, Frame::loosest);
+        let operator = self.operator(expr).filter(|operator| operator.binding() >= loosest);
+        let held = self.frames.last().and_then(Frame::binding);
+        match (operator, held) {
+            (None, None) => self.resume(expr),
+            (None, Some(_)) => self.reduce(expr),
+            (Some(operator), held) => {
+                let binding = operator.binding();
+                let associates = !matches!(binding, Binding::Compare | Binding::Expr);
+                // The form on the left holds the operand at least as tightly: it is complete.
+                if held.is_some_and(|held| held > binding || (held == binding && associates)) {
+                    return self.reduce(expr);
+                }
+                if binding == Binding::Compare && held == Some(binding) {
+                    self.complain_about_chained_comparison();
+                    return self.reduce(expr);
+                }
+                self.infix(operator, expr)
+            }
+        }
+    }
+
+    /// The infix operator that the next token is here, or that it stands for in other languages.
+    fn operator(&self, left: ExprId) -> Option<Operator> {
+        if self.grammar == Grammar::Functions
+            && self.sees_word("with")
+            && self.peek(1) == TokenKind::Symbol("[")
+        {
+            return Some(Operator::With);
+        }
+        let TokenKind::Symbol(symbol) = self.token().kind else { return None };
+        if symbol == ":" && self.grammar == Grammar::Streams && self.names_argument(left).is_some() {
+            return Operator::from_symbol("==");
+        }
+        if self.grammar != Grammar::Streams && matches!(symbol, "=" | ":") {
+            // They belong to the form around: a field, an update, an alternative.
+            return None;
+        }
+        let meant = super::foreign::operator(symbol).unwrap_or(symbol);
+        Operator::from_symbol(meant)
+    }
+
+    /// Reads an operator and wants its right operand.
+    fn infix(&mut self, operator: Operator, left: ExprId) -> State {
+        if let Operator::With = operator {
+            return self.update(left);
+        }
+        match self.names_argument(left) {
+            Some(callee) if matches!(self.text(), "=" | ":") => self.complain_about_named_argument(callee),
+            _ => self.complain_about_foreign_operator(),
+        }
+        let at = self.advance().span;
+        match operator {
+            Operator::With => unreachable!("an update was read above"),
+            Operator::Binary(op) => self.wait(Frame::Binary { op, at, left }),
+            Operator::Fby => {
+                let direction = if self.eat("back") { Direction::Back } else { Direction::Forward };
+                self.wait(Frame::Fby { direction, at, first: left })
+            }
+        }
+    }
+
+    fn merge_argument(&mut self, at: Span, base: usize, argument: ExprId) -> State {
+        self.items.push(argument);
+        let &[condition, yes, no] = &self.items[base..] else { return State::Operand };
+        self.items.truncate(base);
+        self.frames.pop();
+        State::Have(self.push(ExprKind::Merge(condition, yes, no), at, at), Tightness::Loose)
+    }
+
+    /// The innermost operator has its last operand.
+    fn reduce(&mut self, expr: ExprId) -> State {
+        let frame = self.frames.pop().expect("an operator's frame was seen on top");
+        let is_sampling = matches!(frame, Frame::When { .. });
+        let start_of = |expr: ExprId| self.program.exprs.span(expr);
+        let (kind, start, at) = match frame {
+            Frame::Unary { op, at } => (ExprKind::Unary(op, expr), at, at),
+            Frame::Binary { op, at, left } => (ExprKind::Binary(op, left, expr), start_of(left), at),
+            Frame::Fby { direction, at, first } => {
+                (ExprKind::Fby(direction, first, expr), start_of(first), at)
+            }
+            Frame::When { polarity, at, value } => {
+                (ExprKind::When(polarity, value, expr), start_of(value), at)
+            }
+            Frame::IfElse { at, condition, yes } => (ExprKind::If(condition, yes, expr), at, at),
+            Frame::Form(open) => return self.resume_form(open, expr),
+            _ => unreachable!("only operators are reduced"),
+        };
+        let tightness = if is_sampling { Tightness::Sampled } else { Tightness::Loose };
+        State::Have(self.push(kind, start, at), tightness)
+    }
+
+    /// No operator follows: the innermost open form gets its part, and says what it waits for.
+    fn resume(&mut self, expr: ExprId) -> State {
+        let Some(frame) = self.frames.pop() else { return State::Done(expr) };
+        match frame {
+            Frame::Paren { .. } | Frame::List { .. } | Frame::Arguments { .. } if self.eat(",") => {
+                self.items.push(expr);
+                self.wait(frame)
+            }
+            Frame::Paren { open, base } if self.eat(")") => {
+                if self.items.len() == base {
+                    let at = self.exprs().at(expr);
+                    return State::Have(self.push(ExprKind::Group(expr), open, at), Tightness::Postfix);
+                }
+                self.items.push(expr);
+                let items = self.program.exprs.list(self.items.drain(base..));
+                State::Have(self.push(ExprKind::Tuple(items), open, open), Tightness::Postfix)
+            }
+            Frame::List { open, base } if self.eat("]") => {
+                self.items.push(expr);
+                self.finish_list(open, base)
+            }
+            Frame::Arguments { callee, base, .. } if self.eat(")") => {
+                self.items.push(expr);
+                self.finish_call(callee, base)
+            }
+            Frame::Index { value, open } if self.eat("]") => {
+                let start = self.exprs().span(value);
+                State::Have(self.push(ExprKind::Index(value, expr), start, open), Tightness::Postfix)
+            }
+            Frame::IfCondition { at } if self.eat("then") => self.wait(Frame::IfThen { at, condition: expr }),
+            Frame::IfThen { at, condition } if self.eat("else") => {
+                self.wait(Frame::IfElse { at, condition, yes: expr })
+            }
+            Frame::Form(open) => self.resume_form(open, expr),
+            frame => {
+                let expected = frame.waits_for().unwrap_or("an operator");
+                self.frames.push(frame);
+                self.complain_after_operand(expected, expr);
+                State::Failed
+            }
+        }
+    }
+
+    /// `f (x)` and `x [0]`: what was meant is clear, so it is reported and read as if it were glued. On a new
+    /// line it is rather the start of another equation.
+    fn unglued(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
+        let is_behind = tightness == Tightness::Postfix && (self.sees("(") || self.sees("["));
+        if !is_behind || self.starts_line() {
+            return None;
+        }
+        // `merge c -x (y)`: the minus was reported, and the parenthesis is the next argument.
+        let outside_minus = self.innermost().find(|frame| !matches!(frame, Frame::Unary { .. }));
+        if let Some(Frame::Merge { .. }) = outside_minus {
+            return None;
+        }
+        match self.exprs().kind(expr) {
+            ExprKind::Variable(name) if self.sees("(") => {
+                if is_prefix_of_lustre(self.names.text(name)) {
+                    return None;
+                }
+                let span = self.exprs().span(expr);
+                self.complain_about_blank(span, "a call is written without a blank");
+                Some(self.arguments(Ident { name, span }))
+            }
+            ExprKind::Number(_) | ExprKind::Bool(_) => None,
+            _ if self.sees("[") => {
+                let span = self.exprs().span(expr);
+                self.complain_about_blank(span, "an index is written without a blank");
+                let open = self.advance().span;
+                Some(self.wait(Frame::Index { value: expr, open }))
+            }
+            _ => None,
+        }
+    }
+}

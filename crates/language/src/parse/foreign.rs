@@ -1,0 +1,175 @@
+//! What people write who come from other languages, and what Eddy writes instead.
+//!
+//! The ancestors (Lustre, Scade, Lucid) have `pre`, `->`, `let … tel`, `returns`; C and Python have `&&`,
+//! `%`, `^`. None of these words is reserved: `pre` is a fine name for a stream, so a word is explained only
+//! where it makes no sense as a name. What stands in expressions is explained by [`super::foreign_operands`],
+//! what stands in the place of an equation or a declaration by [`super::foreign_statements`].
+
+use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Confidence, suggest};
+
+use super::frame::Frame;
+use super::{NamedArgument, Parser};
+use crate::tree::{ExprId, ExprKind, Ident, Scalar};
+
+/// The operator that a symbol stands for elsewhere.
+pub(super) fn operator(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "=" => "==",
+        "&&" | "&" => "and",
+        "||" | "|" => "or",
+        "<>" | "!==" | "~=" | "/=" => "!=",
+        "===" => "==",
+        "%" => "mod",
+        _ => return None,
+    })
+}
+
+/// A type that a word stands for elsewhere, or in haste.
+pub(super) fn scalar(word: &str) -> Option<Scalar> {
+    match word {
+        "real" | "float" | "double" | "f32" | "f64" | "float32" | "float64" | "number" => Some(Scalar::Num),
+        "num" => Some(Scalar::Num),
+        "int" => Some(Scalar::Int),
+        "bool" => Some(Scalar::Bool),
+        "integer" | "i32" | "i64" | "int32" | "int64" | "nat" => Some(Scalar::Int),
+        "boolean" | "clock" => Some(Scalar::Bool),
+        _ => {
+            let word = suggest::nearest(word, Scalar::ALL.map(Scalar::word))?;
+            Scalar::ALL.into_iter().find(|scalar| scalar.word() == word)
+        }
+    }
+}
+
+/// Whether a word is an operator of Lustre, which has its operand behind it.
+pub(super) fn is_prefix_of_lustre(word: &str) -> bool {
+    matches!(word, "pre" | "last" | "current")
+}
+
+impl Parser<'_> {
+    /// Reports the next token if it is an operator of another language; it is then read as the one that is
+    /// meant.
+    pub(super) fn complain_about_foreign_operator(&mut self) {
+        let token = self.token();
+        let TokenKind::Symbol(symbol) = token.kind else { return };
+        let Some(meant) = operator(symbol) else { return };
+        let (help, confidence) = match symbol {
+            "=" => ("compare with `==`".to_string(), Confidence::Maybe),
+            _ => (format!("write `{meant}`"), Confidence::Safe),
+        };
+        self.complain_and_guess(&format!("`{meant}`")).edit(help, token.span, meant, confidence);
+    }
+
+    /// The node whose argument would be named, if `left` is a name right at the start of an argument.
+    pub(super) fn names_argument(&self, left: ExprId) -> Option<Ident> {
+        let ExprKind::Variable(_) = self.exprs().kind(left) else { return None };
+        match self.frames.last() {
+            Some(Frame::Arguments { callee, .. }) => Some(*callee),
+            None => self.optimiser,
+            _ => None,
+        }
+    }
+
+    /// `adam(lr = 0.01)`. The order of the inputs is added to the message when all files are read.
+    pub(super) fn complain_about_named_argument(&mut self, callee: Ident) {
+        if self.is_doubtful {
+            return;
+        }
+        let name = self.file.slice(self.previous().span);
+        let found = format!("the name of an argument, `{name}`");
+        let span = self.token().span;
+        let is_optimiser = self.optimiser.is_some() && self.frames.is_empty();
+        self.is_doubtful = true;
+        self.complain_about("a value", &found).help(
+            "arguments have no names and go by position, in the order in which the node declares its inputs",
+        );
+        self.named_arguments.push(NamedArgument { callee, span, is_optimiser });
+    }
+
+    /// `!x` and `~x`.
+    pub(super) fn complain_about_exclamation_mark(&mut self) {
+        let span = self.token().span;
+        self.complain_and_guess("`not`").edit("write `not`", span, "not ", Confidence::Safe);
+    }
+
+    /// The type that was meant by a word that names none, which is reported.
+    pub(super) fn foreign_scalar(&mut self) -> Option<Scalar> {
+        let token = self.token();
+        let meant = if token.kind == TokenKind::Name { scalar(self.text()) } else { None };
+        let complaint = self.complain("`num`, `int` or `bool`");
+        if let Some(meant) = meant {
+            let word = meant.word();
+            complaint.edit(format!("the type is called `{word}`"), token.span, word, Confidence::Maybe);
+        } else {
+            complaint.help("types are `num`, `int` and `bool`, with a shape behind them: `num [3]`");
+        }
+        if token.kind == TokenKind::Name {
+            self.advance();
+        }
+        meant
+    }
+
+    /// `returns` in the place of `->`.
+    pub(super) fn eats_returns(&mut self) -> bool {
+        let span = self.token().span;
+        if !self.sees_word("returns") {
+            return false;
+        }
+        self.complain("`->`").edit("write `->`", span, "->", Confidence::Safe);
+        self.advance();
+        true
+    }
+
+    /// `var x:int; let … tel` around the equations of Lustre, `where` before those of Lucid. Whoever wrote
+    /// `returns` was told already, so it goes without a word if `is_known`.
+    pub(super) fn eats_lustre_block(&mut self, is_known: bool) -> bool {
+        if self.token().kind != TokenKind::Name {
+            return false;
+        }
+        let next = self.peek(1);
+        let (word, help) = match self.text() {
+            "let" if matches!(next, TokenKind::Name | TokenKind::Symbol("(")) => {
+                ("let", "the equations of a node follow its head, without `let` and `tel`")
+            }
+            "where" if next == TokenKind::Name => {
+                ("where", "the equations of a node follow its head, without `where`")
+            }
+            "tel" if !matches!(next, TokenKind::Symbol("=" | ":=" | "==" | "," | ":" | "when")) => {
+                ("tel", "a node ends where the next declaration starts, without `tel`")
+            }
+            "var" if next == TokenKind::Name => {
+                ("var", "locals need no declaration; a type may stand in their equation: `x:num = …;`")
+            }
+            _ => return false,
+        };
+        if self.explained.insert(word) && !is_known {
+            self.complain("an equation").help(help);
+            // Who is told about `let` needs not be told about `tel`.
+            self.explained.insert("tel");
+        }
+        self.advance();
+        if word == "var" {
+            self.skip_declarations();
+        } else if word == "tel" && !self.eat(";") {
+            self.eat(".");
+        }
+        true
+    }
+
+    /// `x, y:int; z:bool;` behind `var`.
+    fn skip_declarations(&mut self) {
+        loop {
+            let is_end =
+                |kind: &TokenKind| matches!(kind, TokenKind::Symbol(";" | "=" | "node") | TokenKind::End);
+            let rest = self.tokens[self.at..].iter().map(|token| token.kind);
+            let length = rest.take_while(|kind| !is_end(kind)).count();
+            let is_declaration = self.peek(length) == TokenKind::Symbol(";");
+            let names_something = self.token().kind == TokenKind::Name
+                && matches!(self.peek(1), TokenKind::Symbol(":" | "," | ";"));
+            if !is_declaration || !names_something {
+                return;
+            }
+            self.at += length + 1;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The forms of expressions that can be open, and how tightly they hold what follows.
+
+use eddy_syntax::Span;
+
+use super::form::OpenForm;
+use crate::tree::{BinaryOp, Direction, ExprId, Ident, Polarity, UnaryOp};
+
+/// A form that is still open: what was read of it, and which of its parts comes next. `base` is where its
+/// items start.
+pub(super) enum Frame {
+    /// `( e, …` waits for `,` or `)`.
+    Paren { open: Span, base: usize },
+    /// `[ e, …` waits for `,` or `]`.
+    List { open: Span, base: usize },
+    /// `f( e, …` waits for `,` or `)`.
+    Arguments { callee: Ident, open: Span, base: usize },
+    /// `e[` waits for `]`.
+    Index { value: ExprId, open: Span },
+    /// `-`, `not` or `post`.
+    Unary { op: UnaryOp, at: Span },
+    /// `e op` has its left operand.
+    Binary { op: BinaryOp, at: Span, left: ExprId },
+    /// `e fby` or `e fby back`.
+    Fby { direction: Direction, at: Span, first: ExprId },
+    /// `e when` or `e when not`.
+    When { polarity: Polarity, at: Span, value: ExprId },
+    /// `merge` waits for three arguments.
+    Merge { at: Span, base: usize },
+    /// `if` waits for `then`.
+    IfCondition { at: Span },
+    /// `if c then` waits for `else`.
+    IfThen { at: Span, condition: ExprId },
+    /// `if c then e else`.
+    IfElse { at: Span, condition: ExprId, yes: ExprId },
+    /// A form of functions.
+    Form(Box<OpenForm>),
+}
+
+/// How tightly operators hold their operands, loosest first. `when`, `merge` and indices are tighter than all
+/// of them and are handled as soon as an operand is read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binding {
+    /// `else` takes whole expressions, and so does `fby` on its right.
+    Expr,
+    With,
+    Or,
+    And,
+    Compare,
+    Sum,
+    Product,
+    Unary,
+}
+
+/// An infix operator.
+#[derive(Clone, Copy)]
+pub(super) enum Operator {
+    Binary(BinaryOp),
+    Fby,
+    /// `with [`, in functions.
+    With,
+}
+
+impl Operator {
+    pub fn from_symbol(symbol: &str) -> Option<Operator> {
+        match symbol {
+            "fby" => Some(Operator::Fby),
+            _ => BinaryOp::from_symbol(symbol).map(Operator::Binary),
+        }
+    }
+
+    pub fn binding(self) -> Binding {
+        match self {
+            Operator::Fby => Binding::Expr,
+            Operator::With => Binding::With,
+            Operator::Binary(op) => binding(op),
+        }
+    }
+}
+
+fn binding(op: BinaryOp) -> Binding {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => Binding::Sum,
+        BinaryOp::Mul | BinaryOp::Divide | BinaryOp::IntDivide | BinaryOp::Mod => Binding::Product,
+        BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual
+        | BinaryOp::Equal
+        | BinaryOp::NotEqual => Binding::Compare,
+        BinaryOp::And => Binding::And,
+        BinaryOp::Or => Binding::Or,
+    }
+}
+
+impl Frame {
+    /// How tightly it holds the operand on its right; `None` for forms that wait for a word or a bracket.
+    pub fn binding(&self) -> Option<Binding> {
+        match self {
+            Frame::Unary { .. } => Some(Binding::Unary),
+            Frame::Binary { op, .. } => Some(binding(*op)),
+            Frame::Fby { .. } | Frame::IfElse { .. } => Some(Binding::Expr),
+            Frame::Form(open) => open.waits.binding(),
+            _ => None,
+        }
+    }
+
+    /// The loosest operator that its next part may have outside of parentheses.
+    pub fn loosest(&self) -> Binding {
+        match self {
+            Frame::Form(open) => open.waits.loosest(),
+            _ => Binding::Expr,
+        }
+    }
+
+    /// Whether its next part is a whole expression, which may be an `if`, and not a mere operand.
+    pub fn takes_expression(&self) -> bool {
+        match self {
+            Frame::Unary { .. } | Frame::Binary { .. } | Frame::When { .. } | Frame::Merge { .. } => false,
+            Frame::Paren { .. }
+            | Frame::List { .. }
+            | Frame::Arguments { .. }
+            | Frame::Index { .. }
+            | Frame::Fby { .. }
+            | Frame::IfCondition { .. }
+            | Frame::IfThen { .. }
+            | Frame::IfElse { .. } => true,
+            Frame::Form(open) => open.waits.loosest() == Binding::Expr,
+        }
+    }
+
+    /// What it waits for after its part, as words for a message.
+    pub fn waits_for(&self) -> Option<&'static str> {
+        match self {
+            Frame::Paren { .. } | Frame::Arguments { .. } => Some("`,` or `)`"),
+            Frame::List { .. } => Some("`,` or `]`"),
+            Frame::Index { .. } => Some("`]`"),
+            Frame::IfCondition { .. } => Some("`then`"),
+            Frame::IfThen { .. } => Some("`else`"),
+            Frame::Form(open) => open.waits_for(),
+            _ => None,
+        }
+    }
+
+    /// Where it was opened, if it waits for something, and what to say there.
+    pub fn opening(&self) -> Option<(Span, &'static str)> {
+        match *self {
+            Frame::Paren { open, .. } => Some((open, "this parenthesis is open")),
+            Frame::Arguments { callee, open, .. } => {
+                Some((callee.span.to(open), "the arguments of this call are open"))
+            }
+            Frame::List { open, .. } | Frame::Index { open, .. } => Some((open, "this bracket is open")),
+            Frame::IfCondition { at } => Some((at, "this `if` waits for its `then`")),
+            Frame::IfThen { at, .. } => Some((at, "this `if` waits for its `else`")),
+            Frame::Form(ref open) => open.opening(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Files, imports and training declarations.
+
+use eddy_syntax::lex::{QUOTE, TokenKind};
+use eddy_syntax::{Confidence, Span, suggest};
+
+use super::Parser;
+use super::recover::{Place, shortened};
+use crate::tree::{Ident, Import, Imported, Item, Train};
+
+impl Parser<'_> {
+    /// `program`.
+    pub(super) fn file(&mut self) {
+        loop {
+            if self.token().kind == TokenKind::End {
+                return;
+            }
+            if !self.begins_item() {
+                self.complain_about_item();
+                continue;
+            }
+            match self.text() {
+                "run" => self.run(),
+                "train" => self.train(),
+                "import" => self.import(),
+                "fn" => self.function(),
+                "const" => self.constant(),
+                "type" => self.type_definition(),
+                "eval" => self.eval(),
+                _ => self.node(),
+            }
+        }
+    }
+
+    /// `import name, other from "path";` or `import "path";`.
+    fn import(&mut self) {
+        if !self.program.items.is_empty() && self.explained.insert("import") {
+            self.complain("`node`, `fn`, `run` or `train`").help("imports stand at the top of the file");
+        }
+        let start = self.advance().span;
+        let head = self.at;
+        if let Some((what, path_span)) = self.import_head() {
+            let path = self.file.slice(path_span).trim_matches('"').to_string();
+            self.end_of_declaration("an import");
+            self.program.imports.push(Import { what, path, path_span, span: self.since(start) });
+        } else {
+            self.poison_since(head);
+            self.skip_declaration();
+        }
+    }
+
+    fn import_head(&mut self) -> Option<(Imported, Span)> {
+        if self.token().kind == TokenKind::String {
+            return Some((Imported::All, self.path()?));
+        }
+        let mut names = Vec::new();
+        loop {
+            names.push(self.ident("the name of what is imported, or a path in quotes")?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        if !self.eat_word("from") {
+            let is_library = self.sees(":") && self.peek(1) == TokenKind::Name;
+            let file = shortened(self.file.slice(self.tokens[(self.at + 1).min(self.tokens.len() - 1)].span));
+            let name = names.first().map_or("", |ident| self.names.text(ident.name)).to_string();
+            let help = match self.text() {
+                _ if is_library => format!("a path stands in quotes: `import \"{name}:{file}\";`"),
+                "as" => "an import has no `as`: a node keeps its name, `import f, g from \"FILE.eddy\";`"
+                    .to_string(),
+                _ => "an import is written `import f, g from \"FILE.eddy\";`, or from the library \
+                      `import dense from \"eddy:layers\";`; functions such as `exp` need none"
+                    .to_string(),
+            };
+            self.complain("`,` or `from`").help(help);
+            if self.token().kind != TokenKind::String {
+                return None;
+            }
+        }
+        Some((Imported::Names(names), self.path()?))
+    }
+
+    /// A string with both quotes.
+    fn path(&mut self) -> Option<Span> {
+        let token = self.token();
+        if token.kind != TokenKind::String {
+            let shown = shortened(self.text());
+            let file = self.tokens[(self.at + 2).min(self.tokens.len() - 1)];
+            let is_library = self.peek(1) == TokenKind::Symbol(":") && file.kind == TokenKind::Name;
+            let library = shortened(self.file.slice(file.span));
+            let complaint = self.complain("a path in quotes");
+            if token.kind == TokenKind::Name && is_library {
+                complaint.help(format!("write `\"{shown}:{library}\"`"));
+            } else if token.kind == TokenKind::Name {
+                complaint.help(format!("write `\"{shown}.eddy\"`"));
+            }
+            return None;
+        }
+        let text = self.text();
+        if text.len() < 2 || !text.ends_with(QUOTE) {
+            self.complain("a path with `\"` at its end");
+            self.advance();
+            return None;
+        }
+        self.advance();
+        Some(token.span)
+    }
+
+    /// `train N as M loss L optim O(args) [segment [mean]] [truncate];`.
+    fn train(&mut self) {
+        let start = self.advance().span;
+        let head = self.at;
+        if let Some(mut train) = self.train_head(start) {
+            self.end_of_declaration("a training declaration");
+            train.span = self.since(start);
+            self.program.items.push(Item::Train(train));
+        } else {
+            self.poison_since(head);
+            self.skip_declaration();
+        }
+    }
+
+    fn train_head(&mut self, start: Span) -> Option<Train> {
+        let node = self.ident("the name of the node to train")?;
+        let ident = self.train_part("as", "the name of the node that trains it")?;
+        let loss = self.train_part("loss", "the name of the loss")?;
+        let optimiser = self.train_part("optim", "the name of the optimiser")?;
+        let open = self.token().span;
+        if !self.eat("(") {
+            let name = self.names.text(optimiser.name).to_string();
+            self.complain("`(`").help(format!("the optimiser is given its constants: `optim {name}(0.1)`"));
+            return None;
+        }
+        self.optimiser = Some(optimiser);
+        let arguments = self.expressions(")");
+        self.optimiser = None;
+        let arguments = arguments?;
+        if !self.eat(")") {
+            self.complain("`,` or `)`").cause(open, "this parenthesis is open");
+            return None;
+        }
+        let arguments = self.program.exprs.list(arguments);
+        let segment = self.flag("segment");
+        let mean = if segment.is_some() { self.flag("mean") } else { None };
+        let truncate = self.flag("truncate");
+        let span = self.since(start);
+        Some(Train { at: start, node, ident, loss, optimiser, arguments, segment, mean, truncate, span })
+    }
+
+    fn train_part(&mut self, word: &'static str, what: &str) -> Option<Ident> {
+        if !self.eat_word(word) {
+            let meant = if self.token().kind == TokenKind::Name && self.peek(1) == TokenKind::Name {
+                suggest::nearest(self.text(), [word])
+            } else {
+                None
+            };
+            let help = match meant {
+                Some(word) => format!("did you mean `{word}`?"),
+                None => "it is written `train N as M loss L optim O(…);`".to_string(),
+            };
+            self.complain(&format!("`{word}`")).help(help);
+            meant?;
+            self.advance();
+        }
+        self.ident(what)
+    }
+
+    fn flag(&mut self, word: &str) -> Option<Span> {
+        let span = self.token().span;
+        self.eat_word(word).then_some(span)
+    }
+
+    /// The `;` of a declaration.
+    fn end_of_declaration(&mut self, what: &str) {
+        if self.eat(";") {
+            return;
+        }
+        let after = self.previous().span.after();
+        let is_next = self.begins_item() || self.token().kind == TokenKind::End;
+        let is_segment = self.sees_word("segment");
+        let is_mean = self.sees_word("mean");
+        let complaint = self.complain("`;`");
+        if is_next {
+            complaint.edit(format!("{what} ends with `;`"), after, ";", Confidence::Maybe);
+            return;
+        }
+        if is_segment {
+            complaint.help("`segment` stands before `truncate`");
+        } else if is_mean {
+            complaint.help(
+                "`mean` stands behind `segment`: the gradient of a sequence is then the mean over its rows",
+            );
+        }
+        self.skip_declaration();
+    }
+
+    /// Skips to after the next `;`, or to the next declaration.
+    fn skip_declaration(&mut self) {
+        self.skip(Place::Node);
+    }
+}

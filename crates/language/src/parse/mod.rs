@@ -1,0 +1,322 @@
+//! From text to tree (section 1), without recursion and without giving up.
+//!
+//! Declarations, equations and rows follow each other, so they are read by plain functions. Only expressions
+//! nest, and these are read by a pushdown machine: it either *wants an operand* or *has an operand* and looks
+//! at what follows. Forms that are still open (a parenthesis, the left side of a `+`, a `merge` waiting for
+//! its arguments) are [`Frame`]s on a stack of its own, so that an expression nested a million deep parses
+//! like any other:
+//!
+//! ```text
+//! 1 + (2 * x        frames: [1 + _] [( _]       has: 2, sees `*`: pushes [2 * _], wants an operand
+//! ```
+//!
+//! * [`item`], [`node`], [`run`] and [`function`] read declarations.
+//! * [`operand`] reads what an operand can start with, and pushes the frame that it opens; [`after`] decides
+//!   what follows an operand: a tighter operator opens a frame, a looser one closes the frames above it,
+//!   anything else must be what the innermost open form waits for.
+//! * [`form`] reads what only functions have, [`stream_form`] what nodes have of that; [`binders`] tells `[i
+//!   < n: e]` from a list.
+//! * [`recover`] says what was expected and finds the place to go on: the end of the equation or row. So
+//!   mistakes in two equations get two messages, and a mistake gets one. [`foreign`], [`foreign_operands`]
+//!   and [`foreign_statements`] know what other languages write. Where it is clear what was meant (`f (x)`,
+//!   `a && b`), the message is given and parsing goes on as if it had been written.
+//! * [`first_value`] warns of `x + 0.0 fby y`.
+//! * [`doc`] finds the comment that documents a node.
+//!
+//! **Gluing.** A `(` is a call exactly when it touches the name on its left, a `[` an index exactly when it
+//! touches its left token. So `merge c (x) (y)` has three arguments, `merge c(x) (y) z` too, and `f (x)` is a
+//! mistake.
+
+mod after;
+mod binders;
+mod doc;
+mod first_value;
+mod foreign;
+mod foreign_operands;
+mod foreign_statements;
+mod form;
+mod frame;
+mod function;
+mod item;
+mod lexical;
+mod lexicon;
+mod node;
+mod number;
+mod operand;
+mod recover;
+mod run;
+mod stream_form;
+
+use eddy_syntax::lex::{Comment, Lexed, Token, TokenKind, lex};
+use eddy_syntax::{Diagnostic, Diagnostics, SourceFile, Span};
+use rustc_hash::FxHashSet;
+
+use crate::names::{Name, Names};
+use crate::tree::{Cells, ExprId, ExprKind, Exprs, Ident, Program};
+use frame::Frame;
+
+pub use lexicon::LEXICON;
+
+/// What parsing gives: a tree, whatever the text, and what was wrong with it.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The tree; what could not be read is [`ExprKind::Error`], or missing.
+    pub program: Program,
+    /// The names in it.
+    pub names: Names,
+    /// The tokens, for the formatter.
+    pub tokens: Vec<Token>,
+    /// The comments, for the formatter.
+    pub comments: Vec<Comment>,
+    /// Names that stand where something could not be read, perhaps their definition: their uses are no
+    /// mistakes.
+    pub poisoned: FxHashSet<Name>,
+    /// The mistakes, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What looks wrong and is accepted; empty where there are mistakes.
+    pub warnings: Vec<Diagnostic>,
+    /// The arguments that are given by name, which is among the mistakes.
+    pub named_arguments: Vec<NamedArgument>,
+}
+
+/// `lr = 0.01` among the arguments of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedArgument {
+    /// What is called.
+    pub callee: Ident,
+    /// The place of the message.
+    pub span: Span,
+    /// Whether it is the optimiser of a `train`, which gets its first inputs from there.
+    pub is_optimiser: bool,
+}
+
+/// Parses a file.
+///
+/// ```
+/// use eddy_syntax::SourceFile;
+/// let file = SourceFile::new("f.eddy", "node f(x)->(o, p) o = x +; p = (x;");
+/// assert_eq!(eddy_language::parse::parse(&file).diagnostics.len(), 2, "two mistakes, two messages");
+/// ```
+pub fn parse(file: &SourceFile) -> Parsed {
+    let Lexed { mut tokens, comments, errors } = lex(file, &LEXICON);
+    let mut diagnostics: Diagnostics = errors.iter().map(|error| lexical::diagnostic(file, *error)).collect();
+    diagnostics.extend(lexical::drop_foreign_comments(file, &mut tokens));
+    let mut parser = Parser {
+        file,
+        tokens: &tokens,
+        comments: &comments,
+        at: 0,
+        frames: Vec::new(),
+        items: Vec::new(),
+        closing: binders::matching(&tokens),
+        grammar: Grammar::Streams,
+        program: Program::default(),
+        names: Names::default(),
+        unreadable: errors.iter().map(|error| error.span().start).collect(),
+        diagnostics,
+        last_complaint: None,
+        is_doubtful: false,
+        misused: FxHashSet::default(),
+        explained: FxHashSet::default(),
+        named_arguments: Vec::new(),
+        optimiser: None,
+        poisoned: FxHashSet::default(),
+    };
+    parser.file();
+    let Parser { program, names, poisoned, diagnostics, named_arguments, .. } = parser;
+    let diagnostics = diagnostics.into_sorted();
+    let warnings =
+        if diagnostics.is_empty() { first_value::warnings(file, &program, &names) } else { Vec::new() };
+    Parsed { program, names, tokens, comments, poisoned, diagnostics, warnings, named_arguments }
+}
+
+/// Whether the machine looks for an operand, has one, has the whole expression, or found a mistake.
+enum State {
+    Operand,
+    Have(ExprId, Tightness),
+    Done(ExprId),
+    Failed,
+}
+
+/// Whose expressions are being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grammar {
+    /// Those of nodes.
+    Streams,
+    /// Those of `fn`, `const` and `eval`.
+    Functions,
+    /// Those of sizes in written types.
+    Sizes,
+}
+
+/// What may follow an operand directly: an index only after a `Postfix`, `when` after a `Postfix` or
+/// `Sampled`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tightness {
+    Postfix,
+    Sampled,
+    Loose,
+}
+
+struct Parser<'a> {
+    file: &'a SourceFile,
+    tokens: &'a [Token],
+    comments: &'a [Comment],
+    at: usize,
+    /// The open forms of the expression that is being read.
+    frames: Vec<Frame>,
+    /// The items that these forms have so far; each form knows where its own start.
+    items: Vec<ExprId>,
+    /// For each opening bracket, the token that closes it.
+    closing: Vec<u32>,
+    grammar: Grammar,
+    program: Program,
+    names: Names,
+    diagnostics: Diagnostics,
+    /// Where the lexer could not read, in order.
+    unreadable: Vec<u32>,
+    /// The token of the last complaint: the same place is not reported twice.
+    last_complaint: Option<usize>,
+    /// Whether the expression is read as it was probably meant, which was reported. What does not fit into
+    /// that reading later on is probably the same mistake.
+    is_doubtful: bool,
+    /// The reserved words that were used, and reported, as names: their later uses are not.
+    misused: FxHashSet<&'static str>,
+    /// The words of other languages that were explained: once is enough.
+    explained: FxHashSet<&'static str>,
+    named_arguments: Vec<NamedArgument>,
+    /// The optimiser whose arguments are being read.
+    optimiser: Option<Ident>,
+    poisoned: FxHashSet<Name>,
+}
+
+impl<'a> Parser<'a> {
+    /// `expr`: up to the first token that cannot belong to it; `None` after a mistake that was reported.
+    fn expression(&mut self) -> Option<ExprId> {
+        debug_assert!(self.frames.is_empty() && self.items.is_empty(), "expressions do not nest here");
+        self.is_doubtful = false;
+        let mut state = State::Operand;
+        loop {
+            state = match state {
+                State::Operand => self.operand(),
+                State::Have(expr, tightness) => self.after(expr, tightness),
+                State::Done(expr) => return Some(expr),
+                State::Failed => {
+                    self.frames.clear();
+                    self.items.clear();
+                    return None;
+                }
+            };
+        }
+    }
+
+    /// `[expr {"," expr}]` up to `close`, which is not read; `None` after a mistake that was reported.
+    fn expressions(&mut self, close: &'static str) -> Option<Vec<ExprId>> {
+        let mut exprs = Vec::new();
+        if self.sees(close) {
+            return Some(exprs);
+        }
+        loop {
+            exprs.push(self.expression()?);
+            if !self.eat(",") {
+                return Some(exprs);
+            }
+        }
+    }
+
+    fn token(&self) -> Token {
+        self.tokens[self.at]
+    }
+
+    fn peek(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::End, |token| token.kind)
+    }
+
+    fn sees(&self, symbol: &'static str) -> bool {
+        self.token().kind == TokenKind::Symbol(symbol)
+    }
+
+    /// Whether the next token is this name, which means something in this place only.
+    fn sees_word(&self, word: &str) -> bool {
+        self.token().kind == TokenKind::Name && self.text() == word
+    }
+
+    /// The text of the next token.
+    fn text(&self) -> &'a str {
+        self.file.slice(self.token().span)
+    }
+
+    /// The token just read; the first one if none was.
+    fn previous(&self) -> Token {
+        self.tokens[self.at.saturating_sub(1)]
+    }
+
+    fn advance(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != TokenKind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, symbol: &'static str) -> bool {
+        let seen = self.sees(symbol);
+        if seen {
+            self.advance();
+        }
+        seen
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let seen = self.sees_word(word);
+        if seen {
+            self.advance();
+        }
+        seen
+    }
+
+    /// Whether the next token touches the one before it.
+    fn is_glued(&self) -> bool {
+        self.at > 0 && self.previous().span.end == self.token().span.start
+    }
+
+    /// Whether the next token is the first one on its line.
+    fn starts_line(&self) -> bool {
+        let before = if self.at == 0 { self.file.base() } else { self.previous().span.end };
+        self.at == 0 || self.file.slice(Span::new(before, self.token().span.start)).contains('\n')
+    }
+
+    fn intern(&mut self, span: Span) -> Name {
+        self.names.intern(self.file.slice(span))
+    }
+
+    /// From this token to the one just read.
+    fn since(&self, start: Span) -> Span {
+        let end = self.previous().span;
+        if start.start < end.end { start.to(end) } else { start }
+    }
+
+    fn push(&mut self, kind: ExprKind, start: Span, at: Span) -> ExprId {
+        let span = self.since(start);
+        self.program.exprs.push(kind, span, at)
+    }
+
+    /// Stands for an expression that was not found here.
+    fn error_expr(&mut self) -> ExprId {
+        let span = self.token().span.before();
+        self.program.exprs.push(ExprKind::Error, span, span)
+    }
+
+    fn exprs(&self) -> &Exprs {
+        &self.program.exprs
+    }
+
+    fn cells(&mut self) -> &mut Cells {
+        &mut self.program.cells
+    }
+
+    fn ident_here(&mut self) -> Ident {
+        let span = self.advance().span;
+        Ident { name: self.intern(span), span }
+    }
+}

@@ -1,0 +1,427 @@
+//! Finds the symbols that functions, constants, types and evaluations name.
+//!
+//! Names are looked up as lowering does: those that are bound around first, then those of the file, then
+//! those of the operation table. Fields of records have one symbol per label: records are structural.
+
+use eddy_syntax::Span;
+use rustc_hash::FxHashMap;
+
+use super::names::{Collector, blank_symbol};
+use super::operators::operator;
+use super::{Purpose, Symbol, SymbolId, SymbolKind};
+use crate::functions::calls::function_named;
+use crate::functions::{Code, operators};
+use crate::names::Name;
+use crate::program::{ConstantId, Entity, FunctionId, Module, TypeDefId};
+use crate::tree::{
+    self, Case, Control, Definition, ExprId, ExprKind, Form, Ident, Param, PatternId, PatternKind, TypeId,
+    TypeKind,
+};
+
+/// The symbols of what functions are made of.
+#[derive(Default)]
+pub(super) struct FunctionSymbols {
+    pub entities: FxHashMap<Entity, SymbolId>,
+    pub fields: FxHashMap<String, SymbolId>,
+    /// The types of names that are bound, by where they are bound.
+    pub types: FxHashMap<Span, String>,
+}
+
+/// What is still to be visited, the next last.
+enum Step {
+    Expr(ExprId),
+    Type(TypeId),
+    Pattern(PatternId),
+    Bind(Ident),
+    /// Names that were bound since go out of scope.
+    Leave(usize),
+}
+
+impl<'a> Collector<'a> {
+    /// Declares functions, constants, types and enumerators of all files.
+    pub(super) fn declare_entities(&mut self) {
+        let program = self.program;
+        for id in (0..program.functions.len()).map(FunctionId::new) {
+            let (module, tree) = program.function(id);
+            self.entity(module, tree.ident, Entity::Function(id), tree.doc.clone());
+        }
+        for id in (0..program.constants.len()).map(ConstantId::new) {
+            let (module, tree) = program.constant(id);
+            self.entity(module, tree.ident, Entity::Constant(id), tree.doc.clone());
+        }
+        for id in (0..program.types.len()).map(TypeDefId::new) {
+            let (module, tree) = program.type_def(id);
+            self.entity(module, tree.ident, Entity::Type(id), tree.doc.clone());
+            match &tree.definition {
+                Definition::Enumeration(cases, _) => {
+                    for (number, case) in (0..).zip(cases) {
+                        self.entity(module, *case, Entity::Enumerator(id, number), None);
+                    }
+                }
+                Definition::Alias(ty) => {
+                    if let TypeKind::Record(fields) = program.modules[module].tree.written.ty(*ty) {
+                        for (label, _) in fields {
+                            self.field_symbol(module, *label, true);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn entity(&mut self, module: usize, ident: Ident, entity: Entity, doc: Option<String>) {
+        let file = &self.program.modules[module];
+        let symbol = self.declare(Symbol {
+            name: file.names.text(ident.name).to_string(),
+            definition: Some(ident.span),
+            doc,
+            is_library: file.is_library,
+            ty: self.functions.types.get(&ident.span).cloned(),
+            ..blank_symbol(SymbolKind::Entity(entity))
+        });
+        self.functions.entities.insert(entity, symbol);
+        self.name(symbol, ident.span, Purpose::Definition);
+    }
+
+    /// The symbol of a label; a declared type defines it.
+    fn field_symbol(&mut self, module: usize, label: Ident, is_definition: bool) -> SymbolId {
+        let name = self.program.modules[module].names.text(label.name).to_string();
+        if let Some(symbol) = self.functions.fields.get(&name) {
+            return *symbol;
+        }
+        let definition = is_definition.then_some(label.span);
+        let symbol =
+            self.declare(Symbol { name: name.clone(), definition, ..blank_symbol(SymbolKind::Field) });
+        self.functions.fields.insert(name, symbol);
+        symbol
+    }
+
+    /// Adds an occurrence of the name of an expression of a function that could not be parsed, without its
+    /// parts.
+    pub(super) fn orphan(&mut self, module: usize, expr: ExprId) {
+        let file = &self.program.modules[module];
+        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        walk.named(expr);
+    }
+
+    /// Adds an occurrence of a function, a constant, a type or an enumerator in a node.
+    pub(super) fn entity_name(&mut self, module: usize, ident: Ident) {
+        let file = &self.program.modules[module];
+        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        walk.global(ident);
+    }
+
+    /// Adds an occurrence of a field of a record in a node.
+    pub(super) fn field_name(&mut self, module: usize, label: Ident) {
+        let file = &self.program.modules[module];
+        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        walk.field(label);
+    }
+
+    /// Adds occurrences of the fields and enumerators of a form in a node, without its parts.
+    pub(super) fn form_names(&mut self, module: usize, form: &Form) {
+        match form {
+            Form::Field(label) => self.field_name(module, *label),
+            Form::Record(labels) | Form::RecordUpdate(labels) => {
+                for label in labels {
+                    self.field_name(module, *label);
+                }
+            }
+            Form::Match(cases) => {
+                for case in cases {
+                    if let Case::Enumerator(ident) = case {
+                        self.entity_name(module, *ident);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Visits a function, a constant, a type or an evaluation.
+    pub(super) fn function_item(&mut self, module: usize, item: &'a tree::Item) {
+        let file = &self.program.modules[module];
+        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        match item {
+            tree::Item::Function(function) => {
+                function.sizes.iter().for_each(|size| walk.bind(*size));
+                let steps = of_params(&function.params, function.result);
+                walk.then(steps);
+                walk.finish();
+                walk.then(vec![Step::Expr(function.body)]);
+            }
+            tree::Item::Constant(constant) => {
+                let annotation = constant.annotation.map(Step::Type);
+                walk.then(annotation.into_iter().chain([Step::Expr(constant.value)]).collect());
+            }
+            tree::Item::Type(definition) => {
+                definition.sizes.iter().for_each(|size| walk.bind(*size));
+                if let Definition::Alias(ty) = definition.definition {
+                    walk.then(vec![Step::Type(ty)]);
+                }
+            }
+            tree::Item::Eval(eval) => walk.then(vec![Step::Expr(eval.value)]),
+            tree::Item::Node(_) | tree::Item::Run(_) | tree::Item::Train(_) => {}
+        }
+        walk.finish();
+    }
+}
+
+struct Walk<'a, 'c> {
+    collector: &'c mut Collector<'a>,
+    file: &'a Module,
+    module: usize,
+    env: Vec<(Name, SymbolId)>,
+    steps: Vec<Step>,
+}
+
+impl Walk<'_, '_> {
+    fn then(&mut self, steps: Vec<Step>) {
+        self.steps.extend(steps.into_iter().rev());
+    }
+
+    fn finish(&mut self) {
+        while let Some(step) = self.steps.pop() {
+            match step {
+                Step::Expr(expr) => self.expr(expr),
+                Step::Type(ty) => self.ty(ty),
+                Step::Pattern(pattern) => self.pattern(pattern),
+                Step::Bind(ident) => self.bind(ident),
+                Step::Leave(n_names) => self.env.truncate(n_names),
+            }
+        }
+    }
+
+    fn bind(&mut self, ident: Ident) {
+        let symbol = self.collector.declare(Symbol {
+            name: self.file.names.text(ident.name).to_string(),
+            definition: Some(ident.span),
+            is_library: self.file.is_library,
+            ty: self.collector.functions.types.get(&ident.span).cloned(),
+            ..blank_symbol(SymbolKind::Local)
+        });
+        self.collector.name(symbol, ident.span, Purpose::Definition);
+        self.env.push((ident.name, symbol));
+    }
+
+    fn pattern(&mut self, pattern: PatternId) {
+        let written = &self.file.tree.written;
+        match written.pattern(pattern) {
+            PatternKind::Discard => {}
+            PatternKind::Name(ident) => self.bind(*ident),
+            PatternKind::Tuple(parts) => self.then(parts.iter().map(|part| Step::Pattern(*part)).collect()),
+            PatternKind::Record(fields) => {
+                let mut steps = Vec::new();
+                for (label, inner) in fields {
+                    match inner {
+                        Some(inner) => {
+                            self.field(*label);
+                            steps.push(Step::Pattern(*inner));
+                        }
+                        None => steps.push(Step::Bind(*label)),
+                    }
+                }
+                self.then(steps);
+            }
+        }
+    }
+
+    fn field(&mut self, label: Ident) {
+        let symbol = self.collector.field_symbol(self.module, label, false);
+        let is_definition = self.collector.symbols[symbol.index()].definition == Some(label.span);
+        let purpose = if is_definition { Purpose::Definition } else { Purpose::Use };
+        self.collector.name(symbol, label.span, purpose);
+    }
+
+    fn ty(&mut self, ty: TypeId) {
+        let tree = &self.file.tree;
+        let mut steps = Vec::new();
+        let sizes = |list: Option<tree::ExprList>| {
+            let sizes = list.map_or(&[][..], |list| tree.exprs.items(list));
+            sizes.iter().map(|size| Step::Expr(*size)).collect::<Vec<_>>()
+        };
+        match tree.written.ty(ty) {
+            TypeKind::Error => {}
+            TypeKind::Scalar(_, dims) => steps.extend(sizes(*dims)),
+            TypeKind::Named(ident, dims) => {
+                self.global(*ident);
+                steps.extend(sizes(*dims));
+            }
+            TypeKind::Tuple(parts) => steps.extend(parts.iter().map(|part| Step::Type(*part))),
+            TypeKind::Function(params, result) => {
+                steps.extend(params.iter().chain([result]).map(|part| Step::Type(*part)));
+            }
+            TypeKind::Record(fields) => {
+                for (label, ty) in fields {
+                    self.field(*label);
+                    steps.push(Step::Type(*ty));
+                }
+            }
+        }
+        self.then(steps);
+    }
+
+    fn expr(&mut self, expr: ExprId) {
+        let exprs = &self.file.tree.exprs;
+        self.collector.visited[self.module][expr.index()] = true;
+        let span = exprs.at(expr);
+        match exprs.kind(expr) {
+            ExprKind::Form(form, parts) => self.form(exprs.form(form), exprs.items(parts), span),
+            _ => {
+                self.named(expr);
+                self.then(exprs.children(expr).map(Step::Expr).collect());
+            }
+        }
+    }
+
+    /// The name or the operator of an expression.
+    fn named(&mut self, expr: ExprId) {
+        let exprs = &self.file.tree.exprs;
+        let (kind, span) = (exprs.kind(expr), exprs.at(expr));
+        if let ExprKind::Variable(name) | ExprKind::Call(name, _) = kind {
+            self.used(Ident { name, span });
+        } else if let Some((name, doc)) = operator(kind) {
+            self.collector.operation((SymbolKind::Operator, name, doc), span);
+        }
+    }
+
+    /// A name in an expression.
+    fn used(&mut self, ident: Ident) {
+        if let Some((_, symbol)) = self.env.iter().rev().find(|(name, _)| *name == ident.name) {
+            self.collector.name(*symbol, ident.span, Purpose::Use);
+        } else {
+            self.global(ident);
+        }
+    }
+
+    /// A name that is bound nowhere around.
+    fn global(&mut self, ident: Ident) {
+        let text = self.file.names.text(ident.name);
+        if let Some(entity) = self.file.entities.get(text) {
+            let symbol = self.collector.functions.entities[entity];
+            self.collector.name(symbol, ident.span, Purpose::Use);
+            return;
+        }
+        let operation = |collector: &mut Collector<'_>, name, doc| {
+            collector.operation((SymbolKind::Function, name, doc), ident.span);
+        };
+        match function_named(self.collector.program, self.module, text) {
+            Some(Code::Declared(id, _)) => {
+                let symbol = self.collector.functions.entities[&Entity::Function(id)];
+                self.collector.name(symbol, ident.span, Purpose::Use).is_derived = true;
+            }
+            Some(Code::Builtin(name)) => match eddy_tensor::builtin(name) {
+                Some(builtin) => operation(self.collector, name, builtin.doc()),
+                None => operation(self.collector, name, operators::own(name)),
+            },
+            _ => {
+                if let Some((name, doc)) = operators::derivative(text) {
+                    operation(self.collector, name, doc);
+                } else if let Some(initialiser) = eddy_tensor::initialiser(text) {
+                    operation(self.collector, initialiser.name(), initialiser.doc());
+                }
+            }
+        }
+    }
+
+    fn form(&mut self, form: &Form, parts: &[ExprId], span: Span) {
+        let leave = Step::Leave(self.env.len());
+        let all = |parts: &[ExprId]| parts.iter().map(|part| Step::Expr(*part)).collect::<Vec<_>>();
+        let steps = match form {
+            Form::Let { pattern, annotation } => {
+                let mut steps = vec![Step::Expr(parts[0])];
+                steps.extend(annotation.map(Step::Type));
+                steps.extend([Step::Pattern(*pattern), Step::Expr(parts[1]), leave]);
+                steps
+            }
+            Form::LetFunction { ident, params, result } => {
+                self.bind(*ident);
+                let mut steps = of_params(params, *result);
+                steps.extend([
+                    Step::Expr(parts[0]),
+                    Step::Leave(self.env.len()),
+                    Step::Expr(parts[1]),
+                    leave,
+                ]);
+                steps
+            }
+            Form::Lambda { params } => {
+                let mut steps = Vec::new();
+                for param in params {
+                    steps.extend(param.annotation.map(Step::Type));
+                    steps.push(Step::Pattern(param.pattern));
+                }
+                steps.extend([Step::Expr(parts[0]), leave]);
+                steps
+            }
+            Form::Loop { state, control, .. } => {
+                let mut steps = vec![Step::Expr(parts[0])];
+                match control {
+                    Control::For(binders) => {
+                        let rest = binder_steps(binders, &parts[1..], Some(*state));
+                        steps.extend(rest);
+                    }
+                    Control::While => steps.extend([Step::Pattern(*state), Step::Expr(parts[1])]),
+                }
+                steps.extend([Step::Expr(parts[parts.len() - 1]), leave]);
+                steps
+            }
+            Form::Comprehension(binders) => {
+                let mut steps = binder_steps(binders, parts, None);
+                steps.extend([Step::Expr(parts[parts.len() - 1]), leave]);
+                steps
+            }
+            Form::Reduction { kind, binders } => {
+                let doc = operators::reduction(*kind);
+                self.collector.operation((SymbolKind::Function, kind.word(), doc), span);
+                let mut steps = binder_steps(binders, parts, None);
+                steps.extend([Step::Expr(parts[parts.len() - 1]), leave]);
+                steps
+            }
+            Form::Record(labels) | Form::RecordUpdate(labels) => {
+                for label in labels {
+                    self.field(*label);
+                }
+                all(parts)
+            }
+            Form::Field(label) => {
+                self.field(*label);
+                all(parts)
+            }
+            Form::Match(cases) => {
+                for case in cases {
+                    if let Case::Enumerator(ident) = case {
+                        self.global(*ident);
+                    }
+                }
+                all(parts)
+            }
+            Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } => all(parts),
+        };
+        self.then(steps);
+    }
+}
+
+/// Bounds and names of binders, in order; then the state, which bounds do not see, and the filter.
+fn binder_steps(binders: &tree::Binders, parts: &[ExprId], state: Option<PatternId>) -> Vec<Step> {
+    let (mut steps, mut at) = (Vec::new(), 0);
+    for binder in &binders.binders {
+        for _ in 0..=usize::from(binder.has_lower) {
+            steps.push(Step::Expr(parts[at]));
+            at += 1;
+        }
+        steps.push(Step::Bind(binder.ident));
+    }
+    steps.extend(state.map(Step::Pattern));
+    if binders.has_filter {
+        steps.push(Step::Expr(parts[at]));
+    }
+    steps
+}
+
+/// The names of parameters, then their types, which see int parameters.
+fn of_params(params: &[Param], result: Option<TypeId>) -> Vec<Step> {
+    let names = params.iter().map(|param| Step::Bind(param.ident));
+    let types = params.iter().filter_map(|param| param.annotation).chain(result).map(Step::Type);
+    names.chain(types).collect()
+}

@@ -1,0 +1,156 @@
+//! What has no printed form (section 9.5, limits).
+
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Scalar;
+use rustc_hash::FxHashSet;
+
+use super::Mismatch;
+use super::link::calls;
+use crate::clocks::{self, Clock};
+use crate::codes;
+use crate::flow::{Flow, Kind, VarId};
+use crate::program::{Base, Callable, Callee, NodeId, Program, Reference};
+
+/// Nodes and `M_end` have one, if they instantiate nothing else that is synthesised.
+pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Diagnostic>> {
+    if !is_printable(callable) {
+        return Err(vec![synthesised(program, callable, program.span_of(callable))]);
+    }
+    let root = program.origin(callable.base);
+    let mut todo = vec![root];
+    let mut seen: FxHashSet<NodeId> = FxHashSet::from_iter([root]);
+    while let Some(node) = todo.pop() {
+        let module = program.module_of(node);
+        if let Some(diagnostic) = applied_function(program, node).or_else(|| expanded(program, node)) {
+            return Err(vec![diagnostic]);
+        }
+        for (callable, expr) in calls(program, node) {
+            if !is_printable(callable) {
+                return Err(vec![synthesised(program, callable, module.tree.exprs.at(expr))]);
+            }
+            let origin = program.origin(callable.base);
+            if let Some(diagnostic) = without_adjoint(program, origin, module.tree.exprs.at(expr)) {
+                return Err(vec![diagnostic]);
+            }
+            if seen.insert(origin) {
+                todo.push(origin);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `diff_N` of a node on several clocks samples `bp` for each of them, which has no printed form.
+pub(super) fn several_clocks(
+    program: &Program,
+    callable: &Callable,
+    flow: &Flow,
+) -> Result<(), Vec<Diagnostic>> {
+    let (clocks, definitions) = (clocks::infer(flow)?, flow.definitions());
+    // A constant is there whenever it is needed.
+    let is_constant = |var: VarId| {
+        definitions[var.index()].is_some_and(|number| matches!(flow.equations[number].kind, Kind::Const(_)))
+    };
+    let ports = flow.inputs.iter().chain(&flow.outputs).copied();
+    let mut nums = ports.filter(|var| flow.var(*var).ty.scalar == Scalar::Num && !is_constant(*var));
+    let sampling = |var: VarId| {
+        let (mut conditions, mut at) = (Vec::new(), clocks.of(var));
+        while let Clock::On { of, condition, polarity } = clocks.clock(at) {
+            conditions.push((condition, polarity));
+            at = of;
+        }
+        conditions
+    };
+    let Some(first) = nums.next() else { return Ok(()) };
+    let Some(other) = nums.find(|var| sampling(*var) != sampling(first)) else { return Ok(()) };
+    let name = program.name_of(callable);
+    let labels = flow.labels();
+    let title = format!(
+        "the training code of `{name}` has no printed form: `{}` and `{}` are on different clocks",
+        labels.label(first),
+        labels.label(other)
+    );
+    let diagnostic = Diagnostic::error(codes::NOT_PRINTED, flow.var(other).span, title)
+        .reason("`bp` is sampled for each clock, which only the synthesised node does")
+        .help(format!("the synthesised node can be run: `eddy run FILE --node diff_{name}`"));
+    Err(vec![diagnostic])
+}
+
+/// No way to write the equations down has the types and clocks of the synthesised node.
+pub(super) fn mismatch(program: &Program, callable: &Callable, mismatch: &Mismatch) -> Diagnostic {
+    let name = program.name_of(callable);
+    let why = match mismatch {
+        Mismatch::Refused(diagnostic) => diagnostic.title.clone(),
+        Mismatch::Stream { name, printed, synthesised } => {
+            format!("`{name}` would be {printed} instead of {synthesised}")
+        }
+    };
+    let title = format!("the training code of `{name}` has no printed form: {why}");
+    Diagnostic::error(codes::NOT_PRINTED, program.span_of(callable), title)
+        .reason(
+            "what `eddy diff` prints passes all checks and has the types and clocks of the synthesised node",
+        )
+        .help(format!("the synthesised node can be run: `eddy run FILE --node diff_{name}`"))
+}
+
+fn is_printable(callable: &Callable) -> bool {
+    let is_printable = matches!(callable.base, Base::Node(_) | Base::Woven { cut: false, .. });
+    is_printable && callable.modes.is_empty()
+}
+
+fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic {
+    let title = format!("`{}` is synthesised and has no source to differentiate", program.name_of(callable));
+    Diagnostic::error(codes::NOT_PRINTED, span, title)
+        .reason("`eddy diff` prints training code for nodes, and for `M_end`, whose source it writes first")
+        .help("the synthesised node can be run: `eddy run FILE --node NAME`")
+}
+
+/// A function is differentiated as code, not as equations, so its cotangents have no text here.
+fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
+    let module = program.module_of(node);
+    let exprs = &module.tree.exprs;
+    let mut todo: Vec<_> = program.node(node).equations.iter().rev().map(|equation| equation.value).collect();
+    while let Some(expr) = todo.pop() {
+        match &module.references[expr.index()] {
+            Reference::Call { callee: Callee::Applied(..), .. } => {
+                let title = "training code of a node that applies a function has no text";
+                return Some(
+                    Diagnostic::error(codes::NOT_PRINTED, exprs.at(expr), title)
+                        .reason("a function is differentiated as code with loops and calls, not as equations")
+                        .help("the derivative can be run: `eddy run FILE --node adj_NAME`"),
+                );
+            }
+            Reference::Constant(_) => {
+                let title = "training code of a node that reads a constant has no text";
+                let diagnostic = Diagnostic::error(codes::NOT_PRINTED, exprs.at(expr), title);
+                return Some(diagnostic.help("write its value, or make it an input of the node"));
+            }
+            _ => todo.extend(exprs.children(expr)),
+        }
+    }
+    None
+}
+
+/// The equations of a node with records are not those that are written, and their streams have no names in
+/// the language.
+fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
+    let node = program.node(node);
+    node.is_expanded.then(|| {
+        let title = "training code of a node with records or enumerations has no text";
+        Diagnostic::error(codes::NOT_PRINTED, node.span, title)
+            .reason("records are differentiated leaf by leaf")
+            .help("the derivative can be run: `eddy run FILE --node adj_NAME`")
+    })
+}
+
+/// A derivative that the user wrote is called, so it must be there: the transpose of `tan_M` has no source.
+fn without_adjoint(program: &Program, node: NodeId, span: Span) -> Option<Diagnostic> {
+    let custom = program.customs.get(&node)?;
+    let name = &program.node(node).name;
+    let is_tangent_alone = custom.adjoint.is_none() && custom.tangent.is_some();
+    is_tangent_alone.then(|| {
+        let title =
+            format!("`{name}` has only the custom derivative `tan_{name}`; its transpose is synthesised and has no source");
+        Diagnostic::error(codes::NOT_PRINTED, span, title).help(format!("write `adj_{name}` too"))
+    })
+}

@@ -1,0 +1,574 @@
+//! A whole program: its files, their nodes, and the meaning of each name.
+//!
+//! Names are resolved once per node, before inlining: a variable becomes a [`SlotId`], the number of a stream
+//! of its node, and a call stores its [`Callee`]. Elaboration visits a node once per instance and never looks
+//! up a name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use eddy_autodiff::section::Mode;
+use eddy_syntax::suggest::nearest;
+use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::{Builtin, Initialiser, Static, Value};
+use rustc_hash::FxHashMap;
+
+use crate::codes;
+use crate::functions::apply::WrittenInterface;
+use crate::names::Names;
+use crate::resolve::{listing, synthesis};
+use crate::tree::{self, Annotation, ExprId, Polarity, TypeName};
+
+pub use crate::limits::Limits;
+
+eddy_index::id! {
+    /// A node of a program.
+    pub struct NodeId, "fewer nodes than source bytes";
+    /// A stream of a node: an input, an output or a local.
+    pub struct SlotId, "fewer streams than source bytes";
+    /// A `train` declaration.
+    pub struct TrainId, "fewer declarations than source bytes";
+}
+
+eddy_index::id! {
+    /// A `fn`.
+    pub struct FunctionId, "fewer functions than source bytes";
+    /// A `const`.
+    pub struct ConstantId, "fewer constants than source bytes";
+    /// A `type`.
+    pub struct TypeDefId, "fewer types than source bytes";
+}
+
+/// What a name of functions stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Entity {
+    Function(FunctionId),
+    Constant(ConstantId),
+    Type(TypeDefId),
+    /// One of the names of an enumeration, counted from 0.
+    Enumerator(TypeDefId, u32),
+}
+
+/// What a constant is in a node.
+#[derive(Clone, Debug)]
+pub enum ConstantValue {
+    /// A number or a list of integers, which may be a size.
+    Static(Static),
+    Tensor(Value),
+    /// A record or an enumerator, with the values of its leaves.
+    Structure(Structure, Vec<Value>),
+    /// A tuple, which only functions read.
+    Tuple,
+}
+
+/// What a stream of a node is before records are expanded to their leaves (functions.md, section 6).
+///
+/// Records are nested at most [`Structure::MAX_DEPTH`] levels deep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Structure {
+    Tensor,
+    /// A tensor of enumerators, which are represented by their numbers.
+    Enumeration(TypeDefId),
+    Record(Vec<(String, Structure)>),
+}
+
+impl Structure {
+    pub const MAX_DEPTH: usize = 100;
+
+    /// The tensors in it, in order: the labels that lead to each, and its enumeration.
+    pub fn leaves(&self) -> Vec<StructureLeaf> {
+        let (mut leaves, mut work) = (Vec::new(), vec![(self, Vec::new())]);
+        while let Some((structure, path)) = work.pop() {
+            match structure {
+                Structure::Tensor => leaves.push(StructureLeaf { path, enumeration: None }),
+                Structure::Enumeration(id) => leaves.push(StructureLeaf { path, enumeration: Some(*id) }),
+                Structure::Record(fields) => work.extend(fields.iter().rev().map(|(label, field)| {
+                    (field, path.iter().cloned().chain([label.clone()]).collect::<Vec<String>>())
+                })),
+            }
+        }
+        leaves
+    }
+
+    pub fn n_leaves(&self) -> usize {
+        match self {
+            Structure::Tensor | Structure::Enumeration(_) => 1,
+            Structure::Record(fields) => fields.iter().map(|(_, field)| field.n_leaves()).sum(),
+        }
+    }
+
+    pub fn field(&self, label: &str) -> Option<&Structure> {
+        match self {
+            Structure::Record(fields) => {
+                fields.iter().find(|(other, _)| other == label).map(|(_, field)| field)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn is_record(&self) -> bool {
+        matches!(self, Structure::Record(_))
+    }
+}
+
+/// The structures of the arguments and results of a function that a node applies.
+#[derive(Clone, Debug, Default)]
+pub struct StructuredCall {
+    pub arguments: Vec<Structure>,
+    pub results: Vec<Structure>,
+}
+
+/// The names of enumerators by the names of the streams that have them.
+pub type Enumerations = BTreeMap<String, Vec<String>>;
+
+/// A tensor in a structure.
+#[derive(Clone, Debug)]
+pub struct StructureLeaf {
+    /// The labels that lead to it.
+    pub path: Vec<String>,
+    pub enumeration: Option<TypeDefId>,
+}
+
+/// Where a function, a constant or a type is declared.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    /// The file.
+    pub module: usize,
+    /// Which declaration of that file.
+    pub item: usize,
+}
+
+/// What can be instantiated or run: a node of the program, or one that is synthesised from it (section 9.1).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Callable {
+    /// The node that is differentiated.
+    pub base: Base,
+    /// The derivatives taken of it, innermost first: `tan_adj_N` is `[Adjoint, Tangent]`.
+    pub modes: Vec<Mode>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    Node(NodeId),
+    /// `N_end`, `N_cut` or `N_end_cut`.
+    Woven {
+        node: NodeId,
+        /// Whether the input `end` resets it.
+        end: bool,
+        /// Whether the input `cut` truncates its gradients.
+        cut: bool,
+    },
+    /// The training node that a `train` declares.
+    Train(TrainId),
+    /// The node of a `train` without its optimisers: the loss at fixed parameters.
+    Test(TrainId),
+}
+
+impl From<NodeId> for Callable {
+    fn from(node: NodeId) -> Callable {
+        Base::Node(node).into()
+    }
+}
+
+impl From<Base> for Callable {
+    fn from(base: Base) -> Callable {
+        Callable { base, modes: Vec::new() }
+    }
+}
+
+/// The derivatives of a node that the user wrote: `adj_M`, `tan_M`, `diff_M`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Customs {
+    pub adjoint: Option<NodeId>,
+    pub tangent: Option<NodeId>,
+    pub diff: Option<NodeId>,
+}
+
+/// `train N as M loss L optim O(args) …;`, resolved.
+#[derive(Clone, Debug)]
+pub struct Train {
+    pub module: usize,
+    /// M.
+    pub name: String,
+    /// The keyword `train`.
+    pub span: Span,
+    /// N.
+    pub node: NodeId,
+    /// L.
+    pub loss: NodeId,
+    /// O.
+    pub optimiser: NodeId,
+    /// Arguments of the optimiser after the parameter, the step and the gradient.
+    pub arguments: Vec<Static>,
+    /// Whether the input `end` resets N.
+    pub segment: bool,
+    /// Whether the gradient of a sequence is the mean over its rows instead of the sum.
+    pub mean: bool,
+    /// Whether the input `cut` truncates gradients.
+    pub truncate: bool,
+}
+
+/// The files and nodes of a program.
+///
+/// If a program has errors, its invalid equations are left out, and the nodes that contained them are marked
+/// as broken.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// The prelude, the main file, and the files that it imports.
+    pub modules: Vec<Module>,
+    /// The nodes of all files.
+    pub nodes: Vec<Node>,
+    /// The `train` declarations of all files.
+    pub trains: Vec<Train>,
+    /// The `train` declarations that refer to an unknown node. They keep their numbers and spans; their other
+    /// fields are placeholders.
+    pub broken_trains: BTreeSet<TrainId>,
+    /// The functions, constants and types of all files.
+    pub functions: Vec<Declared>,
+    pub constants: Vec<Declared>,
+    /// The values of the constants, or why one has none.
+    pub constant_values: Vec<Result<ConstantValue, Box<Diagnostic>>>,
+    pub types: Vec<Declared>,
+    /// What is written about parameters and results of the functions.
+    pub interfaces: Vec<WrittenInterface>,
+    /// The calls of functions in nodes that have records or enumerations, by the file and the call.
+    pub structured_calls: FxHashMap<(usize, ExprId), StructuredCall>,
+    /// The derivatives that the user wrote, by the node that they differentiate.
+    pub customs: FxHashMap<NodeId, Customs>,
+    /// Accepted but suspicious code of the main file.
+    pub warnings: Vec<Diagnostic>,
+    pub limits: Limits,
+}
+
+#[derive(Debug)]
+pub struct Module {
+    pub names: Names,
+    pub tree: tree::Program,
+    /// What each expression refers to; parallel to the expressions of the tree.
+    pub references: Vec<Reference>,
+    /// How many of the expressions are written; the others are made by the expansion of records.
+    pub n_written: usize,
+    /// The nodes that are in scope in this file.
+    pub visible: BTreeMap<String, Base>,
+    /// The functions, constants, types and enumerators that are in scope in this file.
+    pub entities: BTreeMap<String, Entity>,
+    /// The module that each import names; `None` if the file could not be read.
+    pub imports: Vec<Option<usize>>,
+    /// The first position of the file.
+    pub start: Span,
+    /// Whether the file is built into the binary: the prelude or a file of the library.
+    pub is_library: bool,
+}
+
+impl Module {
+    /// The tree of the node that is declaration number `item`.
+    pub fn node_tree(&self, item: usize) -> &tree::Node {
+        match &self.tree.items[item] {
+            tree::Item::Node(node) => node,
+            _ => unreachable!("a node stores the index of its declaration"),
+        }
+    }
+}
+
+/// What a variable or a call refers to.
+#[derive(Clone, Debug, Default)]
+pub enum Reference {
+    /// Any other expression.
+    #[default]
+    Nothing,
+    /// A stream of the node that the expression is in.
+    Slot(SlotId),
+    /// A `const`.
+    Constant(ConstantId),
+    /// A leaf of a `const` that is a record or an enumerator, by its number.
+    ConstantLeaf(ConstantId, usize),
+    /// One of the names of an enumeration, counted from 0. The expansion of records replaces it by its
+    /// number.
+    Enumerator(TypeDefId, u32),
+    /// `f(…)`, the `ordinal`-th call of that name in the text of its node, counted from 1.
+    Call { callee: Callee, ordinal: u32 },
+}
+
+#[derive(Clone, Debug)]
+pub enum Callee {
+    /// An instance of a node.
+    Instance(Callable),
+    /// A `fn`, or a derivative of one, the innermost first: `tan_adj_f` is `[Adj, Tan]`.
+    Applied(FunctionId, Vec<eddy_body::ir::Mode>),
+    /// A function of the operation table.
+    Function(Builtin),
+    /// `zeros`, `uniform` and other initialisers.
+    Initialiser(Initialiser),
+    /// `param`.
+    Param,
+}
+
+/// The positions of arguments that must be known at compile time: leading ones, and an axis at the end if
+/// there is one.
+pub(crate) fn static_positions(builtin: Builtin, n_arguments: usize) -> impl Iterator<Item = usize> {
+    let n_leading = builtin.n_leading();
+    let is_with_axis = !builtin.arity().accepts(n_arguments.saturating_sub(n_leading));
+    (0..n_leading).chain(is_with_axis.then(|| n_arguments - 1))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Input,
+    Output,
+    Local,
+}
+
+/// A stream of a node.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    pub name: String,
+    /// Where it is declared: in the head of the node, or on the left side of its equation.
+    pub span: Span,
+    pub role: Role,
+    /// The type annotations; one stream may have several.
+    pub annotations: Vec<Annotation>,
+    /// The type annotations that are names. The expansion of records makes annotations of leaves from them.
+    pub type_names: Vec<TypeName>,
+    /// Set if its integers are numbers of enumerators.
+    pub enumeration: Option<TypeDefId>,
+    /// The clock annotations, each with its span.
+    pub clocks: Vec<(Vec<(SlotId, Polarity)>, Span)>,
+}
+
+/// An equation of a node.
+#[derive(Clone, Debug)]
+pub struct Equation {
+    /// The streams that it defines; `None` stands for `_`.
+    pub targets: Vec<Option<SlotId>>,
+    pub value: ExprId,
+    /// Whether it is invalid. Resolution removes such equations at the end.
+    pub(crate) is_broken: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The index of its file.
+    pub module: usize,
+    /// The index of its declaration in that file.
+    pub item: usize,
+    pub name: String,
+    /// The span of its name.
+    pub span: Span,
+    /// The comment above it.
+    pub doc: Option<String>,
+    /// The inputs come first, in order.
+    pub slots: Vec<Slot>,
+    pub n_inputs: usize,
+    pub outputs: Vec<SlotId>,
+    pub equations: Vec<Equation>,
+    /// Whether its streams and equations are other ones than its tree has: records and enumerations were
+    /// expanded.
+    pub is_expanded: bool,
+    /// The leaves of each stream that is a record; they are on one clock.
+    pub bundles: Vec<Vec<SlotId>>,
+    /// For each slot, whether it must be known at compile time.
+    pub is_static: Vec<bool>,
+    /// Whether an invalid part was left out.
+    pub is_broken: bool,
+}
+
+impl Node {
+    pub fn inputs(&self) -> &[Slot] {
+        &self.slots[..self.n_inputs]
+    }
+
+    /// Whether it is declared without a body: it has outputs and no equations.
+    pub fn is_external(&self) -> bool {
+        self.equations.is_empty() && !self.outputs.is_empty() && !self.is_broken
+    }
+
+    /// The inputs that must be known at compile time.
+    pub fn static_inputs(&self) -> impl Iterator<Item = &Slot> {
+        self.inputs().iter().zip(&self.is_static).filter(|(_, is_static)| **is_static).map(|(slot, _)| slot)
+    }
+}
+
+impl Program {
+    /// Index of the prelude in `modules`.
+    pub const PRELUDE: usize = 0;
+    /// Index of the main file in `modules`.
+    pub const MAIN: usize = 1;
+
+    /// As [`find`](Self::find), for a name from the command line, which has no span in a file.
+    pub fn find_named(&self, name: &str) -> Result<Callable, Box<Diagnostic>> {
+        self.find(name, Span::default()).map_err(|mut found| {
+            Box::new(found.pop().expect("`find` fails with one diagnostic").without_edit())
+        })
+    }
+
+    /// The node of this name that is visible in the main file.
+    pub fn find(&self, name: &str, span: Span) -> Result<Callable, Vec<Diagnostic>> {
+        match synthesis::callable(name, self.visible()) {
+            Some(callable) => Ok(callable),
+            None => {
+                let title = format!("unknown node or function `{name}`");
+                let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
+                if synthesis::order(name) > synthesis::MAX_ORDER {
+                    let reason =
+                        format!("derivatives of derivatives are taken at most {} deep", synthesis::MAX_ORDER);
+                    return Err(vec![diagnostic.reason(reason)]);
+                }
+                Err(vec![match nearest(name, self.visible().keys().map(String::as_str)) {
+                    Some(meant) => diagnostic.suggest(span, meant),
+                    None => listing(diagnostic, &self.declared_names()),
+                }])
+            }
+        }
+    }
+
+    fn visible(&self) -> &BTreeMap<String, Base> {
+        &self.modules[Program::MAIN].visible
+    }
+
+    /// The names of the nodes of the main file, in order of declaration.
+    fn declared_names(&self) -> Vec<&str> {
+        let nodes = self.nodes.iter().filter(|node| node.module == Program::MAIN);
+        let trains = self.trains.iter().filter(|train| train.module == Program::MAIN);
+        nodes.map(|node| node.name.as_str()).chain(trains.map(|train| train.name.as_str())).collect()
+    }
+
+    pub fn train(&self, train: TrainId) -> &Train {
+        &self.trains[train.index()]
+    }
+
+    /// Whether it is a `train` with a part that could not be resolved.
+    pub fn is_broken(&self, base: Base) -> bool {
+        match base {
+            Base::Train(train) | Base::Test(train) => self.broken_trains.contains(&train),
+            Base::Node(_) | Base::Woven { .. } => false,
+        }
+    }
+
+    /// The node from which `base` is derived.
+    pub fn origin(&self, base: Base) -> NodeId {
+        match base {
+            Base::Node(node) | Base::Woven { node, .. } => node,
+            Base::Train(train) | Base::Test(train) => self.train(train).node,
+        }
+    }
+
+    /// The name by which a program calls it, such as `tan_adj_N`.
+    pub fn name_of(&self, callable: &Callable) -> String {
+        let base = match callable.base {
+            Base::Node(node) => self.node(node).name.clone(),
+            Base::Woven { node, end, cut } => {
+                let (end, cut) = (if end { "_end" } else { "" }, if cut { "_cut" } else { "" });
+                format!("{}{end}{cut}", self.node(node).name)
+            }
+            Base::Train(train) | Base::Test(train) => self.train(train).name.clone(),
+        };
+        callable.modes.iter().fold(base, |name, mode| format!("{}{name}", mode.prefix()))
+    }
+
+    /// The declaration, or that of the node from which it is synthesised.
+    pub fn span_of(&self, callable: &Callable) -> Span {
+        match callable.base {
+            Base::Node(node) | Base::Woven { node, .. } => self.node(node).span,
+            Base::Train(train) | Base::Test(train) => self.train(train).span,
+        }
+    }
+
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+
+    /// The tree of a function.
+    pub fn function(&self, function: FunctionId) -> (usize, &tree::Function) {
+        let Declared { module, item } = self.functions[function.index()];
+        match &self.modules[module].tree.items[item] {
+            tree::Item::Function(tree) => (module, tree),
+            _ => unreachable!("a function knows its declaration"),
+        }
+    }
+
+    /// The tree of a constant.
+    pub fn constant(&self, constant: ConstantId) -> (usize, &tree::Constant) {
+        let Declared { module, item } = self.constants[constant.index()];
+        match &self.modules[module].tree.items[item] {
+            tree::Item::Constant(tree) => (module, tree),
+            _ => unreachable!("a constant knows its declaration"),
+        }
+    }
+
+    /// The tree of a type.
+    pub fn type_def(&self, definition: TypeDefId) -> (usize, &tree::TypeDef) {
+        let Declared { module, item } = self.types[definition.index()];
+        match &self.modules[module].tree.items[item] {
+            tree::Item::Type(tree) => (module, tree),
+            _ => unreachable!("a type knows its declaration"),
+        }
+    }
+
+    /// The tree of a node.
+    pub fn tree_of(&self, node: &Node) -> &tree::Node {
+        self.modules[node.module].node_tree(node.item)
+    }
+
+    /// The names of an enumeration, in order.
+    pub fn enumerators(&self, definition: TypeDefId) -> Vec<String> {
+        let (module, tree) = self.type_def(definition);
+        let names = &self.modules[module].names;
+        match &tree.definition {
+            tree::Definition::Enumeration(cases, _) => {
+                cases.iter().map(|case| names.text(case.name).to_string()).collect()
+            }
+            tree::Definition::Alias(_) => Vec::new(),
+        }
+    }
+
+    /// The enumerations among these streams of a node, given by their names with instance paths, such as
+    /// `f#1/m`.
+    pub fn enumerations<'a>(
+        &self,
+        callable: &Callable,
+        streams: impl IntoIterator<Item = &'a str>,
+    ) -> Enumerations {
+        let of =
+            |stream: &str| Some((stream.to_string(), self.enumerators(self.enumeration(callable, stream)?)));
+        streams.into_iter().filter_map(of).collect()
+    }
+
+    /// The name of the enumeration that a stream has.
+    pub fn enumeration_name(&self, callable: &Callable, stream: &str) -> Option<&str> {
+        let (module, tree) = self.type_def(self.enumeration(callable, stream)?);
+        Some(self.modules[module].names.text(tree.ident.name))
+    }
+
+    fn enumeration(&self, callable: &Callable, stream: &str) -> Option<TypeDefId> {
+        let (node, name) = self.declaring_node(callable, stream)?;
+        node.slots.iter().find(|slot| slot.name == name)?.enumeration
+    }
+
+    /// The node that declares a stream with an instance path, such as `f#1/m`, and the name of the stream in
+    /// it.
+    fn declaring_node<'a>(&self, callable: &Callable, stream: &'a str) -> Option<(&Node, &'a str)> {
+        let mut node = self.node(self.origin(callable.base));
+        let mut segments: Vec<&str> = stream.split('/').collect();
+        let name = segments.pop()?;
+        for segment in segments {
+            let (callee, _) = segment.split_once('#')?;
+            let callee = synthesis::callable(callee, &self.modules[node.module].visible)?;
+            node = self.node(self.origin(callee.base));
+        }
+        Some((node, name))
+    }
+
+    /// The streams of which a stream consists: its leaves if it is a record, otherwise the stream alone.
+    pub fn leaves_of(&self, callable: &Callable, stream: &str) -> Vec<String> {
+        let itself = vec![stream.to_string()];
+        let Some((node, name)) = self.declaring_node(callable, stream) else { return itself };
+        let prefix = &stream[..stream.len() - name.len()];
+        let is_leaf = |slot: &&Slot| slot.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        let leaves: Vec<String> =
+            node.slots.iter().filter(is_leaf).map(|slot| format!("{prefix}{}", slot.name)).collect();
+        if leaves.is_empty() { itself } else { leaves }
+    }
+
+    pub fn module_of(&self, node: NodeId) -> &Module {
+        &self.modules[self.node(node).module]
+    }
+}

@@ -1,0 +1,120 @@
+//! Reads the files of a program: the prelude, the main file, and all files that are imported, directly or
+//! indirectly.
+
+use std::collections::BTreeMap;
+
+use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources, Span};
+
+use super::{library, positions};
+use crate::codes;
+use crate::names::Names;
+use crate::parse::{NamedArgument, Parsed, parse};
+use crate::tree;
+
+pub(super) struct File {
+    pub names: Names,
+    pub tree: tree::Program,
+    /// The index of the file that each import names; 0, the prelude, if it could not be read.
+    pub imports: Vec<usize>,
+    pub is_library: bool,
+    /// Its first position.
+    pub start: Span,
+    /// Accepted but suspicious code.
+    pub warnings: Vec<Diagnostic>,
+    /// The arguments that are given by name, which the parser has already reported.
+    pub named_arguments: Vec<NamedArgument>,
+}
+
+/// Reads all files; the prelude has index 0, the main file index 1.
+pub(super) fn load(sources: &mut Sources, diagnostics: &mut Diagnostics) -> Vec<File> {
+    let prelude = sources.add("prelude.eddy", library::PRELUDE).map(|file| read(file, true));
+    let prelude = prelude.expect("the prelude is small enough to be added to any file");
+    let main = read(sources.main(), false);
+    let mut loader = Loader {
+        by_base: BTreeMap::from([(sources.main().base(), 1)]),
+        library: BTreeMap::new(),
+        files: vec![prelude, main],
+    };
+    let mut next = 0;
+    while next < loader.files.len() {
+        diagnostics.extend(loader.files[next].1.drain(..));
+        for index in 0..loader.files[next].0.tree.imports.len() {
+            let import = &loader.files[next].0.tree.imports[index];
+            let (path, span) = (import.path.clone(), import.path_span);
+            let number = loader.import(&path, span, sources).unwrap_or_else(|diagnostic| {
+                diagnostics.push(*diagnostic);
+                0
+            });
+            loader.files[next].0.imports.push(number);
+        }
+        next += 1;
+    }
+    let files: Vec<File> = loader.files.into_iter().map(|(file, _)| file).collect();
+    positions::add_argument_order(&files, diagnostics);
+    files
+}
+
+/// The files read so far.
+struct Loader {
+    files: Vec<(File, Vec<Diagnostic>)>,
+    /// File indices by the offset at which the file starts.
+    by_base: BTreeMap<u32, usize>,
+    /// Indices of library files by import path.
+    library: BTreeMap<String, usize>,
+}
+
+impl Loader {
+    /// The index of the file that an import names.
+    fn import(&mut self, path: &str, span: Span, sources: &mut Sources) -> Result<usize, Box<Diagnostic>> {
+        if library::is_library(path) {
+            return self.import_library(path, span, sources);
+        }
+        let file = sources.import(path, span).map_err(|reason| unreadable(path, span, &reason))?;
+        match self.by_base.get(&file.base()) {
+            Some(known) => Ok(*known),
+            None => Ok(self.add(file, false)),
+        }
+    }
+
+    fn import_library(
+        &mut self,
+        path: &str,
+        span: Span,
+        sources: &mut Sources,
+    ) -> Result<usize, Box<Diagnostic>> {
+        if let Some(number) = self.library.get(path) {
+            return Ok(*number);
+        }
+        let text = library::text(path).ok_or_else(|| Box::new(library::unknown_file(path, span)))?;
+        let file = sources.add(path, text).map_err(|reason| unreadable(path, span, &reason))?;
+        let number = self.add(file, true);
+        self.library.insert(path.to_string(), number);
+        Ok(number)
+    }
+
+    fn add(&mut self, file: &SourceFile, is_library: bool) -> usize {
+        let number = self.files.len();
+        self.by_base.insert(file.base(), number);
+        self.files.push(read(file, is_library));
+        number
+    }
+}
+
+fn read(file: &SourceFile, is_library: bool) -> (File, Vec<Diagnostic>) {
+    let Parsed { program, names, diagnostics, warnings, named_arguments, .. } = parse(file);
+    let start = Span::new(file.base(), file.base());
+    let imports = Vec::new();
+    (File { names, tree: program, imports, is_library, start, warnings, named_arguments }, diagnostics)
+}
+
+fn unreadable(path: &str, span: Span, reason: &str) -> Box<Diagnostic> {
+    let title = format!("cannot read `{path}`: {reason}");
+    let diagnostic = Diagnostic::error(codes::IMPORT, span, title);
+    Box::new(match library::file_named(path) {
+        Some(meant) => {
+            let edit = Edit { span, replacement: format!("\"{meant}\""), confidence: Confidence::Maybe };
+            diagnostic.help_with_edit(format!("the library has `{meant}`"), edit)
+        }
+        None => diagnostic.help("the path is relative to the folder of this file"),
+    })
+}

@@ -1,0 +1,165 @@
+//! What a run found out, and how it is printed: a JSON object per cycle, a table, or lists.
+
+use std::fmt::Write;
+
+use eddy_tensor::Value;
+use eddy_tensor::text::Json;
+
+use crate::chronogram::text::table;
+use crate::program::Enumerations;
+use crate::semantics::Cell;
+
+/// A run that is over.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What was run.
+    pub node: String,
+    /// How many cycles.
+    pub n_cycles: usize,
+    /// What was found out.
+    pub found: Found,
+    /// The names of the enumerators in it.
+    pub enumerations: Enumerations,
+    /// Whether a table was asked for.
+    pub is_table: bool,
+    /// How far ahead the outputs looked, if that was asked for.
+    pub look_ahead: Option<u64>,
+}
+
+/// What a run finds out, which depends on the semantics.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A cell for each cycle.
+    Cells {
+        /// Those of the inputs, by name.
+        inputs: Vec<(String, Vec<Cell>)>,
+        /// Those of the outputs, or of the streams that are shown instead.
+        shown: Vec<(String, Vec<Cell>)>,
+    },
+    /// The values of each stream, without cycles: Kahn's semantics.
+    Lists(Vec<(String, Vec<Value>)>),
+    /// The iterates of the fixpoint, as text.
+    Iterates(String),
+}
+
+impl Ran {
+    /// As it is printed; a table may be so wide.
+    pub fn text(&self, width: Option<usize>) -> String {
+        let mut text = match &self.found {
+            Found::Cells { inputs, shown } if self.is_table => {
+                let rows = inputs.iter().chain(shown).map(|(name, cells)| {
+                    let cases = self.enumerations.get(name).map(Vec::as_slice);
+                    (name.as_str(), cells.iter().map(|cell| in_table(cell, cases)).collect())
+                });
+                table(&rows.collect::<Vec<_>>(), self.n_cycles, width)
+            }
+            Found::Cells { shown, .. } => {
+                let cells = |cycle: usize| shown.iter().map(move |(name, cells)| (&**name, &cells[cycle]));
+                (0..self.n_cycles).map(|cycle| json_line(cells(cycle), &self.enumerations)).collect()
+            }
+            Found::Lists(lists) => json_lists(lists, &self.enumerations),
+            Found::Iterates(text) => text.clone(),
+        };
+        if let Some(look_ahead) = self.look_ahead {
+            writeln!(text, "# look-ahead used: {look_ahead}").expect("a string takes all that is written");
+        }
+        text
+    }
+}
+
+/// One line of output.
+pub type JsonLine = String;
+
+/// A compact object with the streams that are present, and a line break. The leaves of a record follow each
+/// other and become an object of their own.
+pub fn json_line<'a>(
+    cells: impl Iterator<Item = (&'a str, &'a Cell)>,
+    enumerations: &Enumerations,
+) -> JsonLine {
+    let values = cells.filter_map(|(name, cell)| {
+        let value = match cell {
+            Cell::Absent => return None,
+            Cell::Unknown | Cell::Present => "\"⊥\"".to_string(),
+            Cell::Error => "\"✗\"".to_string(),
+            Cell::Value(value) => json(value, enumerations.get(name).map(Vec::as_slice)),
+        };
+        Some((name, value))
+    });
+    object(values) + "\n"
+}
+
+/// One object of lists.
+fn json_lists(lists: &[(String, Vec<Value>)], enumerations: &Enumerations) -> String {
+    let lists = lists.iter().map(|(name, list)| {
+        let cases = enumerations.get(name).map(Vec::as_slice);
+        let values: Vec<String> = list.iter().map(|value| json(value, cases)).collect();
+        (name.as_str(), format!("[{}]", values.join(",")))
+    });
+    object(lists) + "\n"
+}
+
+/// An object of values that are JSON; `p.x` stands in the object of `p`.
+fn object<'a>(values: impl Iterator<Item = (&'a str, String)>) -> String {
+    let mut text = String::from("{");
+    let mut open: Vec<&str> = Vec::new();
+    for (name, value) in values {
+        // The last segment of a path of instances may be a leaf of a record.
+        let start = name.rfind('/').map_or(0, |at| at + 1);
+        let mut labels: Vec<&str> = name[start..].split('.').collect();
+        labels[0] = &name[..start + labels[0].len()];
+        let leaf = labels.pop().expect("a name has a part");
+        let n_same = open.iter().zip(&labels).take_while(|(a, b)| a == b).count();
+        text.extend(std::iter::repeat_n('}', open.len() - n_same));
+        open.truncate(n_same);
+        if !text.ends_with('{') {
+            text.push(',');
+        }
+        for label in &labels[n_same..] {
+            write!(text, "\"{label}\":{{").expect("writing to a string cannot fail");
+            open.push(label);
+        }
+        write!(text, "\"{leaf}\":{value}").expect("writing to a string cannot fail");
+    }
+    text.extend(std::iter::repeat_n('}', open.len() + 1));
+    text
+}
+
+/// A value as JSON; enumerators are strings.
+fn json(value: &Value, cases: Option<&[String]>) -> String {
+    match cases {
+        None => Json(value).to_string(),
+        Some(cases) => enumerators(value, &|number| match name_of(cases, number) {
+            Some(name) => format!("\"{name}\""),
+            None => number.to_string(),
+        }),
+    }
+}
+
+fn in_table(cell: &Cell, cases: Option<&[String]>) -> String {
+    match (cell, cases) {
+        (Cell::Value(value), Some(cases)) => enumerators(value, &|number| {
+            name_of(cases, number).map_or_else(|| number.to_string(), str::to_string)
+        }),
+        _ => cell.to_string(),
+    }
+}
+
+fn name_of(cases: &[String], number: i64) -> Option<&str> {
+    cases.get(usize::try_from(number).ok()?).map(String::as_str)
+}
+
+/// Integers as the texts that stand for them, in nested lists.
+fn enumerators(value: &Value, text: &dyn Fn(i64) -> String) -> String {
+    let number = |element: Value| if let Value::Int(number) = element { text(number) } else { String::new() };
+    let mut texts: Vec<String> = match value {
+        Value::Int(number) => return text(*number),
+        other => other.elements().map(number).collect(),
+    };
+    for size in value.shape().iter().rev() {
+        if *size == 0 {
+            return Json(value).to_string();
+        }
+        texts = texts.chunks(*size).map(|row| format!("[{}]", row.join(","))).collect();
+    }
+    texts.join(",")
+}

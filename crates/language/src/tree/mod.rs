@@ -1,0 +1,391 @@
+//! The tree of a program as it is written: parentheses and places are kept.
+//!
+//! ```text
+//! node f(x:num [3], c)->(o)        Node { inputs: x:num [3], c;  outputs: o }
+//!   y = x when c;                    Equation { targets: y;  value: When(x, c) }
+//! run f { x: [1,2,3]; c: t; }      Run { rows: x = one cell, a list;  c = one cell, true }
+//! ```
+//!
+//! [`expr`] holds the expressions of a file in one table, [`cells`] those of its chronograms; declarations
+//! refer to them by number. So nothing in a tree is nested natively, and a tree of any depth is copied and
+//! dropped like a list.
+
+mod cells;
+mod expr;
+mod form;
+mod function;
+
+pub use crate::flow::Polarity;
+use eddy_syntax::Span;
+
+use crate::names::{Name, Names};
+
+pub use cells::{CellId, CellKind, CellList, Cells};
+pub use expr::{BinaryOp, Direction, ExprId, ExprKind, ExprList, Exprs, Number, NumberValue, UnaryOp};
+pub use form::{
+    Binder, Binders, Case, Control, Form, FormId, Index, LambdaParam, LoopKind, Reduction, UpdateKind,
+};
+pub use function::{
+    Constant, Definition, Eval, Function, Param, PatternId, PatternKind, TypeDef, TypeId, TypeKind, Written,
+};
+
+/// A whole file.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// What it takes from other files.
+    pub imports: Vec<Import>,
+    /// Its declarations, in order.
+    pub items: Vec<Item>,
+    /// The expressions in them.
+    pub exprs: Exprs,
+    /// The cells of the chronograms in them.
+    pub cells: Cells,
+    /// The types and patterns of its functions.
+    pub written: Written,
+}
+
+impl Program {
+    /// The nodes, in order.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.items.iter().filter_map(|item| if let Item::Node(node) = item { Some(node) } else { None })
+    }
+
+    /// The test benches, in order.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        self.items.iter().filter_map(|item| if let Item::Run(run) = item { Some(run) } else { None })
+    }
+
+    /// The training declarations, in order.
+    pub fn trains(&self) -> impl Iterator<Item = &Train> {
+        self.items.iter().filter_map(|item| if let Item::Train(train) = item { Some(train) } else { None })
+    }
+}
+
+/// A name and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ident {
+    /// The name.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `import name, other from "path.eddy";` or `import "path.eddy";`.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// What is taken.
+    pub what: Imported,
+    /// The path, without its quotes.
+    pub path: String,
+    /// Where the path stands, with its quotes.
+    pub path_span: Span,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// What an import takes.
+#[derive(Clone, Debug)]
+pub enum Imported {
+    /// Everything.
+    All,
+    /// What has these names.
+    Names(Vec<Ident>),
+}
+
+/// A declaration.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `node …`.
+    Node(Node),
+    /// `run …`.
+    Run(Run),
+    /// `train …`.
+    Train(Train),
+    /// `fn …`.
+    Function(Function),
+    /// `const …`.
+    Constant(Constant),
+    /// `type …`.
+    Type(TypeDef),
+    /// `eval …`.
+    Eval(Eval),
+}
+
+impl Item {
+    /// The whole declaration, without comments.
+    pub fn span(&self) -> Span {
+        match self {
+            Item::Node(node) => node.span,
+            Item::Run(run) => run.span,
+            Item::Train(train) => train.span,
+            Item::Function(function) => function.span,
+            Item::Constant(constant) => constant.span,
+            Item::Type(definition) => definition.span,
+            Item::Eval(eval) => eval.span,
+        }
+    }
+}
+
+/// `node f(x)->(o)` and its equations. One with outputs and no equations is an external declaration.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub ident: Ident,
+    /// The comment right above it, without the marks of a comment.
+    pub doc: Option<String>,
+    /// Its inputs.
+    pub inputs: Vec<Decl>,
+    /// Its outputs.
+    pub outputs: Vec<Decl>,
+    /// Its equations, in order.
+    pub equations: Vec<Equation>,
+    /// The inputs with their parentheses.
+    pub inputs_span: Span,
+    /// The outputs with their parentheses.
+    pub outputs_span: Span,
+    /// From `node` to the end of the last equation.
+    pub span: Span,
+}
+
+/// A name with its optional type and clock: `x:num [3] when c`.
+#[derive(Clone, Debug)]
+pub struct Decl {
+    /// The name.
+    pub ident: Ident,
+    /// Its type, where one is written.
+    pub annotation: Option<Annotation>,
+    /// Its type, where it is written by the name of a `type`.
+    pub type_name: Option<TypeName>,
+    /// Its clock, where one is written: `x when c when not d` is sampled by `c`, then by `not d`.
+    pub clock: Vec<Sampling>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// A written type of a tensor: `num [3,n]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Annotation {
+    /// The type of each element.
+    pub scalar: Scalar,
+    /// The sizes; `None` without brackets, which leaves the shape to inference.
+    pub dims: Option<ExprList>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// A written type that is a name: `pt`, or `pt[n]` with the sizes of its declaration.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeName {
+    pub ty: TypeId,
+    pub sizes: Option<ExprList>,
+    pub span: Span,
+}
+
+/// The types of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scalar {
+    /// Real numbers.
+    Num,
+    /// Integers.
+    Int,
+    /// Truth values.
+    Bool,
+}
+
+impl Scalar {
+    /// All of them.
+    pub const ALL: [Scalar; 3] = [Scalar::Num, Scalar::Int, Scalar::Bool];
+
+    /// The word in source text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Scalar::Num => "num",
+            Scalar::Int => "int",
+            Scalar::Bool => "bool",
+        }
+    }
+}
+
+/// One step of a written clock: `when c` or `when not c`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Which value of the condition keeps the stream.
+    pub polarity: Polarity,
+    /// The condition.
+    pub condition: Ident,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `x, _ = e;`.
+#[derive(Clone, Debug)]
+pub struct Equation {
+    /// What it defines; at least one.
+    pub targets: Vec<Target>,
+    /// The right side.
+    pub value: ExprId,
+    /// The `=`.
+    pub at: Span,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
+impl Equation {
+    /// The streams that it defines.
+    pub fn decls(&self) -> impl Iterator<Item = &Decl> {
+        self.targets
+            .iter()
+            .filter_map(|target| if let Target::Decl(decl) = target { Some(decl) } else { None })
+    }
+}
+
+/// One place on the left side of an equation.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A stream.
+    Decl(Decl),
+    /// `_`: the value is not used.
+    Discard(Span),
+}
+
+impl Target {
+    /// All of it.
+    pub fn span(&self) -> Span {
+        match self {
+            Target::Decl(decl) => decl.span,
+            Target::Discard(span) => *span,
+        }
+    }
+}
+
+/// `run f chrono for 4 { x: 1 2 3; k = 2; }`: a test bench.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The node that is run.
+    pub node: Ident,
+    /// How it is run, in the order of the text.
+    pub options: Vec<RunOption>,
+    /// What it is given.
+    pub rows: Vec<Row>,
+    /// The rows with their braces.
+    pub rows_span: Span,
+    /// From `run` to `}`.
+    pub span: Span,
+}
+
+/// An option of a run.
+#[derive(Clone, Debug)]
+pub struct RunOption {
+    /// Which one.
+    pub kind: RunOptionKind,
+    /// All of it.
+    pub span: Span,
+}
+
+/// The options of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunOptionKind {
+    /// `A`, `B` or `K`.
+    Semantics(Semantics),
+    /// `chrono`: print a table.
+    Chrono,
+    /// `trace`: print the iterates of the fixpoint.
+    Trace,
+    /// `stats`: print the look-ahead that was used.
+    Stats,
+    /// `strict`: `if` waits for both branches.
+    Strict,
+    /// `unchecked`: clocks and causality are not checked, and synchronisation errors do not stop the run.
+    Unchecked,
+    /// `for n`: so many cycles.
+    For(u64),
+    /// `seed n`: of random initialisers.
+    Seed(u64),
+    /// `show a, f#1/b`: which streams are printed.
+    Show(Vec<StreamPath>),
+}
+
+/// The executable semantics, by their names in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Semantics {
+    /// `A`, denotational.
+    Denotational,
+    /// `B`, operational.
+    Operational,
+    /// `K`, Kahn's.
+    Kahn,
+}
+
+/// The name of a stream seen from outside: `lstm_cell#1/dense1#2/kernel`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPath {
+    /// Its parts, outermost first; at least one.
+    pub segments: Vec<Segment>,
+    /// All of it.
+    pub span: Span,
+}
+
+impl StreamPath {
+    /// As it is written, without blanks.
+    pub fn text(&self, names: &Names) -> String {
+        let segments = self.segments.iter().map(|segment| match segment.instance {
+            None => names.text(segment.ident.name).to_string(),
+            Some(k) => format!("{}#{k}", names.text(segment.ident.name)),
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+}
+
+/// A part of a path: a name, and which of the instances of that name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The name.
+    pub ident: Ident,
+    /// `k` of `#k`.
+    pub instance: Option<u32>,
+}
+
+/// What a run gives to one input.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The input.
+    pub ident: Ident,
+    /// What it is given.
+    pub value: RowValue,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
+/// A chronogram or a constant.
+#[derive(Clone, Debug)]
+pub enum RowValue {
+    /// `x: 1 . 2;`: one cell for each cycle; those after the last are absent.
+    Cells(CellList),
+    /// `k = e;`: a compile-time constant.
+    Constant(ExprId),
+}
+
+/// `train N as M loss L optim O(args) segment mean truncate;`.
+#[derive(Clone, Debug)]
+pub struct Train {
+    /// The word `train`, where later phases report.
+    pub at: Span,
+    /// N, the node that is trained.
+    pub node: Ident,
+    /// M, the node that this declares.
+    pub ident: Ident,
+    /// L, the node that measures the loss.
+    pub loss: Ident,
+    /// O, the node that updates a parameter.
+    pub optimiser: Ident,
+    /// What the optimiser is given besides the parameter, the step and the gradient.
+    pub arguments: ExprList,
+    /// The word `segment`, where it is written.
+    pub segment: Option<Span>,
+    /// The word `mean` after it.
+    pub mean: Option<Span>,
+    /// The word `truncate`, where it is written.
+    pub truncate: Option<Span>,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
