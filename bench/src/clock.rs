@@ -1,8 +1,8 @@
-//! How time is taken.
+//! Timing.
 
 use std::time::{Duration, Instant};
 
-/// How many turns each side gets.
+/// The number of turns of each side.
 const TURNS: usize = 7;
 
 /// The best times of two sides that take turns.
@@ -26,7 +26,7 @@ fn time(side: &mut impl FnMut()) -> Duration {
     start.elapsed()
 }
 
-/// How many times longer the first took.
+/// The quotient of two times.
 pub fn ratio(times: (Duration, Duration)) -> f64 {
     times.0.as_secs_f64() / times.1.as_secs_f64()
 }

@@ -1,4 +1,4 @@
-//! The environment machine of `coherent`: steps a second, and what derivatives cost.
+//! The environment machine of `coherent`: steps per second, and the cost of derivatives.
 
 use std::hint::black_box;
 
@@ -17,7 +17,7 @@ const FIBONACCI: &str = "def add = fix \\a:nat -> nat -> nat. \\(x y:nat). let u
 const WALK: &str = "def M : (nat -> nat) -> nat -> nat = fix \\F:(nat -> nat) -> nat -> nat. \\f:nat -> nat. \\x:nat. \
      let y = x in if y then 0 else succ (F f (<f> y));\ndef dec = \\x:nat. pred x;";
 
-/// A checked and compiled program, so that only running is timed.
+/// A checked and compiled program, so that only its execution is timed.
 struct Ready(Code);
 
 impl Ready {
@@ -28,7 +28,10 @@ impl Ready {
 
     fn run(&self) -> Report {
         let report = environment::run(&self.0, &[], Limits { fuel: u64::MAX, ..Limits::default() });
-        assert!(!matches!(black_box(report.outcome), Outcome::Short(_)), "the program has a value or none");
+        assert!(
+            !matches!(black_box(report.outcome), Outcome::Exhausted(_)),
+            "the program has a value or none"
+        );
         report
     }
 }
@@ -37,7 +40,7 @@ fn line(name: &str, figure: &str, target: &str) {
     println!("  {name:<58}{figure:>14}   {target}");
 }
 
-/// Steps a second, on one core.
+/// Steps per second, on one core.
 pub fn steps() {
     println!("steps a second of the environment machine");
     let calls = "\\f:nat -> nat. (fix \\s:nat -> nat. \\n:nat. let k = n in if k then f 0 else let r = s (pred k) in f r) 40";
@@ -72,13 +75,13 @@ const LOOP: &str = "def loop = fix \\f:nat -> nat. \\n:nat. let x = n in if x th
 const OWN: &str =
     "def P : nat -> nat = fix \\f:nat -> nat. \\x:nat. if x then 5 else pi0 (D f) (inj0 (pred x));";
 
-/// The derivative of the walk from n, of whose steps only the first is marked.
+/// The derivative of the walk from n; only its first step is marked.
 fn walk(n: usize) -> String {
     let test = "pred ".repeat(n - 1);
     format!("{WALK}\ndef T = \\x:nat. if {test} x then 0 else 1;\nderiv M <dec, dec>^T {n}")
 }
 
-/// The derivative of the walk, with reading, checking and compiling.
+/// The derivative of the walk, including parsing, checking and compiling.
 pub fn the_walk() {
     println!("the derivative of the walk from n, text to value");
     for n in [50, 200, 800] {

@@ -1,10 +1,10 @@
 //! Side-by-side benchmarks: `cargo xtask bench`; `bench/README.md` is the manual.
 //!
-//! Every figure is a ratio of two things measured in one run on one machine, or a count that does not depend on the machine.
-//! The two sides take turns. Targets are shown beside the figures and asserted nowhere.
+//! Every figure is a ratio of two measurements in one run on one machine, or a count that does not depend on
+//! the machine. The two sides take turns. Targets are shown next to the figures but not asserted.
 //!
-//! [`against`] compares Eddy with its peers. The other modules are about one language each; there the best of
-//! several turns counts, since other work on the machine can only slow a turn down.
+//! [`against`] compares Eddy with its peers. The other modules measure one language each; they take the best
+//! of several turns, since other work on the machine can only slow a turn down.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 #![allow(clippy::cast_precision_loss, reason = "sizes and times are far below 2^53")]
@@ -23,9 +23,9 @@ use std::{env, fs};
 
 use against::checking;
 use against::growth::{self, Reach};
-use against::{Plan, machine, threads};
+use against::{Plan, gradbench, machine, threads};
 
-/// The languages and layers with benchmarks of their own.
+/// Languages and layers with their own benchmarks.
 const LANGUAGES: &[(&str, fn())] = &[
     ("rd", languages::rd),
     ("pullback", languages::pullback),
@@ -37,13 +37,14 @@ const LANGUAGES: &[(&str, fn())] = &[
 
 const USAGE: &str = "usage: cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
 
-WORD chooses workloads whose names contain it, `growth`, its last tables `checking` and `threads`, or a language: rd, pullback, coherent, tables, reactive, plan.
-Without one everything is measured. Results are written to bench/RESULTS.md, if everything was measured, and are printed otherwise.
+WORD selects workloads whose names contain it, `gradbench`, `growth`, its last tables `checking` and `threads`, or a language: rd, pullback,
+coherent, tables, reactive, plan. Without a WORD everything is measured and the results are written to bench/RESULTS.md; with a
+WORD they are printed.
 
 --quick     few and short turns, small sizes
 --unpinned  all cores and threads, for all sides
 --long      also the stream of 10^8 cycles
---print     print the results in any case";
+--print     print the results instead of writing them";
 
 fn main() -> ExitCode {
     let (options, words): (Vec<String>, Vec<String>) =
@@ -54,7 +55,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let has = |option: &str| options.iter().any(|other| other == option);
-    // A language alone is a child of a whole run, or what somebody works on: no tables, no environment.
+    // A single language: a child process of a whole run, or a developer's choice. Needs no tables and no
+    // environment.
     if let [word] = &words[..]
         && let Some((name, measure)) = LANGUAGES.iter().find(|(name, _)| name == word)
     {
@@ -98,6 +100,11 @@ fn results(words: &[String], has: &dyn Fn(&str) -> bool) -> String {
     {
         text.push_str(&checking::table(&eddy, &work, is_quick));
     }
+    if is_chosen("gradbench")
+        && let Some(eddy) = growth::binary()
+    {
+        text.push_str(&gradbench::table(&eddy, &work, is_quick, words));
+    }
     if is_chosen("growth") || is_chosen("threads") {
         text.push_str(&threads::table(is_quick));
     }
@@ -111,7 +118,7 @@ fn results(words: &[String], has: &dyn Fn(&str) -> bool) -> String {
     text
 }
 
-/// What this program says about one language.
+/// The output of this program for one language.
 fn alone(name: &str) -> String {
     println!("{name}");
     let output = env::current_exe().and_then(|this| Command::new(this).arg(name).output());

@@ -1,4 +1,4 @@
-//! Planning: how long it takes, beside typing and checking the same program.
+//! Planning: its time, compared with typing and checking the same program.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ import lstm from \"eddy:recurrent\";
 node layer(x: num [2]) -> (h) h = lstm(2, 2, x);
 train layer as learn loss mse optim sgd(0.125) segment;";
 
-/// A program that trains through time, and a long forward one.
+/// A program that trains through time, and a long forward program.
 pub fn planning() {
     println!(
         "planning, against everything from text to causality (targets: milliseconds; well below a second)"
@@ -37,7 +37,7 @@ fn against_checking(name: &str, text: &str, node: &str) {
     );
 }
 
-/// Filters one after the other, two equations each.
+/// A chain of filters, two equations each.
 fn chain(n: usize) -> String {
     let mut text = String::from("node chain(x0: num []) -> (y)\n");
     for number in 0..n {

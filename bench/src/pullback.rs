@@ -1,4 +1,4 @@
-//! The fast engine of `pullback` against itself: what a gradient costs, and how cost grows.
+//! The fast engine of `pullback`: the cost of a gradient, and its growth.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use eddy_syntax::SourceFile;
 
 use crate::clock::{alone, ratio, side_by_side};
 
-/// A checked and compiled program, so that only running is timed.
+/// A checked and compiled program, so that only its execution is timed.
 struct Ready {
     program: Program,
     code: Code,
@@ -36,10 +36,10 @@ fn line(name: &str, figure: &str, target: &str) {
     println!("  {name:<58}{figure:>12}   {target}");
 }
 
-/// A function of size n and a point, as texts.
+/// A function of size n and a point, as source text.
 type Family = fn(usize) -> (String, String);
 
-/// `x1*x2 + x2*x3 + …` of n variables, its function and its point.
+/// `x1*x2 + x2*x3 + …` of n variables: function and point.
 fn products(n: usize) -> (String, String) {
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
     let sum: Vec<String> = (1..n).map(|i| format!("x{} * x{i}", i - 1)).collect();
@@ -47,7 +47,7 @@ fn products(n: usize) -> (String, String) {
     (function, format!("<{}>", vec!["0.5"; n].join(", ")))
 }
 
-/// A chain of lets with transcendental functions.
+/// A chain of `let`s with transcendental functions.
 fn chain(n: usize) -> (String, String) {
     let mut body = String::new();
     for i in 0..n {
@@ -63,7 +63,6 @@ fn fold(n: usize) -> (String, String) {
     (function, "0.7".to_string())
 }
 
-/// A function and its gradient.
 pub fn gradients_against_values() {
     println!("gradients: time of the gradient / time of the value                            target ≤ 5");
     let families: [(&str, Family); 3] = [
@@ -97,9 +96,11 @@ pub fn gradients_against_values() {
     println!();
 }
 
-/// How the time of a gradient grows when n doubles. The time per variable says what one ratio cannot: it is nearly level, but for one step of about 1.5 where a tape is so
-/// large (above 32 MiB) that the allocator returns it to the system after each run, and every page is new in the next. `MALLOC_MMAP_THRESHOLD_=1073741824
-/// MALLOC_TRIM_THRESHOLD_=2147483648` takes the step away. On a busy machine, where others fill the caches, a step comes earlier.
+/// The growth of the time of a gradient when n doubles. The time per variable shows more than one ratio: it
+/// is nearly constant, except for one step of about 1.5. Beyond 32 MiB the allocator returns a tape to the
+/// system after each run, and in the next run every page is new. `MALLOC_MMAP_THRESHOLD_=1073741824
+/// MALLOC_TRIM_THRESHOLD_=2147483648` removes the step. On a busy machine, where other work fills the caches,
+/// the step comes earlier.
 pub fn growth() {
     println!("growth: time of the gradient for 2n / for n                                   target ≤ 2.5");
     for n in [5_000, 10_000, 20_000, 40_000, 80_000] {
@@ -127,7 +128,6 @@ pub fn growth() {
     println!();
 }
 
-/// Derivatives of derivatives.
 pub fn nested_derivatives() {
     println!("nested pullbacks of x^9 exp x                                        × the order before");
     let tower = |order: usize| {
@@ -154,7 +154,6 @@ pub fn nested_derivatives() {
     println!();
 }
 
-/// Reading and checking source.
 pub fn reading() {
     println!("reading and checking");
     let mut text = String::new();

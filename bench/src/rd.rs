@@ -1,4 +1,4 @@
-//! The tape engine of `rd` against plain Rust, and against itself.
+//! The tape engine of `rd`, compared with plain Rust and with itself.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -11,9 +11,9 @@ use eddy_syntax::SourceFile;
 
 use crate::clock::{alone, ratio, side_by_side};
 
-const TURNS_OF_THE_LOOP: u32 = 1_000_000;
+const N_ITERATIONS: u32 = 1_000_000;
 
-/// A checked and compiled program, so that only running is timed.
+/// A checked and compiled program, so that only its execution is timed.
 struct Ready {
     program: Program,
     code: Code,
@@ -39,14 +39,14 @@ fn line(name: &str, figure: &str, target: &str) {
     println!("  {name:<58}{figure:>12}   {target}");
 }
 
-/// Loops of arithmetic on reals, and the same loops in Rust.
+/// Arithmetic loops on reals, compared with the same loops in Rust.
 pub fn loops_against_rust() {
     println!("scalar loops: time of `eddy` / time of the same arithmetic in Rust            target ≤ 30");
     let affine = Ready::new(&format!(
-        "letrec f(n:real, x:real):real = if n < 0.5 then x else f(n - 1, x * 0.9999999 + 0.1) in f({TURNS_OF_THE_LOOP}, 2)"
+        "letrec f(n:real, x:real):real = if n < 0.5 then x else f(n - 1, x * 0.9999999 + 0.1) in f({N_ITERATIONS}, 2)"
     ));
     let plain_affine = || {
-        let (mut n, mut x) = (black_box(f64::from(TURNS_OF_THE_LOOP)), black_box(2.0));
+        let (mut n, mut x) = (black_box(f64::from(N_ITERATIONS)), black_box(2.0));
         while n >= 0.5 {
             x = x * 0.999_999_9 + 0.1;
             n -= 1.0;
@@ -66,10 +66,10 @@ pub fn loops_against_rust() {
 
     let polynomial = Ready::new(&format!(
         "letrec f(n:real, x:real, s:real):real = if n < 0.5 then s else \
-         let y = (((x * 0.5 + 0.25) * x - 0.125) * x + 0.0625) / (1 + x * x) in f(n - 1, y, s + y) in f({TURNS_OF_THE_LOOP}, 0.7, 0)"
+         let y = (((x * 0.5 + 0.25) * x - 0.125) * x + 0.0625) / (1 + x * x) in f(n - 1, y, s + y) in f({N_ITERATIONS}, 0.7, 0)"
     ));
     let plain_polynomial = || {
-        let (mut n, mut x, mut s) = (black_box(f64::from(TURNS_OF_THE_LOOP)), black_box(0.7), black_box(0.0));
+        let (mut n, mut x, mut s) = (black_box(f64::from(N_ITERATIONS)), black_box(0.7), black_box(0.0));
         while n >= 0.5 {
             let y = (((x * 0.5 + 0.25) * x - 0.125) * x + 0.0625) / (1.0 + x * x);
             (n, x, s) = (n - 1.0, y, s + y);
@@ -88,10 +88,10 @@ pub fn loops_against_rust() {
     );
 
     let waves = Ready::new(&format!(
-        "letrec f(n:real, x:real):real = if n < 0.5 then x else f(n - 1, sin(x) + exp(-x)) in f({TURNS_OF_THE_LOOP}, 0.7)"
+        "letrec f(n:real, x:real):real = if n < 0.5 then x else f(n - 1, sin(x) + exp(-x)) in f({N_ITERATIONS}, 0.7)"
     ));
     let plain_waves = || {
-        let (mut n, mut x) = (black_box(f64::from(TURNS_OF_THE_LOOP)), black_box(0.7_f64));
+        let (mut n, mut x) = (black_box(f64::from(N_ITERATIONS)), black_box(0.7_f64));
         while n >= 0.5 {
             x = x.sin() + (-x).exp();
             n -= 1.0;
@@ -111,7 +111,6 @@ pub fn loops_against_rust() {
     println!();
 }
 
-/// A program and its gradient.
 pub fn gradients_against_values() {
     println!("gradients: time of the gradient / time of the value                            target ≤ 4");
     let programs = [
@@ -137,7 +136,6 @@ pub fn gradients_against_values() {
     println!();
 }
 
-/// A million nested calls and their gradient.
 pub fn deep_recursion() {
     println!("a million nested calls, and their gradient");
     let ready = Ready::new(
@@ -156,7 +154,6 @@ pub fn deep_recursion() {
     println!();
 }
 
-/// Derivatives of derivatives.
 pub fn nested_derivatives() {
     println!("nested derivatives of exp");
     let tower = |order: usize| {
@@ -180,7 +177,6 @@ pub fn nested_derivatives() {
     println!();
 }
 
-/// Reading and checking source.
 pub fn reading() {
     println!("reading and checking");
     let mut text = String::new();

@@ -1,14 +1,14 @@
-//! The reactive language: how fast programs are checked and simulated, and in how much memory.
+//! The reactive language: the speed of checking and simulating programs, and the memory of the simulator.
 
 use std::time::Instant;
 
-use eddy_reactive::cell::Cell;
-use eddy_reactive::elaborate::Given;
-use eddy_reactive::infer::Hints;
-use eddy_reactive::prepare::{Checks, Prepared, prepare};
-use eddy_reactive::program::Callable;
-use eddy_reactive::resolve::resolve;
-use eddy_reactive::simulate::{Options, Simulation};
+use eddy_language::elaborate::ElaborationOptions;
+use eddy_language::infer::Hints;
+use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::program::{Callable, Program};
+use eddy_language::resolve;
+use eddy_language::semantics::Cell;
+use eddy_language::semantics::simulate::{Options, Simulation};
 use eddy_syntax::{SourceFile, Sources};
 use eddy_tensor::Value;
 
@@ -21,17 +21,17 @@ node iir(x)->(y)
   y1 = 0.0 fby y; y2 = 0.0 fby y1;
   y = 0.2 * x + 0.3 * x1 + 0.2 * x2 + 0.5 * y1 - 0.2 * y2;";
 
-/// A node, ready to run.
+/// Checks a node and prepares it to run.
 pub fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("bench.eddy", text));
-    let program = resolve(&mut sources).expect("the program is right");
-    let node = program.visible[node];
-    prepare(&program, &Callable::from(node), &Given::default(), |_| Hints::default(), Checks::On)
+    let program = resolve(&mut sources).accepted().expect("the program is right");
+    let node = program.modules[Program::MAIN].visible[node];
+    prepare(&program, &Callable::from(node), &ElaborationOptions::default(), |_| Hints::default(), Checks::On)
         .expect("the program is right")
 }
 
-/// How many scalar equations fire in a second; a forward program, and one that looks ahead over [`WINDOW`] cycles. Memory does
-/// not grow with the trace: at most the window is open.
+/// Scalar equations per second: in a forward program, and in one that looks ahead over [`WINDOW`] cycles.
+/// Memory does not grow with the trace, because at most the window is open.
 pub fn firings() {
     println!("simulation of {N_CYCLES} cycles (target: 3 million equations/s, constant memory)");
     let filter = prepared(FILTER, "iir");
@@ -43,7 +43,7 @@ pub fn firings() {
     });
 }
 
-/// Runs a program on made-up inputs, and forgets each cycle when it is complete.
+/// Runs a program on generated inputs, and discards each cycle when it is complete.
 fn simulate(name: &str, prepared: &Prepared, input: impl Fn(u32) -> Vec<Cell>) {
     let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, Options::default());
     let start = Instant::now();
@@ -61,7 +61,7 @@ fn simulate(name: &str, prepared: &Prepared, input: impl Fn(u32) -> Vec<Cell>) {
     );
 }
 
-/// How long a program of many equations takes from text to verdict.
+/// The time from text to the result of checking, for programs of many equations.
 pub fn checking() {
     println!("\ncheck (target: 10000 equations in 0.3 s, growing linearly)");
     for n in [1_000, 10_000, 100_000] {
@@ -73,7 +73,7 @@ pub fn checking() {
     }
 }
 
-/// A chain of equations of all kinds, some of which reach far back.
+/// A chain of equations of all kinds, some of which read streams defined much earlier.
 fn long_program(n: usize) -> String {
     let line = |i: usize| match i % 4 {
         0 => format!("x{i} = 0.0 fby (x{} + x{});\n", i - 1, i / 2),

@@ -1,4 +1,4 @@
-//! The languages of `tables`: running against asking, and what explanations and lists cost.
+//! The languages of `tables`: running compared with asking, and the cost of explanations and lists.
 
 use std::hint::black_box;
 
@@ -34,7 +34,7 @@ fn line(name: &str, figure: &str, target: &str) {
     println!("  {name:<58}{figure:>14}   {target}");
 }
 
-/// Applications a second, and asking against running.
+/// Applications per second, and asking compared with running.
 pub fn asking_against_running() {
     println!("asking whether the result is the result, against running");
     let fibonacci =
@@ -65,7 +65,6 @@ pub fn asking_against_running() {
     println!();
 }
 
-/// An explanation against the answer alone.
 pub fn explaining() {
     println!("explaining an answer, against the answer alone");
     for n in [10, 20, 40] {
@@ -93,7 +92,6 @@ pub fn explaining() {
     println!();
 }
 
-/// All values up to a size.
 pub fn listing() {
     println!("values of `\\f. \\x. f (f x)` over 0 and 1");
     let program = program(Dialect::Lambda, "\\f. \\x. f (f x)");

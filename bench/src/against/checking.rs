@@ -1,7 +1,9 @@
-//! Growth of checking: how the time of `eddy check`, `eddy flow` and `eddy run` depends on the size of a program, right or wrong.
+//! Growth of checking: how the time of `eddy check`, `eddy flow` and `eddy run` depends on the size of a
+//! program, valid or not.
 //!
-//! Each case is a family of programs. Sizes double; the exponent is the slope of the last doublings, 1 where time grows with the size and 2 where it grows
-//! with its square. Start-up takes a few milliseconds, so that exponents of small cases are too low.
+//! Each case is a family of programs. Sizes double; the exponent is the slope of the last doublings: 1 for
+//! linear growth, 2 for quadratic. Start-up takes a few milliseconds, which lowers the exponents of small
+//! cases.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,7 +26,9 @@ const CASES: &[Case] = &[
     Case { name: "samplings in samplings", command: "check", program: nested_when },
     Case { name: "samplings side by side", command: "check", program: samplings },
     Case { name: "instances side by side", command: "check", program: instances },
+    Case { name: "nodes in chains of 50 calls", command: "check", program: chains_of_calls },
     Case { name: "parameters that are trained", command: "check", program: parameters },
+    Case { name: "parameters with names", command: "check", program: named_parameters },
     Case { name: "unknown variables", command: "check", program: unknown_variables },
     Case { name: "unknown nodes", command: "check", program: unknown_nodes },
     Case { name: "definitions of one stream", command: "check", program: duplicates },
@@ -38,15 +42,26 @@ const CASES: &[Case] = &[
     Case { name: "flow of samplings side by side", command: "flow", program: samplings },
 ];
 
-/// The table of all cases.
+/// Calls may be nested 1000 deep. `check` checks each node with everything that it calls, so its time grows
+/// with the square of the depth, and so does the output of `flow`; a run contains one node with everything
+/// that it calls.
+const DEEP_CASES: &[Case] = &[
+    Case { name: "nodes, each calls the one before", command: "check", program: deep_calls },
+    Case { name: "a run of nodes, each calls the one before", command: "run", program: deep_run },
+];
+
 pub fn table(eddy: &Path, work: &Path, is_quick: bool) -> String {
     let sizes: &[usize] = if is_quick { &[1_000, 2_000, 4_000] } else { &[12_500, 25_000, 50_000, 100_000] };
+    table_of(CASES, sizes, eddy, work) + &table_of(DEEP_CASES, &[125, 250, 500, 1_000], eddy, work)
+}
+
+fn table_of(cases: &[Case], sizes: &[usize], eddy: &Path, work: &Path) -> String {
     let mut text = String::from("\n| checking n of | command |");
     text.extend(sizes.iter().map(|size| format!(" n = {size} |")));
     text.push_str(" exponent |\n| --- | --- |");
     text.push_str(&" --- |".repeat(sizes.len() + 1));
     text.push('\n');
-    for case in CASES {
+    for case in cases {
         println!("growth of checking: {}", case.name);
         let times: Result<Vec<f64>, String> =
             sizes.iter().map(|size| measure(case, *size, eddy, work)).collect();
@@ -64,7 +79,7 @@ pub fn table(eddy: &Path, work: &Path, is_quick: bool) -> String {
     text
 }
 
-/// The time of one run, in seconds. A program with mistakes is refused with exit code 1, which is no failure here.
+/// The time of one run, in seconds. Exit code 1, for programs with errors, does not count as a failure here.
 fn measure(case: &Case, size: usize, eddy: &Path, work: &Path) -> Result<f64, String> {
     let path = work.join("checking.eddy");
     fs::create_dir_all(work)
@@ -137,9 +152,34 @@ fn instances(n: usize) -> String {
     format!("node g(x) -> (y)\n  y = 0.0 fby x + 1.0;\n{caller}")
 }
 
+/// `n` nodes, each of which calls the previous one, except for every 50th.
+fn chains_of_calls(n: usize) -> String {
+    calls(n, 50)
+}
+
+fn deep_calls(n: usize) -> String {
+    calls(n, n)
+}
+
+fn deep_run(n: usize) -> String {
+    format!("{}run f{} {{ x: 1.0; }}\n", calls(n, n), n - 1)
+}
+
+fn calls(n: usize, depth: usize) -> String {
+    joined(n, "", |i| {
+        let called = if i % depth == 0 { "x".to_string() } else { format!("f{}(x)", i - 1) };
+        format!("node f{i}(x) -> (y)\n  y = 0.0 fby {called} + 1.0;\n")
+    })
+}
+
 fn parameters(n: usize) -> String {
     let sum = joined(n, " + ", |i| format!("param({i}.0) * x"));
     format!("node f(x) -> (y)\n  y = {sum};\ntrain f as learn loss mse optim sgd(0.1);\n")
+}
+
+fn named_parameters(n: usize) -> String {
+    let equations = (0..n).map(|i| format!("  a{i} = param({i}.0);\n"));
+    node(equations, &joined(n, " + ", |i| format!("a{i} * x")))
 }
 
 fn unknown_variables(n: usize) -> String {

@@ -1,6 +1,8 @@
-//! Growth: how time and memory of Eddy depend on sizes. Whole runs of the binary `eddy`, and compile times.
+//! Growth: how Eddy's time and memory depend on sizes. Measures whole runs of the binary `eddy`, and compile
+//! times.
 //!
-//! What threads bring is measured in [`super::threads`]. Absolute figures say little here; what counts is how a column grows when the one beside it doubles.
+//! [`super::threads`] measures the effect of threads. Absolute figures matter little here; compare how a
+//! column grows when the one next to it doubles.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Constants, Options, Pieces, Source, emit};
+use eddy_compile::emit::{Constants, EmitInput, Options, Pieces, emit};
 
 use super::eddy::compiled::Compiled;
 use super::eddy::ready::folder;
@@ -21,23 +23,22 @@ use super::table::duration;
 use super::workload::Workload;
 use crate::reactive::prepared;
 
-/// How large sizes become.
+/// Which sizes to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     Quick,
     Usual,
-    /// As `Usual`, with the stream of 10^8 cycles.
+    /// Like `Usual`, plus the stream of 10^8 cycles.
     Long,
 }
 
-/// What a run of `eddy` took.
+/// The cost of a run of `eddy`.
 struct Run {
     seconds: f64,
-    /// The most memory that was resident, in KiB, as far as it was seen; short runs may end between two looks.
+    /// The peak resident memory in KiB, as sampled; a short run may end between two samples.
     peak_kib: u64,
 }
 
-/// All tables.
 pub fn tables(reach: Reach, work: &Path) -> String {
     let mut text = String::from("\n# Growth\n");
     let is_quick = reach == Reach::Quick;
@@ -126,18 +127,18 @@ fn runs(
     }
 }
 
-/// The binary that was built beside this one.
+/// The binary `eddy` next to this one.
 pub fn binary() -> Option<PathBuf> {
-    let beside = std::env::current_exe().ok()?.with_file_name("eddy");
-    beside.exists().then_some(beside)
+    let eddy = std::env::current_exe().ok()?.with_file_name("eddy");
+    eddy.exists().then_some(eddy)
 }
 
-/// From text to machine code.
+/// Compiles from text to machine code.
 fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
     let start = Instant::now();
     let prepared = prepared(text, node);
     let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &eddy_plan::Options::default());
-    let source = Source { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
+    let source = EmitInput { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
     let options = Options {
         name: "bench".to_owned(),
         precision: Precision::Double,
@@ -155,7 +156,7 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
     Ok((to_c, built.seconds))
 }
 
-/// Filters one after the other, two equations each.
+/// A chain of filters, two equations each.
 fn chain(n: usize) -> String {
     let mut text = String::from("node chain(x0: num []) -> (y)\n");
     for number in 0..n / 2 {
@@ -202,7 +203,7 @@ fn gradient(eddy: &Path, work: &Path, layer: Layer) -> Result<Run, String> {
     watch(&mut command)
 }
 
-/// A value that is sent back over a window.
+/// Sends values back over a window.
 fn backfill(eddy: &Path, work: &Path, window: usize, cycles: usize) -> Result<Run, String> {
     let row = |cycle: usize| format!("{{\"i\":{cycle}.5,\"bp\":{}}}", (cycle + 1).is_multiple_of(window));
     let data = write(work, cycles, row).map_err(|error| error.to_string())?;
@@ -210,7 +211,7 @@ fn backfill(eddy: &Path, work: &Path, window: usize, cycles: usize) -> Result<Ru
     watch(Command::new(eddy).arg("run").arg(program).args(["--node", "f", "--in"]).arg(data))
 }
 
-/// A filter of a stream that makes up its own input.
+/// Filters a stream that generates its own input.
 fn stream(eddy: &Path, work: &Path, cycles: usize) -> Result<Run, String> {
     let program = program(
         work,
@@ -236,7 +237,7 @@ fn write(work: &Path, cycles: usize, row: impl Fn(usize) -> String) -> io::Resul
     Ok(path)
 }
 
-/// Runs a command to its end, and looks at its memory meanwhile.
+/// Runs a command to its end while sampling its memory.
 fn watch(command: &mut Command) -> Result<Run, String> {
     let start = Instant::now();
     let mut child = command
@@ -258,7 +259,7 @@ fn watch(command: &mut Command) -> Result<Run, String> {
     }
 }
 
-/// The most memory that was resident so far.
+/// The peak resident memory so far.
 fn resident_kib(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

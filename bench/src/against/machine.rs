@@ -1,4 +1,4 @@
-//! The machine: time, and facts that a reader of figures wants to know.
+//! The machine: clocks, and facts that readers of the figures need.
 
 use std::fs;
 use std::process::Command;
@@ -8,29 +8,29 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{peers, twins};
 
-/// Processor time of this thread: other work on the machine does not count.
+/// Processor time of this thread, which excludes other work on the machine.
 pub fn thread_time_ns() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Puts this process, and all that it will start, on one core: the last one that is allowed.
+/// Pins this process and its children to one core: the last one allowed.
 pub fn pin() {
     let Ok(allowed) = sched_getaffinity(None) else { return };
     if let Some(core) = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core)) {
         let mut one = CpuSet::new();
         one.set(core);
-        // Where it is not allowed, figures are as good as the machine is quiet.
+        // Without permission, the figures depend on how idle the machine is.
         let _ = sched_setaffinity(None, &one);
     }
 }
 
-/// Runs something on all cores that there are, and then goes back to those of before.
+/// Runs a function on all cores, then restores the previous ones.
 pub fn on_all_cores<T>(what: impl FnOnce() -> T) -> T {
     let before = sched_getaffinity(None);
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
-    // Where it is not allowed, there is one core, and the figures say so.
+    // Without permission there is one core, and the figures show it.
     let _ = sched_setaffinity(None, &all);
     let answer = what();
     if let Ok(before) = before {
@@ -39,7 +39,7 @@ pub fn on_all_cores<T>(what: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// Lines about the machine, for the head of a table.
+/// Lines about the machine for the head of a table.
 pub fn facts(has_peers: bool) -> Vec<String> {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

@@ -1,10 +1,12 @@
-//! Eddy against its peers: the same workloads on all sides, taking turns, in one run.
+//! Eddy against its peers: all sides run the same workloads alternately, in one process group and one
+//! session.
 //!
-//! A [`Side`] takes turns; each turn says how long a workload took and what it computed. [`twins`] are programs in C,
-//! [`peers`] are JAX, `PyTorch` and onnxruntime, [`eddy`] is Eddy. `bench/README.md` is the manual.
+//! A [`Side`] takes turns; each turn reports the time of a workload and its results. [`twins`] are programs
+//! in C, [`peers`] are JAX, `PyTorch` and onnxruntime, [`eddy`] is Eddy. `bench/README.md` is the manual.
 
 pub mod checking;
 pub mod eddy;
+pub mod gradbench;
 pub mod growth;
 pub mod machine;
 mod numbers;
@@ -23,27 +25,27 @@ use process::Process;
 use record::Record;
 use workload::{SLOW_PEER, TARGETS, Target, Workload};
 
-/// Somebody who does a workload when it is their turn.
+/// An implementation of a workload, which takes turns with the others.
 pub trait Side {
-    /// Does it for some time.
+    /// Runs the workload for some time.
     fn turn(&mut self) -> Result<Vec<Record>, String>;
 }
 
-/// What to compare, and how thoroughly.
+/// Which workloads to compare, and how thoroughly.
 pub struct Plan {
-    /// Workloads whose names contain one of these words; all if there are none.
+    /// Selects workloads whose names contain one of these words; all if empty.
     pub words: Vec<String>,
     pub is_quick: bool,
     pub is_pinned: bool,
 }
 
-/// What is known about a workload in the end.
+/// The measurements of a workload.
 pub struct Outcome {
     pub target: &'static Target,
-    /// The records of each side that answered, a record for each of its variants.
+    /// The records of the sides that answered, one for each variant.
     pub records: Vec<Record>,
-    /// Why others did not.
-    pub silent: Vec<String>,
+    /// The reasons why other sides did not answer.
+    pub failures: Vec<String>,
 }
 
 impl Plan {
@@ -51,13 +53,13 @@ impl Plan {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
 
-    /// Turns of each side, and seconds of a turn.
+    /// The number of turns of each side, and the seconds of a turn.
     fn effort(&self) -> (usize, f64) {
         if self.is_quick { (2, 0.1) } else { (7, 0.3) }
     }
 }
 
-/// Compares all that is chosen, and gives the tables as Markdown; none if nothing is chosen.
+/// Compares the selected workloads and returns the tables as Markdown; `None` if none is selected.
 pub fn compare(plan: &Plan, work: &Path) -> Option<String> {
     let chosen: Vec<&Target> = TARGETS.iter().filter(|target| plan.is_chosen(target.name)).collect();
     if chosen.is_empty() {
@@ -78,7 +80,7 @@ pub fn compare(plan: &Plan, work: &Path) -> Option<String> {
         for record in &outcome.records {
             println!("  {:<12} {:<28} {}", record.peer, record.variant, table::duration(record.median_ns));
         }
-        for why in &outcome.silent {
+        for why in &outcome.failures {
             println!("  {why}");
         }
         outcomes.push(outcome);
@@ -88,13 +90,13 @@ pub fn compare(plan: &Plan, work: &Path) -> Option<String> {
 
 fn measure(target: &'static Target, plan: &Plan, python: Option<&Path>, work: &Path) -> Outcome {
     let workload = Workload::named(target.name).expect("targets are workloads");
-    let mut silent = Vec::new();
+    let mut failures = Vec::new();
     let mut sides = Vec::new();
     for (name, side) in sides_of(target.name, workload, plan, python, work) {
         // The first turn warms up: peers compile in it.
         match side.and_then(|mut side| side.turn().map(|_| side)) {
             Ok(side) => sides.push((name, side, Vec::new())),
-            Err(why) => silent.push(format!("{name}: {why}")),
+            Err(why) => failures.push(format!("{name}: {why}")),
         }
     }
     let (turns, _) = plan.effort();
@@ -102,12 +104,12 @@ fn measure(target: &'static Target, plan: &Plan, python: Option<&Path>, work: &P
         for (name, side, records) in &mut sides {
             match side.turn() {
                 Ok(turn) => records.push(turn),
-                Err(why) => silent.push(format!("{name}: {why}")),
+                Err(why) => failures.push(format!("{name}: {why}")),
             }
         }
     }
     let records = sides.iter().flat_map(|(_, _, turns)| by_variant(turns)).collect();
-    Outcome { target, records, silent }
+    Outcome { target, records, failures }
 }
 
 type Started = (String, Result<Box<dyn Side>, String>);
@@ -137,14 +139,14 @@ fn sides_of(name: &str, workload: Workload, plan: &Plan, python: Option<&Path>, 
     sides
 }
 
-/// The records of all turns, summed up for each variant.
+/// The records of all turns, summarised for each variant.
 fn by_variant(turns: &[Vec<Record>]) -> Vec<Record> {
     let n = turns.iter().map(Vec::len).min().unwrap_or(0);
     let variant = |number: usize| -> Vec<Record> { turns.iter().map(|turn| turn[number].clone()).collect() };
     (0..n).filter_map(|number| Record::of_turns(&variant(number))).collect()
 }
 
-/// The folder for what benchmarks make: in that of cargo.
+/// The folder for generated files, in cargo's target folder.
 pub fn work_folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"), PathBuf::from);

@@ -1,6 +1,6 @@
-//! The numbers that all sides agree on: the same in Rust, C and Python, so that everybody computes the same thing.
+//! The input numbers: the same in Rust, C and Python, so that all sides compute the same thing.
 //!
-//! Number `i` of the sequence `seed` is splitmix64 of a counter, made a number between -scale and scale. The text of
+//! Number `i` of the sequence `seed` is splitmix64 of a counter, scaled to a number between -scale and scale.
 //! `bench/README.md` has the formula and the first values.
 
 use eddy_tensor::{Data, Shape, Value};
@@ -14,12 +14,12 @@ pub fn number(seed: u64, i: u64, scale: f64) -> f64 {
     ((z >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0) * 2.0 - 1.0) * scale
 }
 
-/// A tensor of the first numbers of a sequence, row by row.
+/// A tensor of the first numbers of a sequence, in row-major order.
 pub fn numbers(seed: u64, shape: &[usize], scale: f64) -> Value {
     tensor(shape, |i| number(seed, i as u64, scale))
 }
 
-/// A tensor whose elements depend on their positions.
+/// A tensor whose elements are functions of their positions.
 pub fn tensor(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     let n = shape.iter().product();
     Value::new(Shape::new(shape), Data::Num((0..n).map(element).collect()))

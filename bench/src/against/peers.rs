@@ -1,18 +1,18 @@
-//! Peers in Python: a virtual environment with pinned versions, made once.
+//! Peers in Python: a virtual environment with pinned versions, created once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The interpreter that the pinned versions are for; any other is tried if it is not there.
+/// The interpreter for the pinned versions; the others are fallbacks.
 const INTERPRETERS: &[&str] = &["python3.11", "python3"];
 
-/// The folder of the scripts.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers")
 }
 
-/// The interpreter of the environment in this folder, which is made if it is not there or has other versions.
+/// The interpreter of the environment in this folder. Creates the environment if it is missing or has other
+/// versions.
 pub fn environment(folder_of_environment: &Path) -> Result<PathBuf, String> {
     let requirements = folder().join("requirements.txt");
     let wanted = fs::read_to_string(&requirements).map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ pub fn environment(folder_of_environment: &Path) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The versions that are installed, as `name version`.
+/// The pinned versions, as `name version`.
 pub fn versions() -> Vec<String> {
     let text = fs::read_to_string(folder().join("requirements.txt")).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once("=="));

@@ -1,4 +1,4 @@
-//! A side in a process of its own: it takes a turn for each line that it is sent.
+//! A side in a separate process: it takes a turn for each line that it receives.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,8 +9,8 @@ use std::time::Duration;
 use super::Side;
 use super::record::Record;
 
-/// How long a turn may take. The first one of a peer includes a compilation, the longest of which takes a minute.
-const PATIENCE: Duration = Duration::from_mins(3);
+/// The time limit of a turn. A peer's first turn includes compilation, which takes up to a minute.
+const TURN_LIMIT: Duration = Duration::from_mins(3);
 
 /// A process that waits for its turn.
 pub struct Process {
@@ -20,7 +20,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it. What it writes to standard error is shown to the developer.
+    /// Starts the process. Its standard error is shown to the developer.
     pub fn start(command: &mut Command) -> Result<Process, String> {
         let mut child = command
             .arg("--turns")
@@ -31,7 +31,7 @@ impl Process {
         let stdin = child.stdin.take().expect("it is piped");
         let stdout = child.stdout.take().expect("it is piped");
         let (send, lines) = channel();
-        // A reader of its own, so that a process that says nothing can be given up.
+        // A separate reader thread, so that a process without output can time out.
         thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if send.send(line).is_err() {
@@ -48,7 +48,7 @@ impl Side for Process {
         writeln!(self.stdin, "turn").map_err(|error| format!("it ended: {error}"))?;
         let mut records = Vec::new();
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).map_err(|_| "no answer".to_owned())?;
+            let line = self.lines.recv_timeout(TURN_LIMIT).map_err(|_| "no answer".to_owned())?;
             if line.is_empty() {
                 return Ok(records);
             }
@@ -59,7 +59,7 @@ impl Side for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may be gone already, or hang in its turn; either way it is not needed any more.
+        // It may have ended already, or hang in its turn; either way it is no longer needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,8 +1,8 @@
-//! What a side says after a turn: a line of JSON, the same from C, Python and Rust.
+//! The report of a side after a turn: a line of JSON, the same from C, Python and Rust.
 
 use serde_json::Value;
 
-/// How long one thing took, and what it computed.
+/// The time of a variant of a workload, and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     pub peer: String,
@@ -10,15 +10,15 @@ pub struct Record {
     pub median_ns: f64,
     pub p25_ns: f64,
     pub p75_ns: f64,
-    /// Processor time of a call on average, where the others are times of the clock on the wall.
+    /// The mean processor time of a call, if the other times are wall-clock times.
     pub cpu_ns: Option<f64>,
     pub runs: u64,
-    /// A few numbers that everybody must find.
+    /// A few numbers that all sides must agree on.
     pub check: Vec<f64>,
 }
 
 impl Record {
-    /// Reads a line.
+    /// Parses a line.
     pub fn read(line: &str) -> Result<Record, String> {
         let json: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
         let missing = |name: &str| format!("no `{name}` in {line}");
@@ -37,13 +37,13 @@ impl Record {
         })
     }
 
-    /// The figure that ratios are made of. On a busy machine the clock on the wall also counts other people's work, so
-    /// a peer gets the smaller one of its two times.
+    /// The figure for ratios. On a busy machine the wall clock includes other work, so a peer gets the
+    /// smaller of its two times.
     pub fn figure(&self) -> f64 {
         self.cpu_ns.map_or(self.median_ns, |cpu| cpu.min(self.median_ns))
     }
 
-    /// Whether it computed the same as another.
+    /// Whether the results agree.
     pub fn agrees(&self, other: &Record, tolerance: f64) -> bool {
         let is_near = |(left, right): (&f64, &f64)| {
             (left - right).abs() <= tolerance * left.abs().max(right.abs()) + f64::MIN_POSITIVE
@@ -51,7 +51,7 @@ impl Record {
         self.check.len() == other.check.len() && self.check.iter().zip(&other.check).all(is_near)
     }
 
-    /// One record for the turns of one side: the middle one of each figure.
+    /// One record for the turns of one side: the median of each figure.
     pub fn of_turns(turns: &[Record]) -> Option<Record> {
         let middle = |figure: &dyn Fn(&Record) -> f64| {
             let mut figures: Vec<f64> = turns.iter().map(figure).collect();
@@ -70,7 +70,7 @@ impl Record {
     }
 }
 
-/// Samples of a turn as a record.
+/// Summarises the samples of a turn.
 pub fn summary(peer: &str, variant: &str, samples: &mut [f64], runs: u64, check: Vec<f64>) -> Record {
     samples.sort_by(f64::total_cmp);
     let at = |quarter: usize| samples[samples.len() * quarter / 4];

@@ -7,11 +7,11 @@ use super::record::Record;
 use super::workload::Workload;
 
 const EXPLANATION: &str = "\
-Medians; in brackets the quarters. C and Eddy: processor time of the thread. Peers: time of the clock on the wall, as users call \
-them, and for ratios the smaller one of that and of the processor time, so that other work on the machine does not count against them. \
-`†` marks a side whose check (loss, length of the gradient) is not that of the others.";
+Medians, with quartiles in brackets. C and Eddy: processor time of the thread. Peers: wall-clock time, as users see it; \
+ratios use the smaller of wall-clock and processor time, so that other work on the machine does not count against peers. \
+`†` marks a side whose check (loss, norm of the gradient) differs from the others.";
 
-/// The facts, the comparison, and what each side took.
+/// The facts, the comparison, and the figures of each side.
 pub fn markdown(facts: &[String], no_peers: Option<&str>, outcomes: &[Outcome]) -> String {
     let mut text =
         String::from("# Results\n\n`cargo xtask bench` wrote this file; see [the manual](README.md).\n\n");
@@ -34,7 +34,7 @@ pub fn markdown(facts: &[String], no_peers: Option<&str>, outcomes: &[Outcome]) 
         for record in &outcome.records {
             let _ = writeln!(text, "{}", side(outcome, record));
         }
-        for why in &outcome.silent {
+        for why in &outcome.failures {
             let _ = writeln!(text, "| {} | {} | not measured | | | |", outcome.target.name, one_line(why));
         }
     }
@@ -51,7 +51,7 @@ fn comparison(outcome: &Outcome) -> String {
         None => "not measured".to_owned(),
     };
     let name = best.map(|best| format!(" {}", best.peer)).unwrap_or_default();
-    // What is wrong has a time, and no merit.
+    // A side with wrong results has a time but no ratio.
     let (eddy, twin) = (find("eddy").filter(is_right), find("C"));
     format!(
         "| {} | {} | {} | {}{name} | {} | {} | {} | {} | {} |",
@@ -68,7 +68,8 @@ fn comparison(outcome: &Outcome) -> String {
 }
 
 impl Outcome {
-    /// Whether a side computed what the others did. The twin is checked by finite differences; without it, the first side counts.
+    /// Whether a side's results agree with the others. The reference is the twin, which is checked by finite
+    /// differences, or else the first side.
     fn is_right(&self, record: &Record) -> bool {
         let tolerance = Workload::named(self.target.name).map_or(0.0, Workload::tolerance);
         let reference = self.records.iter().find(|other| other.peer == "C").or(self.records.first());
@@ -96,7 +97,7 @@ fn limit(left: Option<&Record>, right: Option<&Record>, most: Option<f64>) -> St
     }
 }
 
-/// What a gradient costs, counted in values.
+/// The cost of a gradient, as a multiple of the cost of the value.
 fn gradients(outcomes: &[Outcome]) -> String {
     let mut text = String::from(
         "\n## Gradients, counted in objectives\n\n| workload | Eddy | hand-written C | jax | torch |\n",
@@ -144,13 +145,13 @@ fn side(outcome: &Outcome, record: &Record) -> String {
     )
 }
 
-/// A line that can stand in a table.
+/// Makes a text fit into a cell of a table.
 fn one_line(text: &str) -> String {
     let line: String = text.lines().next().unwrap_or_default().chars().take(120).collect();
     line.replace('|', "\\|")
 }
 
-/// Nanoseconds, in a unit that suits them.
+/// Prints nanoseconds in a suitable unit.
 pub fn duration(ns: f64) -> String {
     match ns {
         _ if ns < 1e3 => format!("{ns:.0} ns"),
@@ -173,7 +174,7 @@ mod tests {
     }
 
     fn outcome(records: Vec<Record>) -> Outcome {
-        Outcome { target: &TARGETS[0], records, silent: vec!["torch: no answer\nat all".to_owned()] }
+        Outcome { target: &TARGETS[0], records, failures: vec!["torch: no answer\nat all".to_owned()] }
     }
 
     #[test]
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_measured_is_said() {
+    fn missing_measurements_are_shown() {
         let line = comparison(&outcome(vec![record("C", 50.0, 1.0)]));
         assert_eq!(
             line,
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_computes_something_else_is_marked() {
+    fn a_side_with_different_results_is_marked() {
         let outcome = outcome(vec![record("C", 50.0, 1.0), record("jax", 50.0, 1.1)]);
         assert!(!side(&outcome, &outcome.records[0]).contains('†'));
         assert!(side(&outcome, &outcome.records[1]).contains('†'));

@@ -1,19 +1,22 @@
-//! Threads: how much faster large products and long loops become with several of them.
+//! Threads: the speed-up of large products and long loops.
 //!
-//! All columns are one compiled program in one process. They take turns; the best turn of each counts, by the clock on the wall, since other
-//! work on the machine can only slow a turn down. The results have the same bits whatever the column, which tests check, not this.
+//! All columns are one compiled program in one process. They take turns; the shortest wall-clock time of each
+//! counts, since other work on the machine can only slow a turn down. The results have the same bits in all
+//! columns, which other tests check.
 
 use std::fmt::Write as _;
 use std::num::NonZero;
 use std::thread::available_parallelism;
+
+use eddy_loader::Threads;
 
 use super::eddy::compiled::Compiled;
 use super::machine::on_all_cores;
 use super::table::duration;
 use super::workload::Workload;
 
-/// Batches, whose products are large; one sequence, whose sums of outer products are; and loops over many elements. Sequences are short, so that
-/// there are runs which nothing interrupts.
+/// Batches, which have large products; one sequence, which has large sums of outer products; and loops over
+/// many elements. Sequences are short, so that some runs are not interrupted.
 const WORKLOADS: [&str; 6] = [
     "lstm-train-h64-b32-t10",
     "lstm-train-h128-b32-t10",
@@ -53,16 +56,16 @@ fn rows(is_quick: bool) -> String {
             Err(why) => writeln!(text, "| {name} | not measured: {why} |{}", " |".repeat(columns.len())),
         };
     }
-    eddy_loader::set_threads(None);
     text
 }
 
-/// The best time of a run with each number of threads, in nanoseconds.
+/// The shortest time of a run with each number of threads, in nanoseconds.
 fn best_turns(compiled: &mut Compiled, columns: &[usize], n_turns: usize) -> Vec<f64> {
     let mut best = vec![f64::INFINITY; columns.len()];
+    let threads: Vec<Threads> = columns.iter().filter_map(|n| NonZero::new(*n)).map(Threads::new).collect();
     for _ in 0..n_turns {
-        for (best, n_threads) in best.iter_mut().zip(columns) {
-            eddy_loader::set_threads(Some(*n_threads));
+        for (best, threads) in best.iter_mut().zip(&threads) {
+            compiled.use_threads(threads);
             *best = best.min(compiled.wall_turn());
         }
     }

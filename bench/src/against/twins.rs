@@ -1,4 +1,4 @@
-//! Twins in C: built by the system's compiler, as somebody who writes C for speed would.
+//! Twins: implementations in C, written for speed and built by the system's compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,28 +6,25 @@ use std::process::Command;
 
 use super::workload::{Twin, Workload};
 
-/// Reassociation and approximate mathematical functions are what the twins are about: loops over `exp` and `tanh` become
-/// vectors only with them.
+/// The twins need reassociation and approximate mathematical functions: without them, loops over `exp` and
+/// `tanh` do not vectorise.
 pub const FLAGS: &[&str] =
     &["-std=gnu11", "-O3", "-march=native", "-ffast-math", "-fopenmp-simd", "-Wall", "-Wextra"];
 
-/// The folder of the sources.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("twins")
 }
 
-/// The compiler.
 pub fn compiler() -> String {
     std::env::var("CC").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "cc".to_owned())
 }
 
-/// Whether there is a compiler at all.
 #[cfg(test)]
 pub fn has_compiler() -> bool {
     Command::new(compiler()).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Builds the twin of a workload into a folder; in double precision if it is to be checked by finite differences.
+/// Builds the twin of a workload into a folder; in double precision if finite differences will check it.
 pub fn build(workload: Workload, to: &Path, is_checked: bool) -> Result<PathBuf, String> {
     let Twin { source, defines, .. } = workload.twin();
     let sizes: Vec<String> = defines.iter().map(|(_, size)| format!("-{size}")).collect();
@@ -62,7 +59,7 @@ mod tests {
     use super::super::numbers::number;
     use super::*;
 
-    /// Small sizes; of the perceptron those that need no padding, as its source explains.
+    /// Small sizes. Those of the perceptron need no padding; its source says why.
     const SMALL: &[&str] = &[
         "lstm-train-h4-b1-i3-t5",
         "lstm-train-h4-b2-i3-t5",

@@ -1,42 +1,41 @@
-//! What is measured: workloads by their names, which say the sizes.
+//! The workloads; their names contain their sizes.
 //!
-//! `lstm-train-h64-b1` has 64 units and a batch of 1; what a name does not say has the value of `bench/README.md`, so
-//! `lstm-train-h4-b2-i3-t5` is a small one for tests.
+//! `lstm-train-h64-b1` has 64 units and a batch of 1. Sizes that a name omits have the default of
+//! `bench/README.md`, so `lstm-train-h4-b2-i3-t5` is a small workload for tests.
 
 use std::fmt;
 
-/// A workload, with its sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// The recurrent layer over sequences; with derivatives of the weights or without.
+    /// A recurrent layer over sequences, with or without derivatives of the weights.
     Lstm { units: usize, inputs: usize, steps: usize, batch: usize, part: Part },
-    /// One step of it.
+    /// One step of the layer.
     Stream { units: usize, inputs: usize, steps: usize },
     /// `GradBench`'s lstm.
     Characters { layers: usize, characters: usize, bits: usize, part: Part },
     /// `GradBench`'s gmm.
     Mixture { dimensions: usize, components: usize, points: usize, part: Part },
-    /// A step of gradient descent of a perceptron.
+    /// One step of gradient descent for a perceptron.
     Perceptron { inputs: usize, hidden: usize, classes: usize, batch: usize },
-    /// Of a network with two hidden layers, the gradient, or the Hessian times a vector.
+    /// The gradient of a network with two hidden layers, or its Hessian times a vector.
     Curvature { inputs: usize, hidden: usize, batch: usize, part: Part },
 }
 
 /// The simpler or the harder half of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A value; of [`Workload::Curvature`] the gradient.
+    /// The value; for [`Workload::Curvature`] the gradient.
     First,
-    /// Its derivatives; of [`Workload::Curvature`] the product.
+    /// Its derivatives; for [`Workload::Curvature`] the product.
     Second,
 }
 
-/// A row of the table, and what is asked of Eddy there.
+/// A row of the table with its targets.
 pub struct Target {
     pub name: &'static str,
-    /// At most this many times the time of the best peer.
+    /// The largest allowed ratio to the time of the best peer.
     pub of_peer: Option<f64>,
-    /// At most this many times the time of the twin.
+    /// The largest allowed ratio to the time of the twin.
     pub of_twin: Option<f64>,
 }
 
@@ -52,7 +51,7 @@ const fn shown(name: &'static str) -> Target {
     Target { name, of_peer: None, of_twin: None }
 }
 
-/// The whole comparison, in the order of the table.
+/// All workloads, in the order of the table.
 pub const TARGETS: &[Target] = &[
     both("lstm-train-h64-b1", 0.55, 1.4),
     both("lstm-train-h128-b1", 0.8, 1.4),
@@ -85,12 +84,12 @@ pub const TARGETS: &[Target] = &[
 pub struct Twin {
     pub source: &'static str,
     pub defines: Vec<(&'static str, usize)>,
-    /// Which of the things that it times.
+    /// Which of the parts that the twin times.
     pub part: Part,
 }
 
 impl Workload {
-    /// The workload of a name.
+    /// Parses the name of a workload.
     pub fn named(name: &str) -> Option<Workload> {
         let size = |letter: char, otherwise: usize| {
             let part = name.split('-').find_map(|part| part.strip_prefix(letter)?.parse().ok());
@@ -130,7 +129,6 @@ impl Workload {
         })
     }
 
-    /// Its twin in C.
     pub fn twin(self) -> Twin {
         match self {
             Workload::Lstm { units, inputs, steps, batch, part } => Twin {
@@ -166,7 +164,8 @@ impl Workload {
         }
     }
 
-    /// The script of its peers, and which there are. The slow one compiles for up to a minute, and is left out of quick runs.
+    /// The script of the peers, and their names. [`SLOW_PEER`] compiles for up to a minute; quick runs skip
+    /// it.
     pub fn peers(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Workload::Lstm { part: Part::First, .. } => ("lstm.py", &["jax", "torch", "onnxruntime"]),
@@ -181,12 +180,12 @@ impl Workload {
         }
     }
 
-    /// Whether numbers are in single precision, as users of such networks have them.
+    /// Whether numbers are in single precision, as is usual for such networks.
     pub fn is_single(self) -> bool {
         matches!(self, Workload::Lstm { .. } | Workload::Stream { .. } | Workload::Perceptron { .. })
     }
 
-    /// How far checks may be apart, as a share of their size.
+    /// The largest relative difference between checks.
     pub fn tolerance(self) -> f64 {
         if self.is_single() { 1e-4 } else { 1e-9 }
     }

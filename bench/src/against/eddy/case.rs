@@ -1,5 +1,5 @@
-//! What Eddy runs for a workload: a program of `bench/programs`, its constants, parameters and inputs, and how to read a
-//! check from its outputs.
+//! Eddy's side of a workload: a program of `bench/programs`, its constants, parameters and inputs, and how to
+//! compute the check from its outputs.
 
 use eddy_tensor::{Shape, Static, Value};
 
@@ -8,32 +8,33 @@ use super::super::workload::{Part, Workload};
 
 /// A program and its data.
 pub struct Case {
-    /// The file in `bench/programs`.
+    /// In `bench/programs`.
     pub file: &'static str,
     pub node: &'static str,
     pub constants: Vec<(&'static str, Static)>,
-    /// By their paths.
+    /// By path.
     pub parameters: Vec<(String, Value)>,
-    /// The values of the inputs that are there at each cycle, by name. A run of the workload is all cycles, or one for [`Workload::Stream`].
+    /// The values of the inputs that are present at each cycle, by name. A run of the workload is all cycles,
+    /// or one for [`Workload::Stream`].
     pub cycles: Vec<Vec<(&'static str, Value)>>,
     pub check: Check,
 }
 
-/// How to find the numbers that all sides agree on.
+/// How to compute the numbers that all sides must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// The sum of the first output over all cycles, then the length of all the others together.
+    /// The sum of the first output over all cycles, then the norm of all other outputs together.
     SumAndLength,
     /// The mean over all cycles of the squares of the output.
     MeanSquare,
-    /// The sum of the first output, the length of the next six, and of all that come after them.
+    /// The sum of the first output, the norm of the next six, and the norm of the rest.
     SumAndLengths,
     /// The first output at the first and at the tenth cycle.
     FirstAndTenth,
 }
 
 impl Check {
-    /// The numbers, from all rows of outputs.
+    /// Computes the numbers from the outputs of all cycles.
     pub fn read(self, rows: &[Vec<Option<Value>>]) -> Vec<f64> {
         let first = |row: &[Option<Value>]| row[0].as_ref().map_or(f64::NAN, |value| elements(value)[0]);
         let sum: f64 = rows.iter().map(|row| first(row)).sum();
@@ -68,7 +69,8 @@ fn int(n: usize) -> Static {
     Static::Int(i64::try_from(n).expect("sizes are small"))
 }
 
-/// Where the parameters of a node are: values are computed by the node itself, derivatives by one that uses it.
+/// The path of a node's parameters: values are computed by the node itself, derivatives by a node that calls
+/// it.
 fn within(node: &str, part: Part) -> String {
     if part == Part::First { String::new() } else { format!("{node}#1/") }
 }
@@ -78,7 +80,6 @@ fn last(at: usize, n: usize) -> Value {
 }
 
 impl Case {
-    /// What to run.
     pub fn of(workload: Workload) -> Case {
         match workload {
             Workload::Lstm { units, inputs, steps, batch: 1, part } => lstm(units, inputs, steps, part),
@@ -113,7 +114,7 @@ fn lstm(units: usize, inputs: usize, steps: usize, part: Part) -> Case {
 }
 
 fn lstm_batch(units: usize, inputs: usize, steps: usize, batch: usize, part: Part) -> Case {
-    // Columns are sequences here; the agreed order has their numbers side by side.
+    // Here columns are sequences; in the agreed order the numbers of a sequence are adjacent.
     let x = |t: usize| {
         tensor(&[inputs, batch], |at| number(3, ((t * batch + at % batch) * inputs + at / batch) as u64, 1.0))
     };
@@ -175,15 +176,16 @@ fn characters_model(layers: usize, characters: usize, bits: usize, part: Part) -
     }
 }
 
-/// How many points come per cycle: as many as divide the data, up to this, and whole vectors of them if that can be. What does not depend on
-/// points is computed once per cycle, so there should be many; all values on the way should fit in a cache, so there should be few.
+/// The number of points per cycle is the largest divisor of `n` up to this, preferably a multiple of 8, to
+/// fill vectors. Many points are better, since values that do not depend on points are computed once per
+/// cycle; few points are better, since all intermediate values should fit into a cache.
 const MOST_POINTS: usize = 200;
 
 fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
     let divisors = (1..=MOST_POINTS.min(n)).filter(|points| n.is_multiple_of(*points));
     let points = divisors.max_by_key(|points| (points.is_multiple_of(8), *points)).expect("1 divides");
     let cycles = n / points;
-    // Columns are points here; the agreed order has the numbers of a point side by side.
+    // Here columns are points; in the agreed order the numbers of a point are adjacent.
     let x = |cycle: usize| {
         tensor(&[d, points], |at| number(5, ((cycle * points + at % points) * d + at / points) as u64, 1.0))
     };
@@ -212,7 +214,8 @@ fn mixture(d: usize, k: usize, n: usize, part: Part) -> Case {
     }
 }
 
-/// What the log posterior of a mixture has besides what depends on parameters: the Wishart prior is that of gamma 1 and m 0.
+/// The part of a mixture's log posterior that does not depend on parameters; the Wishart prior has gamma 1
+/// and m 0.
 fn constant(d: usize, k: usize, n: usize) -> f64 {
     use std::f64::consts::{LN_2, PI};
     let (dims, freedom) = (d as f64, (d + 1) as f64);
@@ -272,7 +275,7 @@ fn curvature(inputs: usize, hidden: usize, batch: usize, part: Part) -> Case {
     }
 }
 
-/// The shapes of inputs, for the types of a program.
+/// The type of an input: whether it is a `bool`, and its shape.
 pub fn shape_of(case: &Case, input: &str) -> Option<(bool, Shape)> {
     let value = case.cycles.first()?.iter().find(|(name, _)| *name == input).map(|(_, value)| value)?;
     Some((matches!(value, Value::Bool(_)), value.shape().clone()))

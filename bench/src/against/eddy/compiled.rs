@@ -1,13 +1,13 @@
-//! A case compiled to C, and called on structs that were filled before: what a program in C would do.
+//! A case compiled to C and called on structs that are filled in advance, as a program in C would call it.
 
 use std::time::Instant;
 
 use eddy_compile::Precision;
 use eddy_compile::build::{BuildOptions, build};
-use eddy_compile::emit::{Constants, Emitted, Options, Pieces, Source, emit};
+use eddy_compile::emit::{Constants, EmitInput, Emitted, Options, Pieces, emit};
 use eddy_compile::layout::Struct;
-use eddy_compile::machine::{Machine, Trouble};
-use eddy_loader::{Instance, Library, Memory};
+use eddy_compile::machine::{Machine, StepError};
+use eddy_loader::{AlignedBytes, Instance, Library, Threads};
 use eddy_tensor::Value;
 
 use super::super::Side;
@@ -17,32 +17,30 @@ use super::super::workload::Workload;
 use super::case::Case;
 use super::ready::ready;
 
-/// A compiled program with its inputs.
 pub struct Compiled {
     case: Case,
     emitted: Emitted,
     library: Library,
     instance: Instance,
-    /// The inputs of each cycle.
-    inputs: Vec<Memory>,
-    outputs: Memory,
-    /// Whether the program starts anew by itself after a sequence: it has an input `end`.
+    /// For each cycle.
+    inputs: Vec<AlignedBytes>,
+    outputs: AlignedBytes,
+    /// Whether the program resets itself after a sequence, because it has an input `end`.
     is_restarted: bool,
-    /// A run is a whole sequence, or one step of it.
+    /// Whether a run is one step of the sequence instead of the whole sequence.
     is_stepwise: bool,
-    /// The next step of a run that is one step.
+    /// The next step, if a run is one step.
     next: usize,
     seconds: f64,
     check: Vec<f64>,
-    /// How long it took from text to C, and from C to machine code.
+    /// Seconds from text to C, and from C to machine code.
     pub compile_seconds: (f64, f64),
 }
 
-/// Nanoseconds of a sample; reading the clock of a thread is a system call.
-const LONG_ENOUGH: f64 = 1e6;
+/// The least length of a sample in nanoseconds; reading the clock of a thread is a system call.
+const MIN_SAMPLE_NS: f64 = 1e6;
 
 impl Compiled {
-    /// Compiles the program of a workload.
     pub fn new(workload: Workload, seconds: f64) -> Result<Compiled, String> {
         let start = Instant::now();
         let case = Case::of(workload);
@@ -54,7 +52,7 @@ impl Compiled {
             ..eddy_plan::Options::default()
         };
         let plan = eddy_plan::plan(&prepared.flow, &prepared.clocks, &planning);
-        let source = Source { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
+        let source = EmitInput { flow: &prepared.flow, clocks: &prepared.clocks, plan: &plan, seed: 0 };
         let precision = if single { Precision::Single } else { Precision::Double };
         let options = Options {
             name: "bench".to_owned(),
@@ -70,6 +68,7 @@ impl Compiled {
         let settings =
             BuildOptions { cache: None, ..BuildOptions::from_environment().map_err(|bad| bad.to_string())? };
         let (built, library) = build(&emitted, &settings, &mut || ()).map_err(|error| error.to_string())?;
+        let library = library.with_threads(&Threads::of_machine());
         let mut compiled = Compiled {
             instance: Instance::new(&library),
             inputs: case.cycles.iter().map(|cycle| input(cycle, &emitted, &library)).collect(),
@@ -89,6 +88,11 @@ impl Compiled {
         Ok(compiled)
     }
 
+    /// Lets these threads compute from now on.
+    pub fn use_threads(&mut self, threads: &Threads) {
+        self.instance.use_threads(threads);
+    }
+
     /// Large constants, parameters among them, are not in the text.
     fn fill_state(&mut self) {
         for (name, value) in &self.emitted.constants {
@@ -97,7 +101,7 @@ impl Compiled {
         self.instance.reset();
     }
 
-    /// The numbers that all sides agree on, from a run of its own.
+    /// Computes the check numbers in a separate run.
     pub fn check(&self) -> Result<Vec<f64>, String> {
         let mut machine = Machine::new(self.emitted.clone(), &self.library);
         let mut rows = Vec::new();
@@ -106,7 +110,7 @@ impl Compiled {
                 |field: &str| cycle.iter().find(|(name, _)| *name == field).map(|(_, value)| value.clone());
             let inputs: Vec<Option<Value>> =
                 self.emitted.inputs.iter().map(|port| value(&port.field)).collect();
-            machine.step(&inputs).map_err(|trouble: Trouble| format!("{trouble:?}"))?;
+            machine.step(&inputs).map_err(|error: StepError| format!("{error:?}"))?;
             while let Some(row) = machine.next_row() {
                 rows.push(row);
             }
@@ -118,7 +122,7 @@ impl Compiled {
         Ok(self.case.check.read(&rows))
     }
 
-    /// The best time of a run in one turn, by the clock on the wall, in nanoseconds.
+    /// The shortest wall-clock time of a run in one turn, in nanoseconds.
     pub fn wall_turn(&mut self) -> f64 {
         let (mut best, start) = (f64::INFINITY, Instant::now());
         while start.elapsed().as_secs_f64() < self.seconds {
@@ -149,7 +153,7 @@ impl Side for Compiled {
         let once = time(|| self.run());
         // A step takes more than a nanosecond, so the quotient is a small number.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let n_batch = (LONG_ENOUGH / once.max(1.0)) as u32 + 1;
+        let n_batch = (MIN_SAMPLE_NS / once.max(1.0)) as u32 + 1;
         let (mut samples, start) = (Vec::new(), thread_time_ns());
         while samples.len() < 5 || thread_time_ns() - start < self.seconds * 1e9 {
             let batch = time(|| (0..n_batch).for_each(|_| self.run()));
@@ -166,8 +170,8 @@ fn time(what: impl FnOnce()) -> f64 {
     thread_time_ns() - start
 }
 
-/// The struct of inputs of one cycle.
-fn input(cycle: &[(&'static str, Value)], emitted: &Emitted, library: &Library) -> Memory {
+/// The input struct of one cycle.
+fn input(cycle: &[(&'static str, Value)], emitted: &Emitted, library: &Library) -> AlignedBytes {
     let mut bytes = library.input();
     for port in &emitted.inputs {
         let value = cycle.iter().find(|(name, _)| *name == port.field).map(|(_, value)| value);
@@ -182,7 +186,7 @@ fn input(cycle: &[(&'static str, Value)], emitted: &Emitted, library: &Library) 
     bytes
 }
 
-/// A value as bytes of a struct.
+/// Writes a value into the bytes of a struct.
 #[allow(clippy::cast_possible_truncation)] // single precision is rounded
 fn put(bytes: &mut [u8], fields: &Struct, name: &str, value: &Value, precision: Precision) {
     let mut at = fields.find(name).expect("it is a field").offset;

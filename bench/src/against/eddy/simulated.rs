@@ -1,13 +1,12 @@
-//! The reference: a case run by the simulator, in double precision.
+//! The reference: the simulator runs a case in double precision.
 
-use eddy_reactive::cell::Cell;
-use eddy_reactive::simulate::{Options, Simulation};
+use eddy_language::semantics::Cell;
+use eddy_language::semantics::simulate::{Options, Simulation};
 use eddy_tensor::Value;
 
 use super::case::Case;
 use super::ready::ready;
 
-/// The outputs of each cycle.
 pub fn simulate(case: &Case) -> Result<Vec<Vec<Option<Value>>>, String> {
     let prepared = ready(case)?;
     let flow = &prepared.flow;
@@ -38,7 +37,6 @@ mod tests {
     use super::super::compiled::Compiled;
     use super::*;
 
-    /// Small sizes of all workloads.
     const SMALL: &[&str] = &[
         "lstm-forward-h4-b1-i3-t5",
         "lstm-train-h4-b1-i3-t5",
@@ -76,7 +74,7 @@ mod tests {
             let mut command = std::process::Command::new(binary);
             command.args([format!("--only={}", workload.twin().part), "--seconds=0".to_owned()]);
             let records = Process::start(&mut command).expect(name).turn().expect(name);
-            // The twins are in double precision here too; what is left is the order of additions.
+            // The twins use double precision here too; only the order of additions differs.
             assert!(
                 is_near(&simulated, &records[0].check, 1e-10),
                 "{name}: {simulated:?} and {:?}",
