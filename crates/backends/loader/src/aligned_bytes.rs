@@ -1,25 +1,25 @@
-//! Bytes at an address that any struct of C may have.
+//! Bytes at an address that is aligned for any C struct.
 //!
-//! A `Vec<u8>` may begin anywhere; vector instructions on a state want the beginning of a cache line.
+//! A `Vec<u8>` may begin at any address; vector instructions on a state need it to begin at a cache line.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Zeroed bytes that begin at a multiple of [`AlignedBytes::ALIGNMENT`].
 pub struct AlignedBytes {
-    /// At least as many bytes as are asked for, after `start`. They are words since the allocator gives
-    /// zeroed words without touching them, but would write zeros to what must be aligned more strictly.
+    /// The requested bytes plus room for `start`. They are `u64` words because the allocator maps zeroed
+    /// words lazily, but writes zeros to memory with a stricter alignment.
     words: Vec<u64>,
-    /// Where the first aligned byte is.
+    /// Offset of the first aligned byte.
     start: usize,
     bytes: usize,
 }
 
 impl AlignedBytes {
-    /// A cache line, and the widest vector.
+    /// A cache line, which is also the widest vector.
     pub const ALIGNMENT: usize = 64;
 
-    /// So many zeros. The system gives them when they are touched: room for windows that never come costs
+    /// `bytes` zeros. The system maps pages on first access, so room for windows that never start costs
     /// nothing.
     pub fn zeroed(bytes: usize) -> AlignedBytes {
         let words = vec![0_u64; (bytes + AlignedBytes::ALIGNMENT).div_ceil(size_of::<u64>())];
@@ -42,8 +42,8 @@ impl Deref for AlignedBytes {
     fn deref(&self) -> &[u8] {
         let first = self.words.as_ptr().cast::<u8>();
         // SAFETY: `words` holds `ALIGNMENT` bytes more than `bytes`, and `start` is below `ALIGNMENT`: the
-        // slice lies inside. All its bytes are initialised, since words have no padding. They are borrowed as
-        // long as `self` is, and `words` is never reallocated.
+        // slice lies inside. All its bytes are initialised, since words have no padding. The slice borrows
+        // `self`, and `words` is never reallocated.
         unsafe { std::slice::from_raw_parts(first.wrapping_add(self.start), self.bytes) }
     }
 }
@@ -51,8 +51,8 @@ impl Deref for AlignedBytes {
 impl DerefMut for AlignedBytes {
     fn deref_mut(&mut self) -> &mut [u8] {
         let first = self.words.as_mut_ptr().cast::<u8>();
-        // SAFETY: as in `deref`; and `self` is borrowed mutably, so nobody else sees these bytes. Any byte
-        // may be written to them.
+        // SAFETY: as in `deref`; and `self` is borrowed mutably, so the slice has no alias. Any byte value
+        // may be written to it.
         unsafe { std::slice::from_raw_parts_mut(first.wrapping_add(self.start), self.bytes) }
     }
 }

@@ -1,11 +1,11 @@
-//! Compiled functions: calls on words, with an arena and a stack for deep recursion.
+//! Compiled functions: calls with machine words as arguments, an arena, and a stack for deep recursion.
 //!
 //! ```c
 //! int SYMBOL(eddy_arena *a, const eddy_word *in, eddy_word *out);      // 0, or the code of a failure
 //! ```
 //!
-//! A scalar is one word, a tensor its address and its sizes. The first word of the arena says where the stack
-//! ends, the words behind it what a failure was about.
+//! A scalar is one word, a tensor is its address and its sizes. The first word of the arena holds the end of
+//! the stack; the words behind it hold the arguments of a failure.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::path::Path;
@@ -30,34 +30,34 @@ struct CArena {
 
 type Call = unsafe extern "C" fn(*mut CArena, *const u64, *mut u64) -> i32;
 
-/// The beginning of an arena that belongs to the runtime, `EDDY_RESERVED`.
+/// The part at the start of the arena that belongs to the runtime, `EDDY_RESERVED`.
 const RESERVED: usize = 1024;
 
-/// Frames of compiled functions take a few hundred bytes; where they take more than this, the depth that can
-/// be reached is smaller than the limit, and the failure is the same.
+/// Stack reserved per call. Frames of compiled functions take a few hundred bytes. With larger frames, the
+/// reachable depth is smaller than the limit and the failure is the same.
 const BYTES_PER_CALL: usize = 4096;
 
-/// What is left of the stack when a recursion is given up: functions that do not recurse need no check.
+/// Stack that must remain when a recursion fails: functions that do not recurse do not check the stack.
 const STACK_MARGIN: usize = 1 << 18;
 
 /// Compiled functions. Clones share them.
 #[derive(Clone)]
 pub struct Functions(Arc<platform::Library>);
 
-/// One of them.
+/// One compiled function.
 #[derive(Clone)]
 pub struct Entry {
     call: Call,
     _object: Functions,
 }
 
-/// Memory for temporaries and results of calls, one at a time.
+/// Memory for temporaries and results. One call uses it at a time.
 pub struct Arena {
     base: NonNull<u8>,
     size: usize,
 }
 
-/// An argument: a shape, none for a scalar, and its elements.
+/// An argument: its shape (empty for a scalar) and its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub shape: &'a [usize],
@@ -71,7 +71,7 @@ pub enum Elements<'a> {
     Bool(&'a [bool]),
 }
 
-/// What a result consists of.
+/// The kind and rank of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementKind {
     Num,
@@ -93,7 +93,7 @@ pub enum OutputElements {
     Bool(Vec<bool>),
 }
 
-/// When a call is given up, and whether it may recurse deeply.
+/// The limits of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallLimits {
     pub fuel: i64,
@@ -108,13 +108,13 @@ pub struct Stopped {
     pub code: i32,
     pub line: i32,
     pub col: i32,
-    /// The exact failure, and what it was about.
+    /// The exact failure and its arguments.
     pub what: i64,
     pub details: Vec<i64>,
 }
 
 impl Functions {
-    /// Opens an object if its blake3 hash is the one that was recorded when it was built.
+    /// Opens an object if its blake3 hash equals the one recorded when it was built.
     pub fn open(path: &Path, hash: &blake3::Hash) -> Result<Functions, LoadError> {
         Ok(Functions(Arc::new(open_checked(path, hash)?)))
     }
@@ -145,12 +145,11 @@ impl fmt::Debug for Arena {
     }
 }
 
-// SAFETY: it is memory that nothing else refers to.
+// SAFETY: `Arena` owns its memory; nothing else refers to it.
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// So many bytes, or the largest part of them that the system promises. It gives them when they are
-    /// touched.
+    /// `bytes` bytes, or as many of them as the system promises. The system maps them on first access.
     pub fn new(bytes: usize) -> Arena {
         let mut size = bytes.max(RESERVED).next_multiple_of(64) + RESERVED;
         loop {
@@ -173,14 +172,14 @@ impl Arena {
         Layout::from_size_align(size, 64).expect("an arena is smaller than the address space")
     }
 
-    /// A word of the part that belongs to the runtime.
+    /// A word of the runtime's part.
     #[allow(clippy::cast_ptr_alignment, reason = "an arena is aligned at 64 bytes")]
     fn word(&self, at: usize) -> *mut i64 {
         assert!(at < RESERVED / 8, "the runtime has so many words");
         self.base.as_ptr().cast::<i64>().wrapping_add(at)
     }
 
-    /// An address that compiled code returned, if so many bytes of the arena begin there.
+    /// An address that compiled code returned, if `bytes` bytes of the arena begin there.
     fn checked(&self, address: u64, bytes: usize) -> *const u8 {
         let offset = usize::try_from(address).ok().and_then(|at| at.checked_sub(self.base.as_ptr().addr()));
         let offset = offset.filter(|at| at.checked_add(bytes).is_some_and(|end| end <= self.size));
@@ -204,25 +203,25 @@ struct Job {
     limit: *mut i64,
 }
 
-// SAFETY: whoever made it waits until it is done.
+// SAFETY: the thread that made the call waits until it is done.
 unsafe impl Send for Job {}
 
 impl Job {
     fn run(self, stack: usize) -> i32 {
         let here = 0_u8;
         let end = if stack == 0 { 0 } else { (&raw const here).addr() - (stack - STACK_MARGIN) };
-        // SAFETY: it is the first word of the arena, and of nothing else.
+        // SAFETY: the pointer is to the first word of the arena, which has no other alias.
         unsafe { self.limit.write(i64::try_from(end).unwrap_or(0)) }
-        // SAFETY: the function has this type (see `Functions::entry`); it reads as many words as its
-        // parameters have and writes as many as its results have, which `Entry::call` provides, and the arena
-        // is as large as it says.
+        // SAFETY: the function has this type (see `Functions::entry`). It reads one word per parameter word
+        // and writes one per result word, which `Entry::call` provides, and the arena has the size that it
+        // states.
         unsafe { (self.call)(self.arena, self.input, self.output) }
     }
 }
 
 impl Entry {
-    /// The results at these arguments, whose types are those of the parameters; `results` are the kinds and
-    /// ranks of the results. The fuel of the limits becomes what is left of it.
+    /// Calls the function. The arguments have the types of the parameters; `results` are the kinds and ranks
+    /// of the results. On return, the fuel in `limits` is the fuel that remains.
     pub fn call(
         &self,
         arena: &mut Arena,
@@ -232,7 +231,7 @@ impl Entry {
     ) -> Result<Vec<Output>, Stopped> {
         let mut input: Vec<u64> = arguments.iter().flat_map(words).collect();
         let mut output = vec![0_u64; results.iter().map(|(_, rank)| 1 + rank).sum()];
-        // An empty vector has no address that C may look at.
+        // An empty vector has no address that C may read.
         input.push(0);
         output.push(0);
         let mut state = CArena {
@@ -255,7 +254,7 @@ impl Entry {
         let code = run(job, *limits);
         limits.fuel = state.fuel;
         if code != 0 {
-            // SAFETY: the word is inside of the arena; `Arena::new` has initialised it.
+            // SAFETY: the word is inside the arena, and `Arena::new` initialised it.
             let what = unsafe { arena.word(1).read() };
             // SAFETY: as above.
             let details = (2..RESERVED / 8).map(|at| unsafe { arena.word(at).read() });
@@ -273,7 +272,7 @@ impl Entry {
     }
 }
 
-/// Runs a call here, or on a thread with a stack that is large enough for its depth.
+/// Runs a call on this thread, or on a new thread whose stack is large enough for its depth.
 fn run(mut job: impl FnMut() -> Job, limits: CallLimits) -> i32 {
     if !limits.is_recursive {
         return job().run(0);
@@ -289,7 +288,7 @@ fn run(mut job: impl FnMut() -> Job, limits: CallLimits) -> i32 {
         match spawned {
             Ok(code) => return code,
             Err(_) if stack > 8 * STACK_MARGIN => stack /= 2,
-            // No thread is to be had: a recursion ends when this much of the current stack is used.
+            // The system gives no thread: limit the recursion to this much of the current stack.
             Err(_) => return job().run(2 * STACK_MARGIN),
         }
     }
@@ -313,7 +312,7 @@ fn words(argument: &Argument<'_>) -> Vec<u64> {
     std::iter::once(first).chain(argument.shape.iter().map(|size| *size as u64)).collect()
 }
 
-/// A scalar, or so many elements at an address.
+/// Reads a scalar, or a tensor's elements at an address.
 fn read(arena: &Arena, kind: ElementKind, word: u64, n: Option<usize>) -> OutputElements {
     let Some(n) = n else {
         return match kind {
@@ -333,8 +332,8 @@ fn read(arena: &Arena, kind: ElementKind, word: u64, n: Option<usize>) -> Output
     let start = arena.checked(word, bytes);
     match kind {
         ElementKind::Num => {
-            // SAFETY: these bytes are inside of the arena, compiled code has written them, and it aligns
-            // tensors at 16 bytes.
+            // SAFETY: these bytes are inside the arena, compiled code has written them, and it aligns tensors
+            // to 16 bytes.
             let elements: &[f64] = unsafe { std::slice::from_raw_parts(start.cast(), n) };
             OutputElements::Num(elements.to_vec())
         }

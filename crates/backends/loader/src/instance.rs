@@ -1,4 +1,4 @@
-//! A state, and the functions of a program on it.
+//! A state and the program's functions on it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::library::{Function, Library};
 use crate::threads::Threads;
 
-/// A running program. Several of one library do not know of each other.
+/// A running program. Instances of one library are independent.
 pub struct Instance {
     library: Library,
     state: AlignedBytes,
 }
 
-/// The structs of inputs and outputs are made of numbers of at most eight bytes.
+/// Structs of inputs and outputs contain numbers of at most eight bytes.
 const ALIGNMENT: usize = 8;
 
 impl Instance {
-    /// A program at its beginning: zeros, then `reset`.
+    /// A new instance: a zeroed state, then `reset`.
     pub fn new(library: &Library) -> Instance {
         let state = AlignedBytes::zeroed(library.sizes().state);
         let mut instance = Instance { library: library.clone(), state };
@@ -25,12 +25,11 @@ impl Instance {
         instance
     }
 
-    /// The program.
     pub fn library(&self) -> &Library {
         &self.library
     }
 
-    /// Lets these threads compute large work from now on.
+    /// From now on, these threads compute large work.
     pub fn use_threads(&mut self, threads: &Threads) {
         self.library = self.library.with_threads(threads);
     }
@@ -46,15 +45,16 @@ impl Instance {
         &mut self.state
     }
 
-    /// Starts anew: parameters too have their initial values.
+    /// Resets the state, including the parameters, to the initial values.
     pub fn reset(&mut self) {
         let reset = self.library.opened.reset;
         let _entered = self.library.enter();
-        // SAFETY: the state has the size and alignment of the struct, and is borrowed mutably by nobody else.
+        // SAFETY: the state has the size and alignment of the struct and is borrowed mutably, so it has no
+        // alias.
         unsafe { reset(self.state.as_mut_ptr().cast()) }
     }
 
-    /// Starts anew, but keeps parameters.
+    /// Resets the state but keeps the parameters.
     pub fn reset_state(&mut self) {
         let reset_state = self.library.opened.reset_state;
         let _entered = self.library.enter();
@@ -62,7 +62,7 @@ impl Instance {
         unsafe { reset_state(self.state.as_mut_ptr().cast()) }
     }
 
-    /// Calls one more function of the same program.
+    /// Calls another function of the same program.
     ///
     /// # Panics
     ///
@@ -77,14 +77,14 @@ impl Instance {
         unsafe { (function.call)(self.state.as_mut_ptr().cast()) }
     }
 
-    /// One cycle. Gives how many outputs are now in `output`, one struct after the other; or, below zero,
-    /// which equation failed.
+    /// Runs one cycle. Returns the number of structs written to `output`; a negative number identifies the
+    /// equation that failed.
     ///
     /// # Panics
     ///
-    /// If `input` is not exactly one struct, if `output` is not a row of structs with room for
-    /// [`Sizes::max_outputs`], or if one of them does not begin at a multiple of eight bytes.
-    /// [`Library::input`] and [`Library::outputs`] are right.
+    /// If `input` is not exactly one struct, if `output` is not an array of structs with room for
+    /// [`Sizes::max_outputs`], or if one of them is not aligned to eight bytes. [`Library::input`] and
+    /// [`Library::outputs`] allocate buffers that fit.
     ///
     /// [`Sizes::max_outputs`]: crate::Sizes::max_outputs
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> i32 {
@@ -96,18 +96,18 @@ impl Instance {
         let _entered = self.library.enter();
         let (state, input, output) =
             (self.state.as_mut_ptr().cast(), input.as_ptr().cast(), output.as_mut_ptr().cast());
-        // SAFETY: the state as in `reset`; the input is one aligned struct, the outputs are aligned and there
-        // is room for as many as the function writes. The borrows say that none of the three overlaps
+        // SAFETY: the state as in `reset`; the input is one aligned struct, and the outputs are aligned with
+        // room for as many as the function writes. The borrows guarantee that none of the three overlaps
         // another.
         let count = unsafe { step(state, input, output) };
         self.checked(count)
     }
 
-    /// The end of the stream: what is still known of the outputs, as [`Instance::step`] gives it.
+    /// Ends the stream: writes the outputs that are still known, as [`Instance::step`] does.
     ///
     /// # Panics
     ///
-    /// If `output` is not as [`Instance::step`] wants it.
+    /// If `output` does not meet the requirements of [`Instance::step`].
     pub fn flush(&mut self, output: &mut [u8]) -> i32 {
         self.check_outputs(output);
         let flush = self.library.opened.flush;

@@ -1,7 +1,7 @@
 //! Opens a compiled program and calls it: the one crate that uses `unsafe`.
 //!
-//! `eddy-compile` writes C, the C compiler makes a shared object of it, and here its functions become methods
-//! on bytes:
+//! `eddy-compile` writes C, the C compiler makes a shared object of it, and this crate turns the functions of
+//! the object into methods on bytes:
 //!
 //! ```c
 //! void    NAME_reset(NAME_state *self);
@@ -13,33 +13,33 @@
 //! void    NAME_parallel(EddyParallel run);
 //! ```
 //!
-//! * [`aligned_bytes`]: bytes that are aligned as the structs of C want it.
+//! * [`aligned_bytes`]: bytes aligned for C structs.
 //! * [`library`]: an object, checked and opened.
 //! * [`instance`]: a state and the functions on it.
-//! * [`functions`]: compiled functions, which compute in an arena.
-//! * [`threads`]: runs pieces of large work at the same time, with threads that belong to a handle.
+//! * [`functions`]: compiled functions, which allocate in an arena.
+//! * [`threads`]: runs pieces of large work in parallel, on threads that belong to a handle.
 //!
 //! # What is checked, and what is trusted
 //!
-//! Rust cannot look into an object file, so calling one rests on a trust that this crate states and keeps
-//! small. Checked here, at each opening or call:
+//! Rust cannot inspect an object file, so a call into it relies on assumptions. This crate states them and
+//! keeps them few. It checks, at each opening or call:
 //!
-//! * the file is the one that was built: its blake3 hash is the one that was recorded (against accidents, not
-//!   against someone who can write to the user's files, and could as well replace `eddy`);
-//! * all that it refers to is there when it is opened, not looked for in the middle of a call;
-//! * pointers are aligned, never null, and lead to as many bytes as the function may read and write.
+//! * the file is the one that was built: its blake3 hash equals the recorded one (this protects against
+//!   accidents, not against an attacker who can write to the user's files and could replace `eddy` as well);
+//! * all symbols that the object refers to are resolved when it is opened, not during a call;
+//! * pointers are aligned, are never null, and point to as many bytes as the function may read and write.
 //!
 //! Trusted, because `eddy-compile` wrote the code:
 //!
-//! * the functions have the types above and keep to the sizes that [`Sizes`] tells: the C text asserts them
-//!   when it is compiled;
-//! * they keep nothing from one call to the next but the state, and what `NAME_parallel` was given, so a
-//!   state may go from thread to thread;
-//! * pieces of large work, which they hand to threads, write to different places and read nothing that
-//!   another one writes;
-//! * given a state that came from `reset`, they do not leave their arrays. So whoever writes into a state or
-//!   into inputs ([`Instance::state_mut`]) writes whole values into the fields of the layout: a flag is 0 or
-//!   1, and what counts cycles is left alone.
+//! * the functions have the types above and the sizes in [`Sizes`]: the C text asserts them when it is
+//!   compiled;
+//! * between calls they keep only the state and the pointer given to `NAME_parallel`, so a state may move
+//!   from thread to thread;
+//! * pieces of large work, which the functions hand to threads, write to different places, and no piece reads
+//!   what another one writes;
+//! * given a state that came from `reset`, they stay within their arrays. So a caller that writes into a
+//!   state or into inputs ([`Instance::state_mut`]) must write whole values into the fields of the layout: a
+//!   flag is 0 or 1, and cycle counters must not be changed.
 
 pub mod aligned_bytes;
 pub mod functions;

@@ -8,8 +8,8 @@ use std::{error, fmt, fs, io};
 use crate::aligned_bytes::AlignedBytes;
 use crate::threads::{Entered, RunPieces, Threads, run_pieces};
 
-// On Unix, so that what is missing is missed when the object is opened: the default looks for a function when
-// it is first called, and ends the process if there is none.
+// On Unix, resolves all symbols when the object is opened. By default, the system resolves a function on its
+// first call and ends the process if it is missing.
 #[cfg(unix)]
 pub(crate) use libloading::os::unix as platform;
 #[cfg(windows)]
@@ -25,7 +25,7 @@ pub(crate) type Flush = unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32;
 /// `void parallel(void (*run)(size_t, size_t, void *, void (*)(void *, size_t)))`.
 type Parallel = unsafe extern "C" fn(RunPieces);
 
-/// How many bytes the structs take, and how many outputs there may be at once.
+/// The sizes of the structs, and the largest number of outputs of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// `sizeof(NAME_state)`.
@@ -34,13 +34,13 @@ pub struct Sizes {
     pub input: usize,
     /// `sizeof(NAME_out)`.
     pub output: usize,
-    /// How many outputs one call of `step` or `flush` writes at most.
+    /// The largest number of outputs that one call of `step` or `flush` writes.
     pub max_outputs: usize,
 }
 
 impl Sizes {
-    /// C has no empty structs: what has no fields takes a byte. And `step` may write an output that it does
-    /// not count.
+    /// C has no empty structs: a struct without fields takes one byte. And `step` may write an output that it
+    /// does not count.
     fn as_in_c(self) -> Sizes {
         Sizes {
             state: self.state.max(1),
@@ -51,14 +51,15 @@ impl Sizes {
     }
 }
 
-/// A compiled program. Clones share it; it is closed when the last of them and of its instances is gone.
+/// A compiled program. Clones share it; the object is closed when the last clone and the last instance are
+/// dropped.
 #[derive(Clone)]
 pub struct Library {
     pub(crate) opened: Arc<Opened>,
     threads: Threads,
 }
 
-/// The functions, and the object in whose memory they are.
+/// The functions, and the object that contains them.
 pub(crate) struct Opened {
     name: String,
     pub(crate) sizes: Sizes,
@@ -66,12 +67,12 @@ pub(crate) struct Opened {
     pub(crate) reset_state: OnState,
     pub(crate) step: Step,
     pub(crate) flush: Flush,
-    /// Whether it hands over work for several threads.
+    /// Present if the program hands out work for several threads.
     is_parallel: bool,
     object: platform::Library,
 }
 
-/// One more function on the state, see [`Library::function`].
+/// A further function on the state, see [`Library::function`].
 #[derive(Clone)]
 pub struct Function {
     pub(crate) opened: Arc<Opened>,
@@ -79,8 +80,8 @@ pub struct Function {
 }
 
 impl Library {
-    /// Opens the object of the program `name` if its blake3 hash is the one that was recorded when it was
-    /// built. The thread that calls computes alone, unless the library [gets others](Self::with_threads).
+    /// Opens the object of the program `name` if its blake3 hash equals the one recorded when it was built.
+    /// The calling thread computes alone, unless [`Library::with_threads`](Self::with_threads) adds others.
     pub fn open(path: &Path, hash: &blake3::Hash, name: &str, sizes: Sizes) -> Result<Library, LoadError> {
         let object = open_checked(path, hash)?;
         // SAFETY: these are the types that `eddy-compile` declares for these names.
@@ -94,8 +95,8 @@ impl Library {
         // SAFETY: as above.
         let parallel = unsafe { symbol::<Parallel>(&object, name, "parallel") }.ok();
         if let Some(parallel) = parallel {
-            // SAFETY: it stores a pointer. No other thread reads it yet; or, if the object is open already,
-            // this very pointer is there.
+            // SAFETY: it stores a pointer. No other thread reads it yet; if the object is open already, the
+            // same pointer is stored there.
             unsafe { parallel(run_pieces) }
         }
         let (name, sizes, is_parallel) = (name.to_owned(), sizes.as_in_c(), parallel.is_some());
@@ -103,33 +104,33 @@ impl Library {
         Ok(Library { opened: Arc::new(opened), threads: Threads::alone() })
     }
 
-    /// The same program, whose instances compute large work with these threads.
+    /// The same program; its instances compute large work with these threads.
     #[must_use]
     pub fn with_threads(&self, threads: &Threads) -> Library {
         Library { opened: Arc::clone(&self.opened), threads: threads.clone() }
     }
 
-    /// Lets the threads of this library compute what its functions hand over, until the guard is dropped.
+    /// Until the guard is dropped, the threads of this library compute the work that its functions hand out.
     pub(crate) fn enter(&self) -> Option<Entered> {
         self.opened.is_parallel.then(|| self.threads.enter())
     }
 
-    /// The sizes, as C has them: none is 0.
+    /// The sizes as C has them: none is 0.
     pub fn sizes(&self) -> Sizes {
         self.opened.sizes
     }
 
-    /// Room for the inputs of one step.
+    /// A zeroed buffer for the inputs of one step.
     pub fn input(&self) -> AlignedBytes {
         AlignedBytes::zeroed(self.sizes().input)
     }
 
-    /// Room for all outputs that one call may write.
+    /// A zeroed buffer for all outputs that one call may write.
     pub fn outputs(&self) -> AlignedBytes {
         AlignedBytes::zeroed(self.sizes().output * self.sizes().max_outputs)
     }
 
-    /// The function `void NAME_ROLE(NAME_state *)`, for roles that not every program has.
+    /// The function `void NAME_ROLE(NAME_state *)`, for roles that only some programs have.
     pub fn function(&self, role: &str) -> Result<Function, LoadError> {
         assert!(!matches!(role, "step" | "flush"), "`{role}` is no function of the state alone");
         // SAFETY: apart from `step` and `flush`, `eddy-compile` declares all functions with this type.
@@ -147,10 +148,10 @@ impl fmt::Debug for Library {
     }
 }
 
-/// Opens an object if its hash is the one that was recorded.
+/// Opens an object if its hash equals the recorded one.
 pub(crate) fn open_checked(path: &Path, hash: &blake3::Hash) -> Result<platform::Library, LoadError> {
     let unreadable = |error| LoadError::Unreadable { path: path.to_owned(), error };
-    // A name without a folder would be looked for among the libraries of the system.
+    // The system would search its libraries for a name without a folder.
     let path = fs::canonicalize(path).map_err(unreadable)?;
     let bytes = fs::read(&path).map_err(unreadable)?;
     if blake3::hash(&bytes) != *hash {
@@ -168,7 +169,7 @@ fn open_object(path: &Path) -> Result<platform::Library, LoadError> {
     // SAFETY: as above.
     let opened = unsafe { platform::Library::new(path) };
     opened.map_err(|error| {
-        // What the system says is the source of what `libloading` says.
+        // `libloading` wraps the system's message as the source of its own.
         let reason = error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         LoadError::NotOpened { path: path.to_owned(), reason }
     })
@@ -178,48 +179,48 @@ fn open_object(path: &Path) -> Result<platform::Library, LoadError> {
 ///
 /// # Safety
 ///
-/// `F` is the type of the function, as a pointer; it is not called after the object was closed.
+/// `F` is the type of the function, as a pointer, and the caller does not call it after the object is closed.
 pub(crate) unsafe fn symbol<F: Copy>(
     object: &platform::Library,
     name: &str,
     role: &str,
 ) -> Result<F, LoadError> {
     let symbol = format!("{name}_{role}");
-    // SAFETY: the caller knows the type. An `Option` of a function pointer is a pointer that may be null,
-    // which `dlsym` may give.
+    // SAFETY: the caller guarantees the type. An `Option` of a function pointer is a pointer that may be
+    // null, which `dlsym` may return.
     match unsafe { object.get::<Option<F>>(symbol.as_str()) } {
         Ok(found) => (*found).ok_or(LoadError::NoFunction { symbol }),
         Err(_) => Err(LoadError::NoFunction { symbol }),
     }
 }
 
-/// Why a program was not opened.
+/// Why opening a program failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The file is not there or not to be read.
+    /// The file is missing or unreadable.
     #[error("the compiled program `{}` cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         #[source]
         error: io::Error,
     },
-    /// The file is not what was built.
+    /// The file differs from the one that was built.
     #[error("the compiled program `{}` is not as it was built", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// The system does not accept the file.
+    /// The system cannot load the file.
     #[error("the compiled program `{}` cannot be loaded: {reason}", path.display())]
     NotOpened {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
-    /// A function is not in the file.
+    /// The file lacks a function.
     #[error("the compiled program has no function `{symbol}`")]
     NoFunction {
         /// Its name in C.

@@ -1,22 +1,21 @@
-//! Runs the pieces of large work at the same time: products, sums of outer products, convolutions, loops over
-//! many elements.
+//! Runs the pieces of large work in parallel: products, sums of outer products, convolutions, loops over many
+//! elements.
 //!
-//! Compiled code hands over a number of pieces and a function that computes one. The thread that called takes
-//! pieces, and so do some others, the helpers; when all are done, the call returns. Which thread computes a
-//! piece does not show in its result. The helpers belong to a handle, [`Threads`]: two sessions of one
-//! process have helpers of their own, in different numbers.
+//! Compiled code hands out a number of pieces and a function that computes one piece. The calling thread and
+//! some further threads, the workers, take pieces until all are done; then the call returns. The result does
+//! not depend on which thread computes a piece. The workers belong to a handle, [`Threads`]: two sessions of
+//! one process have separate workers, in different numbers.
 //!
-//! Three things decide whether that pays:
+//! Three things decide whether this is faster than one thread:
 //!
-//! * *Waking.* A thread that sleeps is woken by a system call, and is there some tens of microseconds later.
-//!   So a helper that has nothing to do first looks for work for a while, [`AWAKE`], and then sleeps. A
-//!   program costs at most that much of each other core after each work, however rare its work is.
-//! * *Rare work.* If helpers sleep, small work is done before they are there. So nobody is woken for it,
-//!   unless there was other work shortly before: then there will probably be more, and helpers are awake for
-//!   that.
-//! * *Caches.* A thread begins with its own share of the pieces, which is the same each time: what a piece
-//!   reads and writes is in the cache of the core that had it last time. Who is done with its share helps
-//!   others with theirs.
+//! * *Waking.* A system call wakes a sleeping thread, and the thread runs some tens of microseconds later. So
+//!   an idle worker first spins for [`SPIN_TIME`] and then sleeps. A program therefore costs at most that
+//!   much time of each other core after each work, however rare its work is.
+//! * *Rare work.* Small work is finished before sleeping workers have woken up, so it wakes none. After
+//!   recent work it does: more work will probably follow, and the workers will be awake for it.
+//! * *Caches.* A thread begins with its own share of the pieces, which is the same each time: the data of a
+//!   piece are in the cache of the core that computed it last. A thread that has finished its share takes
+//!   pieces of other shares.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -30,21 +29,21 @@ use std::time::{Duration, Instant};
 
 /// Computes one piece.
 type Piece = unsafe extern "C" fn(*mut c_void, usize);
-/// Runs all pieces of work that has so many terms.
+/// Runs all pieces: `(n_pieces, n_terms, context, piece)`.
 pub(crate) type RunPieces = unsafe extern "C" fn(usize, usize, *mut c_void, Piece);
 
-/// So long a helper looks for work before it sleeps. Between two products of a recurrent layer there are some
-/// tens of microseconds.
-const AWAKE: Duration = Duration::from_micros(100);
+/// How long an idle worker spins before it sleeps. Two products of a recurrent layer are some tens of
+/// microseconds apart.
+const SPIN_TIME: Duration = Duration::from_micros(100);
 
-/// Work of so many terms is worth waking somebody: one thread adds up about twenty terms in a nanosecond, so
-/// it has fifty microseconds to do.
-const LARGE: usize = 1 << 20;
+/// From this many terms on, work wakes sleeping workers: one thread adds about twenty terms per nanosecond,
+/// so it would take fifty microseconds alone.
+const WAKING_TERMS: usize = 1 << 20;
 
-/// Threads that compute large work together. Clones are handles of the same threads, which end when the last
-/// handle is gone.
+/// Threads that compute large work together. Clones share the threads, which end when the last clone is
+/// dropped.
 ///
-/// The helpers are started when there is work for them, so a handle that no large work uses costs nothing.
+/// Workers start with the first work that needs them, so a handle without large work costs nothing.
 #[derive(Clone)]
 pub struct Threads(Arc<Handle>);
 
@@ -52,45 +51,45 @@ struct Handle {
     pool: Arc<Pool>,
 }
 
-/// What a handle and its helpers share.
+/// The state that a handle and its workers share.
 struct Pool {
-    /// How many threads compute, the calling one included.
+    /// The number of threads that compute, including the caller.
     n_threads: usize,
     shared: Mutex<Shared>,
-    news: Condvar,
-    /// [`Shared::turn`], for those who look without asking.
+    wake: Condvar,
+    /// A copy of [`Shared::turn`] that spinning workers read without the lock.
     turn: AtomicU64,
 }
 
 impl Threads {
-    /// So many threads, the one that calls included.
+    /// `n` threads, including the caller.
     pub fn new(n: NonZero<usize>) -> Threads {
-        let shared = Shared { work: None, turn: 0, last: None, n_helpers: 0, n_asleep: 0, is_stopped: false };
+        let shared = Shared { work: None, turn: 0, last: None, n_workers: 0, n_asleep: 0, is_stopped: false };
         let pool = Pool {
             n_threads: n.get(),
             shared: Mutex::new(shared),
-            news: Condvar::new(),
+            wake: Condvar::new(),
             turn: AtomicU64::new(0),
         };
         Threads(Arc::new(Handle { pool: Arc::new(pool) }))
     }
 
-    /// The thread that calls, and no other.
+    /// The calling thread only.
     pub fn alone() -> Threads {
         Threads::new(NonZero::<usize>::MIN)
     }
 
-    /// As many threads as the machine has.
+    /// One thread per core of the machine.
     pub fn of_machine() -> Threads {
         Threads::new(thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// How many threads compute, the one that calls included.
+    /// The number of threads that compute, including the caller.
     pub fn n(&self) -> usize {
         self.0.pool.n_threads
     }
 
-    /// Until the guard is dropped, these threads run the pieces that compiled code hands over on the current
+    /// Until the guard is dropped, these threads run the pieces that compiled code hands out on the current
     /// thread.
     pub(crate) fn enter(&self) -> Entered {
         Entered { before: CURRENT.replace(Some(Arc::clone(&self.0.pool))) }
@@ -104,7 +103,7 @@ impl Drop for Handle {
         shared.turn += 1;
         self.pool.turn.store(shared.turn, Ordering::Release);
         drop(shared);
-        self.pool.news.notify_all();
+        self.pool.wake.notify_all();
     }
 }
 
@@ -115,12 +114,12 @@ impl fmt::Debug for Threads {
 }
 
 thread_local! {
-    /// The threads of the program that runs on this one. Compiled code calls [`run_pieces`] without saying
-    /// who asks, since all that it gets is the address of that function.
+    /// The threads of the program that runs on this thread. Compiled code knows only the address of
+    /// [`run_pieces`] and cannot pass a handle.
     static CURRENT: RefCell<Option<Arc<Pool>>> = const { RefCell::new(None) };
 }
 
-/// A call of compiled code. What was entered before is entered again afterwards.
+/// Guards a call of compiled code; on drop, the previous threads are current again.
 pub(crate) struct Entered {
     before: Option<Arc<Pool>>,
 }
@@ -131,17 +130,17 @@ impl Drop for Entered {
     }
 }
 
-/// Pieces that are being computed.
+/// Pieces in progress.
 struct Work {
     context: *mut c_void,
     piece: Piece,
     n_pieces: usize,
-    /// For each thread the pieces that it begins with.
+    /// For each thread, the pieces that it begins with.
     shares: Vec<Share>,
     n_done: AtomicUsize,
 }
 
-/// Some pieces: the next one to be taken, and where they end. Alone in its cache line, since its thread
+/// A range of pieces: the next one to take, and the end. It has a cache line of its own, since its thread
 /// writes it at each piece.
 #[repr(align(64))]
 struct Share {
@@ -149,58 +148,58 @@ struct Share {
     end: usize,
 }
 
-// SAFETY: the context is read by the function of the pieces alone, which may run on several threads at the
-// same time (see the crate documentation). Nobody calls it when the last piece is done, and until then
-// whoever handed the work over waits.
+// SAFETY: only the function of the pieces reads the context, and it may run on several threads at the same
+// time (see the crate documentation). No thread calls it after the last piece is done, and until then the
+// thread that handed out the work waits.
 unsafe impl Send for Work {}
 // SAFETY: as above.
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// Computes pieces as long as there are any, first those of the own share.
-    fn help(&self, own: usize) {
-        let (others, first) = self.shares.split_at(own);
-        for share in first.iter().chain(others) {
+    /// Computes pieces until none is left, starting with the thread's own share.
+    fn run_pieces_from(&self, own_share: usize) {
+        let (before, from_own) = self.shares.split_at(own_share);
+        for share in from_own.iter().chain(before) {
             loop {
                 let number = share.next.fetch_add(1, Ordering::Relaxed);
                 if number >= share.end {
                     break;
                 }
-                // SAFETY: the piece exists, no other thread has taken it, and the context is there until it
-                // is done.
+                // SAFETY: the piece exists, no other thread has taken it, and the context is valid until the
+                // piece is done.
                 unsafe { (self.piece)(self.context, number) }
                 self.n_done.fetch_add(1, Ordering::Release);
             }
         }
     }
 
-    /// Waits for the pieces that others are computing.
+    /// Waits for the pieces that other threads are computing.
     fn wait(&self) {
-        look_until(|| self.n_done.load(Ordering::Acquire) == self.n_pieces);
+        spin_until(|| self.n_done.load(Ordering::Acquire) == self.n_pieces);
     }
 }
 
-/// Looks again and again whether something holds. Who waits for somebody that was interrupted may be on the
-/// core that this one needs.
-fn look_until(holds: impl Fn() -> bool) {
-    let mut n_looks = 0_u32;
+/// Spins until the condition holds. It yields now and then: the thread it waits for may have been interrupted
+/// and need this core.
+fn spin_until(holds: impl Fn() -> bool) {
+    let mut n_spins = 0_u32;
     while !holds() {
-        n_looks = n_looks.wrapping_add(1);
-        if n_looks.is_multiple_of(64) { thread::yield_now() } else { spin_loop() }
+        n_spins = n_spins.wrapping_add(1);
+        if n_spins.is_multiple_of(64) { thread::yield_now() } else { spin_loop() }
     }
 }
 
-/// What helpers wait for.
+/// The state behind the lock.
 struct Shared {
-    /// The work at hand, and how often there was other work before it.
+    /// The newest work, and the number of works and stops announced so far.
     work: Option<Arc<Work>>,
     turn: u64,
-    /// When there was work last, handed over or not.
+    /// When work last arrived, whether or not workers were woken for it.
     last: Option<Instant>,
-    /// How many threads there are besides those that call, and how many of them sleep.
-    n_helpers: usize,
+    /// The number of workers, and how many of them sleep.
+    n_workers: usize,
     n_asleep: usize,
-    /// Whether no handle is left.
+    /// Whether the last handle was dropped.
     is_stopped: bool,
 }
 
@@ -209,64 +208,67 @@ impl Pool {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells helpers of work, if that pays. If others have work at the same time, the newest is helped with;
-    /// each caller does what is left of its own.
+    /// Announces work to the workers, if that pays off. If several callers have work at the same time,
+    /// workers take the newest; each caller finishes its own.
     fn announce(self: &Arc<Pool>, work: &Arc<Work>, n_terms: usize) {
         let now = Instant::now();
         let mut shared = self.shared();
-        // Half of this for the work itself.
-        let is_rare = shared.last.replace(now).is_none_or(|last| now - last > 2 * AWAKE);
-        let all_are_awake = shared.n_helpers > 0 && shared.n_asleep == 0;
-        if n_terms < LARGE && is_rare && !all_are_awake {
+        // One spin time for the pause, and one for the work itself.
+        let is_rare = shared.last.replace(now).is_none_or(|last| now - last > 2 * SPIN_TIME);
+        let all_are_awake = shared.n_workers > 0 && shared.n_asleep == 0;
+        if n_terms < WAKING_TERMS && is_rare && !all_are_awake {
             return;
         }
-        while shared.n_helpers + 1 < work.shares.len() {
-            let number = shared.n_helpers + 1;
+        while shared.n_workers + 1 < work.shares.len() {
+            let number = shared.n_workers + 1;
             let pool = Arc::clone(self);
-            // Where there are no more threads to be had, fewer will do.
-            if thread::Builder::new().name(format!("eddy-{number}")).spawn(move || pool.live(number)).is_err()
+            // If the system gives no more threads, continue with fewer.
+            if thread::Builder::new()
+                .name(format!("eddy-{number}"))
+                .spawn(move || pool.run_worker(number))
+                .is_err()
             {
                 break;
             }
-            shared.n_helpers += 1;
+            shared.n_workers += 1;
         }
         shared.work = Some(Arc::clone(work));
         shared.turn += 1;
         self.turn.store(shared.turn, Ordering::Release);
-        let is_someone_asleep = shared.n_asleep > 0;
+        let is_any_asleep = shared.n_asleep > 0;
         drop(shared);
-        if is_someone_asleep {
-            self.news.notify_all();
+        if is_any_asleep {
+            self.wake.notify_all();
         }
     }
 
-    /// The life of a helper, until the last handle is gone.
-    fn live(&self, number: usize) {
-        let mut seen = 0;
+    /// The loop of a worker; it returns when the last handle is dropped.
+    fn run_worker(&self, number: usize) {
+        let mut seen_turn = 0;
         loop {
             let start = Instant::now();
-            look_until(|| self.turn.load(Ordering::Acquire) != seen || start.elapsed() > AWAKE);
+            spin_until(|| self.turn.load(Ordering::Acquire) != seen_turn || start.elapsed() > SPIN_TIME);
             let mut shared = self.shared();
-            while shared.turn == seen {
+            while shared.turn == seen_turn {
                 shared.n_asleep += 1;
-                shared = self.news.wait(shared).unwrap_or_else(PoisonError::into_inner);
+                shared = self.wake.wait(shared).unwrap_or_else(PoisonError::into_inner);
                 shared.n_asleep -= 1;
             }
-            seen = shared.turn;
+            seen_turn = shared.turn;
             if shared.is_stopped {
                 return;
             }
             let work = shared.work.clone();
             drop(shared);
-            // Work of few pieces has fewer shares.
+            // Work of few pieces has fewer shares than there are threads.
             if let Some(work) = work.filter(|work| number < work.shares.len()) {
-                work.help(number);
+                work.run_pieces_from(number);
             }
         }
     }
 }
 
-/// Runs all pieces of work that has so many terms, or takes as long, and returns when they are done.
+/// Runs all pieces, with `n_terms` as the estimate of the work, and returns when they are done.
 ///
 /// # Safety
 ///
@@ -294,6 +296,6 @@ pub(crate) unsafe extern "C" fn run_pieces(
     let shares = (0..n_shares).map(share).collect();
     let work = Arc::new(Work { context, piece, n_pieces, shares, n_done: AtomicUsize::new(0) });
     pool.announce(&work, n_terms);
-    work.help(0);
+    work.run_pieces_from(0);
     work.wait();
 }

@@ -1,4 +1,4 @@
-//! Opening and calling objects, made of C text by the system's compiler.
+//! Opens and calls objects that the system's compiler makes from C text.
 
 use std::fs;
 use std::num::NonZero;
@@ -8,8 +8,8 @@ use std::process::Command;
 use eddy_loader::{AlignedBytes, Instance, Library, LoadError, Sizes, Threads};
 use tempfile::TempDir;
 
-/// Sums its input when it is there; shows the sums of two cycles at once, every second cycle, and at the end
-/// what is left.
+/// Sums its input when it is present. Every second cycle it outputs the sums of two cycles, and at the end
+/// the rest.
 const SUMS: &str = r"
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ impl Object {
 }
 
 fn hash(path: &Path) -> blake3::Hash {
-    blake3::hash(&fs::read(path).expect("the file is there"))
+    blake3::hash(&fs::read(path).expect("the file exists"))
 }
 
 fn sums() -> Instance {
@@ -106,7 +106,7 @@ fn steps_write_as_many_outputs_as_are_due() {
 #[test]
 fn reset_state_keeps_parameters_and_reset_does_not() {
     let mut sums = sums();
-    let double_rate = sums.library().function("double_rate").expect("it is there");
+    let double_rate = sums.library().function("double_rate").expect("it exists");
     sums.call(&double_rate);
     assert_eq!(step(&mut sums, Some(1.0)), Ok(vec![]));
     assert_eq!(step(&mut sums, Some(1.0)), Ok(vec![2.0, 4.0]));
@@ -157,7 +157,7 @@ fn structs_without_fields_take_a_byte() {
 fn a_file_that_changed_is_not_opened() {
     let object = Object::of(SUMS);
     let built = hash(&object.path);
-    let bytes = fs::read(&object.path).expect("it is there");
+    let bytes = fs::read(&object.path).expect("it exists");
     let open = || Library::open(&object.path, &built, "sums", SIZES);
     for at in [0, bytes.len() / 2, bytes.len() - 1] {
         let mut changed = bytes.clone();
@@ -174,7 +174,7 @@ fn a_file_that_changed_is_not_opened() {
 }
 
 #[test]
-fn what_is_no_object_is_an_error() {
+fn a_file_that_is_no_object_is_an_error() {
     let object = Object::of(SUMS);
     for bytes in [&b""[..], b"\x7fELF", b"not an object"] {
         fs::write(&object.path, bytes).expect("it can be written");
@@ -183,21 +183,21 @@ fn what_is_no_object_is_an_error() {
 }
 
 #[test]
-fn what_is_missing_is_missed_at_opening() {
-    let calls_nobody =
-        format!("void nobody(void);\n{}", SUMS.replace("self->rate = 1;", "self->rate = 1; nobody();"));
-    let error = Object::of(&calls_nobody).open().expect_err("nobody is not there");
-    assert!(matches!(&error, LoadError::NotOpened { reason, .. } if reason.contains("nobody")), "{error}");
+fn opening_reports_missing_symbols() {
+    let calls_undefined =
+        format!("void undefined(void);\n{}", SUMS.replace("self->rate = 1;", "self->rate = 1; undefined();"));
+    let error = Object::of(&calls_undefined).open().expect_err("`undefined` is not defined");
+    assert!(matches!(&error, LoadError::NotOpened { reason, .. } if reason.contains("undefined")), "{error}");
     let error = Object::of(&SUMS.replace("sums_flush", "sums_rinse")).open().expect_err("it cannot flush");
     assert_eq!(error.to_string(), "the compiled program has no function `sums_flush`");
-    let error = sums().library().function("update").err().expect("there is none");
+    let error = sums().library().function("update").err().expect("it does not exist");
     assert_eq!(error.to_string(), "the compiled program has no function `sums_update`");
 }
 
 #[test]
 #[should_panic(expected = "another program")]
 fn a_function_is_not_called_on_the_state_of_another_program() {
-    let double_rate = sums().library().function("double_rate").expect("it is there");
+    let double_rate = sums().library().function("double_rate").expect("it exists");
     sums().call(&double_rate);
 }
 
@@ -225,7 +225,7 @@ fn outputs_without_room_are_not_written() {
 
 #[test]
 #[should_panic(expected = "room for 0 outputs, where there may be 2")]
-fn flush_wants_room_too() {
+fn flush_needs_room_too() {
     sums().flush(&mut []);
 }
 
@@ -237,7 +237,7 @@ fn outputs_are_whole_structs() {
 
 #[test]
 #[should_panic(expected = "inputs are aligned")]
-fn inputs_anywhere_are_not_read() {
+fn unaligned_inputs_are_not_read() {
     let mut sums = sums();
     let mut outputs = sums.library().outputs();
     sums.step(&AlignedBytes::zeroed(20)[4..], &mut outputs);
@@ -372,8 +372,8 @@ fn as_many_threads_compute_as_the_handle_has() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn helpers_end_with_the_last_handle() {
-    // Other tests of this process have helpers of their own, with lower numbers.
+fn workers_end_with_the_last_handle() {
+    // Other tests of this process have workers of their own, with lower numbers.
     const N: usize = 23;
     let n_last = || {
         let tasks = fs::read_dir("/proc/self/task").expect("the system tells its threads");
@@ -392,7 +392,7 @@ fn helpers_end_with_the_last_handle() {
             n_last() == n_wanted
         })
     };
-    // Work that comes at once after other work wakes helpers.
+    // Work that arrives right after other work wakes workers.
     assert!(until(1, &mut || (0..3).for_each(|_| {
         instance.step(&input, &mut output);
     })));
