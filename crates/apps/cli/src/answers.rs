@@ -1,7 +1,7 @@
-//! Results, on standard output or in a file.
+//! Writes results to standard output or to a file.
 //!
-//! Languages write to a [`std::fmt::Write`], whose errors carry nothing; [`Answers`] remembers what really
-//! happened, so that a closed pipe and a full disk can be told apart at the end.
+//! Languages write to a [`std::fmt::Write`], whose errors carry no cause; [`Answers`] keeps the IO error, so
+//! that the end of a command can distinguish a closed pipe from a full disk.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -12,25 +12,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::replacement::Replacement;
 use crate::status::Status;
 
-/// Where answers go, as the languages see it.
+/// The writer that languages write their answers to.
 pub struct Answers {
     to: Destination,
     failure: Option<io::Error>,
 }
 
-/// A handle of the same output, so that a listener can flush it before it writes to standard error.
+/// A handle of the same output, with which a listener flushes it before it writes to standard error.
 #[derive(Clone)]
 pub struct Destination(Arc<Mutex<To>>);
 
 enum To {
-    /// Somewhere that takes what comes.
+    /// A stream that is written directly.
     Stream(Box<dyn Write + Send>),
-    /// A file that is whole at the end, or stays as it was.
+    /// A file that is replaced as a whole at the end, or not at all.
     File(Replacement),
 }
 
 impl Answers {
-    /// Lines appear one by one on a terminal and in large blocks elsewhere.
+    /// Flushes each line on a terminal, and large blocks elsewhere.
     pub fn to_stdout() -> Self {
         let stdout = io::stdout();
         let to: Box<dyn Write + Send> = if stdout.is_terminal() {
@@ -41,7 +41,7 @@ impl Answers {
         Answers::new(To::Stream(to))
     }
 
-    /// To a new file, or in place of what is in it; a device or a pipe takes what comes.
+    /// To a new file, or in place of an existing one; a device or a pipe is written directly.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let is_other = fs::metadata(path).is_ok_and(|file| !file.is_file() && !file.is_dir());
         let to = if is_other {
@@ -60,25 +60,24 @@ impl Answers {
         self.to.clone()
     }
 
-    /// Writes a whole result.
+    /// Writes one whole result.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         self.to.lock().writer().write_all(text.as_bytes())
     }
 
-    /// What was written reaches its reader now: the next line may be long in coming.
+    /// Flushes the output: the next line may be a long time away.
     pub fn flush_now(&mut self) {
         if let Err(failure) = self.to.flush() {
             self.failure.get_or_insert(failure);
         }
     }
 
-    /// Everything reached the reader, or why not. The answer about a program that is refused replaces no
-    /// file.
+    /// Ends the output, or returns the first error. An answer about a refused program replaces no file.
     pub fn finish(mut self, status: Status) -> io::Result<()> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        // A listener may still have a handle.
+        // A listener may still hold a handle.
         let to = std::mem::replace(&mut *self.to.lock(), To::Stream(Box::new(io::sink())));
         match to {
             To::Stream(mut stream) => stream.flush(),
@@ -89,7 +88,7 @@ impl Answers {
 }
 
 impl Destination {
-    /// What was written reaches its reader now.
+    /// Flushes the output.
     pub fn flush(&self) -> io::Result<()> {
         self.lock().writer().flush()
     }

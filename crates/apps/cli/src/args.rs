@@ -33,7 +33,7 @@ pub struct Lang {
 }
 
 impl Lang {
-    /// The language of `file`; `command` is the one whose usage a message shows.
+    /// The language of `file`; error messages show the usage of `command`.
     pub fn of(&self, file: &Path, command: &str) -> Result<&'static dyn Language, Stop> {
         if let Some(language) = self.lang {
             return Ok(language);
@@ -53,7 +53,7 @@ fn language_names() -> impl TypedValueParser<Value = &'static dyn Language> {
         .map(|name| languages::named(&name).expect("only their names are possible"))
 }
 
-/// Whether `-` was typed in place of a file.
+/// Whether the user typed `-` in place of a file.
 pub fn is_standard_input(file: &Path) -> bool {
     file == Path::new("-")
 }
@@ -82,7 +82,7 @@ pub struct Output {
     pub out: Option<PathBuf>,
 }
 
-/// Whether counters are told.
+/// Whether counters are printed.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct Stats {
@@ -99,7 +99,7 @@ pub struct EngineName {
 }
 
 impl EngineName {
-    /// The engine of that name, or the default one.
+    /// The engine with that name, or the default one.
     pub fn read<E: Default + FromStr<Err = UnknownName>>(&self, language: &dyn Language) -> Result<E, Stop> {
         match &self.engine {
             None => Ok(E::default()),
@@ -122,7 +122,7 @@ fn engine_help() -> String {
     format!("The evaluator; the first is the default [{}]", languages::engines())
 }
 
-/// How long a run may take.
+/// The limit of calls or steps of a run.
 #[derive(Args)]
 pub struct Fuel {
     /// Stop after this many calls or steps
@@ -130,7 +130,7 @@ pub struct Fuel {
     pub fuel: Option<u64>,
 }
 
-/// How much memory a run may take.
+/// The limit of memory of a run.
 #[derive(Args)]
 pub struct MemoryLimit {
     /// Stop when the program's data take more than this many mebibytes, those of functions in `.eddy` files
@@ -148,7 +148,7 @@ enum Amount {
 }
 
 impl MemoryLimit {
-    /// The limit in bytes, if one is given; a number without a unit is of mebibytes.
+    /// The limit in bytes, if one is given; a number without a unit is in mebibytes.
     pub fn bytes(&self) -> Option<u64> {
         self.memory.map(|amount| match amount {
             Amount::Plain(n) => bytes(n),
@@ -156,13 +156,13 @@ impl MemoryLimit {
         })
     }
 
-    /// The limit of functions in bytes, if one is given; a number without a unit is of bytes.
+    /// The limit for functions in bytes, if one is given; a number without a unit is in bytes.
     pub fn bytes_of_functions(&self) -> Option<u64> {
         self.memory.map(|(Amount::Plain(n) | Amount::Bytes(n))| n)
     }
 }
 
-/// Reads an amount of memory whose bytes can be counted.
+/// Reads an amount of memory whose number of bytes fits a `u64`.
 fn amount(text: &str) -> Result<Amount, String> {
     const UNITS: [(&str, u32); 4] = [("GiB", 30), ("MiB", 20), ("KiB", 10), ("B", 0)];
     let wrong = || format!("it is a whole number up to {}, or one with a unit: 64MiB", u64::MAX >> 20);
@@ -177,7 +177,7 @@ fn amount(text: &str) -> Result<Amount, String> {
     shift(n, 20).map(|_| Amount::Plain(n)).ok_or_else(wrong)
 }
 
-/// What a search may take.
+/// The limits of a search.
 #[derive(Args)]
 pub struct SearchLimits {
     /// Stop after this many steps of the search, or this many applications on a branch
@@ -195,7 +195,7 @@ impl SearchLimits {
     }
 }
 
-/// Reads so many mebibytes that their bytes can be counted.
+/// Reads a number of mebibytes whose number of bytes fits a `u64`.
 pub fn mebibytes() -> impl TypedValueParser<Value = u64> {
     value_parser!(u64).range(..=u64::MAX >> 20)
 }

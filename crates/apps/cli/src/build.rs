@@ -1,7 +1,7 @@
 //! The command `build`: a node in C, in a folder.
 //!
-//! Files that Eddy writes anew begin with a mark; a file of the same name without it is somebody else's, and
-//! is not touched. Those that people edit are written once.
+//! Files that Eddy regenerates begin with a mark. `build` overwrites no file that has the same name and lacks
+//! the mark, and it writes files that people edit only once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub fn build(args: BuildArgs, session: &Session) -> Result<Status, Stop> {
     Ok(Status::Answered)
 }
 
-/// The node in C, and the files that its warnings point into.
+/// The node in C, and the sources that its warnings refer to.
 fn ask(
     args: &BuildArgs,
     parameters: Option<GivenParameters>,
@@ -92,7 +92,7 @@ fn ask(
     Ok((built, model.sources().clone()))
 }
 
-/// Writes all files, after looking whether that would lose something; says which.
+/// Checks that no file would be lost, then writes all files. Returns the report.
 fn write(built: &Built, folder: &Path) -> Result<String, (PathBuf, String)> {
     for file in built.files.iter().filter(|file| !file.is_edited) {
         let path = folder.join(&file.name);
@@ -118,7 +118,7 @@ fn write(built: &Built, folder: &Path) -> Result<String, (PathBuf, String)> {
     Ok(lines)
 }
 
-/// Whether a file that is there was written by Eddy: it begins as the new one does.
+/// Whether Eddy wrote this existing file: it begins as the new one does.
 fn is_own(file: &File, bytes: &[u8]) -> bool {
     let mark = file.text.as_bytes().iter().take_while(|byte| **byte != b':').count();
     bytes.get(..mark) == Some(&file.text.as_bytes()[..mark])

@@ -1,9 +1,9 @@
-//! What can be typed: commands, their options and their help.
+//! The grammar of the command line: commands, their options and their help.
 //!
 //! The language of a program is known only when its file is. So a command takes the options of all languages
-//! that answer it: each language declares its own with `clap` ([`Offer`]), here they become one command, and
-//! help says whose an option is. Once the language is found, an option that it did not declare is refused,
-//! and the rest is read into the arguments that it declared.
+//! that answer it. Each language declares its options with `clap` ([`Offer`]); this module merges them into
+//! one command, whose help names the languages of each option. Once the language is found, options that it
+//! did not declare are refused, and the rest is read into its own argument struct.
 
 use std::ffi::OsString;
 
@@ -31,8 +31,8 @@ fn offer(language: &dyn Language, command: Command) -> Option<Offer> {
 /// The whole command line.
 pub fn command() -> clap::Command {
     let root = clap::Command::new("eddy").subcommands(Command::ALL.map(asking));
-    // The comment on a type that declares arguments would be the description of the command, so that one
-    // comes last.
+    // `clap` would take the doc comment of a type that declares arguments as the description of the command,
+    // so the description is set last.
     OwnCommand::augment_subcommands(root)
         .version(env!("CARGO_PKG_VERSION"))
         .about("Check, run, trace and format programs that differentiate")
@@ -56,8 +56,8 @@ fn asking(command: Command) -> clap::Command {
     whole.about(about).after_help(examples)
 }
 
-/// Each option once, under a heading with the languages that understand it; those of all languages have none
-/// and come first.
+/// Each option once, under a heading with the languages that understand it; options of all languages have no
+/// heading and come first.
 fn union(offers: &[(&'static dyn Language, Vec<Arg>)]) -> Vec<Arg> {
     let mut union: Vec<(Vec<&str>, Arg)> = Vec::new();
     for (language, arguments) in offers {
@@ -68,7 +68,7 @@ fn union(offers: &[(&'static dyn Language, Vec<Arg>)]) -> Vec<Arg> {
             }
         }
     }
-    // What more languages understand comes first.
+    // Options of more languages come first.
     union.sort_by_key(|(languages, _)| std::cmp::Reverse(languages.len()));
     let headed = |(place, (languages, argument)): (usize, (Vec<&str>, Arg))| {
         let argument = argument.display_order(place + 1);
@@ -81,7 +81,7 @@ fn union(offers: &[(&'static dyn Language, Vec<Arg>)]) -> Vec<Arg> {
     union.into_iter().enumerate().map(headed).collect()
 }
 
-/// What was typed, as far as the command.
+/// A parsed command line, up to the arguments of the command.
 pub enum Typed {
     Command(Command, ArgMatches),
     Own(OwnCommand),
@@ -100,7 +100,7 @@ pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Typed, clap::Err
     }
 }
 
-/// Finds the language of the program, and lets it answer.
+/// Finds the language of the program, and calls its answer to the command.
 pub fn answer(command: Command, matches: &ArgMatches) -> Result<Status, Stop> {
     let name = command.name();
     let program: Program = shared(command, matches)?;
@@ -128,7 +128,7 @@ fn no_command(command: Command, language: &dyn Language) -> Stop {
     misuse(name, &message)
 }
 
-/// Each option that was given is one that the language understands.
+/// Refuses options that the language does not understand.
 fn understood(
     command: Command,
     language: &dyn Language,
@@ -154,12 +154,13 @@ fn understood(
     }
 }
 
-/// An option as it is typed.
+/// An option as the user types it.
 fn flag(argument: &Arg) -> String {
     format!("--{}", argument.get_long().expect("languages declare options only"))
 }
 
-/// A command line that `clap` accepts and we do not, told in the same form, with the usage of `command`.
+/// An error for a command line that `clap` accepts and Eddy does not, in `clap`'s form, with the usage of
+/// `command`.
 pub fn misuse(command: &str, message: &str) -> Stop {
     Stop::Misuse(with_usage(command, |usage| usage.error(clap::error::ErrorKind::InvalidValue, message)))
 }
@@ -206,8 +207,8 @@ mod tests {
         command().debug_assert();
     }
 
-    /// Reading an argument with another type than it was declared with is a panic in `clap`. So an option
-    /// that two languages have must be the same one.
+    /// `clap` panics when an argument is read with another type than it was declared with. So two languages
+    /// that have the same option must declare it in the same way.
     #[test]
     fn languages_that_share_an_option_declare_it_in_one_way() {
         let declared = |argument: &Arg| {
@@ -232,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Each option of each language can be typed, is understood, and is read into the arguments of the
+    /// Each option of each language can be typed, is understood, and is read into the argument struct of the
     /// language.
     #[test]
     fn each_language_reads_its_arguments_out_of_those_of_all() {
@@ -251,8 +252,8 @@ mod tests {
         }
     }
 
-    /// Ways to type a command with an option, one of which is right: a value that it takes, and the options
-    /// that it needs.
+    /// Ways to type a command with an option, one of which is valid: with or without a value, and with the
+    /// options that it requires.
     fn lines<'a>(
         command: Command,
         file: &'a str,
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn help_says_whose_an_option_is() {
+    fn help_names_the_languages_of_each_option() {
         let mut cli = command();
         let mut help =
             |name| cli.find_subcommand_mut(name).expect("it is a command").render_help().to_string();

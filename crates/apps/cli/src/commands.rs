@@ -118,7 +118,7 @@ Example:
   eddy completions bash > ~/.local/share/bash-completion/completions/eddy";
 
 impl Command {
-    /// All of them, in the order of the help.
+    /// All commands, in the order of the help.
     pub const ALL: [Command; 14] = [
         Command::Check,
         Command::Run,
@@ -136,7 +136,7 @@ impl Command {
         Command::Build,
     ];
 
-    /// As it is typed.
+    /// The command's name.
     pub fn name(self) -> &'static str {
         match self {
             Command::Check => "check",
@@ -156,7 +156,7 @@ impl Command {
         }
     }
 
-    /// What it does, and examples.
+    /// The description of the command, and examples.
     pub fn help(self) -> (&'static str, &'static str) {
         match self {
             Command::Check => (
@@ -194,7 +194,7 @@ impl Command {
         }
     }
 
-    /// Whether languages may count something, which `--stats` shows.
+    /// Whether a language may count something for `--stats`.
     pub fn has_stats(self) -> bool {
         matches!(self, Command::Check | Command::Run | Command::Trace | Command::Ask | Command::Enum)
     }

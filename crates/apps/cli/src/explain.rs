@@ -61,7 +61,7 @@ fn list() -> String {
     text
 }
 
-/// Languages that have the same codes, such as `lam`, `sysf` and `ref`.
+/// The groups of languages that share their codes, such as `lam`, `sysf` and `ref`.
 pub fn families() -> impl Iterator<Item = &'static [&'static dyn Language]> {
     LANGUAGES.chunk_by(|a, b| a.codes() == b.codes())
 }

@@ -22,7 +22,7 @@ use crate::stop::{Stop, reason};
 
 /// `eddy fmt`.
 pub fn fmt(args: &FmtArgs) -> Result<Status, Stop> {
-    // A command line that is wrong in its last file must not touch its first.
+    // Checks the whole command line first: an error in its last file must leave its first file unchanged.
     let languages: Vec<_> =
         args.files.iter().map(|file| args.lang.of(file, "fmt")).collect::<Result<_, _>>()?;
     let form = Form::new(&args.reporting);
@@ -40,10 +40,10 @@ pub fn fmt(args: &FmtArgs) -> Result<Status, Stop> {
     Ok(if tally.refused || tally.unformatted { Status::Refused } else { Status::Answered })
 }
 
-/// What came of all files together.
+/// The result for all files together.
 #[derive(Default)]
 struct Tally {
-    /// What goes to standard output: the text of standard input, or the files that would change.
+    /// The text for standard output: the formatted standard input, or the files that would change.
     output: String,
     /// A file could not be read, formatted or written.
     refused: bool,

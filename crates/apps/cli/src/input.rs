@@ -1,7 +1,7 @@
 //! A program's text, from a file or from standard input.
 //!
-//! Reading can fail in many ways, and all of them end as one diagnostic of the program's language at 1:1, so
-//! that a script sees a missing file in the same form as a wrong one.
+//! Each way in which reading fails becomes one diagnostic of the program's language at 1:1, so that a script
+//! sees a missing file in the same form as a wrong one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,13 +13,13 @@ use crate::args::is_standard_input;
 use crate::languages::Language;
 use crate::stop::reason;
 
-/// A file that could not be read: its name, with no text, and the diagnostic that says why.
+/// A file that could not be read: its name, with empty text, and the diagnostic with the reason.
 pub struct Unreadable {
     pub sources: Sources,
     pub diagnostic: Diagnostic,
 }
 
-/// Reads a program; `-` is standard input. What it imports is read when it is known.
+/// Reads a program; `-` is standard input. Imports are read as they are discovered.
 pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreadable>> {
     let name = if is_standard_input(path) { "<stdin>".to_owned() } else { path.display().to_string() };
     match bytes(path) {
@@ -36,12 +36,12 @@ pub fn read(path: &Path, language: &dyn Language) -> Result<Sources, Box<Unreada
     }
 }
 
-/// The text of a file that is no program, or why it cannot be read.
+/// The text of a file that is not a program, or the reason why it cannot be read.
 pub fn text(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes(path)?).map_err(|_| "it is not valid UTF-8".to_string())
 }
 
-/// An import is a file: a pipe would be waited for, and could be read only once.
+/// Reads an import, which must be a regular file: a pipe would block, and could be read only once.
 fn imported(path: &Path) -> Result<Vec<u8>, String> {
     let kind = fs::metadata(path).map_err(|error| reason(&error))?.file_type();
     if kind.is_dir() {
@@ -58,7 +58,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
         at_most(SourceFile::MAX_BYTES, io::stdin().lock())
     } else {
         File::open(path).and_then(|file| {
-            // A regular file tells its size at once; a pipe or a device only when it is read.
+            // The size of a regular file is known at once, that of a pipe or device only after reading.
             let is_larger = file.metadata()?.len() > SourceFile::MAX_BYTES as u64;
             if is_larger { Ok(None) } else { at_most(SourceFile::MAX_BYTES, file) }
         })
@@ -69,7 +69,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Everything that `from` gives, or nothing if that is more than `limit` bytes.
+/// Everything that `from` yields, or `None` if that is more than `limit` bytes.
 fn at_most(limit: usize, from: impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     from.take(limit as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,8 +1,8 @@
 //! The machine forms of diagnostics and results: one JSON object per line, each with `"version": 1`.
 //!
-//! These objects are a promise to scripts, kept apart from the types of the house on purpose: those may be
-//! refactored, the objects only grow. A key that has nothing to say is `null`, so that its absence is never a
-//! question. Lines and columns count from 1, columns in characters; `byte` counts from 0.
+//! These objects are a promise to scripts. They are separate from the internal types on purpose: internal
+//! types may be refactored, the objects only grow. A key without a value is `null` rather than absent. Lines
+//! and columns count from 1, columns in characters; `byte` counts from 0.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value, json};
 
 use crate::status::Status;
 
-/// Changes when a key changes its meaning or goes away.
+/// Increases when a key changes its meaning or is removed.
 const VERSION: u32 = 1;
 
-/// A diagnostic, as a line.
+/// A diagnostic as one line.
 pub fn diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
     line(&json!({
         "version": VERSION,
@@ -31,19 +31,19 @@ pub fn diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> String {
     }))
 }
 
-/// The counters of `--stats`, as a line.
+/// The counters of `--stats` as one line.
 pub fn stats(stats: &[(&'static str, u64)]) -> String {
     let counters: Map<String, Value> =
         stats.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     line(&json!({ "version": VERSION, "type": "stats", "counters": counters }))
 }
 
-/// A failure of the world, as a line.
+/// An IO failure as one line.
 pub fn failure(file: &str, message: &str) -> String {
     line(&json!({ "version": VERSION, "type": "failure", "file": file, "message": message }))
 }
 
-/// A whole result, as a line; `output` is what people would have read, `answer` the same as data.
+/// A whole result as one line; `output` is the text for people, `answer` the same result as data.
 pub fn result(command: &str, status: &str, output: &str, answer: &Value) -> String {
     let output: Vec<&str> = output.lines().collect();
     line(&json!({
@@ -55,8 +55,7 @@ pub fn result(command: &str, status: &str, output: &str, answer: &Value) -> Stri
     }))
 }
 
-/// The plans of nodes, a line each: `objects` are JSON objects, one per line, which have neither version nor
-/// command.
+/// The plans of nodes, one line each: `objects` are JSON objects, one per line, without version and command.
 pub fn plans(objects: &str) -> String {
     let versioned = |object: &str| {
         let plan: Map<String, Value> =
@@ -69,7 +68,7 @@ pub fn plans(objects: &str) -> String {
     objects.lines().map(versioned).collect()
 }
 
-/// A code, for `explain`, as a line; a list of codes leaves the pages out.
+/// A code as one line, for `explain`; a list of codes leaves the pages out.
 pub fn code(language: &str, code: Code, page: Option<&str>) -> String {
     line(&json!({
         "version": VERSION,
@@ -82,8 +81,8 @@ pub fn code(language: &str, code: Code, page: Option<&str>) -> String {
     }))
 }
 
-/// Turns each line that is written into an object, so that a long trace need not fit in memory, and ends with
-/// the status.
+/// Turns each line of output into an object, so that a long trace need not fit in memory. The status comes
+/// last.
 pub struct Lines<'a, W> {
     command: &'a str,
     unfinished: String,
@@ -96,8 +95,8 @@ impl<'a, W: fmt::Write> Lines<'a, W> {
         Lines { command, unfinished: String::new(), to }
     }
 
-    /// Writes the status and the answer, unless the program was refused: then nothing was written and nothing
-    /// is.
+    /// Writes the status and the answer. For a refused program, nothing was written before and nothing is
+    /// written now.
     pub fn finish(mut self, ended: Status, answer: &Value) -> fmt::Result {
         if ended == Status::Refused {
             return Ok(());
@@ -161,7 +160,7 @@ fn text(text: &str) -> Option<&str> {
 }
 
 fn line(object: &Value) -> String {
-    // A serialised value has no line break outside of strings, and inside they are escaped.
+    // Serialised JSON has no line breaks outside of strings, and inside strings they are escaped.
     format!("{object}\n")
 }
 

@@ -1,29 +1,28 @@
 //! `eddy`: the command line of Eddy's languages.
 //!
-//! A command finds the language of its file, hands the text to it, and carries the answer out of the house:
+//! A command finds the language of its file, passes the text to it, and prints its answer:
 //!
-//! * [`languages`]: which languages there are, and for each the commands that it answers, with their
-//!   arguments and answers.
-//! * [`commands`], [`command_line`]: what can be typed, as `clap` understands it; [`args`]: the arguments
+//! * [`languages`]: the list of languages; for each, its commands with their arguments and answers.
+//! * [`commands`], [`command_line`]: the grammar of the command line, for `clap`; [`args`]: the arguments
 //!   that languages share.
 //! * [`input`]: a program's text, from a file or from standard input.
 //! * [`session`]: a question about a program, from the file to the answer on the screen.
 //! * [`build`](mod@build): the command `build`, which writes C.
 //! * [`train`](mod@train): the command `train`, with its run folder.
-//! * [`format`](mod@format): the command `fmt`, which rewrites files without ever losing one.
+//! * [`format`](mod@format): the command `fmt`, which rewrites files without losing one.
 //! * [`explain`]: the command `explain`.
 //! * [`gradbench`]: the command `gradbench`, a tool of that benchmark.
 //! * [`answers`]: results, on standard output.
-//! * [`replacement`]: a file that takes the place of another, in one step.
-//! * [`reproduction`]: a folder that shows again where two engines differ.
+//! * [`replacement`]: replaces a file in one step.
+//! * [`reproduction`]: a folder that reproduces a difference between two engines.
 //! * [`report`]: diagnostics, counters and failures, on standard error.
-//! * [`json`]: the machine forms of both.
-//! * [`status`]: how a command ends; [`stop`]: the two ways in which it ends early.
+//! * [`json`]: the machine-readable forms of both.
+//! * [`status`]: how a command ends; [`stop`]: errors that end a command before it has a status.
 //!
 //! Invariants: results go to standard output and everything else to standard error; when a program is
-//! refused, standard output stays empty; no reader who closes a pipe ever sees a panic. The exit code is 0
-//! when the question was answered, 1 when the program was refused, 2 when the command line was wrong and 3
-//! when the program has no value.
+//! refused, standard output stays empty; a closed pipe never causes a panic. The exit code is 0 when the
+//! question was answered, 1 when the program was refused, 2 when the command line was wrong and 3 when the
+//! program has no value.
 
 mod languages;
 
@@ -60,7 +59,7 @@ fn main() -> ExitCode {
     let ended = match command_line::read(std::env::args_os()) {
         Ok(Typed::Command(command, matches)) => command_line::answer(command, &matches),
         Ok(Typed::Own(command)) => execute(&command),
-        // `--help` and `--version` arrive here as well; they are answers.
+        // `clap` returns `--help` and `--version` as errors as well; they are answers.
         Err(error) if error.use_stderr() => Err(Stop::Misuse(error)),
         Err(answer) => answer.print().map(|()| Status::Answered).map_err(Stop::Output),
     };
@@ -80,7 +79,7 @@ fn execute(command: &OwnCommand) -> Result<Status, Stop> {
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<Status, Stop> {
-    // `generate` panics when it cannot write, and a pipe may be closed; memory it can always write to.
+    // `generate` panics when it cannot write, and a pipe may be closed; writing to memory always succeeds.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command_line::command(), "eddy", &mut script);
     let mut answers = Answers::to_stdout();

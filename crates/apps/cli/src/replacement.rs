@@ -1,8 +1,8 @@
-//! A file that takes the place of another in one step, or not at all.
+//! Replaces a file in one step, or not at all.
 //!
-//! The new text goes to a temporary file beside the old one, reaches the disk, takes over the permissions,
-//! and is renamed over it. Whatever happens before the rename, a full disk, a crash, a program that turns out
-//! to be wrong, leaves the old file whole.
+//! The new text goes to a temporary file beside the old one, is synced to the disk, takes over the
+//! permissions, and is renamed over the old file. A full disk, a crash or a refused program before the rename
+//! leaves the old file unchanged.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, IntoInnerError, Write};
@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// The new text of a file, as it is being written. Unless it is finished, it leaves nothing behind.
+/// The new text of a file in progress. Dropped before `finish`, it removes the temporary file.
 pub struct Replacement {
     path: PathBuf,
     to: BufWriter<NamedTempFile>,
-    /// Those of the file that it replaces.
+    /// The permissions of the file that it replaces.
     permissions: Option<fs::Permissions>,
 }
 
 impl Replacement {
-    /// Begins the new text of a file, which need not be there yet.
+    /// Begins the new text of a file, which need not exist yet.
     pub fn new(path: &Path) -> io::Result<Self> {
-        // Through a symbolic link, the file that it points to is rewritten and the link stays.
+        // Through a symbolic link, the target is rewritten and the link stays.
         let (path, permissions) = match fs::canonicalize(path) {
             Ok(path) => {
                 let permissions = permissions(&path)?;
@@ -36,11 +36,11 @@ impl Replacement {
         Ok(Replacement { path, to, permissions })
     }
 
-    /// Puts the new text in the place of the old one.
+    /// Replaces the old text by the new one.
     pub fn finish(self) -> io::Result<()> {
         let temporary = self.to.into_inner().map_err(IntoInnerError::into_error)?;
-        // Some file systems report a full disk only now, and a rename before the data would not survive a
-        // crash.
+        // Some file systems report a full disk only now, and after a crash a rename without synced data would
+        // leave an empty file.
         temporary.as_file().sync_all()?;
         if let Some(permissions) = self.permissions {
             fs::set_permissions(&temporary, permissions)?;
@@ -50,10 +50,10 @@ impl Replacement {
     }
 }
 
-/// Waits until the entries of a folder have reached the disk: a rename is one of them.
+/// Syncs the entries of a folder, such as a rename, to the disk.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     match File::open(named(folder)).and_then(|folder| folder.sync_all()) {
-        // Not all systems can open folders, or know what to do with one.
+        // Some systems cannot open or sync folders.
         Err(error)
             if matches!(
                 error.kind(),
@@ -66,7 +66,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a file, new or not, these contents.
+/// Writes these contents to a file, new or existing.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut replacement = Replacement::new(path)?;
     replacement.write_all(bytes)?;
@@ -91,27 +91,26 @@ fn permissions(path: &Path) -> io::Result<fs::Permissions> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    // A rename asks only the folder for permission, but a file that is read-only is meant to stay as it is.
+    // A rename needs only the folder's permission, but a read-only file must stay as it is.
     if metadata.permissions().readonly() {
         return Err(io::Error::other("it is read-only"));
     }
     Ok(metadata.permissions())
 }
 
-/// A new file in the same folder, hence on the same disk, where a rename is one step.
+/// A new file in the same folder, hence on the same file system, where a rename is atomic.
 fn create_beside(path: &Path) -> io::Result<NamedTempFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.eddy-");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix);
-    // A file that replaces none has the permissions of any new file; temporary files are for their owner
-    // alone.
+    // A new file gets the permissions of any new file; a temporary file would be private to its owner.
     #[cfg(unix)]
     builder.permissions(fs::Permissions::from_mode(0o666));
     builder.tempfile_in(folder_of(path))
 }
 
-/// The folder of a file or folder, by a name under which it can be opened.
+/// The folder of a path, in a form that can be opened.
 pub fn folder_of(path: &Path) -> &Path {
     named(path.parent().unwrap_or(path))
 }

@@ -1,4 +1,4 @@
-//! Diagnostics, counters and failures, on standard error, in the form that was asked for.
+//! Prints diagnostics, counters and failures on standard error, in the requested form.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use crate::args::Reporting;
 use crate::json;
 use crate::languages::Language;
 
-/// How diagnostics look.
+/// The form of diagnostics.
 #[derive(Clone, Copy)]
 pub enum Form {
     /// With the source excerpt, for people.
@@ -23,7 +23,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What the options ask for.
+    /// The form that the options request.
     pub fn new(reporting: &Reporting) -> Self {
         if reporting.json {
             Form::Json
@@ -34,15 +34,15 @@ impl Form {
         }
     }
 
-    /// The answer for scripts, which only JSON has: it can be as large as the text.
+    /// The answer as data, built only for JSON: it can be as large as the text.
     pub fn as_data(self, answer: impl FnOnce() -> Value) -> Value {
         if matches!(self, Form::Json) { answer() } else { Value::Null }
     }
 
-    /// Tells what is wrong with a program.
+    /// Prints a program's diagnostics.
     pub fn diagnostics(self, sources: &Sources, diagnostics: &[Diagnostic]) {
         let one = |diagnostic| match self {
-            // An empty line keeps long messages apart.
+            // An empty line separates long messages.
             Form::Full(style) => render::full(diagnostic, sources, style) + "\n\n",
             Form::Short => render::short(diagnostic, sources) + "\n",
             Form::Json => json::diagnostic(diagnostic, sources),
@@ -54,7 +54,7 @@ impl Form {
         tell(&text);
     }
 
-    /// Tells the counters of `--stats`.
+    /// Prints the counters of `--stats`.
     pub fn stats(self, language: &dyn Language, stats: &[(&'static str, u64)]) {
         match self {
             Form::Json => tell(&json::stats(stats)),
@@ -62,7 +62,7 @@ impl Form {
         }
     }
 
-    /// Tells that the world failed, not the program: a file could not be written.
+    /// Prints a failure of the system rather than the program: for example, a file could not be written.
     pub fn failure(self, file: &str, message: &str) {
         match self {
             Form::Json => tell(&json::failure(file, message)),
@@ -84,7 +84,7 @@ fn style(color: clap::ColorChoice) -> Style {
     }
 }
 
-/// Where standard error is closed there is nobody to tell; the exit code still speaks.
+/// Writes to standard error. If that is closed, the text is lost and the exit code remains.
 fn tell(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,8 +1,8 @@
-//! A folder that shows again where two engines differ.
+//! A folder that reproduces a difference between two engines.
 //!
-//! It has the program, the data of the cycles that were compared, the C text, and a file `README.txt` with
-//! the command. It is made under another name and then renamed, so that it is there as a whole or not at all.
-//! Its name has a hash of its contents: the same difference, seen again, is the same folder.
+//! It contains the program, the data of the compared cycles, the C text, and a file `README.txt` with the
+//! command. It is created under a temporary name and then renamed, so that it is complete or absent. Its name
+//! contains a hash of its contents: the same difference, found again, gives the same folder.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -15,7 +15,7 @@ use crate::replacement::folder_of;
 use crate::report::Form;
 use crate::stop::reason;
 
-/// Tells of a difference, and where the files are that show it again.
+/// Reports a difference, and the folder that reproduces it.
 pub fn tell(form: Form, sources: &Sources, folder: &Path, found: Disagreement) {
     let files = files(&found.reproduction);
     let place = folder.join(name(&found.reproduction.node, &files));
@@ -30,7 +30,7 @@ pub fn tell(form: Form, sources: &Sources, folder: &Path, found: Disagreement) {
     form.diagnostics(sources, &[found.warning.help(help)]);
 }
 
-/// Paths in the folder and contents.
+/// The files: paths in the folder, and contents.
 fn files(reproduction: &Reproduction) -> Vec<(PathBuf, Vec<u8>)> {
     let named = reproduction.programs.iter().map(|(name, _)| normal(name));
     let paths = below_one_folder(&named.collect::<Vec<_>>());
@@ -58,7 +58,7 @@ fn readme(reproduction: &Reproduction, main: &Path) -> String {
     )
 }
 
-/// A program with its arguments, as it is called from another folder.
+/// The command for the program, as typed in another folder.
 fn absolute(command: &str) -> String {
     let (program, arguments) = command.split_at(command.find(' ').unwrap_or(command.len()));
     match std::path::absolute(program) {
@@ -88,7 +88,7 @@ fn name(node: &str, files: &[(PathBuf, Vec<u8>)]) -> String {
     format!("eddy-disagreement-{node}-{}", &hash[..8])
 }
 
-/// The path of a file of the program, seen from the root of the file system.
+/// The absolute path of a file of the program.
 fn normal(name: &str) -> PathBuf {
     let named = if name == "<stdin>" { "program.eddy" } else { name };
     let path = std::path::absolute(named).unwrap_or_else(|_| PathBuf::from(named));
@@ -105,7 +105,7 @@ fn normal(name: &str) -> PathBuf {
     normal
 }
 
-/// The same paths, seen from the nearest folder that has all of them.
+/// The same paths, relative to the nearest folder that contains all of them.
 fn below_one_folder(paths: &[PathBuf]) -> Vec<PathBuf> {
     let Some(mut folder) = paths.first().and_then(|first| first.parent()) else { return paths.to_vec() };
     while !paths.iter().all(|path| path.starts_with(folder)) {
@@ -121,7 +121,7 @@ fn write(place: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         return Ok(());
     }
     match write_in_one_step(place, files) {
-        // Another process was faster, with the same contents.
+        // Another process created it first, with the same contents.
         Err(_) if is_there() => Ok(()),
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Err(ErrorKind::AlreadyExists.into()),
         written => written,

@@ -1,4 +1,4 @@
-//! A question about a program: reads the program, lets the language answer, and carries the answer out.
+//! A question about a program: reads the program, calls the language, and prints the answer.
 //!
 //! The answer of a trace comes line by line; the answers to all other questions are values, which are
 //! rendered as a whole, as text or as one JSON object. A refused program leaves standard output empty.
@@ -21,7 +21,7 @@ use crate::report::Form;
 use crate::status::Status;
 use crate::stop::{Stop, reason};
 
-/// A command, the program that it is about, and how to tell about it.
+/// A command, its program, and the form of its messages.
 pub struct Session {
     pub command: Command,
     pub file: PathBuf,
@@ -32,10 +32,10 @@ pub struct Session {
     stats: bool,
 }
 
-/// How a question ended, and what there is to say besides the text of the answer.
+/// How a question ended, and everything except the text of the answer.
 pub struct Ended {
     pub status: Status,
-    /// The answer for scripts; `null` if it has no form but its text.
+    /// The answer for scripts; `null` if it exists only as text.
     pub answer: Value,
     /// Errors and warnings, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
@@ -44,7 +44,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// There is an answer.
+    /// The question has an answer.
     pub fn answered(answer: Value) -> Self {
         Ended { status: Status::Answered, answer, diagnostics: Vec::new(), stats: Vec::new() }
     }
@@ -61,7 +61,7 @@ impl Ended {
         Ended { status: Status::NoValue, answer, diagnostics, stats: Vec::new() }
     }
 
-    /// With counters.
+    /// Adds counters.
     pub fn counting(self, stats: Vec<(&'static str, u64)>) -> Self {
         Ended { stats, ..self }
     }
@@ -79,7 +79,7 @@ impl Session {
         Session { command, file, language, form: Form::new(reporting), out, stats }
     }
 
-    /// Asks, and prints the whole answer; `describe` says how it ended.
+    /// Answers a question and prints the whole answer; `describe` says how it ended.
     pub fn reply<T: Display>(
         &self,
         ask: impl FnOnce(&mut Sources) -> Result<T, Vec<Diagnostic>>,
@@ -100,8 +100,7 @@ impl Session {
         })
     }
 
-    /// Asks, and prints each line of the answer when it is known. Nothing may be written about a program that
-    /// is refused.
+    /// Answers a question and prints each line as soon as it is known. A refused program must print nothing.
     pub fn stream(
         &self,
         write: impl FnOnce(&mut Sources, &mut dyn Write) -> Result<Ended, fmt::Error>,
@@ -118,7 +117,7 @@ impl Session {
         })
     }
 
-    /// Writes an answer that is known as a whole; a refused program has none.
+    /// Writes an answer that is complete; a refused program has none.
     pub fn write_whole(&self, text: &str, ended: &Ended, answers: &mut Answers) -> fmt::Result {
         match (ended.status, self.form) {
             (Status::Refused, _) => Ok(()),
@@ -129,7 +128,7 @@ impl Session {
         }
     }
 
-    /// The program; `None` if it cannot be read, which is then told.
+    /// The program; `None` if it cannot be read, which is reported.
     pub fn sources(&self) -> Option<Sources> {
         match input::read(&self.file, self.language) {
             Ok(sources) => Some(sources),
@@ -141,8 +140,8 @@ impl Session {
         }
     }
 
-    /// Reads the program, lets the language answer, and reports what it had to say. The answer goes to the
-    /// file `to`, or to standard output.
+    /// Reads the program, calls the language, and prints its diagnostics. The answer goes to the file `to`,
+    /// or to standard output.
     pub fn conclude(
         &self,
         to: Option<&Path>,
@@ -155,7 +154,7 @@ impl Session {
         };
         let answered = answer(&mut sources, &mut answers);
         let status = answered.as_ref().map_or(Status::Refused, |ended| ended.status);
-        // The answer first: on a terminal, what follows on standard error then stands below it.
+        // The answer comes first: on a terminal, the text on standard error then appears below it.
         match (answers.finish(status), to) {
             (Err(error), Some(_)) => return Ok(self.cannot_write(to, &error)),
             (finished, _) => finished?,
@@ -174,7 +173,7 @@ impl Session {
         Status::Refused
     }
 
-    /// The answer must not take the place of what it is made of: the program, and the files that it reads.
+    /// Refuses an output file that is the program itself or one of its inputs.
     pub fn check_output(&self, to: Option<&Path>, read: &[&Path]) -> Result<(), Stop> {
         let Some(to) = to.filter(|to| to.exists()) else { return Ok(()) };
         let what = if same_file(&self.file, to) {
@@ -189,7 +188,7 @@ impl Session {
     }
 }
 
-/// Whether two paths lead to one file, by whatever way.
+/// Whether two paths lead to the same file.
 pub fn same_file(a: &Path, b: &Path) -> bool {
     matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }

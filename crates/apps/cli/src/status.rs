@@ -12,7 +12,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// 0, 1 or 3; 2 is for a wrong command line.
+    /// The exit code: 0, 1 or 3; 2 is for a wrong command line.
     pub fn exit_code(self) -> u8 {
         match self {
             Status::Answered => 0,
@@ -21,7 +21,7 @@ impl Status {
         }
     }
 
-    /// The word for it in JSON.
+    /// The status in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Status::Answered => "answered",

@@ -1,5 +1,5 @@
-//! The two ways in which a command ends before it has a status: it was typed wrongly, or nobody takes its
-//! answer.
+//! Errors that end a command before it has a status: a wrong command line, or an output that cannot be
+//! written.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -19,15 +19,15 @@ impl From<io::Error> for Stop {
 }
 
 impl Stop {
-    /// Tells the user and gives the exit code.
+    /// Reports the error and returns the exit code.
     pub fn report(&self) -> ExitCode {
         match self {
             Stop::Misuse(error) => {
-                // Where standard error is closed there is nobody to tell; the exit code still speaks.
+                // If standard error is closed, the message is lost and the exit code remains.
                 let _ = error.print();
                 ExitCode::from(2)
             }
-            // The reader has seen enough, which is its right: `eddy trace … | head` is not a failure.
+            // The reader closed the pipe, as in `eddy trace … | head`, which is not a failure.
             Stop::Output(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Stop::Output(error) => {
                 let _ = writeln!(io::stderr(), "error: cannot write to standard output: {}", reason(error));
@@ -37,7 +37,7 @@ impl Stop {
     }
 }
 
-/// What the system says, without its number, which says nothing to people.
+/// The system's message without its error number, which does not help users.
 pub fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),

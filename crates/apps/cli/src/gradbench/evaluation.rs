@@ -1,4 +1,4 @@
-//! An evaluation: the input becomes arguments, and the function runs as often as the benchmark asks.
+//! An evaluation: converts the input to arguments, and runs the function as often as the benchmark requests.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use eddy_formats::packed::Packed;
 pub struct Evaluated {
     /// The output of the last run, as JSON.
     pub output: String,
-    /// How long it took to read the arguments and to make the code.
+    /// The time that it took to read the arguments and to prepare the code.
     pub preparation: Duration,
-    /// How long each run took.
+    /// The time of each run.
     pub runs: Vec<Duration>,
 }
 
-/// How often a function runs: until there are enough runs, and they took long enough together.
+/// How often a function runs: at least this number of times, and at least this long in total.
 struct Repetition {
     min_runs: usize,
     min_time: Duration,
@@ -42,7 +42,7 @@ pub fn evaluate(function: &mut FunctionModel, input: Packed) -> Result<Evaluated
 }
 
 impl Repetition {
-    /// An input that is no object is not repeated.
+    /// An input that is not an object requests no repetition.
     fn of(input: &Packed) -> Repetition {
         if !matches!(input, Packed::Object(_)) {
             return Repetition { min_runs: 1, min_time: Duration::ZERO };
@@ -61,7 +61,7 @@ impl Repetition {
     }
 }
 
-/// The members of the input that are parameters. An input that is no object is the only argument.
+/// The members of the input that are parameters. An input that is not an object is the only argument.
 fn arguments(params: &[(String, Expected)], input: Packed) -> Result<Vec<(String, Datum)>, String> {
     let given = match (input, params) {
         (Packed::Object(members), _) => members,
@@ -78,8 +78,8 @@ fn arguments(params: &[(String, Expected)], input: Packed) -> Result<Vec<(String
     Ok(arguments)
 }
 
-/// A value as data. Fields that the type of the parameter does not have are left out: the benchmark sends
-/// some that are for people only. JSON is nested as deep as its reader allows.
+/// A value as data. Fields that the parameter's type lacks are dropped: the benchmark sends some for human
+/// readers. The JSON reader limits the depth.
 fn datum(value: Packed, expected: &Expected) -> Option<Datum> {
     Some(match value {
         Packed::Null => return None,

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A module is a program ([`programs`]), and a function is one of its functions, whose parameters are the
-//! members of the input. Reading, preparing and printing are not part of the times of `evaluate`. Messages of
-//! other kinds are answered by their `id`. The command ends with its input.
+//! members of the input. The times of `evaluate` exclude reading, preparing and printing. A message of any
+//! other kind is answered with its `id` only. The command ends at the end of its input.
 
 mod evaluation;
 mod programs;
@@ -40,7 +40,7 @@ pub fn serve(args: &GradbenchArgs) -> Result<Status, Stop> {
     let mut line = Vec::new();
     loop {
         line.clear();
-        // An input that cannot be read any more has ended.
+        // A read error ends the input.
         match input.read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return Ok(Status::Answered),
             Ok(_) if line.trim_ascii().is_empty() => continue,
@@ -53,7 +53,7 @@ pub fn serve(args: &GradbenchArgs) -> Result<Status, Stop> {
     }
 }
 
-/// The modules that are defined, with the functions that were evaluated.
+/// The modules defined so far, with the functions that were evaluated.
 struct Tool {
     programs: Programs,
     modules: BTreeMap<String, Module>,
@@ -134,7 +134,7 @@ fn failure(id: &Json, error: &str) -> String {
     json!({ "id": id, "success": false, "error": error }).to_string()
 }
 
-/// The output is JSON already; it may be long, and is not read again.
+/// Builds the text directly: the output is JSON already, may be long, and need not be parsed again.
 fn success(id: &Json, Evaluated { output, preparation, runs }: &Evaluated) -> String {
     let runs = runs.iter().map(|run| timing("evaluate", *run));
     let timings: Vec<Json> = std::iter::once(timing("prepare", *preparation)).chain(runs).collect();

@@ -30,7 +30,7 @@ const OWN: &[(&str, &str)] = &[
 
 pub struct Programs {
     session: Session,
-    /// None: those that come with Eddy.
+    /// `None` for the programs that come with Eddy.
     folder: Option<PathBuf>,
 }
 
@@ -40,7 +40,7 @@ impl Programs {
         Programs { session: Session::new(options, Arc::new(Deaf)), folder }
     }
 
-    /// The program of a module, checked, or why there is none.
+    /// The checked program of a module, or the reason for its absence.
     pub fn load(&self, module: &str) -> Result<Program, String> {
         let sources = match &self.folder {
             Some(folder) => read(&folder.join(format!("{module}.eddy")))?,

@@ -1,4 +1,4 @@
-//! The languages: what they are called, which commands they answer, and which of them a file is written in.
+//! The languages: their names, the commands that they answer, and the choice of a language for a file.
 //!
 //! * [`reactive`], [`rd`], [`pullback`], [`coherent`], [`tables`]: for each language the arguments of its
 //!   commands, the request that they make, and the answer as text and as JSON.
@@ -44,33 +44,34 @@ pub trait Language: Send + Sync {
     fn engines(&self) -> Vec<&'static str>;
     /// The codes of its diagnostics, in order.
     fn codes(&self) -> Vec<Code>;
-    /// The code under which a file that cannot be read is reported.
+    /// The code for files that cannot be read.
     fn unreadable(&self) -> Code;
-    /// The commands that it answers.
+    /// The commands that the language answers.
     fn offers(&self) -> Vec<Offer>;
-    /// The same program in the one format, or why it cannot be read.
+    /// The program in the one format, or the errors that prevent parsing.
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>>;
-    /// The counters of `--stats` as a person reads them.
+    /// The counters of `--stats` as text.
     fn show_stats(&self, stats: &[(&'static str, u64)]) -> String {
         stats.iter().fold(String::new(), |text, (name, value)| text + &format!("{name}: {value}\n"))
     }
 }
 
-/// A command that a language answers: which arguments it understands, and what it does with them.
+/// A command that a language answers: the arguments that the language understands, and the function that
+/// answers.
 pub struct Offer {
     pub command: Command,
     augment: fn(clap::Command) -> clap::Command,
     read: Box<Read>,
 }
 
-/// Reads the arguments of one language out of those of all.
+/// Reads the arguments of one language from the merged arguments of all.
 type Read = dyn Fn(&ArgMatches) -> Result<Answer, clap::Error>;
 
-/// A command whose arguments are read, ready to be answered.
+/// A command with parsed arguments, ready to be answered.
 pub type Answer = Box<dyn FnOnce(&Session) -> Result<Status, Stop>>;
 
 impl Offer {
-    /// The command takes the arguments `A`, and `answer` gets them.
+    /// An offer whose arguments are `A` and whose answer is `answer`.
     fn new<A: Args + 'static>(
         command: Command,
         answer: impl Fn(A, &Session) -> Result<Status, Stop> + Copy + 'static,
@@ -88,7 +89,7 @@ impl Offer {
         command.get_arguments().cloned().collect()
     }
 
-    /// Reads the arguments out of those of all languages.
+    /// Reads the arguments from those of all languages.
     pub fn read(&self, matches: &ArgMatches) -> Result<Answer, clap::Error> {
         (self.read)(matches)
     }
@@ -103,7 +104,7 @@ pub fn named(name: &str) -> Option<&'static dyn Language> {
     LANGUAGES.iter().copied().find(|language| language.name() == name)
 }
 
-/// The language of a file, from its extension; otherwise a message for the person who typed it.
+/// The language of a file by its extension; otherwise an error message for the user.
 pub fn of_file(file: &Path) -> Result<&'static dyn Language, String> {
     let extension = file.extension().unwrap_or_default().to_string_lossy().into_owned();
     let has_extension = |language: &&&dyn Language| language.extensions().contains(&&*extension);
@@ -126,7 +127,7 @@ pub fn of_file(file: &Path) -> Result<&'static dyn Language, String> {
     Err(format!("{what}\n\n  languages: {}\n  tip: {tip}", overview()))
 }
 
-/// The language of standard input, which has no extension: a message that asks for it.
+/// The message that asks for the language of standard input, which has no extension.
 pub fn of_standard_input() -> String {
     format!(
         "standard input has no extension: name its language with `--lang NAME`\n\n  languages: {}",

@@ -111,7 +111,7 @@ fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
             Ok(traced) => traced,
             Err(diagnostics) => return Ok(Ended::refused(diagnostics)),
         };
-        // A program that turns out to be refused has no answer, not even half of one: the lines wait.
+        // A refused program must print nothing, and it may be refused only during the run: so the lines wait.
         let mut lines = String::new();
         let ended = ended(&traced.write(&mut lines)?);
         if ended.status != Status::Refused {
@@ -126,8 +126,8 @@ fn ended(ran: &Ran) -> Ended {
     let answer = outcome(ran);
     let ended = match &ran.report.outcome {
         Outcome::Value(_) | Outcome::Open(_) => Ended::answered(answer),
-        // Decision: the common rules keep 3 for runs that are out of fuel; what is outside of its domain is
-        // refused, as this language's specification says.
+        // Decision: by the common rules, exit code 3 is for runs that are out of fuel. An argument outside of
+        // its domain is refused, as this language's specification requires.
         Outcome::Stopped(Stopped::Domain(_)) => Ended::refused(ran.diagnostic.iter().cloned().collect()),
         Outcome::Stopped(Stopped::OutOfFuel | Stopped::OutOfMemory) => {
             Ended::no_value(answer, ran.diagnostic.clone())
@@ -141,8 +141,8 @@ fn ended(ran: &Ran) -> Ended {
     ])
 }
 
-/// The outcome for scripts. A value may be nested deeper than readers of JSON can take, so it is text; its
-/// numbers come from left to right, with `null` in the place of a function.
+/// The outcome for scripts. The value is text, since it may be nested deeper than JSON readers accept; its
+/// numbers are listed from left to right, with `null` for a function.
 fn outcome(ran: &Ran) -> Value {
     let number = |leaf: &Leaf| match leaf {
         Leaf::Real(number) => Some(*number),

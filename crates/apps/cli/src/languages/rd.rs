@@ -52,7 +52,7 @@ impl Language for Rd {
     }
 }
 
-/// What a run may use, and what is run.
+/// The limits of a run, and the expression to run.
 #[derive(Args)]
 struct Evaluation {
     #[command(flatten)]
@@ -138,8 +138,8 @@ fn ended(report: &Report) -> Ended {
     ])
 }
 
-/// The outcome for scripts. A value may be nested deeper than readers of JSON can take, so it is text; its
-/// numbers come from left to right.
+/// The outcome for scripts. The value is text, since it may be nested deeper than JSON readers accept; its
+/// numbers are listed from left to right.
 fn outcome(report: &Report) -> Value {
     match &report.outcome {
         Outcome::Value(value) => {

@@ -145,7 +145,7 @@ struct IntypeArgs {
     fuel: Option<u64>,
 }
 
-/// The value that is asked about.
+/// The value that the question is about.
 #[derive(Args)]
 struct ValueArgs {
     /// The value, such as `3` or `{1 -> 2}`
@@ -156,7 +156,7 @@ struct ValueArgs {
     value_file: Option<PathBuf>,
 }
 
-/// What a search may take.
+/// The limits of a search.
 #[derive(Args)]
 struct SearchArgs {
     #[command(flatten)]
@@ -191,8 +191,8 @@ impl SearchArgs {
 }
 
 impl ValueArgs {
-    /// The value that was typed, or what the file holds; `None` if neither was given. A file that cannot be
-    /// read is told, and nothing is asked.
+    /// The question's value from the command line or from a file; `None` if neither was given. An unreadable
+    /// file is reported and ends the command.
     fn question(self, session: &Session) -> Result<Option<Question>, Status> {
         let Some(path) = self.value_file else { return Ok(self.value.as_deref().map(Question::value)) };
         let name = path.display().to_string();

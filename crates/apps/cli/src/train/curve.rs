@@ -1,4 +1,4 @@
-//! The losses of a run as a picture: in a terminal, and as SVG.
+//! Draws the losses of a run: in a terminal, and as SVG.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use super::metrics::Epoch;
 const COLUMNS: usize = 60;
 const ROWS: usize = 8;
 
-/// What is drawn.
+/// The range of the losses, and how it is scaled.
 struct Scale {
     low: f64,
     high: f64,
-    /// Losses that differ by a factor of more than ten are drawn by their logarithms.
+    /// Losses whose largest is more than ten times the smallest are drawn by their logarithms.
     is_logarithmic: bool,
 }
 
@@ -40,14 +40,14 @@ fn all_losses(epochs: &[Epoch]) -> Vec<f64> {
     both.flatten().filter(|loss| loss.is_finite()).collect()
 }
 
-/// The losses as dots, eight to a character; nothing if there are fewer than two.
+/// The losses as dots, eight to a character; `None` if there are fewer than two.
 pub fn text(epochs: &[Epoch]) -> String {
     let losses: Vec<f64> = epochs.iter().map(|epoch| epoch.loss).filter(|loss| loss.is_finite()).collect();
     let Some(scale) = Scale::new(&losses) else { return String::new() };
     let mut canvas = Canvas::new();
     let (width, height) = (2 * COLUMNS - 1, 4 * ROWS - 1);
     let dot = |x: usize| {
-        // Between two epochs the curve is a line.
+        // Interpolates linearly between two epochs.
         let at = ratio(x, width) * ratio(losses.len() - 1, 1);
         let before = losses[floor(at)];
         let after = losses[(floor(at) + 1).min(losses.len() - 1)];

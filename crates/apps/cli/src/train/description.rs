@@ -1,4 +1,4 @@
-//! `run.json`: what was run, and what is not as it was when a run is resumed.
+//! `run.json`: describes a run, and finds the changes when a run is resumed.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 
 use crate::languages::reactive::derivatives::TrainArgs;
 
-/// What a run depends on: the key in `run.json`, its value, and what messages call it if the run goes on
-/// otherwise when it changes.
+/// Something that a run depends on: its key and value in `run.json`, and its name in messages if it may
+/// change when a run is resumed.
 struct Fact {
     key: &'static str,
     value: Value,
     name: Option<&'static str>,
 }
 
-/// What is run now.
+/// The description of the current run.
 pub struct Description {
     facts: Vec<Fact>,
 }
@@ -59,7 +59,7 @@ impl Description {
             fact("cut", json!(args.cut), "where gradients are cut"),
             fact("constants", json!(constants), "the constants"),
             kept("params", json!(args.params.as_ref().map(|path| path.display().to_string()))),
-            // The same bits come of these, whatever they are.
+            // Engine and threads do not change the bits of the result.
             kept("engine", json!(args.engine.map(EngineKind::name))),
             kept("threads", json!(args.threads)),
             kept("max_window", json!(args.max_window)),
@@ -78,8 +78,8 @@ impl Description {
         serde_json::to_string_pretty(&facts).expect("it has no maps with odd keys") + "\n"
     }
 
-    /// What is not as an earlier `run.json` says: a run that is resumed then goes on otherwise than it would
-    /// have.
+    /// The facts that differ from an earlier `run.json`: with them, a resumed run gives another result than
+    /// without the interruption.
     pub fn changes(&self, before: &str) -> Vec<String> {
         let Ok(before) = serde_json::from_str::<Value>(before) else {
             return vec![
@@ -106,7 +106,7 @@ impl Description {
     }
 }
 
-/// A value in a message: an option that is left out is null in `run.json`.
+/// A value in a message: an absent option is null in `run.json`.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "not given".to_string(),
@@ -114,7 +114,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The keys that only one of both has, or whose values differ.
+/// The keys that only one of the two has, or whose values differ.
 fn changed_keys(then: &Value, now: &Map<String, Value>) -> Vec<String> {
     let empty = Map::new();
     let then = then.as_object().unwrap_or(&empty);

@@ -1,4 +1,4 @@
-//! The run folder: everything about a run, in files that are each written in one step.
+//! The run folder: the files of a run, each written in one step.
 //!
 //! ```text
 //! run.json                 what was run: program, node, all options, hashes of the sources and the data
@@ -9,10 +9,10 @@
 //! lock                     held by the process that writes here
 //! ```
 //!
-//! The checkpoint is written last, and knows how many epochs it has seen. So a run that is killed at any
-//! moment goes on from the last epoch that was complete; what other files say of later ones is dropped. What
-//! is written for an epoch does not grow with their number: metrics are appended, and the picture is drawn
-//! again each time the number of epochs has grown by a tenth.
+//! The checkpoint is written last and contains the number of epochs. So a run that is killed at any moment
+//! resumes after the last complete epoch; entries of other files about later epochs are dropped. The amount
+//! written per epoch does not grow with the number of epochs: metrics are appended, and the picture is
+//! redrawn each time that number has grown by a tenth.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -40,30 +40,30 @@ const FILES: [&str; 5] = [DESCRIPTION, METRICS, CURVE, PARAMETERS, CHECKPOINT];
 pub struct Folder {
     path: PathBuf,
     is_resumed: bool,
-    /// None where the file system knows no locks.
+    /// `None` if the file system has no locks.
     lock: Option<Lock>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// All that the next epoch depends on, by name.
+/// The state that the next epoch depends on, by name.
 type PersistentState = Vec<(String, Value)>;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoint {
-    /// How many epochs are done.
+    /// The number of complete epochs.
     pub n_epochs: usize,
-    /// The number of the best one, from 1, and what it measured; none before the first epoch, and if its
+    /// The best epoch, counted from 1, and its measurements; `None` before the first epoch, and if its
     /// parameters were lost.
     pub best: Option<(usize, Epoch)>,
-    /// The epochs so far, with their numbers, as far as the metrics have them.
+    /// The epochs so far, with their numbers, as far as the metrics contain them.
     pub history: Vec<(usize, Epoch)>,
 }
 
 impl Checkpoint {
-    /// Adds an epoch; says whether it is the best so far. A loss on other data is not comparable: if a run
-    /// goes on with validation, or without, the first such epoch is the best.
+    /// Adds an epoch; returns whether it is the best so far. Losses on different data are not comparable: if
+    /// a resumed run adds or drops validation, its first epoch is the best.
     pub fn add(&mut self, epoch: Epoch) -> bool {
         self.n_epochs += 1;
         let is_best = self.best.as_ref().is_none_or(|(_, best)| {
@@ -76,7 +76,7 @@ impl Checkpoint {
         is_best
     }
 
-    /// Whether so many epochs brought nothing better.
+    /// Whether the last `patience` epochs brought no improvement.
     pub fn is_stuck(&self, patience: usize) -> bool {
         self.best.as_ref().is_some_and(|(best, _)| self.n_epochs - best >= patience)
     }
@@ -92,7 +92,7 @@ impl Checkpoint {
 }
 
 impl Folder {
-    /// The folder of a new run, or of one that goes on.
+    /// The folder of a new run, or of a resumed one.
     pub fn open(place: &Path, is_resumed: bool) -> Result<Folder, TrainingError> {
         if place.exists() && !place.is_dir() {
             let message = "is a file; a run needs a folder".to_string();
@@ -103,8 +103,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The folder of a run that goes on; if it was killed before its first epoch was complete, of one that
-    /// begins anew.
+    /// The folder of a resumed run, or of one that was killed before its first complete epoch and starts
+    /// again.
     fn existing(place: &Path) -> Result<Folder, TrainingError> {
         let failed = |message: String| TrainingError::File(place.display().to_string(), message);
         let without_checkpoint = || failed("there is no checkpoint to resume from".to_string());
@@ -127,8 +127,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The first of `place`, `place-2`, `place-3` and so on that is not there, or has a run that was killed
-    /// before its first epoch was complete.
+    /// The first of `place`, `place-2`, `place-3` and so on that does not exist, or whose run was killed
+    /// before its first complete epoch.
     fn fresh(place: &Path) -> Result<Folder, TrainingError> {
         let failed = |path: &Path, error: &io::Error| {
             let message = format!("cannot make the folder: {}", reason(error));
@@ -148,7 +148,7 @@ impl Folder {
                 }
                 Err(error) => return Err(failed(&path, &error)),
             }
-            // Another process may have begun the same run a moment ago.
+            // Another process may have started the same run a moment ago.
             let Ok(folder) = Folder::locked(&path) else { continue };
             if !folder.file(CHECKPOINT).exists() {
                 folder.clear();
@@ -158,7 +158,7 @@ impl Folder {
         unreachable!("there are more numbers than folders")
     }
 
-    /// A folder that this process alone writes to; otherwise who does.
+    /// Locks a folder for this process; the error describes the process that holds the lock.
     fn locked(path: &Path) -> Result<Folder, String> {
         let mut folder =
             Folder { path: path.to_path_buf(), is_resumed: false, lock: None, notes: Vec::new() };
@@ -175,38 +175,38 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Removes what a run without a complete epoch has left.
+    /// Removes the files of a run without a complete epoch.
     fn clear(&self) {
         for name in FILES {
-            // Each is written anew.
+            // Each of these files is written again.
             let _ = fs::remove_file(self.file(name));
         }
     }
 
-    /// Removes what a run that was killed had begun to write.
+    /// Removes temporary files of a killed run.
     fn sweep(&self) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
             if is_temporary(&entry.file_name().to_string_lossy()) {
-                // A file that cannot be removed disturbs nothing.
+                // A file that cannot be removed does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Where the folder is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells others that this process trains here.
+    /// Writes this process into the lock file, for messages of other processes.
     pub fn sign(&mut self) {
         if let Some(lock) = &mut self.lock {
             lock.sign();
         }
     }
 
-    /// Where a file of the folder is.
+    /// The path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -216,12 +216,12 @@ impl Folder {
         self.file(PARAMETERS)
     }
 
-    /// What messages call the checkpoint.
+    /// The name of the checkpoint in messages.
     pub fn checkpoint_name(&self) -> String {
         self.file(CHECKPOINT).display().to_string()
     }
 
-    /// Where the run was when it ended, and its memory; none for a new run.
+    /// The checkpoint of a run and its state; `None` for a new run.
     pub fn checkpoint(&mut self) -> Result<Option<(Checkpoint, PersistentState)>, TrainingError> {
         if !self.is_resumed {
             return Ok(None);
@@ -248,8 +248,8 @@ impl Folder {
         Ok(Some((Checkpoint { n_epochs, best, history }, saved.values)))
     }
 
-    /// Whether the parameters of the best epoch are there. Without them that epoch is forgotten: the best of
-    /// those to come is kept.
+    /// Whether the parameters of the best epoch exist. If not, that epoch is forgotten and the best later one
+    /// is kept.
     fn has_parameters(&mut self, best: usize) -> bool {
         let decoded = fs::read(self.parameters()).ok().is_some_and(|bytes| Saved::decode(&bytes).is_ok());
         if !decoded {
@@ -260,7 +260,7 @@ impl Folder {
         decoded
     }
 
-    /// The epochs that the metrics have, without those that came after the checkpoint.
+    /// The epochs in the metrics, up to the checkpoint.
     fn history(&mut self, n_epochs: usize) -> Vec<(usize, Epoch)> {
         let metrics = fs::read_to_string(self.file(METRICS)).unwrap_or_default();
         let mut found: Vec<(usize, Epoch)> = Vec::new();
@@ -279,13 +279,12 @@ impl Folder {
         found
     }
 
-    /// What the run that goes on was when it began: the text of `run.json`, empty if it cannot be read. None
-    /// for a new run.
+    /// The text of the existing `run.json`, empty if it cannot be read; `None` for a new run.
     pub fn description(&self) -> Option<String> {
         self.is_resumed.then(|| fs::read_to_string(self.file(DESCRIPTION)).unwrap_or_default())
     }
 
-    /// Begins to write: what is run, and the metrics of the epochs that are done.
+    /// Writes the description of the run, and the metrics of the epochs that are complete.
     pub fn begin(&mut self, description: &str, checkpoint: &Checkpoint) -> Result<(), TrainingError> {
         self.sign();
         self.write(DESCRIPTION, description.as_bytes())?;
@@ -293,7 +292,7 @@ impl Folder {
         self.write(METRICS, lines.as_bytes())
     }
 
-    /// Keeps an epoch: metrics, picture, parameters if they are the best, and last the checkpoint.
+    /// Saves an epoch: metrics, picture, parameters if they are the best, and last the checkpoint.
     pub fn save(
         &self,
         checkpoint: &Checkpoint,
@@ -337,7 +336,7 @@ impl Folder {
     }
 }
 
-/// Whether the picture is drawn after this epoch: after each of the first ones, later whenever their number
+/// Whether the picture is drawn after this epoch: after each of the first ones, later each time their number
 /// has grown by a tenth. So the work per epoch is bounded on average, although a picture shows all epochs.
 fn is_drawn(n_epochs: usize) -> bool {
     let tenth = n_epochs / 10;
@@ -345,7 +344,7 @@ fn is_drawn(n_epochs: usize) -> bool {
     n_epochs.is_multiple_of(power)
 }
 
-/// Whether nothing is in a folder but files of runs.
+/// Whether a folder contains only files of runs.
 fn has_only_own_files(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else { return false };
     entries.all(|entry| {

@@ -1,30 +1,30 @@
 //! One writer for a run folder.
 //!
-//! The lock is the operating system's, on a file of the folder: it ends with the process, however that ends,
-//! so there are no stale locks. What the file says is for the message to others only.
+//! The lock is an operating system lock on a file of the folder. It ends with the process in any case, so no
+//! lock is ever stale. The text of the file is used only in messages of other processes.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-/// The name of the file in a run folder.
+/// The name of the lock file in a run folder.
 pub const LOCK: &str = "lock";
 
-/// A folder that no other process writes to as long as this lives.
+/// While this value lives, no other process writes to the folder.
 pub struct Lock {
     file: File,
 }
 
-/// Why a folder could not be locked.
+/// Why locking a folder failed.
 pub enum NotLocked {
-    /// Another process has it; what it says of itself.
+    /// Another process holds the lock; the text of its lock file.
     Held(String),
-    /// The file system knows no locks, or the file cannot be written.
+    /// The file system has no locks, or the file cannot be written.
     Failed(io::Error),
 }
 
 impl Lock {
-    /// Locks a folder, without writing anything to it but the file of the lock.
+    /// Locks a folder; writes nothing to it but the lock file.
     pub fn new(folder: &Path) -> Result<Lock, NotLocked> {
         let path = folder.join(LOCK);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
@@ -43,11 +43,11 @@ impl Lock {
         }
     }
 
-    /// Tells others who has the folder.
+    /// Writes this process into the lock file.
     pub fn sign(&mut self) {
         let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let on = if machine.trim().is_empty() { String::new() } else { format!(" on {}", machine.trim()) };
-        // The lock holds without it.
+        // The lock holds without the text.
         let _ = self.rewrite(&format!("process {}{on}\n", std::process::id()));
     }
 
@@ -60,7 +60,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A name that stays would only be misleading.
+        // The text of a process that has ended would mislead.
         if self.file.metadata().is_ok_and(|metadata| metadata.len() > 0) {
             let _ = self.file.set_len(0);
         }

@@ -1,4 +1,4 @@
-//! What is measured in each epoch.
+//! The measurements of each epoch.
 
 use eddy_driver::train::Measured;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 /// One pass over the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Epoch {
-    /// The mean loss, while the parameters moved.
+    /// The mean loss while the parameters changed.
     pub loss: f64,
-    /// For how many rows it is not known.
+    /// The number of rows whose loss is unknown.
     n_unknown: usize,
-    /// The mean loss on the data for validation, afterwards.
+    /// The mean loss on the validation data, after the epoch.
     pub validation: Option<f64>,
     n_validation_unknown: usize,
-    /// How long it took.
+    /// The duration of the epoch.
     pub seconds: f64,
 }
 
@@ -24,12 +24,12 @@ impl Epoch {
             n_unknown: trained.n_unknown,
             validation: validated.map(|validated| validated.loss),
             n_validation_unknown: validated.map_or(0, |validated| validated.n_unknown),
-            // What is written is what is read again.
+            // Rounded as in the file, so that reading returns the same value.
             seconds: (seconds * 1000.0).round() / 1000.0,
         }
     }
 
-    /// What early stopping and the choice of parameters go by.
+    /// The loss that early stopping and the choice of parameters compare.
     pub fn score(&self) -> f64 {
         self.validation.unwrap_or(self.loss)
     }
@@ -45,14 +45,14 @@ impl Epoch {
         line.to_string() + "\n"
     }
 
-    /// The number and the epoch of such a line.
+    /// Reads such a line: the number and the epoch.
     pub fn from_line(line: &str) -> Option<(usize, Epoch)> {
         let line: Value = serde_json::from_str(line).ok()?;
         let number = usize::try_from(line.get("epoch")?.as_u64()?).ok()?;
         Some((number, Epoch { seconds: line.get("seconds")?.as_f64()?, ..Epoch::from_result(&line)? }))
     }
 
-    /// What is the same whenever the same is run.
+    /// The measurements that repeat when the run is repeated.
     pub fn result(&self) -> Value {
         let mut result = json!({ "loss": self.loss });
         if self.n_unknown > 0 {
@@ -67,7 +67,7 @@ impl Epoch {
         result
     }
 
-    /// Reads such a result.
+    /// Reads such measurements.
     pub fn from_result(result: &Value) -> Option<Epoch> {
         let count = |key: &str| result.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let validation = match result.get("validation") {

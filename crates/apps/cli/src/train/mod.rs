@@ -1,8 +1,8 @@
-//! The command `train`: epochs, what is kept of them, and when to stop.
+//! The command `train`: runs epochs, saves them, and decides when to stop.
 //!
-//! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: its one writer.
-//! * [`description`]: what was run, and what has changed since. [`metrics`]: what is measured in each epoch.
-//! * [`progress`]: what is seen meanwhile. [`curve`]: the losses as a picture.
+//! * [`folder`]: the run folder, from which a run can be resumed; [`lock`]: ensures a single writer.
+//! * [`description`]: describes the run and finds changes since. [`metrics`]: the measurements of each epoch.
+//! * [`progress`]: the progress display. [`curve`]: draws the losses.
 
 mod curve;
 mod description;
@@ -63,7 +63,7 @@ pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
     }
 }
 
-/// The node, ready to be trained; none if something is wrong, which was told.
+/// The node, ready for training; `None` after an error, which is reported.
 fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
     let data = open_all(&args.data, form)?;
     let validation = open_all(&args.validate, form)?;
@@ -94,9 +94,9 @@ fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
 
 /// Why a run ended early.
 enum TrainingError {
-    /// The diagnostics were told.
+    /// The diagnostics were reported.
     Reported,
-    /// A file could not be read or written: its name and why.
+    /// A file could not be read or written: its name and the reason.
     File(String, String),
 }
 
@@ -106,7 +106,7 @@ struct Run<'a> {
     file: &'a Path,
     form: Form,
     trainer: Trainer,
-    /// Whether an epoch has had warnings: later ones would repeat them.
+    /// Whether an epoch has printed warnings: later ones would repeat them.
     has_warned: bool,
 }
 
@@ -125,7 +125,7 @@ impl Run<'_> {
         for note in folder.notes.iter().chain(&changes) {
             self.tell(&format!("note: {note}\n"));
         }
-        // A run that is finished stays as it is, to the last byte.
+        // A finished run stays unchanged, to the last byte.
         if let Some(why) = self.finished(&checkpoint) {
             self.tell(&format!("this run is finished: {why}\n"));
             return Ok(self.answer(&checkpoint, &folder, &plan));
@@ -141,13 +141,13 @@ impl Run<'_> {
         Ok(self.answer(&checkpoint, &folder, &plan))
     }
 
-    /// What came of it, as text and as data.
+    /// The result, as text and as data.
     fn answer(&self, checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan) -> (String, Value) {
         let text = progress::answer(checkpoint, folder, self.file, &plan.model);
         (text, progress::answer_as_data(checkpoint, folder, plan))
     }
 
-    /// Why there are no more epochs, if there are none.
+    /// The reason for not running another epoch, if there is one.
     fn finished(&self, checkpoint: &Checkpoint) -> Option<String> {
         let patience = self.args.patience.filter(|patience| checkpoint.is_stuck(*patience));
         if checkpoint.n_epochs >= self.args.epochs {
@@ -159,7 +159,7 @@ impl Run<'_> {
         }
     }
 
-    /// Where the run begins: anew, with given parameters, or where it was.
+    /// The first state of the run: new, with given parameters, or from a checkpoint.
     fn begin(&mut self, folder: &mut Folder) -> Result<Checkpoint, TrainingError> {
         if let Some((checkpoint, state)) = folder.checkpoint()? {
             let restored = self.trainer.restore(state);
@@ -208,7 +208,7 @@ impl Run<'_> {
         folder.save(checkpoint, self.trainer.persistent_state(), best, is_last)
     }
 
-    /// Compares compiled code with the simulator, unless no epoch is to come.
+    /// Compares compiled code with the simulator, unless no epoch follows.
     fn compare_engines(&mut self, checkpoint: &Checkpoint, folder: &Folder) {
         let n_done = checkpoint.n_epochs;
         let n_epochs = self.args.epochs.saturating_sub(n_done);
@@ -224,10 +224,10 @@ impl Run<'_> {
         }
     }
 
-    /// Tells how far it is. Programs that read JSON look into the run folder instead.
+    /// Prints progress. Programs that read JSON read the run folder instead.
     fn tell(&self, text: &str) {
         if !matches!(self.form, Form::Json) {
-            // Where standard error is closed there is nobody to tell.
+            // If standard error is closed, the progress is lost.
             let _ = io::stderr().write_all(text.as_bytes());
         }
     }

@@ -1,4 +1,4 @@
-//! What is seen while a node is trained: a bar on a terminal, a line for each epoch.
+//! The progress display of training: a bar on a terminal, a line for each epoch.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::folder::{Checkpoint, Folder};
 use super::metrics::Epoch;
 
-/// The bar of one epoch; nothing is drawn where nobody looks.
+/// The bar of one epoch; it is drawn only on a terminal.
 pub struct Bar {
     bar: ProgressBar,
     drawn: Cell<Instant>,
 }
 
-/// So often the loss in the bar changes.
+/// How often the loss in the bar is updated.
 const PERIOD: Duration = Duration::from_millis(100);
 
 impl Bar {
@@ -45,7 +45,7 @@ impl Bar {
     }
 }
 
-/// What is about to happen.
+/// The summary printed before training.
 pub fn begin(plan: &TrainPlan, folder: &Folder, n_done: usize) -> String {
     let mut text = format!(
         "training `{}`: {} with {}, on {}",
@@ -70,7 +70,7 @@ pub fn begin(plan: &TrainPlan, folder: &Folder, n_done: usize) -> String {
     text
 }
 
-/// An epoch that is done.
+/// The line of a complete epoch.
 pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, seconds: f64) -> String {
     let loss = |measured: &Measured| {
         let mut text = format!("{:.6}", measured.loss);
@@ -92,7 +92,7 @@ pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, se
     text
 }
 
-/// Training stops early.
+/// The line printed when training stops early.
 pub fn stopped(checkpoint: &Checkpoint) -> String {
     match &checkpoint.best {
         Some((best, _)) => format!("stopped: nothing was better than epoch {best}\n"),
@@ -100,7 +100,7 @@ pub fn stopped(checkpoint: &Checkpoint) -> String {
     }
 }
 
-/// What came of it: the curve, the best epoch, and what to do with it.
+/// The result: the curve, the best epoch, and the command that uses it.
 pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &str) -> String {
     let mut text = checkpoint.curve();
     let Some((best, measured)) = &checkpoint.best else { return text };
@@ -115,7 +115,7 @@ pub fn answer(checkpoint: &Checkpoint, folder: &Folder, program: &Path, model: &
     text
 }
 
-/// The same for scripts.
+/// The same as data.
 pub fn answer_as_data(checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan) -> Value {
     let best = checkpoint.best.as_ref().map(|(number, measured)| {
         let mut best = measured.result();

@@ -86,7 +86,7 @@ fn of_rd() {
     rd(endless, &["run", "--fuel=7"], 3, json!({ "kind": "out-of-fuel", "fuel": 7 }));
 }
 
-/// A value that is nested deeper than a reader of JSON can take is still one string.
+/// A value that is nested deeper than JSON readers accept is a string.
 #[test]
 fn of_a_value_that_is_nested_deep() {
     let depth = 100_000;

@@ -1,5 +1,5 @@
-//! `eddy build`: what it writes compiles without a warning, runs under sanitizers, allocates nothing, and
-//! loses no file.
+//! `eddy build`: its files compile without a warning, run under sanitizers and allocate nothing, and it
+//! overwrites no file of the user.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::folder::{Ended, Folder};
 
-/// Programs of the repository with a node each, and what else must be said about it.
+/// Programs of the repository: file, node, and further options.
 const NODES: &[(&str, &str, &str)] = &[
     ("examples/reactive/iir-filter.eddy", "low_pass", ""),
     ("examples/reactive/counter.eddy", "counter", ""),
@@ -30,7 +30,7 @@ const NODES: &[(&str, &str, &str)] = &[
     ("docs/guide/programs/truncated.eddy", "learn", "--max-window 16"),
 ];
 
-/// What was said about the files that were written.
+/// The report of the files that were written.
 #[track_caller]
 fn written(ended: &Ended) -> String {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -115,8 +115,8 @@ fn long_functions_in_pieces_are_clean_too() {
     }
 }
 
-/// Nodes that wait, and what of ten cycles comes out: windows end after five, and what is known of the rest
-/// is flushed.
+/// Nodes that look ahead, and their outputs for ten cycles: windows end after five, and `flush` gives the
+/// known rest.
 const WAITING: &str = "
 node ahead(x)->(y) y = x - (0.0 fby back x);
 node later(x)->(y,w) y = x - (0.0 fby back x) + (0.0 fby (0.0 fby back (0.0 fby back x))); w = x;
@@ -196,7 +196,7 @@ fn files_of_others_are_left_alone() {
     assert_eq!(folder.read("twice/twice.c"), "int mine;");
 }
 
-/// Words that C, C++, their libraries, compilers, or the package itself give a meaning.
+/// Words with a meaning in C, C++, their libraries, compilers, or the package itself.
 const WORDS: &str = "
     auto break case char const continue default do double enum extern float for goto inline int long register restrict return short signed sizeof static struct
     switch typedef union unsigned void volatile while _Bool _Complex _Imaginary _Alignas _Alignof _Atomic _Generic _Noreturn _Static_assert _Thread_local
@@ -212,7 +212,7 @@ const WORDS: &str = "
     eddy_rt eddy_exp eddy_index EDDY_INLINE EDDY_LANES NUM BITS Num Bits Makefile nothing codes parallel
 ";
 
-/// What a compiler says to a file, if it has to say something.
+/// The compiler's output for a file, if there is any.
 fn complaints(compiler: &str, arguments: &[&str], place: &Path) -> Option<String> {
     let strict = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-c", "-o", "checked.o"];
     let output = Command::new(compiler).args(arguments).args(strict).current_dir(place).output();
@@ -221,7 +221,7 @@ fn complaints(compiler: &str, arguments: &[&str], place: &Path) -> Option<String
     (!output.status.success()).then_some(said)
 }
 
-/// The package in a folder compiles, and its header is C++ too.
+/// The package in a folder compiles, and its header is valid C++.
 #[track_caller]
 fn is_strictly_right(place: &Path, name: &str) {
     let user = format!(
@@ -235,7 +235,7 @@ fn is_strictly_right(place: &Path, name: &str) {
             assert_eq!(complaints(compiler, &[standard, file], place), None, "{compiler} {standard} {file}");
         }
     }
-    // Where there is no C++ compiler, the header is not tried with one.
+    // Without a C++ compiler, the header is not compiled as C++.
     if let Some(compiler) = ["g++", "clang++"].into_iter().find(|compiler| has(compiler)) {
         assert_eq!(complaints(compiler, &["-std=gnu++20", "user.cc"], place), None, "{compiler} {name}");
     }

@@ -1,4 +1,4 @@
-//! `eddy compare`: every semantics of a program, side by side.
+//! `eddy compare`: a program under every semantics, side by side.
 
 use crate::folder::Folder;
 

@@ -1,5 +1,4 @@
-//! What users meet when their C compiler is wrong: it gets safer flags or is not used, and both `run` and
-//! `train` say so.
+//! A wrong C compiler: it gets safer flags or is not used, and both `run` and `train` report it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +9,8 @@ const PROGRAM: &str =
     "node line(x) -> (y) y = param(0.5) * x;\ntrain line as learn loss mse optim sgd(0.1);\n";
 const DATA: &str = "{\"x\":1,\"gt\":2}\n{\"x\":2,\"gt\":4}\n";
 
-/// A folder with a compiler that takes the wrong one of two elements, in what it is tried with, if its
-/// arguments match none of these patterns.
+/// A folder with a compiler that, in probe programs, reads the wrong one of two elements unless its arguments
+/// match one of these patterns.
 fn folder(test: &str, right_with: &str) -> Folder {
     let script = format!(
         "#!/bin/sh\nfor word; do case \"$word\" in *battery.c) source=\"$word\";; esac; done\n\
@@ -32,7 +31,7 @@ fn call(folder: &Folder, line: &str) -> Ended {
     Ended::new(&command.output().expect("eddy can be started"))
 }
 
-/// Both commands succeed, and say all of these words.
+/// Both commands succeed, and print all of these words.
 #[track_caller]
 fn says(folder: &Folder, words: &[&str]) {
     for line in ["run a.eddy --node line --in d.jsonl", "train a.eddy --in d.jsonl --epochs 1 --run out"] {

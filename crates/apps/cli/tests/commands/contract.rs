@@ -1,7 +1,6 @@
-//! The contract of the command line: exit codes, streams, files that cannot be read, readers that go away,
-//! and `fmt`.
+//! The contract of the command line: exit codes, streams, unreadable files, closed pipes, and `fmt`.
 //!
-//! What a language answers is tested by files; here every program is as small as it can be.
+//! File tests cover the answers of languages; here every program is as small as possible.
 
 use std::fs;
 use std::process::Command;
@@ -71,7 +70,7 @@ fn a_file_that_is_too_large_is_not_read() {
 }
 
 #[test]
-fn a_wrong_command_line_ends_with_2_and_says_what_is_known() {
+fn a_wrong_command_line_exits_with_2_and_lists_the_choices() {
     let folder = Folder::new("misuse").with("a.rd", RIGHT);
     folder
         .eddy(&["run", "a.rd", "--engine", "tap"])

@@ -1,4 +1,4 @@
-//! What comes in by `--in` and goes out by `--out`: data that are wrong, and files that must not be lost.
+//! Data for `--in` and files of `--out`: wrong data, and files that must not be lost.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -19,7 +19,7 @@ fn a_mark_at_the_start_of_data_is_passed_over() {
 }
 
 #[test]
-fn a_mistake_at_any_character_is_told() {
+fn an_error_at_any_character_is_reported() {
     let folder = Folder::new("characters").with("a.eddy", SUM);
     for form in [&["--short"][..], &["--json"], &[]] {
         for line in ["{\"x\":é}", "é", "{\"x\":1}é", "{\"é\":\"é\",\"x\":\"é\"}", "{\"x\":1,\u{FEFF}}"]
@@ -74,8 +74,7 @@ fn a_stream_that_nothing_needs_keeps_no_cycle_open() {
     folder.eddy_with_input(&shown, &lines).fails(1, &["2 cycles", "'u'"]);
 }
 
-/// The first line that comes out after these lines went in, while more may follow; `stream` is what is
-/// listened to.
+/// The first line that `stream` gives after these input lines, while the input stays open.
 fn first_line(folder: &Folder, arguments: &[&str], lines: &str, stream: &str) -> String {
     let mut command = folder.command(arguments);
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -108,7 +107,7 @@ fn output_does_not_wait_for_an_input_whose_type_is_known() {
 }
 
 #[test]
-fn whoever_waits_for_output_is_told_for_what() {
+fn delayed_output_is_announced_with_its_reason() {
     let folder = Folder::new("awaited").with("a.eddy", "node f(x, y)->(o, p) o = x; p = y;");
     let run = ["run", "a.eddy", "--node", "f", "--in", "-"];
     let note = first_line(&folder, &run, &"{\"x\":1}\n".repeat(10), "stderr");
@@ -215,7 +214,7 @@ fn one_warning_names_all_columns_that_are_not_used() {
 #[test]
 fn a_row_that_is_too_long_for_a_message_is_shortened() {
     let folder = Folder::new("long").with("a.eddy", SUM);
-    // Longer than a file of a program may be.
+    // Longer than a program may be.
     let long = format!("{{\"x\":[{}1]}}\n", "1,".repeat(33 << 20));
     let folder = folder.with("x.jsonl", format!("{{\"x\":1}}\n{long}"));
     let ended = folder.eddy(&["run", "a.eddy", "--node", "acc", "--in", "x.jsonl"]);
@@ -271,7 +270,7 @@ fn what_is_asked_for_may_be_negative() {
 }
 
 #[test]
-fn wrong_records_and_enumerators_are_told_with_their_names() {
+fn wrong_records_and_enumerators_are_reported_by_name() {
     const RECORDS: &str = "type pt = {x: num, v: num};\ntype mode = enum {up, down};\n\
         node f(p:pt, m:mode)->(o) o = if m == up then p.x else p.v;\n";
     let folder = Folder::new("records").with("a.eddy", RECORDS).with("m.csv", "p.x,p.v,m\n1,2,left\n");

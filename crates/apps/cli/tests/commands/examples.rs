@@ -1,14 +1,12 @@
-//! The examples that learn: each reaches in a short run what its comment promises for a long one, or nearly
-//! so.
+//! The examples that learn: each reaches in a short run what its comment promises for a long one, or almost.
 //!
-//! That they are well formed, and that their derivatives are right, is tested with all other files
-//! (`files.rs`).
+//! `files.rs` tests that they are well formed and that their derivatives are right, as for all other files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder of the repository, where the commands of the examples are called.
+/// The root of the repository, where the commands of the examples run.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
@@ -29,7 +27,7 @@ fn eddy(arguments: &str) -> String {
     String::from_utf8(output.stdout).expect("answers are UTF-8")
 }
 
-/// Trains an example; the run folder.
+/// Trains an example; returns the run folder.
 fn train(name: &str, arguments: &str) -> String {
     let run = fresh(name);
     eddy(&format!("train examples/training/{name}.eddy --run {run} {arguments}"));
@@ -42,7 +40,7 @@ fn number(line: &str, key: &str) -> Option<f64> {
     rest.split([',', '}']).next()?.parse().ok()
 }
 
-/// The smallest loss of a run, and the smallest one on data that were not learnt from.
+/// The smallest loss of a run, on its data and on its validation data.
 fn scores(run: &str) -> (f64, f64) {
     let metrics = fs::read_to_string(Path::new(run).join("metrics.jsonl")).expect("there are metrics");
     let smallest =
@@ -50,7 +48,7 @@ fn scores(run: &str) -> (f64, f64) {
     (smallest("loss"), smallest("validation"))
 }
 
-/// What a node of an example says at the end of some data, with the parameters of a run.
+/// The last value of an example's node on some data, with the parameters of a run.
 fn share(name: &str, node: &str, data: &str, run: &str) -> f64 {
     let answer = eddy(&format!(
         "run examples/training/{name}.eddy --node {node} --in examples/data/{data} --params {run}/parameters.safetensors"
@@ -133,7 +131,7 @@ fn the_pole_stands() {
     assert_above(means.fold(0.0, f64::max), 194.999);
 }
 
-/// The commands in the README of the data make what is there, bit for bit.
+/// The commands in the README of the data reproduce the data, bit for bit.
 #[test]
 fn data_that_are_made_up_are_made_by_their_commands() {
     let readme = fs::read_to_string(root().join("examples/data/README.md")).expect("it is there");

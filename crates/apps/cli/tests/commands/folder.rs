@@ -1,4 +1,4 @@
-//! A folder in which `eddy` is called, and how a call ended.
+//! A folder in which a test calls `eddy`, and the result of a call.
 
 use std::fs;
 use std::io::Write;
@@ -7,16 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// How long a test waits for a line before it says that none comes. The first line may wait for the C
-/// compiler to be tried and to compile, which takes half a minute on a machine with much other work; a line
-/// that is kept back never comes.
+/// How long a test waits for a line before it fails. The first line may wait for the probes of the C compiler
+/// and for a compilation, which take half a minute on a busy machine.
 pub const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A folder of one test, empty at its start.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
-    /// Tests run at once, so a name belongs to one test of a file; two files may use the same name.
+    /// Tests run in parallel, so a name belongs to one test of a file; two files may use the same name.
     #[track_caller]
     pub fn new(test: &str) -> Self {
         let file = Path::new(Location::caller().file()).file_stem().expect("a source file has a name");
@@ -96,7 +95,7 @@ pub fn bytes(folder: &Folder, name: &str) -> Vec<u8> {
     fs::read(folder.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The lines of the metrics of a run, without how long epochs took.
+/// The lines of the metrics of a run, without the durations.
 pub fn losses(folder: &Folder, run: &str) -> Vec<String> {
     let metrics = folder.read(&format!("{run}/metrics.jsonl"));
     metrics.lines().map(|line| line.split(",\"seconds\"").next().expect("a line").to_string()).collect()

@@ -1,5 +1,4 @@
-//! `run --fn`, `gradcheck --fn` and the limits of functions: what data may be, and what is said of those that
-//! are wrong.
+//! `run --fn`, `gradcheck --fn` and the limits of functions: valid data, and the messages for invalid data.
 
 use std::fmt::Write;
 
@@ -48,7 +47,7 @@ fn records_tuples_enumerators_and_units_are_read_by_their_types() {
 #[test]
 fn types_that_are_left_out_are_those_of_the_data() {
     let lines = "{\"a\":[1,2],\"b\":[3,4]}\n{\"a\":[0.5,2],\"b\":[1,2]}\n{\"a\":[[1,2],[3,4]],\"b\":2}\n";
-    // Integers are nums in data, unless the function needs them.
+    // Integers in data are nums, unless the function needs integers.
     call("dot", lines, &[]).is(0, "11\n4.5\n20\n");
     call("row", "{\"k\":2}\n{\"k\":0}", &[]).is(0, "[1.5,1.5]\n[]\n");
     call("swap", "{\"p\":{\"y\":[true],\"x\":{\"z\":1}}}", &[]).is(0, "{\"x\":[true],\"y\":{\"z\":1}}\n");
@@ -69,7 +68,7 @@ fn derivatives_have_the_parameters_that_they_add() {
         .fails(1, &["`tb.id` must be a list of 0 parts, not 1"]);
 }
 
-/// Each with the line of the data, the field, the reason, and a fix where there is one.
+/// Each message has the line of the data, the field, the reason, and a fix if there is one.
 #[test]
 fn a_wrong_line_is_refused_and_those_before_stay() {
     let wrong: [(&str, &str, &[&str]); 14] = [
@@ -212,7 +211,7 @@ fn gradcheck_compares_both_modes() {
         &["a.eddy", "--fn", "dot", "--shape", "a=[2]", "--shape", "b=[2]"],
         "dot: 4 of 4 entries in 1 call, both modes within 1e-5",
     );
-    // Arguments that have no value are replaced by others.
+    // `gradcheck` replaces arguments without a value.
     first(&["w.eddy", "--fn", "half"], "half: 1 of 1 entry in 1 call, both modes within 1e-5");
     let words = ["error[E0805]", "the derivative in `x`", "in reverse", "forwards", "1 entry is wrong"];
     folder.eddy(&["gradcheck", "w.eddy", "--fn", "clip"]).fails(1, &words);

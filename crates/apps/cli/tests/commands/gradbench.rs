@@ -1,4 +1,4 @@
-//! `eddy gradbench` speaks its protocol, and its answers are those of an independent implementation.
+//! `eddy gradbench` follows the protocol, and its answers equal those of an independent implementation.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value as Json, json};
 
-/// The answers to these lines, one for each.
+/// The answers to these lines, one per line.
 fn answers(arguments: &[&str], lines: &[String]) -> Vec<Json> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eddy"));
     let piped = command.arg("gradbench").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -55,8 +55,8 @@ fn is_close(left: &Json, right: &Json) -> bool {
     }
 }
 
-/// Compares the outputs of a module with those of `oracle.py`, in `bench/gradbench/expected`; at most
-/// `n_cases` of them.
+/// Compares the outputs of a module with those of `oracle.py`, in `bench/gradbench/expected`, for at most
+/// `n_cases` cases.
 #[track_caller]
 fn check_module(module: &str, n_cases: usize) {
     let text = fs::read_to_string(folder().join(format!("expected/{module}.jsonl"))).expect("it is there");
@@ -111,7 +111,7 @@ modules! {
     gmm: 99;
     lstm: 99;
     ba: 99;
-    // The others have no `us`: an empty list does not show that its rows have two numbers.
+    // The other cases have no `us`: an empty list does not show that its rows have two numbers.
     ht: 4;
 }
 
@@ -193,7 +193,7 @@ fn programs_are_read_from_a_folder() {
         .expect("it is written");
     fs::write(folder.path().join("bad.eddy"), "fn f(x: num) -> num = y;\n").expect("it is written");
     let path = folder.path().display().to_string();
-    // Fields that a type does not have are left out.
+    // Fields that a type does not have are dropped.
     let input = json!({ "a": { "x": 4, "name": "four" }, "min_seconds": 0 });
     let lines = [define(0, "own"), evaluate(1, "own", "f", &input), define(2, "bad"), define(3, "missing")];
     let found = answers(&["--programs", &path], &lines);

@@ -1,5 +1,5 @@
-//! How large a program may become: every command that makes equations refuses what is too large, and names
-//! the option.
+//! Limits of a program's size: every command that makes equations refuses a program that is too large, and
+//! names the option.
 
 use crate::folder::Folder;
 
@@ -40,7 +40,7 @@ fn every_command_refuses_what_doubles() {
     assert!(!folder.0.join("learnt").exists(), "a program that is refused makes no folder");
 }
 
-/// Values that do not fit are refused by the commands that keep none of them, too.
+/// Commands that do not store the values of a cycle refuse too many of them as well.
 #[test]
 fn every_command_counts_the_values_of_a_cycle() {
     let program = "node m(x)->(y) y = param(0.5) * sum(x + zeros([1000, 1000]));\n\
@@ -67,7 +67,7 @@ fn every_command_counts_the_values_of_a_cycle() {
     folder.eddy(&[&plan[..], &["--batch", "100"]].concat()).fails(1, &["error[E0213]", "the limit is 4 MiB"]);
 }
 
-/// Derivatives count: the limit is one, wherever equations come from.
+/// Derivatives count: one limit applies to all equations.
 #[test]
 fn derivatives_have_the_same_limit() {
     let program = "node f(x:num)->(y) y = sin(x) * exp(x);\n\
@@ -81,7 +81,7 @@ fn derivatives_have_the_same_limit() {
     );
 }
 
-/// A file that many others import is read once: 2^30 ways lead to the last of these.
+/// An imported file is read once: 2^30 import paths lead to the last of these.
 #[test]
 fn imports_that_double_thirty_times() {
     let mut folder = Folder::new("imports").with("a30.eddy", "node a30(x) -> (y)\n  y = x + 1.0;\n");

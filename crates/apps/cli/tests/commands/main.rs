@@ -1,9 +1,9 @@
-//! The binary `eddy` as users and scripts call it: exit codes, files, data, training, C, and what the
-//! documents say of it.
+//! The binary `eddy` as users and scripts call it: exit codes, files, data, training, C, and the documents
+//! about it.
 //!
-//! One binary for all commands: each test binary is linked by itself, and more of its tests run at once. The
-//! file tests (`files.rs`) make their own trials, and the console blocks (`guide.rs`) need another working
-//! directory, so these two stay apart.
+//! One test binary for all commands: linking a binary takes long, and its tests run in parallel. The file
+//! tests (`files.rs`) generate their own test cases, and the console blocks (`guide.rs`) need another working
+//! directory, so these two are separate.
 
 mod answers;
 mod build;

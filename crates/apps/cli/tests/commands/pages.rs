@@ -1,8 +1,8 @@
-//! The pages of `eddy explain`: each wrong program is refused with the page's own code, each right one is
+//! The pages of `eddy explain`: each wrong program is refused with the page's code, each right one is
 //! accepted.
 //!
-//! A page is a file `docs/errors/CODE.md`. Its programs are in blocks that name the language and what becomes
-//! of them, and the command where that is not `check`:
+//! A page is a file `docs/errors/CODE.md`. Each block with a program names the language, the expected
+//! outcome, and the command if that is not `check`:
 //!
 //! ~~~text
 //! ```rd,wrong,run --engine transform
@@ -10,9 +10,9 @@
 //! ```
 //! ~~~
 //!
-//! A page about data has them in a block such as `csv,data`; the programs below it read them. A block
-//! `sh,compiler` is the C compiler of the wrong programs below it. What is only a warning is accepted, with
-//! that warning.
+//! A page about data has them in a block such as `csv,data`; the programs below read them. A block
+//! `sh,compiler` is the C compiler of the wrong programs below it. A program with only a warning is accepted,
+//! with that warning.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 #[test]
-fn the_programs_of_every_page_are_as_wrong_and_as_right_as_it_says() {
+fn the_programs_of_every_page_have_the_stated_outcome() {
     let complaint = |(code, text): &(String, String)| Some(format!("{code}: {}", check(code, text).err()?));
     let complaints: Vec<String> = pages().iter().filter_map(complaint).collect();
     assert!(complaints.is_empty(), "docs/errors:\n{}", complaints.join("\n"));
@@ -65,7 +65,7 @@ fn check(code: &str, page: &str) -> Result<(), String> {
             _ => eddy(&arguments, &text),
         };
         let status = output.status.code();
-        // What is told about progress is no message about the program.
+        // Progress is not a message about the program.
         let is_message = |line: &&str| ["error", "warning"].iter().any(|word| line.contains(word));
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let messages: String = message.lines().filter(is_message).flat_map(|line| [line, "\n"]).collect();
@@ -73,12 +73,12 @@ fn check(code: &str, page: &str) -> Result<(), String> {
             "wrong" => {
                 let all_say =
                     |mark: &str| !messages.is_empty() && messages.lines().all(|line| line.contains(mark));
-                // Refused, or run to no value with a message that says why.
+                // Refused, or without a value and with a message that gives the reason.
                 let is_refused = matches!(status, Some(1 | 3)) && output.stdout.is_empty();
                 (is_refused && all_say(&format!(": error[{code}]: ")))
                     || (status == Some(0) && all_say(&format!(": warning[{code}]: ")))
             }
-            // A program that is run may well have no value; it is accepted all the same.
+            // A right program may have no value when it is run; it is still accepted.
             "right" => matches!(status, Some(0 | 3)) && messages.is_empty(),
             _ => return Err(format!("a program is `wrong` or `right`, not `{kind}`")),
         };
@@ -89,7 +89,7 @@ fn check(code: &str, page: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A file with the data of a page.
+/// Writes a file with the data of a page.
 fn data_file(code: &str, extension: &str, text: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join(format!("{code}.{extension}"));
@@ -104,7 +104,7 @@ struct Program<'a> {
     text: String,
 }
 
-/// The blocks with two or three words behind the fence; the others are ordinary text.
+/// The blocks with two or three words after the fence; other blocks are ordinary text.
 fn programs(page: &str) -> Vec<Program<'_>> {
     let mut programs = Vec::new();
     let mut lines = page.lines();
@@ -139,7 +139,7 @@ fn eddy(arguments: &[&str], input: &str) -> Output {
     call(Command::new(env!("CARGO_BIN_EXE_eddy")).args(arguments).current_dir(folder()), input)
 }
 
-/// Calls `eddy` with a shell script as C compiler, in a folder that may be written to.
+/// Calls `eddy` with a shell script as C compiler, in a writable folder.
 fn compiled_by(script: &str, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_eddy"));
     command.args(arguments).current_dir(env!("CARGO_TARGET_TMPDIR"));
@@ -153,7 +153,7 @@ fn call(command: &mut Command, input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("eddy can be started: cargo has just built it");
-    // A command line that is wrong never reads its input, and its message is what matters then.
+    // With a wrong command line, the input is never read; the message is checked in any case.
     let _ = child.stdin.take().expect("the input is piped").write_all(input.as_bytes());
     child.wait_with_output().expect("eddy ends")
 }

@@ -1,4 +1,4 @@
-//! Run folders: one writer, nothing lost, nothing changed in silence.
+//! Run folders: one writer, no lost data, no silent change.
 
 use std::fmt::Write;
 use std::fs;
@@ -53,7 +53,7 @@ fn end(mut child: Child) {
     let _ = child.wait();
 }
 
-/// Waits until something is so; a slow machine gets its time.
+/// Waits until the condition holds, with time for a slow machine.
 #[track_caller]
 fn wait_until(is_so: impl Fn() -> bool) {
     let started = Instant::now();
@@ -82,7 +82,7 @@ fn a_finished_run_is_not_changed_by_resuming_it() {
             assert!(before == all(&folder, run), "{run}: something changed");
         }
     }
-    // With more epochs, or more patience, it goes on.
+    // With more epochs, or more patience, training continues.
     let n_before = losses(&folder, "patience").len();
     folder.answer(&format!("train p.eddy --in data.csv --epochs {} --run patience --resume", n_before + 2));
     assert_eq!(losses(&folder, "patience").len(), n_before + 2);
@@ -99,15 +99,15 @@ fn two_processes_do_not_write_to_one_folder() {
     assert!(message.contains(&holder) && message.contains("is training in this folder"), "{message}");
     folder.answer("train p.eddy --in data.csv --epochs 1 --run run");
     assert!(folder.0.join("run-2/checkpoint.safetensors").exists());
-    // A killed process holds nothing, whatever the file says.
+    // A killed process holds no lock, whatever the file contains.
     end(child);
     let n_epochs = losses(&folder, "run").len();
     folder.answer(&format!("train p.eddy --in data.csv --epochs {} --run run --resume", n_epochs + 3));
     assert_eq!(losses(&folder, "run").len(), n_epochs + 3);
 }
 
-/// The same command is tried again after a kill at any moment, before the first checkpoint too; its result is
-/// that of a run that was not disturbed.
+/// The same command is repeated after a kill at any moment, also before the first checkpoint; the result
+/// equals that of an undisturbed run.
 #[test]
 fn runs_that_are_killed_at_any_moment_end_as_if_they_were_not() {
     let folder = line_folder("killed").with("data.csv", data(400));
@@ -155,7 +155,7 @@ fn a_run_without_a_complete_epoch_is_tried_again_in_its_folder() {
         assert_eq!(losses(&folder, "whole"), losses(&folder, run));
         assert!(!folder.0.join(run).join(".run.json.eddy-7-0").exists());
     }
-    // A folder with files of others is left alone.
+    // A folder with other files stays unchanged.
     fs::create_dir(folder.0.join("mine")).expect("it can be made");
     fs::write(folder.0.join("mine/notes.txt"), "mine").expect("it can be written");
     folder.answer("train p.eddy --in data.csv --epochs 1 --run mine");
@@ -164,7 +164,7 @@ fn a_run_without_a_complete_epoch_is_tried_again_in_its_folder() {
 }
 
 #[test]
-fn what_has_changed_since_a_run_began_is_told() {
+fn changes_since_a_run_began_are_reported() {
     let changes = |test: &str, change: &dyn Fn(&Folder), options: &str| {
         let folder = line_folder(test);
         folder.answer("train p.eddy --in data.csv --validate data.csv --epochs 1 --run run");
@@ -228,7 +228,7 @@ fn what_has_changed_since_a_run_began_is_told() {
 }
 
 #[test]
-fn a_run_says_what_it_was() {
+fn a_run_folder_describes_the_run() {
     let folder = line_folder("described");
     folder.answer(
         "train p.eddy --in data.csv --epochs 1 --batch 4 --batch-loss sum --patience 5 --seed 3 --no-shuffle --engine simulate --threads 1 --max-window 9 --run run",
@@ -251,8 +251,7 @@ fn a_run_says_what_it_was() {
     assert!(description["data_hash"].is_string(), "{description}");
 }
 
-/// What is written for an epoch is as much after hundreds of them as at the beginning; pictures are drawn now
-/// and then.
+/// The amount written per epoch does not grow with the number of epochs; pictures are drawn now and then.
 #[test]
 fn bookkeeping_does_not_grow_with_the_number_of_epochs() {
     let folder = line_folder("long").with("data.csv", data(2));
@@ -263,14 +262,14 @@ fn bookkeeping_does_not_grow_with_the_number_of_epochs() {
     let (few, many) = (sizes(10), sizes(300));
     assert!(many <= few + 16, "a checkpoint has {few} bytes after 10 epochs, and {many} after 300");
     assert_eq!(losses(&folder, "run-300").len(), 300);
-    // Lines are appended: what stands there is not written again.
+    // Lines are appended; existing ones are not written again.
     folder.answer("train p.eddy --in data.csv --engine simulate --epochs 301 --run run-300 --resume");
     assert_eq!(losses(&folder, "run-300").len(), 301);
 }
 
-/// Metrics that were lost cannot be made anew, which is told; all else is.
+/// Lost metrics cannot be recomputed, which is reported; everything else is.
 #[test]
-fn lost_metrics_are_told_and_training_goes_on() {
+fn lost_metrics_are_reported_and_training_continues() {
     let folder = line_folder("lost");
     folder.answer("train p.eddy --in data.csv --epochs 4 --run whole");
     folder.answer("train p.eddy --in data.csv --epochs 3 --run run");
@@ -286,16 +285,16 @@ fn lost_metrics_are_told_and_training_goes_on() {
     assert!(!folder.0.join("run/.loss.svg.eddy-1").exists());
 }
 
-/// Without `run.json` nothing can be compared, which is told.
+/// Without `run.json` nothing can be compared, which is reported.
 #[test]
-fn a_lost_description_is_told() {
+fn a_lost_description_is_reported() {
     let folder = line_folder("undescribed");
     folder.answer("train p.eddy --in data.csv --epochs 2 --run run");
     let line = "train p.eddy --in data.csv --epochs 3 --run run --resume";
     fs::write(folder.0.join("run/run.json"), "{\"eddy\":").expect("it can be written");
     let ended = folder.call(line);
     assert!(ended.stderr.contains("`run.json` is lost or damaged"), "{}", ended.stderr);
-    // It was written anew.
+    // It was written again.
     let ended = folder.call(line);
     assert!(!ended.stderr.contains("run.json"), "{}", ended.stderr);
     fs::remove_file(folder.0.join("run/run.json")).expect("it is there");
@@ -303,9 +302,9 @@ fn a_lost_description_is_told() {
     assert!(ended.stderr.contains("`run.json` is lost or damaged"), "{}", ended.stderr);
 }
 
-/// Parameters that are not there are not announced; those of a later epoch are kept, also if they are worse.
+/// Missing parameters are not announced; those of a later epoch are kept, even if they are worse.
 #[test]
-fn lost_parameters_are_told_and_not_announced() {
+fn lost_parameters_are_reported_and_not_announced() {
     for damage in ["", "half of a file"] {
         let folder = line_folder("parameterless");
         folder.answer("train p.eddy --in data.csv --epochs 2 --run run");
@@ -324,7 +323,7 @@ fn lost_parameters_are_told_and_not_announced() {
     }
 }
 
-/// A validation is never compared with a loss of the data that are learnt from.
+/// A validation loss is never compared with a loss on the training data.
 #[test]
 fn a_run_that_goes_on_with_validation_has_a_new_best_epoch() {
     let folder = line_folder("validated").with("far.csv", "x,gt\n100,0\n");

@@ -1,7 +1,7 @@
-//! The shadow check: a C compiler that is wrong changes no result.
+//! The shadow check: a wrong C compiler changes no result.
 //!
 //! The compiler is a script that edits the C text of one node before it calls the real one. So each test
-//! knows what is wrong, and from which cycle on.
+//! knows the error, and the cycle where it begins.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -33,12 +33,12 @@ fn call(folder: &Folder, line: &str) -> Ended {
     Ended::new(&command.output().expect("eddy can be started"))
 }
 
-/// The folder that shows the difference again.
+/// The folder that reproduces the difference.
 fn evidence(folder: &Folder) -> Option<String> {
     folder.names().into_iter().find(|name| name.starts_with("eddy-disagreement-"))
 }
 
-/// The command of the README, called in its folder.
+/// The command of its README, called in the folder.
 fn again(folder: &Folder, evidence: &str) -> Ended {
     let readme = folder.read(&format!("{evidence}/README.txt"));
     let command = readme.lines().find(|line| line.starts_with("    ")).expect("there is a command").trim();
@@ -48,7 +48,7 @@ fn again(folder: &Folder, evidence: &str) -> Ended {
     Ended::new(&shell.output().expect("a shell can be started"))
 }
 
-/// A run gives what the simulator gives, is told to be simulated, and is told again by what it left behind.
+/// A run gives the simulator's result and reports that; the folder that it leaves reproduces the report.
 #[track_caller]
 fn is_noticed(folder: &Folder, line: &str, words: &[&str]) {
     let simulated = call(folder, &format!("{line} --engine simulate"));
@@ -163,7 +163,7 @@ fn sequences(n: usize) -> String {
     (0..n).map(row).collect()
 }
 
-/// What a run folder keeps, and what was told.
+/// The contents of a run folder, and the messages.
 fn trained(folder: &Folder, options: &str, run: &str) -> (Vec<u8>, String) {
     let ended = call(folder, &format!("train t.eddy --in t.jsonl --epochs 2 --run {run} {options}"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -189,11 +189,11 @@ fn an_error_in_the_backward_sweep_changes_no_parameter() {
     let folder = folder("backward", "learn", "s/0.01 \\*/0.02 */").with("t.eddy", LINE);
     let folder = folder.with("t.jsonl", sequences(40));
     training_is_noticed(&folder, "");
-    // From where a run ended, too.
+    // Also from the end of a resumed run.
     trained(&folder, "", "resumed");
     let ended = call(&folder, "train t.eddy --in t.jsonl --epochs 3 --run resumed --resume");
     assert!(ended.stderr.contains("E0908"), "{}", ended.stderr);
-    // Nothing is left to do, and so nothing is compared.
+    // No epoch remains, so nothing is compared.
     let ended = call(&folder, "train t.eddy --in t.jsonl --epochs 3 --run resumed --resume");
     assert!(!ended.stderr.contains("E0908"), "{}", ended.stderr);
 }
@@ -208,7 +208,7 @@ fn an_error_in_training_with_a_batch_or_checkpoints_changes_no_parameter() {
     training_is_noticed(&folder, "--checkpoint sqrt");
 }
 
-/// Parameters that were learnt, from a run whose code is right.
+/// Learnt parameters, from a run whose code is right.
 fn learnt(folder: Folder) -> Folder {
     let (parameters, _) = trained(&folder, "--engine simulate", "first");
     folder.with("learnt.safetensors", parameters)
@@ -228,14 +228,14 @@ fn an_error_in_training_that_starts_from_parameters_changes_no_parameter() {
     let folder = folder("start", "learn", "s/0.01 \\*/0.02 */").with("t.eddy", LINE);
     let folder = learnt(folder.with("t.jsonl", sequences(40)));
     training_is_noticed(&folder, "--params learnt.safetensors");
-    // The evidence starts from there too.
+    // The folder also starts from there.
     let run = Folder(folder.0.join("compiled"));
     let evidence = evidence(&run).expect("there is one");
     let start = fs::read(run.0.join(evidence).join("start.safetensors")).expect("it was written");
     assert_eq!(start, fs::read(folder.0.join("learnt.safetensors")).expect("it was written"));
 }
 
-/// Only the code for validation has parameters that do not change.
+/// Only code for validation has constant parameters.
 #[test]
 fn an_error_in_validation_changes_no_loss() {
     let folder = folder("validation", "learn", "s/self->k_v[0-9]* \\* in->x/0.75 * in->x/");
@@ -262,7 +262,7 @@ fn an_error_in_validation_changes_no_loss() {
     assert!(again.stderr.contains("warning[E0908]"), "{}", again.stderr);
 }
 
-/// One loop for both roots, and a program for each of them where one looks ahead.
+/// One loop for both roots, and a program for each root of which one looks ahead.
 #[test]
 fn an_error_in_one_of_several_roots_changes_no_row() {
     let late = "y = 3.0 * a + (post a);  z = 2.0 * b + (0.0 fby z);";
@@ -277,13 +277,13 @@ fn an_error_in_one_of_several_roots_changes_no_row() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told() {
+fn a_folder_that_cannot_be_written_is_reported() {
     let folder = folder("denied", "acc", "s/2.0 \\* in->x/3.0 * in->x/").with("a.eddy", SUM);
     let folder = folder.with("x.jsonl", "{\"x\":1}\n");
     let first = call(&folder, "run a.eddy --node acc --in x.jsonl");
     let name = evidence(&folder).expect("a folder was written");
     assert!(first.stderr.contains("shows it again"), "{}", first.stderr);
-    // A file in its place; permissions would not stop the superuser.
+    // A file where the folder should be; permissions would not stop the superuser.
     fs::remove_dir_all(folder.0.join(&name)).expect("the folder can be removed");
     fs::write(folder.0.join(&name), "").expect("a file can be written");
     let second = call(&folder, "run a.eddy --node acc --in x.jsonl");
@@ -324,7 +324,7 @@ fn the_message_comes_at_once_and_rows_do_not_wait() {
     child.wait().expect("eddy ends");
 }
 
-/// The lines of a stream, as they come.
+/// The lines of a stream as they arrive.
 fn lines(from: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {

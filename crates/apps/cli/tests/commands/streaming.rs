@@ -1,5 +1,4 @@
-//! Data that come slowly: each complete line is answered at once, and no input is read before the program
-//! asks for it.
+//! Slow data: each complete line is answered at once, and no input is read before the program requests it.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +13,7 @@ const SUM: &str = "node acc(x:num [])->(s) s = x + (0.0 fby s);\n";
 const AHEAD: &str = "node acc(x:num [])->(s) s = 2.0 * (post x);\n";
 const WINDOW: &str = "node acc(x:num [])->(s) c = x > 0.5; s = merge c (x when c) ((post s) when not c);\n";
 
-/// The lines of a stream, as they come.
+/// The lines of a stream as they arrive.
 fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
@@ -44,7 +43,7 @@ fn says_nothing(out: &Receiver<String>) {
     assert_eq!(out.recv_timeout(Duration::from_millis(200)).ok(), None);
 }
 
-/// Blocks with halves of lines in them, and what is answered after each.
+/// Sends blocks that may end within a line, and compares the answers after each.
 fn converse(folder: &Folder, arguments: &[&str], blocks: &[(&str, &[&str])]) {
     for engine in ["compiled", "simulate"] {
         let (mut child, out) = started(folder, &[arguments, &["--engine", engine]].concat());
@@ -82,7 +81,7 @@ fn half_a_line_keeps_no_answer_of_a_node_back_that_looks_ahead() {
     converse(&folder, &RUN, blocks);
 }
 
-/// A pipe with a name.
+/// A named pipe.
 fn pipe(folder: &Folder, name: &str) -> bool {
     Command::new("mkfifo").arg(folder.0.join(name)).status().is_ok_and(|status| status.success())
 }
@@ -111,7 +110,7 @@ fn half_a_line_of_csv_keeps_no_answer_back() {
 const SAMPLED: &str = "node f(c:bool [], x:num [])->(o) o = merge c x 0.0;\n";
 
 #[test]
-fn an_input_on_a_sampled_clock_is_not_read_before_its_clock_says_so() {
+fn an_input_on_a_sampled_clock_is_read_only_when_its_clock_is_true() {
     let folder = Folder::new("sampled").with("a.eddy", SAMPLED);
     if !pipe(&folder, "x.jsonl") {
         return;
@@ -133,7 +132,7 @@ fn an_input_on_a_sampled_clock_is_not_read_before_its_clock_says_so() {
     }
 }
 
-/// What a node gives on data in files of their own, with all engines that run nodes on data.
+/// Checks a node's output on data in several files, with all engines that run nodes on data.
 fn gives(folder: &Folder, options: &[&str], expected: &str) {
     for engine in ["compiled", "simulate"] {
         let arguments = [&["run", "a.eddy", "--node", "f", "--engine", engine], options].concat();
@@ -160,7 +159,7 @@ fn rows_of_a_file_are_taken_where_the_clock_is_true() {
 }
 
 #[test]
-fn what_a_file_has_too_few_or_too_many_of_is_told() {
+fn files_with_too_few_or_too_many_rows_are_reported() {
     let folder = Folder::new("count")
         .with("a.eddy", SAMPLED)
         .with("c.csv", "c\nfalse\ntrue\n")
@@ -193,7 +192,7 @@ fn a_program_drives_its_inputs_by_what_it_computes() {
         "{\"o\":0}\n{\"o\":5}\n{\"o\":5}\n{\"o\":6}\n{\"o\":6}\n",
     );
     gives(&folder, &["--in", "x=x.csv"], "{\"o\":0}\n{\"o\":5}\n{\"o\":5}\n{\"o\":6}\n{\"o\":6}\n");
-    // One input decides about another, which is on its clock.
+    // The first input is the clock of the second one.
     let folder = Folder::new("nested")
         .with("a.eddy", "node f(c:bool [], d:bool [], x:num [])->(o) o = merge c (merge d x 1.0) 0.0;\n")
         .with("c.csv", "c\nfalse\ntrue\ntrue\nfalse\ntrue\n")
@@ -203,9 +202,9 @@ fn a_program_drives_its_inputs_by_what_it_computes() {
     gives(&folder, &data, "{\"o\":0}\n{\"o\":1}\n{\"o\":8}\n{\"o\":0}\n{\"o\":9}\n");
 }
 
-/// A clock that is never true: nothing ends the run, which is told.
+/// A clock that is never true: the run never ends, which is reported.
 #[test]
-fn a_program_that_asks_for_nothing_says_so() {
+fn a_program_that_never_reads_its_input_is_reported() {
     let folder = Folder::new("idle")
         .with("a.eddy", "node f(x:num [])->(o) c = false fby c; o = merge c x 0.0;\n")
         .with("x.csv", "x\n5\n");
@@ -216,14 +215,14 @@ fn a_program_that_asks_for_nothing_says_so() {
         let mut child = piped.spawn().expect("eddy can be started");
         let message = lines(child.stderr.take().expect("it is piped"));
         let message = message.recv_timeout(Duration::from_mins(1)).expect("eddy says something");
-        // The run goes on: a program may ask seldom.
+        // The run continues: a program may request an input rarely.
         assert!(child.try_wait().expect("eddy was started").is_none(), "the run ended: {message}");
         child.kill().expect("it runs");
         child.wait().expect("it was ended");
         assert!(message.contains("`f` has asked for no row of its data in 100000 cycles"), "{message}");
         assert!(message.contains("`--cycles N` ends it"), "{message}");
     }
-    // What needs the whole trace would never begin to print.
+    // A command that needs the whole trace would never print.
     folder
         .eddy(&[&run[..], &["denote"]].concat())
         .fails(1, &["asked for no row of its data in 100000 cycles", "`--cycles N`"]);

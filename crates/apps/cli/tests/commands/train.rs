@@ -1,4 +1,4 @@
-//! `eddy train` as a user meets it: what it learns, what it keeps, and that nothing is lost.
+//! `eddy train` for users: what it learns, what it keeps, and that nothing is lost.
 
 use std::fmt::Write;
 
@@ -100,7 +100,7 @@ fn early_stopping_keeps_the_best_parameters() {
 }
 
 #[test]
-fn a_run_that_diverges_says_where_and_keeps_its_checkpoint() {
+fn a_run_that_diverges_reports_where_and_keeps_its_checkpoint() {
     let program = LINE.replace("adam(0.1,0.9,0.999,0.00000001)", "sgd(1.5)");
     let folder = Folder::new("diverges").with("p.eddy", program).with("data.csv", line_data(40));
     let message = folder.refusal("train p.eddy --in data.csv --epochs 50 --run run");
@@ -171,7 +171,7 @@ fn data_that_teach_nothing_are_refused() {
     }
 }
 
-/// A table has something to compare with in each row, and `bp` says which rows are learnt from.
+/// Each row of a table has a target, and `bp` chooses the rows to learn from.
 #[test]
 fn rows_to_learn_from_are_chosen_by_bp() {
     let folder = Folder::new("chosen").with("p.eddy", LINE);
@@ -183,9 +183,9 @@ fn rows_to_learn_from_are_chosen_by_bp() {
     assert_eq!(all, some);
 }
 
-/// Parameters move once per sequence, if `bp` holds at its first row; who expects otherwise is told.
+/// Parameters change once per sequence, if `bp` holds at its first row; other values of `bp` are reported.
 #[test]
-fn sequences_that_are_not_learnt_from_are_told() {
+fn sequences_without_learning_are_reported() {
     let row = |row: i32, bp: bool| format!("{row},{bp},{},{}\n", if bp { "1" } else { "" }, row % 3 == 2);
     let late: String = (0..9).map(|n| row(n, n % 3 == 2)).collect();
     let early: String = (0..9).map(|n| row(n, n % 3 == 0 || n == 8)).collect();
@@ -213,7 +213,7 @@ fn results_have_a_machine_form() {
 }
 
 #[test]
-fn what_cannot_be_trained_says_so() {
+fn nodes_that_cannot_be_trained_are_refused() {
     let folder = Folder::new("nothing")
         .with("none.eddy", "node f(x)->(y) y = x;\n")
         .with("several.eddy", format!("{LINE}train line as again loss mse optim sgd(0.1);\n"))
@@ -224,7 +224,7 @@ fn what_cannot_be_trained_says_so() {
     assert!(message.contains("learn, again"), "{message}");
 }
 
-/// Rows are shuffled, so the cycle of an epoch says nothing about the data: a message names the row.
+/// Rows are shuffled, so the cycle within an epoch does not identify the row: a message names the row.
 #[test]
 fn an_error_names_the_row_of_the_data() {
     let program = "node table(i:int [])->(y)\n  y = matmul(onehot(3, i), param([0.0, 0.0, 0.0]));\ntrain table as learn loss mse optim sgd(0.1);\n";
@@ -238,7 +238,7 @@ fn an_error_names_the_row_of_the_data() {
         assert!(message.contains("the index 7 is out of range"), "{options}: {message}");
         assert!(message.contains("that is row 13 of the data"), "{options}: {message}");
     }
-    // In the order of the data the cycle is the row.
+    // Without shuffling, the cycle is the row.
     let message = folder.refusal("train p.eddy --in data.csv --no-shuffle");
     assert!(message.contains("at cycle 12") && !message.contains("of the data"), "{message}");
     let message = folder.refusal("train p.eddy --in data.csv --batch 20");

@@ -1,5 +1,4 @@
-//! What training must not do in silence: lose rows, lose what was learnt, or minimise something else than it
-//! prints.
+//! Training must not silently lose rows, lose learnt parameters, or minimise something else than it prints.
 
 use std::fmt::Write;
 
@@ -91,7 +90,7 @@ fn rows(choices: &mut Choices, n: u64, has_bp: bool) -> String {
 }
 
 /// L14: simulated and compiled epochs learn the same bits, also where the last rows are unknown; and so does
-/// a run that was stopped in between.
+/// a run that was interrupted and resumed.
 #[test]
 fn l14_engines_and_resumed_runs_learn_the_same() {
     let mut choices = Choices(7);
@@ -142,7 +141,7 @@ fn l14_engines_and_resumed_runs_learn_the_same() {
     assert!(n_refused <= n_cases / 3, "{n_refused} of {n_cases} programs are refused");
 }
 
-/// The same for traces that are hardly longer than the node looks ahead, and for one that is a single window.
+/// The same for traces that are barely longer than the look-ahead, and for one that is a single window.
 #[test]
 fn l14_short_traces_and_whole_ones() {
     let short = "node m(x) -> (y)
@@ -224,7 +223,7 @@ fn parameters_that_wait_for_themselves_are_refused_with_the_remedy() {
         }
         assert!(!folder.0.join(engine).join("checkpoint.safetensors").exists());
     }
-    // As deep as the model remembers.
+    // As deep as the model's memory.
     let deep = WAITING
         .replace("(0.0 fby h)", "(0.0 fby (0.0 fby (0.0 fby h)))")
         .replace("sgd(0.125)", "adam(0.125, 0.9, 0.999, 1e-8)");
@@ -234,7 +233,7 @@ fn parameters_that_wait_for_themselves_are_refused_with_the_remedy() {
         message.contains("k = 3 rows late: `optim adam_delayed(0.125, 0.9, 0.999, 1e-8, 3)`"),
         "{message}"
     );
-    // The advice works.
+    // The suggested fix works.
     let mended = deep.replace("adam(0.125, 0.9, 0.999, 1e-8)", "adam_delayed(0.125, 0.9, 0.999, 1e-8, 3)");
     let folder =
         folder.with("mended.eddy", format!("import adam_delayed from \"eddy:optimisers\";\n{mended}"));
@@ -254,7 +253,7 @@ fn validation_without_known_losses_is_refused() {
     assert!(message.contains("2 of 3 rows have no known loss in the data for validation"), "{message}");
 }
 
-/// Losses of different shapes are refused; an open shape follows from the answer.
+/// The loss broadcasts neither argument: different shapes are refused; an open shape follows from the target.
 #[test]
 fn a_loss_stretches_neither_side() {
     let text = "node m(x:num [3]) -> (y)  y = param(ones([3])) * x;\nnode mine(a, b) -> (o)  o = mse(a, b);\ntrain m as tr loss mine optim sgd(0.1);\n";
@@ -269,7 +268,7 @@ fn a_loss_stretches_neither_side() {
     assert!(message.contains("the loss `mine` compares `y` of shape [3] with `gt` of shape []"), "{message}");
     let message = folder.refusal("train p.eddy --in longer.jsonl --run longer");
     assert!(message.contains("[3]") && message.contains("[2]"), "{message}");
-    // What the loss takes a part of, it may compare with anything.
+    // A loss of a part may have a target of that part's shape.
     let free = text.replace("mse(a, b)", "mse(a[0], b)");
     let folder = folder.with("free.eddy", free);
     folder.answer("train free.eddy --in scalar.jsonl --epochs 1 --run free");
@@ -283,8 +282,8 @@ fn loss_of(folder: &Folder, run: &str, epoch: usize) -> f64 {
 
 const LAYERS: &str = "import dense from \"eddy:layers\";\nnode m(x:num [2]) -> (y)\n  y = dense(1, 3, tanh(dense(3, 2, x)))[0];\ntrain m as learn loss mse optim sgd(RATE) BOUND;\n";
 
-/// A batch of N equal streams learns what one of them does: the mean of equal gradients is one of them. Sums
-/// of products are rounded once per term, so not to the last bit.
+/// A batch of N equal streams learns the same as one of them: the mean of equal gradients is one of them.
+/// Sums of products are rounded once per term, so the last bit may differ.
 #[test]
 fn a_batch_of_equal_streams_is_one_stream() {
     let sample = |n: usize| {
@@ -312,7 +311,7 @@ fn a_batch_of_equal_streams_is_one_stream() {
     train("p.eddy --in three.jsonl --batch 3 --run three");
     let parameters = |run: &str| bytes(&folder, &format!("{run}/parameters.safetensors"));
     assert_eq!(parameters("four"), parameters("four-simulated"));
-    // The sum of four is four times the rate.
+    // The sum of four equals four times the rate.
     for (one, other) in [("one", "four"), ("fast", "four-sum"), ("one", "three")] {
         let (left, right) = (loss_of(&folder, one, 3), loss_of(&folder, other, 3));
         assert!((left - right).abs() < 1e-13 * left, "{one} {left}, {other} {right}");
@@ -322,7 +321,7 @@ fn a_batch_of_equal_streams_is_one_stream() {
     assert!(folder.read("four-sum/run.json").contains("\"batch_loss\": \"sum\""));
 }
 
-/// With `segment mean` the rate means the same for sequences of any length.
+/// With `segment mean`, the rate has the same effect for sequences of any length.
 #[test]
 fn the_mean_over_the_rows_of_a_sequence() {
     let program = |rate: &str, bound: &str| LAYERS.replace("RATE", rate).replace("BOUND", bound);
@@ -351,8 +350,7 @@ fn the_mean_over_the_rows_of_a_sequence() {
     assert!(message.contains("`mean` stands behind `segment`"), "{message}");
 }
 
-/// A classifier against its gradient as it is known in closed form, with the mean over a batch as in other
-/// systems.
+/// A classifier's gradient against its closed form, with the mean over a batch as in other systems.
 #[test]
 fn a_batch_minimises_the_mean_that_it_prints() {
     let text = "node m(x:num [3]) -> (o)  o = matmul(param(zeros([2,3])), x) + param(zeros([2]));
@@ -400,9 +398,9 @@ train m as learn loss cross_entropy optim sgd(0.5);
     }
 }
 
-/// A loss that explodes without becoming infinite is told, with the likely reason.
+/// A loss that grows large while finite is reported, with the likely reason.
 #[test]
-fn a_loss_that_grows_a_thousandfold_is_told() {
+fn a_loss_that_grows_a_thousandfold_is_reported() {
     let text = "node m(x) -> (y)  y = param(0.0) * x;\ntrain m as learn loss mse optim sgd(RATE);\n";
     let mut choices = Choices(11);
     let mut data = "x,gt\n".to_string();
@@ -420,7 +418,7 @@ fn a_loss_that_grows_a_thousandfold_is_told() {
     assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
 }
 
-/// Outputs that are not known are counted, and a check that sees none fails.
+/// Unknown outputs are counted, and a check that compares nothing fails.
 #[test]
 fn gradients_of_unknown_outputs_are_not_checked_in_silence() {
     let text = "node ahead(x) -> (y)  y = param(2.0) * x * post x;

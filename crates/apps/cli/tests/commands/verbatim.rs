@@ -7,8 +7,8 @@
 //! ```
 //! ~~~
 //!
-//! The command runs from the root of the repository; words are separated by blanks, and what stands in double
-//! quotes is one word.
+//! The command runs from the root of the repository; blanks separate words, and double quotes enclose one
+//! word.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,7 +34,7 @@ fn documented_output_is_what_comes_out() {
     assert!(n_blocks > 0, "some pages have such blocks");
 }
 
-/// README's programs are what a reader tries first: each runs when it is copied into an empty folder.
+/// The programs of the README run when they are copied into an empty folder.
 #[test]
 fn programs_of_the_readme_run_when_they_are_copied() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -45,7 +45,7 @@ fn programs_of_the_readme_run_when_they_are_copied() {
     assert!(programs.len() > 2, "the README has programs");
     for (language, program) in programs {
         let (name, command) = match language.as_str() {
-            // A training node learns from data; all else runs by itself.
+            // A training node needs data; the other programs run without.
             "eddy" if program.contains("\ntrain ") => ("program.eddy".to_string(), "check"),
             language => (format!("program.{language}"), "run"),
         };

@@ -48,22 +48,21 @@ pub struct BuildArgs {
     /// There is room for windows of at most N cycles [default: 64]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub max_window: Option<u64>,
-    /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory
+    /// Keep values that take long to compute again, such as `exp`: it is faster and takes more memory
     #[arg(long)]
     pub keep: bool,
-    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what
-    /// they compute
+    /// Compute loops again from registers saved every √W cycles, rather than keep their values
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
     pub checkpoint: Option<String>,
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// Arguments that a function does not have.
+/// Arguments that apply to nodes and not to functions.
 const OF_NODES: [&str; 10] =
     ["node", "f32", "constants", "shapes", "params", "batch", "seed", "max_window", "keep", "checkpoint"];
 
-/// What a program can be written in.
+/// The target languages of `build`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Target {
     /// C99, without a library

@@ -38,7 +38,7 @@ pub fn compare(args: CompareArgs, session: &Session) -> Result<Status, Stop> {
                 *sources = files;
                 let status = if comparison.agrees() { Status::Answered } else { Status::Refused };
                 let (text, answer) = (comparison.to_string(), as_data(&comparison));
-                // The answer is printed also if the exit code is 1.
+                // The answer is printed even if the exit code is 1.
                 answers.write_str(&match session.form {
                     Form::Json => json::result(session.command.name(), word(status), &text, &answer),
                     Form::Full(_) | Form::Short => text,

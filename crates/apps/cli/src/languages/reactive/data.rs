@@ -11,13 +11,14 @@ use crate::args::is_standard_input;
 use crate::report::Form;
 use crate::stop::reason;
 
-/// Opens data, as they are named on the command line; `None` if some cannot be opened, which is then told.
+/// Opens the data named on the command line; returns `None` and reports the reason if a file cannot be
+/// opened.
 pub fn open_all(names: &[String], form: Form) -> Option<Vec<Data>> {
     let opened: Result<Vec<Data>, _> = names.iter().map(|named| open(named)).collect();
     opened.map_err(|(name, reason)| form.failure(&name, &format!("cannot read the file: {reason}"))).ok()
 }
 
-/// The file of data, as they are named on the command line.
+/// The path of data as named on the command line.
 pub fn path_of(named: &str) -> &Path {
     Path::new(input_and_path(named).1)
 }
@@ -27,7 +28,7 @@ pub fn is_read_from_standard_input(named: &String) -> bool {
     named == "-" || named.ends_with("=-")
 }
 
-/// The input that data are for, if they are for one, and their file.
+/// The input before `=`, if there is one, and the path.
 fn input_and_path(named: &str) -> (Option<&str>, &str) {
     match named.split_once('=') {
         Some((input, path)) if !Path::new(named).exists() => (Some(input), path),
@@ -35,7 +36,7 @@ fn input_and_path(named: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Opens data; otherwise the file's name and why it cannot be opened.
+/// Opens data; otherwise returns the file's name and the reason.
 fn open(named: &str) -> Result<Data, (String, String)> {
     let (input, path) = input_and_path(named);
     let input = input.map(str::to_string);
@@ -44,7 +45,7 @@ fn open(named: &str) -> Result<Data, (String, String)> {
         Some("npy") => Format::Npy,
         _ => Format::JsonLines,
     };
-    let (name, reader, is_at_hand): (String, Box<dyn Read + Send>, bool) =
+    let (name, reader, never_blocks): (String, Box<dyn Read + Send>, bool) =
         if is_standard_input(Path::new(path)) {
             ("<stdin>".to_string(), Box::new(io::stdin()), false)
         } else {
@@ -53,5 +54,5 @@ fn open(named: &str) -> Result<Data, (String, String)> {
             (path.to_string(), Box::new(file), is_regular)
         };
     let reader = BufReader::with_capacity(1 << 16, reader);
-    Ok(Data { name, input, content: Content::Bytes { format, reader, is_at_hand } })
+    Ok(Data { name, input, content: Content::Bytes { format, reader, never_blocks } })
 }

@@ -47,7 +47,7 @@ pub struct GradcheckArgs {
     /// The function whose derivatives are checked
     #[arg(long = "fn", value_name = "NAME", conflicts_with = "node")]
     function: Option<String>,
-    /// Check at these inputs: .jsonl, .csv or .npy; otherwise they are made up. For a function: .jsonl, an
+    /// Check at these inputs: .jsonl, .csv or .npy; otherwise they are random. For a function: .jsonl, an
     /// object of arguments per line
     #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
     data: Vec<String>,
@@ -57,13 +57,13 @@ pub struct GradcheckArgs {
     /// Give an input whose shape is not written a shape
     #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape)]
     shapes: Vec<(String, String)>,
-    /// Make up so many cycles
+    /// Generate N cycles of random inputs
     #[arg(long, value_name = "N", conflicts_with = "function")]
     cycles: Option<u64>,
-    /// The seed of what is made up, and of initial values
+    /// The seed of random inputs and of initial values
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How far both may be apart, relative to the larger one and to 1
+    /// The largest difference, relative to the larger of both and to 1
     #[arg(long, value_name = "X", value_parser = positive)]
     tolerance: Option<f64>,
     #[command(flatten)]
@@ -89,7 +89,7 @@ pub struct TrainArgs {
     /// How many times to go through the data
     #[arg(long, value_name = "N", default_value = "10", value_parser = at_least_one)]
     pub epochs: usize,
-    /// Stop when so many epochs brought nothing better
+    /// Stop after N epochs without improvement
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub patience: Option<usize>,
     /// The seed of initial values and of the order of samples
@@ -98,7 +98,7 @@ pub struct TrainArgs {
     /// Learn from N samples or sequences at once
     #[arg(long, value_name = "N", value_parser = streams)]
     pub batch: Option<usize>,
-    /// What is minimised of the losses of a batch: their `mean`, which is the default, or their `sum`
+    /// Minimise the `mean` of the losses of a batch, which is the default, or their `sum`
     #[arg(long, value_name = "HOW", value_parser = batch_loss, default_value = "mean", hide_default_value = true, requires = "batch")]
     pub batch_loss: BatchLoss,
     /// Let N threads compute large tensors; otherwise as many as the machine has
@@ -107,10 +107,10 @@ pub struct TrainArgs {
     /// Keep the order of the data
     #[arg(long)]
     pub no_shuffle: bool,
-    /// A sequence ends every N rows, where the data do not say it in a column `end`
+    /// A sequence ends every N rows, where the data have no column `end`
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub sequence: Option<usize>,
-    /// The gradient is cut every N rows, where the data do not say it in a column `cut`
+    /// The gradient is cut every N rows, where the data have no column `cut`
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub cut: Option<usize>,
     /// Give an input of the node a compile-time constant
@@ -131,8 +131,7 @@ pub struct TrainArgs {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N")]
     pub max_window: Option<usize>,
-    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what
-    /// they compute
+    /// Compute loops again from registers saved every √W cycles, rather than keep their values
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
     pub checkpoint: Option<String>,
     /// Do not compare the first rows of compiled code with the simulator

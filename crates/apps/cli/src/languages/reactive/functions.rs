@@ -16,7 +16,7 @@ use crate::session::{Ended, Session};
 use crate::status::Status;
 use crate::stop::Stop;
 
-/// How deep calls and derivatives of functions may be nested.
+/// Limits of nested calls and derivatives of functions.
 #[derive(Args)]
 pub struct Nesting {
     /// Stop when more than N calls of functions are inside each other [default: 1000000]
@@ -39,7 +39,7 @@ impl Nesting {
     }
 }
 
-/// Calls a function with data, and prints each result when it is known; JSON is one object at the end.
+/// Calls a function with data, and prints each result as soon as it is known; JSON is one object at the end.
 pub fn call(
     session: &Session,
     program: &Program,

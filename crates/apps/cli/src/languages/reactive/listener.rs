@@ -1,4 +1,4 @@
-//! Announcements of the driver, on standard error.
+//! Prints the driver's announcements on standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ const MANY_LINES: usize = 10_000;
 /// Writes remarks, progress and disagreements to standard error while a command runs.
 pub struct Announcer {
     pub form: Form,
-    /// The output that is flushed before a remark: the next line may be long in coming.
+    /// The output to flush before a remark: the next line may be a long time away.
     pub output: Option<Destination>,
 }
 
@@ -23,12 +23,12 @@ impl Announcer {
     fn remark(&self, text: &str) {
         // Programs that read JSON get diagnostics and results only.
         if !matches!(self.form, Form::Json) {
-            // Where standard error is closed, nothing can be reported.
+            // If standard error is closed, the remark is lost.
             let _ = writeln!(io::stderr(), "note: {text}");
         }
     }
 
-    /// A remark about something that takes long, for a person at a terminal.
+    /// A remark about a slow step, for a user at a terminal.
     fn progress(&self, text: &str) {
         if io::stderr().is_terminal() {
             self.remark(text);
@@ -50,11 +50,12 @@ impl Listener for Announcer {
                 "`{node}` runs compiled and is not compared with the simulator, which would take too long"
             )),
             Event::Disagreement { sources, found } => {
-                // The current folder: the folder of the program may not be the user's.
+                // Reported relative to the current folder: the folder of the program may not belong to the
+                // user.
                 reproduction::tell(self.form, &sources, Path::new(""), *found);
             }
             Event::Remark(text) => {
-                // If the output is closed, the next line that is written fails as well.
+                // If the output is closed, the next write fails as well.
                 let _ = self.output.as_ref().map(Destination::flush);
                 self.remark(&text);
             }

@@ -87,7 +87,7 @@ impl Language for Reactive {
     }
 }
 
-/// How many equations a program may have.
+/// The limit of equations of a program.
 #[derive(Args)]
 pub struct EquationLimit {
     /// Refuse a program with more than N equations once its nodes are inlined [default: 2097152]
@@ -96,13 +96,13 @@ pub struct EquationLimit {
 }
 
 impl EquationLimit {
-    /// The limits with one of memory, in bytes.
+    /// The driver's limits, with `memory` in bytes.
     fn read(&self, memory: Option<u64>) -> driver::Limits {
         driver::Limits::new(self.equations, memory)
     }
 }
 
-/// How large a program may become where nothing is run.
+/// Limits of a program's size for commands that do not run it.
 #[derive(Args)]
 pub struct Limits {
     #[command(flatten)]
@@ -118,7 +118,7 @@ impl Limits {
         self.equations.read(self.memory.map(bytes))
     }
 
-    /// The limit of memory as it was given.
+    /// The limit of memory as the user gave it.
     pub fn mebibytes(&self) -> Option<u64> {
         self.memory
     }
@@ -128,7 +128,7 @@ impl Limits {
 struct CheckArgs {
     #[command(flatten)]
     limit: EquationLimit,
-    /// Say for each output how far it looks ahead, and how much is kept; for each function, how much its
+    /// Print for each output how far it looks ahead and how much is kept; for each function, how much its
     /// adjoint keeps
     #[arg(long)]
     memory: bool,
@@ -169,12 +169,12 @@ fn flow(args: FlowArgs, session: &Session) -> Result<Status, Stop> {
     })
 }
 
-/// An answer of the driver: for people, for scripts, and what there is to say about the program.
+/// An answer of the driver: as text, as data, and its warnings.
 struct Rendered {
     text: String,
     answer: Json,
     warnings: Vec<Diagnostic>,
-    /// The files that the warnings point into.
+    /// The files that the warnings refer to.
     sources: Sources,
 }
 
@@ -197,7 +197,7 @@ fn reply(
     })
 }
 
-/// Loads a program for questions in which no C is compiled: there is nothing to announce.
+/// Loads a program for questions that compile no C and so have nothing to announce.
 pub fn load(sources: Sources, limits: driver::Limits) -> Result<Program, Refusal> {
     driver::Session::new(settings(None, limits), Arc::new(Deaf)).load(sources)
 }
@@ -208,7 +208,7 @@ pub fn settings(n_threads: Option<usize>, limits: driver::Limits) -> driver::Opt
     driver::Options { threads, limits, building: BuildOptions::from_environment() }
 }
 
-/// How a command ends whose program or data are refused; `sources` becomes the files of the diagnostics.
+/// The end of a command whose program or data are refused; `sources` becomes the files of the diagnostics.
 fn refused(refusal: Refusal, sources: &mut Sources) -> Ended {
     *sources = refusal.sources;
     Ended::refused(refusal.diagnostics)
@@ -218,7 +218,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.lines().collect()
 }
 
-/// The reason was reported on standard error.
+/// An error that was already reported on standard error.
 pub struct Reported;
 
 /// The values of a file of parameters, if one is given.
@@ -234,19 +234,19 @@ pub fn given_parameters(path: Option<&Path>, form: Form) -> Result<Option<GivenP
     }
 }
 
-/// The values of a file of parameters, or why it cannot be read.
+/// The values of a file of parameters, or the reason why it cannot be read.
 pub fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
     let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
     Ok(saved.values)
 }
 
-/// How many streams run at once.
+/// Parses the number of streams in lock-step.
 fn streams(text: &str) -> Result<usize, String> {
     count(text, 1 << 20)
 }
 
-/// How many threads compute.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<usize, String> {
     count(text, 1 << 10)
 }
@@ -268,7 +268,7 @@ fn named_shape(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_string(), shape.trim().to_string()))
 }
 
-/// A number of cycles as the machine counts them.
+/// A number of cycles as `usize`.
 pub fn cycles(given: u64) -> usize {
     usize::try_from(given).unwrap_or(usize::MAX)
 }

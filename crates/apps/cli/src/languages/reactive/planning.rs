@@ -1,4 +1,4 @@
-//! `plan`: how nodes will run.
+//! `plan`: shows how nodes will run.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -35,14 +35,13 @@ pub struct PlanArgs {
     /// Say how much memory windows of at most N cycles take
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..), requires = "node")]
     max_window: Option<u64>,
-    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what
-    /// they compute
+    /// Compute loops again from registers saved every √W cycles, rather than keep their values
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
     checkpoint: Option<String>,
-    /// Plan for data without an end, so that memory must not grow with them
+    /// Plan for data without an end, so that memory does not grow with them
     #[arg(long)]
     stream: bool,
-    /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory; `run`
+    /// Keep values that take long to compute again, such as `exp`: it is faster and takes more memory; `run`
     /// and `train` do so
     #[arg(long)]
     keep: bool,
@@ -81,8 +80,8 @@ pub fn plan(args: PlanArgs, session: &Session) -> Result<Status, Stop> {
     })
 }
 
-/// The plan of the node that is named, or of each node. In JSON, a plan is an object with keys of its own,
-/// not lines of text as in other commands.
+/// The plan of the named node, or of each node. In JSON, a plan is an object with keys of its own, not lines
+/// of text as in other commands.
 fn answer(args: PlanArgs, form: Form, program: &Program) -> Result<Rendered, Refusal> {
     let shown = match form {
         _ if args.svg.is_some() => Shown::Picture,

@@ -15,7 +15,7 @@ pub fn line(names: &[String], enumerations: &Enumerations, row: &Row) -> String 
     json_line(stream.iter().map(|stream| ("stream", stream)).chain(cells), enumerations)
 }
 
-/// The answer of a run whose rows have these lines.
+/// The answer of a run whose rows are these lines.
 pub fn answer_of_rows(node: &str, lines: &str) -> Json {
     json!({ "kind": "rows", "node": node, "look_ahead": null, "rows": objects(lines) })
 }
@@ -47,7 +47,7 @@ pub fn objects(lines: &str) -> Vec<Json> {
     lines.lines().map(object).collect()
 }
 
-/// A line as a value. It stays text if its tensors have more axes than readers of JSON accept.
+/// A line as a value. It stays text if its tensors have more axes than JSON readers accept.
 fn object(line: &str) -> Json {
     serde_json::from_str(line).unwrap_or_else(|_| line.into())
 }

@@ -74,8 +74,7 @@ pub struct RunArgs {
     /// Stop when more than N cycles are open at once
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     max_window: Option<u64>,
-    /// Run loops forwards again, from registers that are put aside every √W cycles, rather than keep what
-    /// they compute
+    /// Compute loops again from registers saved every √W cycles, rather than keep their values
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"], requires = "node")]
     checkpoint: Option<String>,
     /// Give the parameters of the node the values of this file, which `eddy train` wrote
@@ -199,7 +198,7 @@ impl RunArgs {
     }
 }
 
-/// Runs the test benches and evaluations of a file. What was printed before a failure stays.
+/// Runs the test benches and evaluations of a file. Output printed before a failure stays.
 fn benches(
     form: Form,
     program: &Program,
@@ -220,7 +219,7 @@ fn benches(
     Ok(Ended { status, answer, diagnostics, stats: Vec::new() })
 }
 
-/// A node that is to run on data.
+/// A node to run on data.
 struct NodeRun<'a> {
     session: &'a Session,
     model: Model,
@@ -229,7 +228,7 @@ struct NodeRun<'a> {
 }
 
 impl NodeRun<'_> {
-    /// Runs on all data, and prints what is known then.
+    /// Runs on all data, then prints the rows.
     fn whole(
         self,
         is_table: bool,
@@ -249,7 +248,7 @@ impl NodeRun<'_> {
         Ok(ended)
     }
 
-    /// Prints each row when it is known; JSON is one object at the end.
+    /// Prints each row as soon as it is known; JSON is one object at the end.
     fn row_by_row(self, sources: &mut Sources, answers: &mut Answers) -> Result<Ended, fmt::Error> {
         let NodeRun { session, model, request, data } = self;
         let mut run = match model.run(&request, data) {
@@ -329,7 +328,7 @@ fn picture(
     }
 }
 
-/// The width of the terminal that answers go to, if they go to one.
+/// The width of the terminal that standard output is connected to, if any.
 fn terminal_width() -> Option<usize> {
     if !std::io::stdout().is_terminal() {
         return None;
