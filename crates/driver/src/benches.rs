@@ -15,15 +15,15 @@ use crate::functions::runner::{FunctionEngine, FunctionRunner};
 use crate::program::{Answer, Program};
 use crate::refusal::Refusal;
 
-/// How test benches are run, whatever they say themselves.
+/// How test benches are run. These settings override those in the file.
 #[derive(Clone, Debug, Default)]
 pub struct BenchRequest {
-    /// Which engine; test benches are small, so `Compiled` simulates them. Functions are compiled by it, and
-    /// interpreted by the others; without a named engine small evaluations are interpreted.
+    /// The engine. Test benches are small, so `Compiled` simulates them. `Compiled` compiles functions, the
+    /// other engines interpret them; without a named engine, small evaluations are interpreted.
     pub engine: Option<EngineKind>,
     /// The seed of random initialisers.
     pub seed: Option<u64>,
-    /// At most so many cycles may be open at once.
+    /// The largest number of cycles that may be open at once.
     pub max_window: Option<usize>,
     /// Show the iterates of the fixpoint.
     pub trace: bool,
@@ -31,26 +31,26 @@ pub struct BenchRequest {
     pub budget: Budget,
 }
 
-/// What the test benches and evaluations of a file find out, in the order of the text.
+/// The results of the test benches and evaluations of a file, in the order of the text.
 #[derive(Clone, Debug)]
 pub struct FileRun {
-    /// One for each test bench and evaluation that was run.
+    /// One result for each test bench and evaluation that ran.
     pub results: Vec<ItemResult>,
-    /// Why an evaluation has no value; nothing after it was run.
+    /// Why an evaluation has no value; nothing after it ran.
     pub failure: Option<Diagnostic>,
 }
 
-/// What one test bench or evaluation finds out.
+/// The result of one test bench or evaluation.
 #[derive(Clone, Debug)]
 pub enum ItemResult {
-    /// Of a `run`; [`Ran::text`] prints it as it asks.
+    /// Of a `run`; [`Ran::text`] prints it in the form that the bench requests.
     Bench(Ran),
     /// The line of an `eval`.
     Evaluation(String),
 }
 
 impl ItemResult {
-    /// As people read it; `width` is that of a table.
+    /// The text for people; `width` is the width of a table.
     pub fn text(&self, width: Option<usize>) -> String {
         match self {
             ItemResult::Bench(ran) => ran.text(width),
@@ -64,7 +64,7 @@ impl Program {
     pub fn benches(&self, request: &BenchRequest) -> Result<Answer<FileRun>, Refusal> {
         let program = self.resolved();
         let refuse = |diagnostics| self.refusal(diagnostics);
-        // Static errors of all functions come before anything is run.
+        // Static errors of all functions are reported before anything runs.
         let mut budget = request.budget;
         let functions = functions::lower(program, &mut budget).map_err(refuse)?;
         let (mut ran, mut warnings) = (FileRun { results: Vec::new(), failure: None }, Vec::new());
@@ -76,7 +76,7 @@ impl Program {
                 Item::Run(run) => {
                     let (found, notes) =
                         runs::run(program, run, &request.overrides()).map_err(|mut wrong| {
-                            // Another test bench may be wrong before anything runs, which is told first.
+                            // Another test bench may be wrong before anything runs; that is reported first.
                             wrong.extend(
                                 self.runs().filter_map(|run| runs::check(program, run).err()).flatten(),
                             );
@@ -121,7 +121,7 @@ impl Program {
         self.tree().runs()
     }
 
-    /// Warnings about what is not run although the program was accepted.
+    /// Warnings about an accepted program of which nothing runs.
     fn nothing_to_run(&self) -> Vec<Diagnostic> {
         let has_evaluations = self.tree().items.iter().any(|item| matches!(item, Item::Eval(_)));
         if self.runs().next().is_none() && !has_evaluations {

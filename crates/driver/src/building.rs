@@ -15,34 +15,34 @@ use crate::model::Model;
 use crate::planning::recompute;
 use crate::refusal::Refusal;
 
-/// Windows may have so many cycles, if nothing else is said.
+/// The default for the number of cycles of a window.
 const MAX_WINDOW: usize = 64;
 
-/// How C is written.
+/// How the C text is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildRequest {
     /// The seed of random initialisers.
     pub seed: u64,
-    /// The precision of numbers; none is double.
+    /// The precision of numbers; `None` means double.
     pub precision: Option<Precision>,
-    /// Loops run again rather than keep what they compute.
+    /// Compute loops again rather than keep their values.
     pub checkpoints: bool,
-    /// Keep what takes long to compute again.
+    /// Keep values that take long to compute again.
     pub keep: bool,
-    /// How many cycles a window may have.
+    /// The largest number of cycles of a window.
     pub max_window: Option<usize>,
 }
 
 /// A program in another language.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// What it is called.
+    /// The node's name.
     pub node: String,
     /// Its files.
     pub files: Vec<File>,
-    /// How large it is.
+    /// Its size, in words.
     pub report: String,
-    /// What the user should know.
+    /// Warnings and remarks.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -53,12 +53,12 @@ pub struct File {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// Whether people edit it: then it is written once.
+    /// Whether users edit the file; then it is written only once.
     pub is_edited: bool,
 }
 
 impl Model {
-    /// The node in C: its files, which an application writes where it likes.
+    /// The node as C files, which the application stores where it likes.
     pub fn build_c(&self, request: &BuildRequest) -> Result<Built, Refusal> {
         self.build(request).map_err(|found| Refusal::new(without_repetitions(found), self.sources()))
     }
@@ -114,7 +114,7 @@ fn no_c(why: &NotCompiled, name: &str, span: Span) -> Diagnostic {
     }
 }
 
-/// Where each equation stands.
+/// The source position of each equation.
 fn places(flow: &Flow, sources: &Sources) -> Vec<String> {
     let place = |span: Span| {
         let file = sources.file(span);

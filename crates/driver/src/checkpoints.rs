@@ -1,4 +1,4 @@
-//! `--checkpoint`: what the user is told if it changes nothing.
+//! `--checkpoint`: the warning if it has no effect.
 
 use eddy_flow::Flow;
 use eddy_language::codes;
@@ -6,7 +6,7 @@ use eddy_plan::plan::Plan;
 use eddy_plan::show::no_checkpoints;
 use eddy_syntax::{Diagnostic, Span};
 
-/// A warning for a node that keeps something for each cycle of a window although checkpoints were asked for.
+/// A warning for a node that keeps values for each cycle of a window although checkpoints were requested.
 pub fn warning(flow: &Flow, plan: &Plan, name: &str, span: Span) -> Option<Diagnostic> {
     let why = no_checkpoints(flow, plan)?;
     let title = format!("the node `{name}` runs without checkpoints");

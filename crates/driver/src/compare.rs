@@ -4,9 +4,10 @@
 //! | --- | --- |
 //! | `run` | `simulate`, `denote`, `plan` (the executor of plans) and `compiled`, line by line, the same text |
 //! | `eval` | `interpret` and `compiled`, the same text |
-//! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at arguments that are made up, within 1e-5 |
+//! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at random arguments,
+//! within 1e-5 |
 //!
-//! A semantics that cannot run an item, as compiled code one without a static plan, has no column there.
+//! A semantics that cannot run an item has no column for it, such as compiled code without a static plan.
 
 use std::fmt;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ pub struct Comparison {
 /// One item under all its semantics.
 #[derive(Clone, Debug)]
 pub struct ComparedItem {
-    /// What it is, as in `run acc`, with its line and column.
+    /// The item, such as `run acc`, with its line and column.
     pub name: String,
     /// The names of the semantics, each with its lines.
     pub columns: Vec<(&'static str, Vec<String>)>,
@@ -46,14 +47,14 @@ pub struct ComparedItem {
 }
 
 impl Comparison {
-    /// Whether all semantics agree about all items.
+    /// Whether all semantics agree on all items.
     pub fn agrees(&self) -> bool {
         self.items.iter().all(|item| item.first_difference.is_none())
     }
 }
 
 impl Program {
-    /// Runs everything that the file can run under all semantics that understand it.
+    /// Runs each item of the file under every semantics that supports it.
     pub fn compare(&self, budget: Budget) -> Result<Answer<Comparison>, Refusal> {
         let mut budget = budget;
         let functions =
@@ -143,8 +144,8 @@ impl Program {
         Ok(columns)
     }
 
-    /// Both derivatives of a function and finite differences; none if it has no derivative, or no arguments
-    /// can be made up.
+    /// Both derivatives of a function and finite differences; `None` if it has no derivative, or if no
+    /// arguments can be generated.
     fn function_item(&self, name: String, place: String, budget: Budget) -> Option<ComparedItem> {
         let model = self.function(FunctionRequest { function: name, budget, engine: None }).ok()?;
         if !model.has_written_types() {
@@ -170,7 +171,7 @@ impl Program {
 }
 
 impl ComparedItem {
-    /// Semantics that print the same text agree.
+    /// Compares the columns line by line.
     fn new(name: String, columns: Vec<(&'static str, Vec<String>)>) -> ComparedItem {
         let n_lines = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
         let differs = |at: &usize| columns.iter().any(|(_, lines)| lines.get(*at) != columns[0].1.get(*at));
@@ -185,7 +186,7 @@ fn lines(names: &[String], rows: &[Vec<Cell>], enumerations: &Enumerations) -> V
     rows.iter().map(line).collect()
 }
 
-/// The outputs by executing a plan; none if there is no plan that runs all of it.
+/// The outputs by executing a plan; `None` if no plan runs the whole item.
 fn planned(ready: &runs::Ready, source: &EngineInput<'_>) -> Option<Vec<Vec<Cell>>> {
     let plan = eddy_plan::plan(source.flow, source.clocks, &eddy_plan::Options::default());
     let mut execution = Execution::new(source.flow, source.clocks, &plan).ok()?;
@@ -217,7 +218,7 @@ fn found(cell: execute::Cell) -> Cell {
     }
 }
 
-/// The rows of an engine; none if it fails.
+/// The rows of an engine; `None` if it fails.
 fn on_engine(ready: &runs::Ready, mut engine: Engine<'_>) -> Option<Vec<Vec<Cell>>> {
     let mut rows = Vec::new();
     for cycle in 0..ready.n_cycles {

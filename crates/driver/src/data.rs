@@ -20,24 +20,24 @@ pub enum Format {
 /// Data for some inputs.
 #[derive(Debug)]
 pub struct Data {
-    /// What messages call them, such as the name of a file.
+    /// The name in messages, such as the name of a file.
     pub name: String,
-    /// The input that they are for; otherwise their columns have names.
+    /// The input that the data are for; if `None`, their columns have names.
     pub input: Option<String>,
-    /// What they are.
+    /// The data themselves.
     pub content: Content,
 }
 
-/// Where data come from.
+/// The source of data.
 pub enum Content {
     /// Bytes, which are read when the program needs them.
     Bytes {
-        /// How they are written.
+        /// The format of the bytes.
         format: Format,
         /// The bytes.
         reader: BufReader<Box<dyn Read + Send>>,
-        /// Whether all bytes are there already, as in a regular file: reading them never waits.
-        is_at_hand: bool,
+        /// Whether all bytes are available, as in a regular file, so that reading never blocks.
+        never_blocks: bool,
     },
     /// Columns in memory: names, and a cell for each cycle. Columns may have different lengths; after its
     /// end, a column is absent.
@@ -59,18 +59,18 @@ impl Data {
         Data { name: IN_MEMORY.to_string(), input: None, content: Content::Cells(columns) }
     }
 
-    /// A file, or something like one.
+    /// A file, or another reader of bytes.
     pub fn bytes(name: impl Into<String>, format: Format, reader: impl Read + Send + 'static) -> Data {
         let reader = BufReader::new(Box::new(reader) as Box<dyn Read + Send>);
-        let content = Content::Bytes { format, reader, is_at_hand: false };
+        let content = Content::Bytes { format, reader, never_blocks: false };
         Data { name: name.into(), input: None, content }
     }
 }
 
-/// What messages call data without a name.
+/// The name in messages of data without a name.
 const IN_MEMORY: &str = "<data>";
 
-/// The cells of a tensor, one for each cycle; none if it has no axis for time.
+/// The cells of a tensor, one for each cycle; `None` if it has no axis for time.
 pub(crate) fn cells_along_time(tensor: &Value) -> Option<Vec<Cell>> {
     let n_cycles = *tensor.shape().first()?;
     let at = |cycle: usize| Op::Index(cycle).eval(&[tensor]).expect("the cycle is one of the tensor's");
@@ -84,10 +84,10 @@ pub(crate) fn cells_along_time(tensor: &Value) -> Option<Vec<Cell>> {
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Content::Bytes { format, is_at_hand, .. } => f
+            Content::Bytes { format, never_blocks, .. } => f
                 .debug_struct("Bytes")
                 .field("format", format)
-                .field("is_at_hand", is_at_hand)
+                .field("never_blocks", never_blocks)
                 .finish_non_exhaustive(),
             Content::Cells(columns) => f.debug_tuple("Cells").field(columns).finish(),
             Content::Tensors(tensors) => f.debug_tuple("Tensors").field(tensors).finish(),

@@ -1,4 +1,4 @@
-//! What the user is told, and gets, when compiled code and the simulator differ.
+//! The warning and the files that the user gets when compiled code and the simulator differ.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -18,43 +18,42 @@ use crate::engine::{Compilation, Difference};
 /// A difference between two engines.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
-    /// What the user is told.
+    /// The warning.
     pub warning: Diagnostic,
-    /// What a folder must hold to show it again.
+    /// The contents of a folder that reproduces it.
     pub reproduction: Reproduction,
 }
 
-/// The contents of a folder that shows a difference again.
+/// The contents of a folder that reproduces a difference.
 #[derive(Clone, Debug, Default)]
 pub struct Reproduction {
-    /// What was run.
+    /// The node that ran.
     pub node: String,
     /// What differs, and which compiler made the code, in lines.
     pub notes: String,
-    /// The files of the program: the paths under which they were read, and their texts. The main file comes
-    /// first.
+    /// The files of the program: their paths and texts. The main file comes first.
     pub programs: Vec<(String, String)>,
     /// Data, parameters and C text: paths in the folder and contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Variables that must be set.
+    /// Environment variables that the command needs.
     pub environment: Vec<(String, String)>,
     /// The command, without `eddy` and the program, which comes after the first word.
     pub command: Vec<String>,
 }
 
-/// What was run.
+/// The node that ran.
 pub struct Subject<'a> {
     /// The program.
     pub sources: &'a Sources,
-    /// What is run of it.
+    /// The name of the node.
     pub node: &'a str,
-    /// Where messages point to.
+    /// The span for messages.
     pub span: Span,
     /// The code that is wrong.
     pub compilation: &'a Compilation,
 }
 
-/// The warning about a difference, and the folder that shows it again by this command with these data.
+/// The warning about a difference, and the folder that reproduces it by this command with these data.
 pub fn report(
     subject: &Subject<'_>,
     difference: &Difference,
@@ -98,8 +97,8 @@ pub fn report(
     Disagreement { warning, reproduction }
 }
 
-/// The files that the user wrote: the first is the main one, the second the prelude; those of the library,
-/// and excerpts of other texts, have no extension.
+/// The files that the user wrote: the first is the main one, the second the prelude. Files of the library and
+/// excerpts of other texts have no extension and are left out.
 fn programs(sources: &Sources) -> Vec<(String, String)> {
     let is_program = |name: &str| Path::new(name).extension().is_some_and(|extension| extension == "eddy");
     let files = sources.files().iter().enumerate();

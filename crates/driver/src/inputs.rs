@@ -1,4 +1,4 @@
-//! What a request says about the inputs of a node: constants, `n=3`, and shapes, `x=[2]`.
+//! What a request states about the inputs of a node: constants, `n=3`, and shapes, `x=[2]`.
 
 use eddy_language::codes;
 use eddy_language::elaborate::{Interface, constant_expression, interface, shape};
@@ -9,9 +9,9 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::{Shape, Static};
 use rustc_hash::FxHashMap;
 
-/// Constants and shapes, and the inputs that they are about.
+/// Constants and shapes, with their inputs.
 #[derive(Clone, Debug)]
-pub struct SaidOfInputs {
+pub struct FixedInputs {
     /// The compile-time constants, by the names of their inputs.
     pub constants: FxHashMap<String, Static>,
     /// The shapes, with the names of their inputs.
@@ -20,15 +20,15 @@ pub struct SaidOfInputs {
     pub interface: Interface,
 }
 
-impl SaidOfInputs {
-    /// Reads names and expressions; each must be about an input of the node.
+impl FixedInputs {
+    /// Reads names and expressions; each name must be an input of the node.
     pub fn read(
         program: &Program,
         callable: &Callable,
         sources: &mut Sources,
         constants: &[(String, String)],
         shapes: &[(String, String)],
-    ) -> Result<SaidOfInputs, Vec<Diagnostic>> {
+    ) -> Result<FixedInputs, Vec<Diagnostic>> {
         let span = program.span_of(callable);
         let mut values = FxHashMap::default();
         for (input, text) in constants {
@@ -44,11 +44,11 @@ impl SaidOfInputs {
                 return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
             }
         }
-        Ok(SaidOfInputs { constants: values, shapes: sizes, interface })
+        Ok(FixedInputs { constants: values, shapes: sizes, interface })
     }
 }
 
-/// Shapes with the names that they are for.
+/// Shapes with their names.
 pub fn read_shapes(
     sources: &mut Sources,
     shapes: &[(String, String)],
@@ -67,8 +67,8 @@ pub fn read_shapes(
 
 /// A compile-time constant that a request gives to an input.
 fn constant(sources: &mut Sources, flag: &str, input: &str, text: &str) -> Result<Static, Vec<Diagnostic>> {
-    // The parser knows whole programs, so the value is read as part of one.
-    // The value is on a line of its own, the one that a message shows.
+    // The parser accepts only whole programs, so the value is parsed as part of one. It has a line of its
+    // own, which is the line in messages.
     let program = format!("run f {{ {input} =\n{text}\n; }}");
     let file = sources.add_excerpt(&format!("{flag} {input}"), &program, 0).expect("a constant is short");
     let parsed = parse::parse(file);

@@ -1,9 +1,9 @@
 //! Uses programs of the language of `.eddy` files (`eddy-language`): runs them on data, trains them, plans
 //! them, builds them.
 //!
-//! A [`Session`] has settings, threads and a [`Listener`]; it loads a [`Program`]; a [`Model`] is a node of
-//! that. Requests and answers are plain data. All of them own what they need, can be kept, and can be moved
-//! to other threads. The command line, bindings to other languages and editors stand on this face.
+//! A [`Session`] has settings, threads and a [`Listener`]; it loads a [`Program`]; a [`Model`] is one node of
+//! the program. Requests and answers are plain data. All of them own their data, can be kept, and can be
+//! moved to other threads. The command line, bindings to other languages and editors use this interface.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -48,20 +48,21 @@
 //! # }
 //! ```
 //!
-//! * The face: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`], [`refusal`].
+//! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`],
+//!   [`refusal`].
 //! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data; [`engine`]
 //!   runs programs, compiled or simulated; [`disagreement`] reports where the two differ; `lock_step` puts
 //!   several streams together.
 //! * [`compare`] runs a program under every semantics that understands it.
 //! * Functions: [`functions`] calls a function with data and checks its derivatives.
-//! * Learning: [`train`] goes through data in epochs, `parameters` are values that were learnt before,
-//!   [`gradcheck`] compares derivatives with finite differences.
-//! * Loops and C: [`planning`] shows how a node will run, [`building`] writes it in C, `checkpoints` warns
-//!   where a plan has none.
+//! * Learning: [`train`] runs epochs over data, `parameters` loads learnt values, [`gradcheck`] compares
+//!   derivatives with finite differences.
+//! * Loops and C: [`planning`] shows how a node will run, [`building`] writes it in C, `checkpoints` warns if
+//!   a plan has no checkpoints.
 //!
-//! Programs are read, checked and simulated in `eddy-language`, which does no input or output. Here,
-//! [`engine`] calls the C compiler and measures time, and [`stream`] reads data. There is no terminal, no
-//! environment and nothing that two sessions of a process share, except the folder of compiled programs.
+//! `eddy-language` reads, checks and simulates programs and does no input or output. In this crate,
+//! [`engine`] calls the C compiler and measures time, and [`stream`] reads data. It uses no terminal and no
+//! environment variables, and sessions of a process share nothing except the folder of compiled programs.
 
 #![warn(missing_docs)]
 

@@ -1,65 +1,64 @@
-//! What a session announces while it works: long compilations, and what its user should know before the
-//! answer is there.
+//! Announcements of a session while it works: long compilations, and remarks that come before the answer.
 
 use eddy_syntax::Sources;
 
 use crate::disagreement::Disagreement;
 
-/// Hears what a session announces. It is called on the thread that made the request, which waits until it
-/// returns.
+/// Receives the announcements of a session. It is called on the thread that made the request, which waits
+/// until the call returns.
 pub trait Listener: Send + Sync {
-    /// Something happened.
+    /// An event happened.
     fn hear(&self, event: Event);
 }
 
-/// What is announced.
+/// An announcement.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The C compiler is about to be called.
     Compiling {
-        /// What is compiled.
+        /// The name of the program.
         node: String,
-        /// How many lines of C it is.
+        /// The number of lines of C.
         n_lines: usize,
     },
-    /// The C compiler is done.
+    /// The C compiler has finished.
     Compiled {
-        /// What was compiled.
+        /// The name of the program.
         node: String,
-        /// How long that took.
+        /// How many seconds that took.
         seconds: f64,
         /// Whether the machine code is in the cache now.
         is_kept: bool,
     },
     /// The machine code was in the cache, so the C compiler is not called.
     FoundCompiled {
-        /// What was found.
+        /// The name of the program.
         node: String,
     },
     /// There is no machine code, so the simulator runs the program.
     NotCompiled {
-        /// What was to be compiled.
+        /// The name of the program.
         node: String,
-        /// Why it is not.
+        /// The reason.
         reason: String,
     },
     /// The simulator is too slow to confirm the first cycles of compiled code.
     NotCompared {
-        /// What runs compiled.
+        /// The name of the compiled program.
         node: String,
     },
-    /// Compiled code was found to be wrong; the simulator goes on.
+    /// Compiled code is wrong; the simulator continues.
     Disagreement {
-        /// The files that the warning points into.
+        /// The files that the warning refers to.
         sources: Sources,
-        /// What differs, and the files that show it again.
+        /// What differs, and the files that reproduce it.
         found: Box<Disagreement>,
     },
-    /// Why there is no answer yet, or what is unusual about the way to it.
+    /// The reason for a delay, or another remark.
     Remark(String),
 }
 
-/// Hears nothing.
+/// Ignores all announcements.
 #[derive(Clone, Copy, Debug)]
 pub struct Deaf;
 

@@ -1,4 +1,4 @@
-//! Cells of several streams put together, which must be there at the same cycles.
+//! Joins the cells of several streams, which must be present at the same cycles.
 
 use eddy_batch::Batch;
 use eddy_flow::Flow;
@@ -6,7 +6,7 @@ use eddy_language::semantics::Cell;
 use eddy_tensor::Value;
 use eddy_tensor::slices::stack;
 
-/// An input that is not the same in two streams, although it must be.
+/// An input that must be the same in two streams and is not.
 pub struct Difference {
     /// The number of the input.
     pub input: usize,
@@ -16,14 +16,14 @@ pub struct Difference {
     pub second: usize,
 }
 
-/// The cells of all inputs at one cycle, from those of each stream: equal where they must be, and there or
-/// not there together.
+/// The cells of all inputs at one cycle, joined from those of each stream: equal where they must be, and
+/// present or absent together.
 pub fn joined(flow: &Flow, batch: &Batch, streams: &[&[Cell]]) -> Result<Vec<Cell>, Difference> {
     let inputs = flow.inputs.iter().enumerate();
     inputs.map(|(input, var)| cell(batch.is_wide(*var), input, streams)).collect()
 }
 
-/// Whether streams can run together, as far as these rows go.
+/// Whether streams can run together, judging by these rows.
 pub fn go_together(flow: &Flow, batch: &Batch, left: &[Cell], right: &[Cell]) -> bool {
     let mut inputs = flow.inputs.iter().zip(left.iter().zip(right));
     inputs.all(|(var, (left, right))| is_alike(batch.is_wide(*var), left, right))

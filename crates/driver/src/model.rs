@@ -1,4 +1,4 @@
-//! A node of a program with what is said about its inputs: what can be asked about one node.
+//! A node of a program with constants and shapes for its inputs, and the requests about it.
 
 use eddy_flow::{Flow, VarId};
 use eddy_language::causality::{self, causality_of};
@@ -11,22 +11,22 @@ use eddy_language::program::Callable;
 use eddy_syntax::{Diagnostic, Sources, Span};
 use eddy_tensor::{Type, Value};
 
-use crate::inputs::SaidOfInputs;
+use crate::inputs::FixedInputs;
 use crate::parameters;
 use crate::program::{Answer, Program};
 use crate::refusal::Refusal;
 
-/// Which node is meant, and what its inputs are.
+/// A node, and what is fixed about its inputs.
 #[derive(Clone, Debug, Default)]
 pub struct NodeRequest {
     /// The name of the node.
     pub node: String,
     /// Compile-time constants for inputs: name and expression, such as `n` and `3`.
     pub constants: Vec<(String, String)>,
-    /// Shapes of inputs that have no written one: name and list of sizes, such as `x` and `[2,3]`. Runs on
-    /// data take them from the data.
+    /// Shapes of inputs without a written one: name and list of sizes, such as `x` and `[2,3]`. Runs on data
+    /// take them from the data.
     pub shapes: Vec<(String, String)>,
-    /// How many independent streams run at once.
+    /// The number of independent streams that run at once.
     pub batch: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ impl NodeRequest {
     }
 }
 
-/// A node, ready to be asked, run and differentiated. Clones share the program.
+/// A node, ready to be run and differentiated. Clones share the program.
 #[derive(Clone, Debug)]
 pub struct Model {
     program: Program,
@@ -45,20 +45,20 @@ pub struct Model {
     sources: Sources,
     callable: Callable,
     request: NodeRequest,
-    said: SaidOfInputs,
+    fixed_inputs: FixedInputs,
     given_parameters: Option<GivenParameters>,
 }
 
-/// Values that take the place of the initial ones.
+/// Values that replace the initial ones.
 #[derive(Clone, Debug)]
 pub struct GivenParameters {
-    /// What messages call the place that they are from, such as a file.
+    /// Their source in messages, such as a file.
     pub from: String,
     /// The values, by name.
     pub values: Vec<(String, Value)>,
 }
 
-/// What a node is given and gives.
+/// The inputs and outputs of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
     /// The node.
@@ -67,7 +67,7 @@ pub struct Signature {
     pub inputs: Vec<Port>,
     /// Its outputs in their order.
     pub outputs: Vec<Port>,
-    /// How far ahead of its inputs the node looks as a whole; none for programs that are not checked.
+    /// How far the node as a whole looks ahead of its inputs; `None` for programs that are not checked.
     pub look_ahead: Option<causality::Verdict>,
 }
 
@@ -78,9 +78,9 @@ pub struct Port {
     pub name: String,
     /// Its type and shape; with a batch, those of all streams together.
     pub ty: Type,
-    /// When it is there, such as `base on c`.
+    /// Its clock, such as `base on c`.
     pub clock: String,
-    /// How far ahead of the inputs it looks; none for inputs.
+    /// How far it looks ahead of the inputs; `None` for inputs.
     pub look_ahead: Option<causality::Verdict>,
 }
 
@@ -93,10 +93,10 @@ impl Program {
             .find_named(&request.node)
             .map_err(|diagnostic| Refusal::new(vec![*diagnostic], &sources))?;
         let NodeRequest { constants, shapes, .. } = &request;
-        match SaidOfInputs::read(self.resolved(), &callable, &mut sources, constants, shapes) {
-            Ok(said) => {
+        match FixedInputs::read(self.resolved(), &callable, &mut sources, constants, shapes) {
+            Ok(fixed_inputs) => {
                 let program = self.clone();
-                Ok(Model { program, sources, callable, request, said, given_parameters: None })
+                Ok(Model { program, sources, callable, request, fixed_inputs, given_parameters: None })
             }
             Err(diagnostics) => Err(Refusal { diagnostics: to_report(diagnostics), sources }),
         }
@@ -104,17 +104,17 @@ impl Program {
 }
 
 impl Model {
-    /// The program that the node is of.
+    /// The program of the node.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The files that diagnostics point into.
+    /// The files that diagnostics refer to.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// What the node is called.
+    /// The node's name.
     pub fn name(&self) -> String {
         self.program.resolved().name_of(&self.callable)
     }
@@ -125,13 +125,13 @@ impl Model {
     }
 
     /// The parameters with their values: those that were given, and initial ones for this seed. A parameter
-    /// whose initial value is computed by the program is not among them.
+    /// whose initial value the program computes is not included.
     pub fn parameters(&self, seed: u64) -> Result<Vec<(String, Value)>, Refusal> {
         let prepared = self.prepared()?;
         Ok(parameters::values(&prepared.flow, seed))
     }
 
-    /// Gives all parameters values; each must have one, of its type.
+    /// Sets the values of all parameters; each must have one, of its type.
     pub fn set_parameters(&mut self, given: GivenParameters) -> Result<(), Refusal> {
         let before = self.given_parameters.replace(given);
         match self.prepared() {
@@ -143,7 +143,7 @@ impl Model {
         }
     }
 
-    /// Gives one parameter a value; the others keep theirs, initial ones for this seed.
+    /// Sets one parameter; the others keep their values, initial ones for this seed.
     pub fn set_parameter(&mut self, name: &str, value: Value, seed: u64) -> Result<(), Refusal> {
         let mut values = self.parameters(seed)?;
         match values.iter_mut().find(|(known, _)| known == name) {
@@ -153,7 +153,7 @@ impl Model {
         self.set_parameters(GivenParameters { from: "the values given".to_string(), values })
     }
 
-    /// Gives parameters values that are checked when the node is prepared for data, whose types may depend on
+    /// Sets parameters. They are checked when the node is prepared for data, since their types may depend on
     /// the data.
     #[must_use]
     pub fn with_parameters(mut self, given: Option<GivenParameters>) -> Model {
@@ -161,12 +161,12 @@ impl Model {
         self
     }
 
-    /// The training code of the node, as source; cotangents are printed dense or where they can differ from
-    /// zero, and cells that depend on what comes after the end of the trace are unknown or 0.
+    /// The training code of the node, as source. Cotangents are printed dense, or only where they can differ
+    /// from zero; cells that depend on values after the end of the trace are unknown or 0.
     pub fn diff(&self, cotangents: Cotangents, after_end: AfterEnd) -> Result<Answer<String>, Refusal> {
         let options = PrintOptions {
-            constants: self.said.constants.clone(),
-            shapes: self.said.shapes.clone(),
+            constants: self.fixed_inputs.constants.clone(),
+            shapes: self.fixed_inputs.shapes.clone(),
             dense: cotangents == Cotangents::Dense,
             finite: after_end == AfterEnd::Zero,
         };
@@ -182,8 +182,8 @@ impl Model {
         &self.request
     }
 
-    pub(crate) fn said(&self) -> &SaidOfInputs {
-        &self.said
+    pub(crate) fn fixed_inputs(&self) -> &FixedInputs {
+        &self.fixed_inputs
     }
 
     pub(crate) fn given_parameters(&self) -> Option<&GivenParameters> {
@@ -196,13 +196,13 @@ impl Model {
 
     pub(crate) fn given(&self) -> ElaborationOptions {
         ElaborationOptions {
-            constants: self.said.constants.clone(),
+            constants: self.fixed_inputs.constants.clone(),
             batch: self.request.batch,
             ..ElaborationOptions::default()
         }
     }
 
-    /// The node with the shapes that were given, and the given parameters.
+    /// The node with the given shapes and parameters.
     pub(crate) fn prepared(&self) -> Result<Prepared, Refusal> {
         self.prepare_given(&self.given(), Checks::On).map_err(|found| self.refusal(found))
     }
@@ -212,7 +212,7 @@ impl Model {
         given: &ElaborationOptions,
         checks: Checks,
     ) -> Result<Prepared, Vec<Diagnostic>> {
-        let hints = |draft: &Draft| shape_hints(draft, &self.said.shapes);
+        let hints = |draft: &Draft| shape_hints(draft, &self.fixed_inputs.shapes);
         let mut prepared = prepare(self.program.resolved(), &self.callable, given, hints, checks)?;
         self.give_parameters(&mut prepared.flow)?;
         Ok(prepared)
@@ -230,7 +230,7 @@ impl Model {
         Refusal::new(without_repetitions(diagnostics), &self.sources)
     }
 
-    /// What is told of these mistakes: those of the earliest phase, each once.
+    /// The refusal for these errors: those of the earliest phase, each once.
     pub(crate) fn reported(&self, diagnostics: Vec<Diagnostic>) -> Refusal {
         Refusal::new(to_report(diagnostics), &self.sources)
     }
@@ -245,7 +245,7 @@ impl Model {
             look_ahead,
         };
         let input = |var: &VarId| port(flow.var(*var).name.as_deref().unwrap_or_default(), *var, None);
-        let outputs = self.said.interface.outputs.iter().zip(&flow.outputs);
+        let outputs = self.fixed_inputs.interface.outputs.iter().zip(&flow.outputs);
         let of_output = |var: VarId| verdict.as_ref().and_then(|_| causality_of(flow, clocks, &[var]).ok());
         Signature {
             node: self.name(),
@@ -256,22 +256,22 @@ impl Model {
     }
 }
 
-/// Where derivatives are written.
+/// The cycles at which derivatives are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cotangents {
-    /// Where they can be different from zero.
+    /// Where they can differ from zero.
     #[default]
     Sparse,
     /// At every cycle.
     Dense,
 }
 
-/// What comes from beyond the end of the trace.
+/// The derivatives that come from after the end of the trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterEnd {
-    /// Nothing is known of it.
+    /// They are unknown.
     #[default]
     Unknown,
-    /// Derivatives are zero.
+    /// They are zero.
     Zero,
 }

@@ -1,4 +1,4 @@
-//! Parameters: their values, and values from elsewhere in their place.
+//! The values of parameters, and their replacement by given values.
 
 use eddy_flow::{Constant, Flow, Kind, Named, VarId};
 use eddy_language::codes;
@@ -7,8 +7,8 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
-/// Puts values in the place of a program's parameters. Each parameter must have one, of its type. Values of a
-/// node may also be given to another node with one instance of it: `kernel` is then the value of
+/// Replaces the values of a program's parameters. Each parameter must have one, of its type. Values of a node
+/// may also be used for another node with one instance of it: `kernel` is then the value of
 /// `network#1/kernel`.
 pub fn give(
     flow: &mut Flow,

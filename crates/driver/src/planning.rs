@@ -1,4 +1,4 @@
-//! How nodes will run (section 14 of the planner's specification).
+//! The plans of nodes (section 14 of the planner's specification).
 
 use eddy_flow::Flow;
 use eddy_language::codes;
@@ -15,16 +15,16 @@ use crate::model::Model;
 use crate::program::{Answer, Program};
 use crate::refusal::Refusal;
 
-/// What a plan is made for.
+/// The conditions that a plan is made for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlanRequest {
     /// The seed of random initialisers.
     pub seed: u64,
-    /// Loops run again rather than keep what they compute.
+    /// Compute loops again rather than keep their values.
     pub checkpoints: bool,
-    /// The data come without an end: memory must not grow with them.
+    /// The data have no end: memory must not grow with them.
     pub stream: bool,
-    /// Keep what takes long to compute again.
+    /// Keep values that take long to compute again.
     pub keep: bool,
 }
 
@@ -33,14 +33,14 @@ pub struct PlanRequest {
 pub struct NodePlan {
     /// The node.
     pub name: String,
-    /// Its equations, which the plan speaks of.
+    /// Its equations, which the plan refers to.
     pub flow: Flow,
-    /// Its loops over time, and what they keep.
+    /// Its loops over time, and the values that they keep.
     pub plan: Plan,
 }
 
 impl NodePlan {
-    /// The plan in full, for people; memory is told for windows of at most so many cycles.
+    /// The plan in full, for people; memory is given for windows of at most `max_window` cycles.
     pub fn text(&self, max_window: Option<usize>) -> String {
         report(&self.name, &self.flow, &self.plan, max_window)
     }
@@ -55,14 +55,14 @@ impl NodePlan {
         svg(&self.name, &self.flow, &self.plan)
     }
 
-    /// What kind of plan it is, in a few words.
+    /// The kind of plan, in a few words.
     pub fn kind(&self) -> String {
         kind(&self.flow, &self.plan)
     }
 }
 
 impl Model {
-    /// How the node will run.
+    /// The plan of the node.
     pub fn plan(&self, request: &PlanRequest) -> Result<Answer<NodePlan>, Refusal> {
         let prepared = self.prepare_given(&self.given(), Checks::On).map_err(|found| self.reported(found))?;
         let (plan, warnings) = node_plan(self.name(), self.span(), prepared, request);
@@ -71,7 +71,7 @@ impl Model {
 }
 
 impl Program {
-    /// How each node that needs no constants will run, for as many streams at once as are given.
+    /// The plans of all nodes that need no constants, for the given number of streams.
     pub fn plans(
         &self,
         request: &PlanRequest,
@@ -115,12 +115,12 @@ fn node_plan(
     (NodePlan { name, flow, plan }, warnings)
 }
 
-/// What later loops compute again.
+/// The values that later loops compute again.
 pub(crate) fn recompute(keep: bool) -> Recompute {
     if keep { Recompute::Arithmetic } else { Recompute::Elementwise }
 }
 
-/// A warning for a node that has no static plan: it is nearly always a deadlock.
+/// A warning for a node without a static plan: it is nearly always a deadlock.
 fn no_plan(name: &str, span: Span, flow: &Flow, plan: &Plan, is_stream: bool) -> Option<Diagnostic> {
     let no_plan = plan.roots.iter().find_map(|root| match &root.schedule {
         Schedule::EventDriven(no_plan) => Some(no_plan),

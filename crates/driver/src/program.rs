@@ -1,4 +1,4 @@
-//! A program that was read and resolved: what can be asked about the whole of it.
+//! A loaded and resolved program, and the requests about the whole of it.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use eddy_syntax::{Diagnostic, Sources};
 use crate::refusal::Refusal;
 use crate::session::Session;
 
-/// A program. Clones are handles of the same program.
+/// A program. Clones share it.
 #[derive(Clone)]
 pub struct Program {
     session: Session,
@@ -26,21 +26,21 @@ struct Loaded {
     sources: Sources,
 }
 
-/// An answer, and what its reader should know about the program.
+/// An answer with warnings about the program.
 #[derive(Clone, Debug)]
 pub struct Answer<T> {
-    /// What was asked for.
+    /// The answer.
     pub value: T,
     /// Each once, in the order of the phases that found them.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What `check` finds out besides types, clocks and look-ahead.
+/// Whether `check` also reports memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryReport {
-    /// How much memory each node needs.
+    /// The memory that each node needs.
     Included,
-    /// Nothing.
+    /// No memory.
     LeftOut,
 }
 
@@ -71,12 +71,12 @@ impl Program {
         &self.session
     }
 
-    /// Its files, those of the library included: what spans point into.
+    /// Its files, including those of the library; spans refer to them.
     pub fn sources(&self) -> &Sources {
         &self.loaded.sources
     }
 
-    /// What the reader of the program should know, whatever is asked about it.
+    /// The warnings of the program, which apply to every request.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.loaded.program.warnings
     }
@@ -86,7 +86,7 @@ impl Program {
         declared(self.resolved()).iter().map(|callable| self.resolved().name_of(callable)).collect()
     }
 
-    /// What is true of each node and each function.
+    /// The properties of each node and each function.
     pub fn check(&self, memory: MemoryReport) -> Result<Answer<CheckReport>, Refusal> {
         let checked = check_program(self.resolved(), memory == MemoryReport::Included);
         let Checked { mut report, warnings } = checked.map_err(|found| self.refusal(found))?;
@@ -129,7 +129,7 @@ impl Program {
         &self.loaded.program
     }
 
-    /// The node that is named, or all that need no constants.
+    /// The named node, or all that need no constants.
     pub(crate) fn asked(&self, node: Option<&str>) -> Result<Vec<Callable>, Refusal> {
         let program = self.resolved();
         match node {
@@ -146,13 +146,13 @@ impl Program {
         }
     }
 
-    /// An answer with these warnings, and those of the program.
+    /// An answer with these warnings and those of the program.
     pub(crate) fn answer<T>(&self, value: T, mut warnings: Vec<Diagnostic>) -> Answer<T> {
         warnings.extend_from_slice(self.warnings());
         Answer { value, warnings: without_repetitions(warnings) }
     }
 
-    /// What is told of these mistakes: those of the earliest phase, each once.
+    /// The refusal for these errors: those of the earliest phase, each once.
     pub(crate) fn refusal(&self, diagnostics: Vec<Diagnostic>) -> Refusal {
         Refusal::new(to_report(diagnostics), self.sources())
     }

@@ -1,5 +1,5 @@
-//! A node that can run: its equations, its machine code if it has some, and engines on them that own what
-//! they read.
+//! A node that can run: its equations, its machine code if it has some, and engines that own the data they
+//! run on.
 
 use std::sync::Arc;
 
@@ -23,27 +23,27 @@ pub(crate) struct Ready {
     pub name: String,
     pub span: Span,
     pub prepared: Prepared,
-    /// What is shown: names and streams.
+    /// The streams to show, with their names.
     pub shown: Vec<(String, VarId)>,
-    /// The enumerations among the streams that are shown.
+    /// The enumerations among the shown streams.
     pub enumerations: Enumerations,
     vars: Vec<VarId>,
     options: simulate::Options,
     is_checked: bool,
     checkpoints: bool,
     pub compilation: Option<Compilation>,
-    /// The inputs that the program asks for, if data are read so.
+    /// The inputs that are read on demand, if the data are read that way.
     pub demands: Option<Demands>,
 }
 
-/// An engine at some cycle, and what it asks of its data.
+/// An engine at some cycle, and its demands on the data.
 pub(crate) struct Playing<'a> {
     pub engine: Engine<'a>,
     pub asking: Option<Asking<'a>>,
 }
 
 self_cell!(
-    /// An engine together with the program that it reads.
+    /// An engine together with the program that it borrows.
     pub(crate) struct Running {
         owner: Arc<Ready>,
         #[not_covariant]
@@ -52,7 +52,7 @@ self_cell!(
 );
 
 impl Ready {
-    /// Compiles what was prepared, if it is to be; and says what the user should know about that.
+    /// Compiles the prepared node, if requested; returns remarks for the user.
     pub fn new(
         model: &Model,
         request: &RunRequest,
@@ -112,32 +112,32 @@ impl Ready {
     }
 }
 
-/// The streams to show: those that are named, or the outputs.
+/// The streams to show: the named ones, or the outputs.
 pub(crate) fn shown(
     model: &Model,
     request: &RunRequest,
     flow: &Flow,
 ) -> Result<Vec<(String, VarId)>, Vec<Diagnostic>> {
     if request.show.is_empty() {
-        let names = model.said().interface.outputs.iter().map(|port| port.name.clone());
+        let names = model.fixed_inputs().interface.outputs.iter().map(|port| port.name.clone());
         return Ok(names.zip(flow.outputs.iter().copied()).collect());
     }
     let find = |name: &String| match flow.find(name) {
         Some(var) => Ok((name.clone(), var)),
-        // The name is not written in the program, so there is nothing to edit.
+        // The name does not occur in the program, so no edit is suggested.
         None => Err(vec![errors::unknown_stream(flow, name, model.span()).without_edit()]),
     };
     request.show.iter().map(find).collect()
 }
 
-/// A request in which a record that is to be shown is its leaves.
+/// The request with each shown record replaced by its leaves.
 pub(crate) fn with_leaves(model: &Model, request: &RunRequest) -> RunRequest {
     let program = model.program().resolved();
     let leaves = |name: &String| program.leaves_of(model.callable(), name);
     RunRequest { show: request.show.iter().flat_map(leaves).collect(), ..request.clone() }
 }
 
-/// A stream that is to be shown twice.
+/// Refuses to show a stream twice.
 pub(crate) fn shown_twice(model: &Model, request: &RunRequest) -> Result<(), Vec<Diagnostic>> {
     let names = &request.show;
     match names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {

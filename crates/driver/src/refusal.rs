@@ -1,16 +1,16 @@
-//! Why there is no answer.
+//! Why a request has no answer.
 
 use std::{error, fmt};
 
 use eddy_syntax::render::{Style, full};
 use eddy_syntax::{Diagnostic, Sources};
 
-/// A program, a request or data that were refused. `Display` shows the messages with their excerpts.
+/// A refused program, request or data. `Display` shows the messages with their excerpts.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What is wrong; at least one.
+    /// The errors; at least one.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files that the diagnostics point into: those of the program, and excerpts of data and constants.
+    /// The files that the diagnostics refer to: those of the program, and excerpts of data and constants.
     pub sources: Sources,
 }
 

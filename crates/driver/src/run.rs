@@ -1,14 +1,14 @@
-//! A node that is run step by step.
+//! Runs a node step by step.
 //!
 //! Each step is a cycle. It returns the cycles whose outputs became known, which may be none or several: a
 //! node that looks ahead answers later, and a node that runs in windows answers when a window ends.
-//! [`Run::flush`] says that there are no more cycles and returns the rest. The cells are those that a run on
-//! the same data as a whole gives, bit for bit.
+//! [`Run::flush`] ends the run and returns the rest. The cells equal those of a run on the same data as a
+//! whole, bit for bit.
 //!
-//! What a run remembers cannot be saved and restored: between two windows it is what delays remember, but
-//! inside of a window, and where the simulator has taken over, engines keep cells of open cycles that have no
-//! form outside of this process. Whoever wants to go on elsewhere keeps the inputs since the last
-//! [`Run::reset`]. (What training learns is another thing, see [`Trainer`](crate::train::Trainer).)
+//! The state of a run cannot be saved and restored. Between two windows it consists of the values of delays,
+//! but inside a window, and after a takeover by the simulator, engines keep cells of open cycles that have no
+//! external form. To continue elsewhere, keep the inputs since the last [`Run::reset`]. (The state of
+//! training is another matter, see [`Trainer`](crate::train::Trainer).)
 
 use std::sync::Arc;
 
@@ -26,28 +26,28 @@ use crate::engine::EngineKind;
 use crate::model::{Model, Signature};
 use crate::ready::{Ready, Running, shown, shown_twice, with_leaves};
 use crate::refusal::Refusal;
-use crate::stream::{row_of_cells, tell_of_shadow};
+use crate::stream::{announce_shadow_check, row_of_cells};
 
 /// How a node is run.
 #[derive(Clone, Debug, Default)]
 pub struct RunRequest {
-    /// Which engine; none: machine code where possible, the simulator otherwise.
+    /// The engine; `None` means machine code where possible, the simulator otherwise.
     pub engine: Option<EngineKind>,
-    /// At most so many cycles; without data, exactly so many.
+    /// The largest number of cycles; without data, the exact number.
     pub cycles: Option<u64>,
-    /// The seed of random initialisers; none is 0.
+    /// The seed of random initialisers; `None` means 0.
     pub seed: Option<u64>,
     /// The streams to show, instead of the outputs.
     pub show: Vec<String>,
     /// Check neither clocks nor causality.
     pub unchecked: bool,
-    /// At most so many cycles may be open at once.
+    /// The largest number of cycles that may be open at once.
     pub max_window: Option<usize>,
-    /// Compiled loops run again rather than keep what they compute.
+    /// Compute compiled loops again rather than keep their values.
     pub checkpoints: bool,
-    /// The precision of numbers; none is double.
+    /// The precision of numbers; `None` means double.
     pub precision: Option<Precision>,
-    /// The first cycles of compiled code are not compared with the simulator.
+    /// Do not compare the first cycles of compiled code with the simulator.
     pub no_shadow: bool,
 }
 
@@ -62,14 +62,14 @@ impl RunRequest {
     }
 }
 
-/// What is known of a cycle.
+/// The known cells of a cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The number of the cycle, from 0.
     pub cycle: u64,
     /// With a batch, the number of the stream.
     pub stream: Option<usize>,
-    /// A cell for each stream that is shown.
+    /// A cell for each shown stream.
     pub cells: Vec<Cell>,
 }
 
@@ -83,7 +83,7 @@ pub struct Run {
     types: Vec<Type>,
     n_shown: u64,
     is_ended: bool,
-    /// Why the run cannot go on.
+    /// Why the run cannot continue.
     failure: Option<Refusal>,
     warnings: Vec<Diagnostic>,
 }
@@ -126,13 +126,13 @@ impl Model {
 }
 
 impl Run {
-    /// What a step is given and gives; with [`RunRequest::show`], steps give the streams that were named
-    /// instead of the outputs.
+    /// The inputs and outputs of a step; with [`RunRequest::show`], steps return the named streams instead of
+    /// the outputs.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }
 
-    /// The names of what steps give, in order.
+    /// The names of the cells of a row, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.ready.shown.iter().map(|(name, _): &(String, VarId)| name.as_str())
     }
@@ -142,13 +142,13 @@ impl Run {
         self.ready.compilation.is_some()
     }
 
-    /// What the user should know about the node.
+    /// Warnings about the node.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
 
-    /// One more cycle, with a cell for each input; returns the cycles that became known. If an operation has
-    /// no value, the cycles before it are returned first, and the next call says why the run cannot go on.
+    /// Runs one cycle, with a cell for each input; returns the cycles that became known. If an operation has
+    /// no value, the cycles before it are returned first, and the next call returns the reason.
     ///
     /// With a batch, a cell holds the values of all streams, whose number is the last axis.
     pub fn step(&mut self, inputs: &[Cell]) -> Result<Vec<Row>, Refusal> {
@@ -159,7 +159,7 @@ impl Run {
         self.run(|playing| playing.engine.open(&cells))
     }
 
-    /// There are no more cycles; returns all that are left, in which what waits for later cycles is unknown.
+    /// Ends the run; returns all remaining cycles, in which streams that wait for later cycles are unknown.
     pub fn flush(&mut self) -> Result<Vec<Row>, Refusal> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -170,7 +170,7 @@ impl Run {
         self.run(|playing| playing.engine.end())
     }
 
-    /// Starts anew, before the first cycle.
+    /// Starts again, before the first cycle.
     pub fn reset(&mut self) {
         self.running = self.ready.start(&self.request);
         (self.n_shown, self.is_ended, self.failure) = (0, false, None);
@@ -183,7 +183,7 @@ impl Run {
         let Run { model, request, running, n_shown, .. } = self;
         let (rows, outcome) = running.with_dependent_mut(|ready, playing| {
             let outcome = run(playing);
-            tell_of_shadow(model, request, ready, &mut playing.engine);
+            announce_shadow_check(model, request, ready, &mut playing.engine);
             let rows: Vec<Vec<Cell>> = std::iter::from_fn(|| playing.engine.next_row()).collect();
             (rows, outcome.map_err(|failure| failure.diagnostic(&ready.prepared.flow)))
         });

@@ -1,9 +1,8 @@
 //! A session: settings that the requests of one user share.
 //!
-//! A session owns its threads and knows its C compiler, its limits and its listener. Nothing is shared with
-//! other sessions of the process but the cache of compiled programs, if both name the same folder. The
-//! environment is not read here: an application that wants its settings from there says so
-//! ([`BuildOptions::from_environment`]).
+//! A session owns its threads and has its own C compiler, limits and listener. Sessions of a process share
+//! only the cache of compiled programs, if both name the same folder. A session does not read the
+//! environment: an application that keeps settings there calls [`BuildOptions::from_environment`].
 
 use std::fmt;
 use std::num::NonZero;
@@ -20,31 +19,31 @@ use crate::listener::Listener;
 use crate::program::Program;
 use crate::refusal::Refusal;
 
-/// What a session is made of.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many threads compute, the one that asks included; none: as many as the machine has.
+    /// The number of threads that compute, including the caller; `None` means as many as the machine has.
     pub threads: Option<NonZero<usize>>,
-    /// How large programs may become.
+    /// The limits of a program's size.
     pub limits: Limits,
-    /// The C compiler and the cache of what it made. If settings make no sense, programs are simulated, and a
-    /// warning says why.
+    /// The C compiler and the cache of its output. If the settings are invalid, programs are simulated, with
+    /// a warning.
     pub building: Result<BuildOptions, BadSetting>,
 }
 
 impl Options {
-    /// All threads of the machine and the usual limits.
+    /// All threads of the machine and the default limits.
     pub fn new(building: Result<BuildOptions, BadSetting>) -> Options {
         Options { threads: None, limits: Limits::default(), building }
     }
 }
 
-/// Where programs are loaded. Clones are handles of the same session.
+/// Loads programs. Clones share the session.
 #[derive(Clone)]
 pub struct Session(Arc<Shared>);
 
 struct Shared {
-    /// The number of threads that was asked for.
+    /// The requested number of threads.
     n_threads: Option<NonZero<usize>>,
     limits: Limits,
     native: Native,
@@ -52,14 +51,14 @@ struct Shared {
 }
 
 impl Session {
-    /// A session with these settings, which announces what takes long.
+    /// A session with these settings; `listener` receives its announcements.
     pub fn new(options: Options, listener: Arc<dyn Listener>) -> Session {
         let Options { threads: n_threads, limits, building } = options;
         let threads = n_threads.map_or_else(Threads::of_machine, Threads::new);
         Session(Arc::new(Shared { n_threads, limits, native: Native { building, threads }, listener }))
     }
 
-    /// Reads and resolves a program; what it imports is read as the sources say.
+    /// Reads and resolves a program; the sources read its imports.
     pub fn load(&self, mut sources: Sources) -> Result<Program, Refusal> {
         match load(&mut sources, self.0.limits) {
             Ok(program) => Ok(Program::new(self.clone(), program, sources)),
@@ -67,7 +66,7 @@ impl Session {
         }
     }
 
-    /// Reads a program that imports nothing but the library; `name` is what messages call it.
+    /// Reads a program that imports nothing but the library; `name` is its name in messages.
     pub fn load_text(&self, name: &str, text: &str) -> Result<Program, Refusal> {
         self.load(Sources::alone(SourceFile::new(name, text)))
     }

@@ -13,7 +13,7 @@ use eddy_syntax::Diagnostic;
 
 /// All lines that a file prints, and how it ends.
 fn outcome(session: &Session, text: &str, engine: EngineKind) -> String {
-    // One of the files does not end by itself.
+    // One of the files does not terminate.
     let budget = Budget { fuel: Some(3_000_000), ..Budget::default() };
     let request = BenchRequest { engine: Some(engine), budget, ..BenchRequest::default() };
     let program = match session.load_text("file.eddy", text) {

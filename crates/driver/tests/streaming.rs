@@ -1,4 +1,4 @@
-//! Results do not depend on how the inputs arrive: data files and a test bench give the same cells.
+//! Results do not depend on how the inputs arrive: data files and test benches give the same cells.
 
 #[path = "../../language/tests/generated/mod.rs"]
 mod generated;
@@ -59,7 +59,7 @@ fn inputs_in_files_of_their_own_print_the_same_lines_without_cells_where_they_ar
             let conditions: Vec<VarId> = conditions(clocks, *input);
             let mut data = lines(ready, &[(*input, cells)]);
             if !conditions.is_empty() && !conditions.iter().any(|var| is_waiting[var.index()]) {
-                // A file may still have a row without a value for each cycle at which nothing is there, or
+                // A file may still have a row without a value for each cycle at which the input is absent, or
                 // for some of them.
                 let share = choices.among(&[1, 1, 2, 100]);
                 let mut is_left_out = |line: &&str| *line == "{}\n" && choices.once_in(share);
@@ -72,7 +72,7 @@ fn inputs_in_files_of_their_own_print_the_same_lines_without_cells_where_they_ar
             }
             files.push(Data { input: flow.var(*input).name.as_deref().map(str::to_string), ..file(data) });
         }
-        // The order of files must not matter.
+        // The order of files does not matter.
         files.reverse();
         let request = RunRequest {
             seed: Some(SEED),
@@ -111,7 +111,7 @@ fn lines(ready: &Ready, rows: &[(VarId, &Vec<Cell>)]) -> String {
 
 fn file(data: String) -> Data {
     let reader = BufReader::new(Box::new(Cursor::new(data)) as Box<dyn Read + Send>);
-    let content = Content::Bytes { format: Format::JsonLines, reader, is_at_hand: true };
+    let content = Content::Bytes { format: Format::JsonLines, reader, never_blocks: true };
     Data { name: "data.jsonl".to_string(), input: None, content }
 }
 

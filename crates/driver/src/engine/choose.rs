@@ -1,4 +1,4 @@
-//! Which engine runs a program, and what the user is told about it.
+//! Chooses the engine that runs a program, and what to report about the choice.
 
 use eddy_language::codes;
 use eddy_syntax::{Diagnostic, Span};
@@ -9,19 +9,19 @@ use super::{EngineInput, NotCompiled};
 use crate::checkpoints;
 use crate::listener::{Event, Listener};
 
-/// What was asked for.
+/// The request.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The engine, if one was named.
     pub engine: Option<EngineKind>,
-    /// What the program is called.
+    /// The program's name.
     pub name: String,
-    /// Where messages point to.
+    /// The span for messages.
     pub span: Span,
 }
 
-/// The program as machine code, unless it is to be simulated or cannot be compiled; and why it was not, if
-/// the user should know.
+/// The program as machine code, unless it is to be simulated or cannot be compiled; and the reason for the
+/// latter, if the user should know.
 pub fn choose(
     source: &EngineInput<'_>,
     choice: &Choice,

@@ -1,8 +1,8 @@
-//! A program in which all is known at the end of the trace, so that it can be compiled.
+//! A program in which everything is known at the end of the trace, so that it can be compiled.
 //!
-//! At the last cycle of a trace `post` is unknown, and so is what is made of it; machine code computes values
-//! and nothing else. So each such stream gets a companion, a truth value that says whether it is known, and
-//! `post` gets a value for the last cycle, which nobody looks at:
+//! At the last cycle of a trace `post` is unknown, and so is every value computed from it; machine code
+//! computes values only. So each such stream gets a companion, a boolean that says whether it is known, and
+//! `post` gets a placeholder value for the last cycle, which is never shown:
 //!
 //! ```text
 //! a = post x        a = 0 fby back x        a_known = false fby back x_known
@@ -10,7 +10,7 @@
 //! o = if c then b else y                    o_known = if c then b_known else true
 //! ```
 //!
-//! That is how semantics goes on with what is unknown, as long as it is known when streams are there.
+//! This follows the semantics of unknown values, provided that the presence of streams is known.
 
 use eddy_flow::{Constant, Equation, Flow, Kind, Var, VarId};
 use eddy_language::causality::needed;
@@ -25,11 +25,11 @@ pub struct WithCompanions {
     pub clocks: Clocks,
     /// For each output the position of its companion among the outputs, if it may be unknown.
     pub companions: Vec<Option<usize>>,
-    /// Whether no delay that outlives a trace may be unknown at its end.
+    /// Whether all delays that outlive a trace are known at its end.
     pub is_state_known: bool,
 }
 
-/// Adds companions to all streams that may be unknown; none if it may not be known whether a stream is there.
+/// Adds companions to all streams that may be unknown; `None` if the presence of a stream may be unknown.
 pub fn add_companions(flow: &Flow, clocks: &Clocks) -> Option<WithCompanions> {
     let unknown = &may_be_unknown(flow, clocks);
     let is_condition = |clock: &Clock| match clock {
@@ -64,7 +64,7 @@ pub fn add_companions(flow: &Flow, clocks: &Clocks) -> Option<WithCompanions> {
     Some(WithCompanions { flow, clocks, companions, is_state_known })
 }
 
-/// The streams that are needed and made of a `post`.
+/// The needed streams that depend on a `post`.
 fn may_be_unknown(flow: &Flow, clocks: &Clocks) -> Vec<VarId> {
     let is_needed = needed(flow, clocks, &flow.outputs);
     let mut readers: Vec<Vec<VarId>> = vec![Vec::new(); flow.vars.len()];
@@ -120,7 +120,7 @@ impl Writer {
         companion[operand.index()].unwrap_or_else(|| self.constant(like, clock, Value::Bool(true)))
     }
 
-    /// The equation of a companion; and `post` becomes `fby back`.
+    /// The equation of a companion; `post` becomes `fby back`.
     fn companion(&mut self, number: usize, own: VarId, companion: &[Option<VarId>]) {
         let Equation { out, kind, .. } = self.flow.equations[number].clone();
         let clock = self.of_var[out.index()];

@@ -1,9 +1,9 @@
 //! Machine code, cycle by cycle.
 //!
-//! Compiled code runs cycles whose inputs respect the clocks, and windows that are closed. What else may
-//! happen is rare and left to others ([`Takeover`]): the window that is open when the stream ends, unknown
-//! inputs, inputs that contradict the clocks, operations without a value, windows that are too long. Then the
-//! rows since the last window ended are run again.
+//! Compiled code runs cycles whose inputs respect the clocks, and windows that are closed. It hands all rare
+//! cases to the simulator or the executor of plans ([`Takeover`]): the window that is open when the stream
+//! ends, unknown inputs, inputs that contradict the clocks, operations without a value, windows that are too
+//! long. These then run the rows since the last window ended again.
 
 use std::collections::VecDeque;
 
@@ -26,20 +26,20 @@ pub struct Compiled<'a> {
     source: EngineInput<'a>,
     compilation: &'a Compilation,
     machine: Machine,
-    /// For each root the positions of the inputs on it.
+    /// For each root, the positions of its inputs.
     roots: Vec<Vec<usize>>,
-    /// What was remembered before the first of the rows, as far as it has changed since.
+    /// The state before the first of the rows, as far as it has changed since.
     start: Start,
     start_cycle: u64,
-    /// Whether no stream was there before the first of the rows: then delays start as equations say, whatever
-    /// compiled code makes of it, or with these values.
+    /// Whether no stream was present before the first of the rows. Delays then start with the values of their
+    /// equations, whatever compiled code has stored, or with the restored values.
     is_fresh: bool,
     restored: Vec<(VarId, Value)>,
-    /// The cycles that would have to be run again.
+    /// The cycles to run again after a takeover.
     rows: Vec<Vec<Cell>>,
-    /// For each cycle that is not found yet which inputs on sampled clocks are there.
+    /// For each cycle without result yet, which inputs on sampled clocks are present.
     unchecked: VecDeque<Vec<bool>>,
-    /// If windows run later than they end: what was remembered some cycles ago.
+    /// The state some cycles ago, if windows run later than they end.
     history: History,
     takeover: Option<Takeover<'a>>,
     found: VecDeque<Vec<Cell>>,
@@ -74,8 +74,9 @@ impl<'a> Compiled<'a> {
         self.start_rows();
     }
 
-    /// So many streams of the last cycles are still to come when the trace ends: what the executor of plans
-    /// finds out about them, it needs all of their cycles for.
+    /// How many cycles before the end of the trace the executor of plans takes over. At the end, late streams
+    /// of this many cycles are not yet computed; the executor computes what is known of them, and needs all
+    /// of these cycles.
     pub fn n_before_end(&self) -> usize {
         match (&self.compilation.emitted.shape, self.source.flow.persistent_state.is_empty()) {
             (Shape::Late(_), false) => self.compilation.plan.max_lag(),
@@ -138,7 +139,7 @@ impl<'a> Compiled<'a> {
             return self.take_over();
         }
         let n_done = match self.compilation.emitted.shape {
-            // Who takes over starts where the window does; a trace is one.
+            // A takeover starts at the first cycle of the window; a trace is one window.
             Shape::Windows { .. } | Shape::Trace => self.found.len() - n_found,
             Shape::Forward | Shape::Late(_) => self.rows.len(),
         };
@@ -153,15 +154,15 @@ impl<'a> Compiled<'a> {
         Ok(())
     }
 
-    /// There are no more cycles: what is still open is run elsewhere.
+    /// Ends the trace: hands the open window to the simulator.
     pub fn end(&mut self) -> Result<(), EngineError> {
-        // Late streams of the last cycles are still to come, even if all outputs are there.
+        // Late streams of the last cycles are still missing, even if all outputs are known.
         let is_late = matches!(self.compilation.emitted.shape, Shape::Late(_));
         let is_open = is_late || !self.machine.is_between_windows();
         if self.takeover.is_none() && is_open {
             let start = self.start();
-            // Compiled code moves on with anything where something is unknown: what outlives the trace must
-            // be known.
+            // Compiled code continues with placeholders for unknown values, so all state that outlives the
+            // trace must be known.
             let is_known = self.compilation.is_state_known;
             let is_run = self.compilation.emitted.is_flushed && !is_late && is_known && self.flush();
             if !is_run {
@@ -178,12 +179,12 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Runs what is left, if nothing stays open and the inputs respect the clocks there.
+    /// Runs the rest, if nothing stays open and the inputs respect the clocks there.
     fn flush(&mut self) -> bool {
         self.machine.flush().is_ok() && self.machine.is_between_windows() && self.take_rows()
     }
 
-    /// Takes the rows that are complete, if the inputs respect the clocks there.
+    /// Takes the complete rows, if the inputs respect the clocks there.
     fn take_rows(&mut self) -> bool {
         let mut rows = Vec::new();
         while let Some(values) = self.machine.next_row() {
@@ -211,7 +212,7 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Puts aside what the next rows will change, if they may have to be run again.
+    /// Saves the state that the next rows will change, if they may have to run again.
     fn start_rows(&mut self) {
         let Compilation { emitted, sampled, .. } = self.compilation;
         let may_be_run_again = emitted.can_fail || !sampled.is_empty();
@@ -227,7 +228,7 @@ impl<'a> Compiled<'a> {
         };
     }
 
-    /// All that was remembered before the first of the rows.
+    /// The whole state before the first of the rows.
     fn start(&mut self) -> Start {
         let n_vars = self.source.flow.vars.len();
         let memories = self.compilation.emitted.delay_states.iter();
@@ -248,7 +249,7 @@ impl<'a> Compiled<'a> {
         start
     }
 
-    /// Somebody else runs the rows, and those to come.
+    /// Hands these rows and all later ones to the simulator or the executor of plans.
     fn take_over(&mut self) -> Result<(), EngineError> {
         let start = self.start();
         self.take_over_from(start)
@@ -270,7 +271,7 @@ impl<'a> Compiled<'a> {
         opened
     }
 
-    /// Goes on where somebody else is, if a window ended there.
+    /// Continues in compiled code after a takeover, if a window ended at this cycle.
     fn go_on(&mut self) {
         let Some(memories) = self.takeover.as_ref().and_then(Takeover::hand_back) else { return };
         self.takeover = None;
@@ -281,7 +282,7 @@ impl<'a> Compiled<'a> {
         self.start_rows();
     }
 
-    /// Whether the inputs of each root are there together.
+    /// Whether the inputs of each root are present together.
     fn is_synchronous(&self, cells: &[Cell]) -> bool {
         self.roots.iter().all(|inputs| {
             let mut absent = inputs.iter().map(|input| cells[*input] == Cell::Absent);
@@ -290,7 +291,7 @@ impl<'a> Compiled<'a> {
         })
     }
 
-    /// Whether inputs on sampled clocks are there where their conditions say so.
+    /// Whether inputs on sampled clocks are present exactly where their conditions hold.
     fn respects_conditions(&self, inputs: Option<&Vec<bool>>, outputs: &[Option<Value>]) -> bool {
         let truth = |(output, truth): &(usize, bool)| {
             outputs[*output].as_ref().and_then(Value::as_bool) == Some(*truth)
@@ -300,7 +301,7 @@ impl<'a> Compiled<'a> {
     }
 }
 
-/// For each root the positions of the inputs on it.
+/// For each root, the positions of its inputs.
 fn roots(source: EngineInput<'_>) -> Vec<Vec<usize>> {
     let mut roots: Vec<(VarId, Vec<usize>)> = Vec::new();
     for (position, input) in source.flow.inputs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Where compiled code and the simulator differ, in words.
+//! Differences between compiled code and the simulator, in words.
 
 use eddy_language::semantics::Cell;
 use eddy_tensor::Value;
@@ -8,13 +8,13 @@ use super::{EngineError, EngineInput};
 /// One difference between compiled code and the simulator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// What differs, such as "`y`".
+    /// The stream that differs, such as "`y`".
     pub what: String,
-    /// The cycle; for what is remembered, the last one.
+    /// The cycle; for state, the last one.
     pub cycle: usize,
-    /// What compiled code gives.
+    /// The value in compiled code.
     pub compiled: String,
-    /// What the simulator gives.
+    /// The value in the simulator.
     pub simulated: String,
     /// The inputs at the cycles that both engines ran.
     pub inputs: Vec<Vec<Cell>>,
@@ -97,7 +97,7 @@ impl Difference {
     }
 }
 
-/// The first element that is not the same.
+/// The first element that differs.
 fn first_difference(left: &Value, right: &Value) -> Option<(usize, Value, Value)> {
     let pairs = left.elements().zip(right.elements()).enumerate();
     let mut different = pairs.filter(|(_, (left, right))| left != right);
@@ -113,7 +113,7 @@ fn described(cell: &Cell) -> String {
     }
 }
 
-/// A value such that different values look different: zeros have signs.
+/// A value in which different values look different: zeros have signs.
 fn exactly(value: &Value) -> String {
     match value {
         Value::Num(x) => format!("{x:?}"),

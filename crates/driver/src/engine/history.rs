@@ -1,8 +1,7 @@
-//! What compiled code remembered some cycles ago.
+//! The state of compiled code some cycles ago.
 //!
-//! Where something must be known about later cycles before a window can run, the loop that finds it out is
-//! ahead of the windows. Who takes over starts with a window, and wants to know what delays of that loop
-//! remembered there.
+//! Where a window needs information about later cycles, the loop that computes it is ahead of the windows. A
+//! takeover starts at the beginning of a window and needs the state of that loop's delays at that cycle.
 
 use std::collections::VecDeque;
 
@@ -13,10 +12,10 @@ use eddy_tensor::Value;
 
 /// The values of some delays, after each of the last iterations.
 pub struct History {
-    /// How much later windows run than they end.
+    /// By how many iterations windows run later than they end.
     lag: usize,
     delays: Vec<VarId>,
-    /// After so many iterations, the value of each delay.
+    /// After each of the last iterations, its number and the value of each delay.
     values: VecDeque<(usize, Vec<Option<Value>>)>,
 }
 
@@ -31,7 +30,7 @@ impl History {
         History { lag, delays: delays.map(|memory| memory.fby).collect(), values: VecDeque::new() }
     }
 
-    /// The program made a step.
+    /// Records the state after a step of the program.
     pub fn step(&mut self, machine: &Machine) {
         if self.delays.is_empty() || self.values.back().is_some_and(|(last, _)| *last == machine.iteration())
         {
@@ -44,13 +43,14 @@ impl History {
         }
     }
 
-    /// What a delay was to be at the first cycle whose outputs are not known: there the next window starts.
+    /// The value of a delay at the first cycle with unknown outputs, where the next window starts.
     pub fn value(&self, machine: &Machine, memory: &DelayState) -> Option<Value> {
         let (Some(lag), Some(delay)) = (memory.lag, self.delays.iter().position(|fby| *fby == memory.fby))
         else {
             return machine.delay_state(memory.fby);
         };
-        // After some iterations, a delay that is late is where windows are after more of them.
+        // For a delay with this lag, the loop was at the cycle of the windows `self.lag - lag` iterations
+        // ago.
         let asked = machine.iteration().checked_sub(self.lag - lag);
         let entry = asked.and_then(|asked| self.values.iter().find(|(iteration, _)| *iteration == asked));
         match entry {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use eddy_language::tree::Semantics;
 use eddy_syntax::suggest::{UnknownName, named};
 
-/// What runs a program.
+/// An engine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// Machine code.
@@ -20,11 +20,11 @@ pub enum EngineKind {
 }
 
 impl EngineKind {
-    /// All engines; the first is the usual one.
+    /// All engines; the first is the default.
     pub const ALL: [EngineKind; 4] =
         [EngineKind::Compiled, EngineKind::Simulate, EngineKind::Denote, EngineKind::Kahn];
 
-    /// As it is typed.
+    /// The name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             EngineKind::Compiled => "compiled",
@@ -43,7 +43,7 @@ impl EngineKind {
         }
     }
 
-    /// Whether it needs the whole trace before it says anything.
+    /// Whether it gives no output before the trace is complete.
     pub fn is_whole(self) -> bool {
         matches!(self, EngineKind::Denote | EngineKind::Kahn)
     }

@@ -1,15 +1,15 @@
 //! Runs a program on a stream: compiled if that is possible, and simulated otherwise. Both give the same
 //! cells.
 //!
-//! * [`kind`]: the engines by name. [`choose`]: which one runs, and what the user is told about it.
-//! * [`program`]: what is compiled, once.
-//! * [`compiled`]: machine code, cycle by cycle. It knows closed windows only; the rest it hands over:
+//! * [`kind`]: the engines by name. [`choose`]: which one runs, and what to report about it.
+//! * [`program`]: compiles a program once.
+//! * [`compiled`]: machine code, cycle by cycle. It runs closed windows only and hands over the rest:
 //! * [`parts`]: programs with several roots, one by one.
-//! * [`companions`]: truth values that say what is known at the end of a trace.
-//! * [`history`]: what it remembered some cycles ago, for that.
-//! * [`takeover`]: the simulator, which starts from what compiled code remembers, and hands it back.
-//! * [`simulated`]: the simulator, which runs all by itself.
-//! * [`shadow`]: the simulator beside compiled code, at the first cycles. [`difference`]: what it finds.
+//! * [`companions`]: booleans that say what is known at the end of a trace.
+//! * [`history`]: the state some cycles ago, for a takeover.
+//! * [`takeover`]: the simulator, which starts from the state of compiled code and hands it back.
+//! * [`simulated`]: the simulator alone.
+//! * [`shadow`]: the simulator beside compiled code, for the first cycles. [`difference`]: what differs.
 
 pub(crate) mod choose;
 mod companions;
@@ -41,33 +41,33 @@ pub use program::{Compilation, Native, NotCompiled, Printed, compile, print, pri
 use shadow::Shadow;
 use simulated::Simulated;
 
-/// What is run.
+/// The input of an engine.
 #[derive(Clone, Copy)]
 pub struct EngineInput<'a> {
     /// The equations.
     pub flow: &'a Flow,
-    /// When streams are there.
+    /// The clocks of its streams.
     pub clocks: &'a Clocks,
-    /// The streams whose cells are asked for.
+    /// The streams to show.
     pub shown: &'a [VarId],
-    /// How it would be simulated.
+    /// Options for simulating it.
     pub options: simulate::Options,
     /// Whether contradictions end the run.
     pub is_checked: bool,
-    /// Whether compiled loops run again rather than keep what they compute.
+    /// Whether compiled loops are computed again rather than kept.
     pub checkpoints: bool,
 }
 
-/// A program that is being run.
+/// A running program.
 pub struct Engine<'a> {
     run: Run<'a>,
-    /// The simulator beside compiled code, at the first cycles.
+    /// The simulator beside compiled code, for the first cycles.
     shadow: Option<Box<Shadow<'a>>>,
-    /// Rows that were compared.
+    /// Rows that both engines agreed on.
     confirmed: VecDeque<Vec<Cell>>,
     difference: Option<Box<Difference>>,
     is_not_compared: bool,
-    /// How many cycles were opened, and how many were taken.
+    /// The number of opened cycles, and of rows taken.
     n_cycles: u64,
     n_taken: u64,
     look_ahead: u64,
@@ -84,12 +84,12 @@ enum Run<'a> {
 pub enum EngineError {
     /// The program has no value there.
     Simulation(simulate::SimulationError),
-    /// The inputs contradict the clocks: the cycle, the equation, and how that came about.
+    /// The inputs contradict the clocks: the cycle, the equation, and the chain of reasons.
     Synchronisation(u64, usize, Option<Contradiction>),
 }
 
 impl EngineError {
-    /// The cycle that the run cannot go beyond.
+    /// The cycle at which the run stopped.
     pub fn cycle(&self) -> u64 {
         match self {
             EngineError::Simulation(
@@ -100,7 +100,7 @@ impl EngineError {
         }
     }
 
-    /// What the user is told.
+    /// The message for the user.
     pub fn diagnostic(&self, flow: &Flow) -> Diagnostic {
         match self {
             EngineError::Simulation(failure) => errors::simulation(flow, failure),
@@ -112,7 +112,7 @@ impl EngineError {
 }
 
 impl<'a> Engine<'a> {
-    /// A program before its first cycle: compiled, if that was done.
+    /// A program before its first cycle, on machine code if there is a compilation.
     pub fn new(source: EngineInput<'a>, compilation: Option<&'a Compilation>) -> Engine<'a> {
         Engine::of(match compilation {
             Some(compilation) => match &compilation.split {
@@ -123,7 +123,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// A program that is compiled as a whole.
+    /// A program compiled as a whole.
     fn compiled(source: EngineInput<'a>, compilation: &'a Compilation) -> Engine<'a> {
         Engine::of(Run::Compiled(Box::new(Compiled::new(source, compilation))))
     }
@@ -141,7 +141,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Before the first cycle: makes `fby`s remember something.
+    /// Before the first cycle: sets the state of `fby`s.
     pub fn restore(&mut self, values: Vec<(VarId, Value)>) {
         if let Some(shadow) = &mut self.shadow {
             shadow.restore(&values);
@@ -161,8 +161,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The trace will end after [`n_before_end`](Self::n_before_end) more cycles, or after fewer. Without
-    /// this call [`state`](Self::state) may know less than it could.
+    /// Announces that the trace ends after [`n_before_end`](Self::n_before_end) more cycles, or fewer.
+    /// Without this call, [`state`](Self::state) may know less.
     pub fn near_end(&mut self) -> Result<(), EngineError> {
         match &mut self.run {
             Run::Compiled(run) => run.near_end(),
@@ -170,8 +170,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Before the first cycle: gives a parameter that nothing learns its value. The equations of the source
-    /// have it already.
+    /// Before the first cycle: sets the value of a parameter that is not learnt. The equations of the source
+    /// contain that value already.
     pub fn give(&mut self, parameter: VarId, value: &Value) {
         if let Some(shadow) = &mut self.shadow {
             shadow.give(parameter, value);
@@ -192,7 +192,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// There are no more cycles.
+    /// Ends the trace.
     pub fn end(&mut self) -> Result<(), EngineError> {
         match self.shadow.take() {
             Some(shadow) => self.end_twice(shadow),
@@ -200,7 +200,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The cells of what is shown at the next cycle, if they are decided.
+    /// The cells of the shown streams at the next cycle, if they are decided.
     pub fn next_row(&mut self) -> Option<Vec<Cell>> {
         let row = match self.confirmed.pop_front() {
             None if self.shadow.is_none() => self.run.next_row(),
@@ -211,14 +211,14 @@ impl<'a> Engine<'a> {
         Some(row)
     }
 
-    /// At the end of the trace: what the `fby`s that outlive it (`Flow::persistent_state`) remember after the
-    /// last cycle at which all of them are known; one that was never active has no value. None if there is no
-    /// such cycle.
+    /// At the end of the trace: the values of the `fby`s that outlive it (`Flow::persistent_state`) after the
+    /// last cycle at which all of them are known; a `fby` that was never active has no value. `None` if there
+    /// is no such cycle.
     pub fn state(&self) -> Option<Vec<Option<Value>>> {
         self.run.state()
     }
 
-    /// Figures for `--stats`.
+    /// Counters for `--stats`.
     pub fn stats(&self) -> Vec<(&'static str, u64)> {
         match &self.run {
             Run::Simulated(run) => run.stats(),
@@ -264,7 +264,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the simulator runs the program now, all of it or what compiled code left to it.
+    /// Whether the simulator runs the program now, either all of it or after a takeover.
     fn is_simulated(&self) -> bool {
         match self {
             Run::Simulated(_) => true,

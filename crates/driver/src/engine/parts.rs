@@ -1,9 +1,8 @@
-//! Programs with several roots, some of whose streams wait for later cycles: each root is a program of its
-//! own.
+//! Programs with several roots, some of which look ahead: each root runs as a program of its own.
 //!
-//! Streams on different roots never meet, so that nothing is lost by running them apart: one part may be in
-//! the middle of a window, another one late, a third one simulated. A cycle is shown when all parts have
-//! found theirs.
+//! Streams on different roots never meet, so running them separately loses nothing: one part may be in the
+//! middle of a window, another one late, a third one simulated. A cycle is shown when all parts have computed
+//! theirs.
 
 use std::collections::VecDeque;
 
@@ -17,7 +16,7 @@ use super::{Engine, EngineError, EngineInput};
 
 /// The streams of one root.
 pub struct Part {
-    /// The equations, whose numbers in the program are `equations`.
+    /// The equations; their numbers in the program are in `equations`.
     flow: Flow,
     equations: Vec<usize>,
     /// The positions of its inputs and of its outputs in the program.
@@ -30,9 +29,9 @@ pub struct Part {
 
 /// The parts of a compiled program.
 pub struct Split {
-    /// The part whose code is with it.
+    /// The part to which the surrounding compilation belongs.
     pub first: Part,
-    /// The others; those without code are simulated.
+    /// The other parts; those without code are simulated.
     pub others: Vec<(Part, Option<Compilation>)>,
 }
 
@@ -44,8 +43,8 @@ fn root_of(clocks: &Clocks, var: VarId) -> ClockId {
     clock
 }
 
-/// The parts of a program, one for each root; none if they cannot be told apart, if something is learnt that
-/// outlives a run, or if something that may have no value belongs to none of them.
+/// The parts of a program, one for each root. `None` if the roots cannot be separated, if a parameter is
+/// learnt that outlives a run, or if an operation that may fail belongs to no root.
 pub fn split(source: &EngineInput<'_>) -> Option<Vec<Part>> {
     let EngineInput { flow, clocks, shown, .. } = source;
     if !flow.parameters.is_empty() || !flow.persistent_state.is_empty() {
@@ -89,7 +88,7 @@ impl Part {
         EngineInput { flow: &self.flow, shown: &self.shown, ..*whole }
     }
 
-    /// A failure of the part, as one of the program.
+    /// A failure of the part as a failure of the program.
     fn failure(&self, failure: EngineError) -> EngineError {
         match failure {
             EngineError::Simulation(simulate::SimulationError::Operation { equation, cycle, error }) => {
@@ -110,7 +109,7 @@ impl Part {
     }
 }
 
-/// When and where something failed: the earliest failure is told.
+/// The cycle and equation of a failure: the earliest failure is reported.
 fn place(failure: &EngineError) -> (u64, usize) {
     match failure {
         EngineError::Simulation(simulate::SimulationError::Operation { equation, cycle, .. }) => {
@@ -121,7 +120,7 @@ fn place(failure: &EngineError) -> (u64, usize) {
     }
 }
 
-/// Parts that are being run.
+/// The running parts.
 pub struct Parts<'a> {
     parts: Vec<(&'a Part, Engine<'a>, VecDeque<Vec<Cell>>)>,
     n_shown: usize,
@@ -149,7 +148,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Whether the simulator runs some part now.
+    /// Whether the simulator runs a part now.
     pub fn is_simulated(&self) -> bool {
         self.parts.iter().any(|(_, engine, _)| engine.run.is_simulated())
     }
@@ -165,7 +164,7 @@ impl<'a> Parts<'a> {
         self.each(|_, engine| engine.end())
     }
 
-    /// Has all parts do something.
+    /// Applies a function to all parts, and reports the earliest failure.
     fn each(
         &mut self,
         mut run: impl FnMut(&Part, &mut Engine<'a>) -> Result<(), EngineError>,

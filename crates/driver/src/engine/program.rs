@@ -1,4 +1,4 @@
-//! From a program to machine code.
+//! Compiles a program to machine code.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,10 +18,10 @@ use super::EngineInput;
 use super::companions::{WithCompanions, add_companions};
 use super::parts::{Part, Split, split};
 
-/// How machine code is made, and which threads run it.
+/// How machine code is made, and the threads that run it.
 #[derive(Clone, Debug)]
 pub struct Native {
-    /// The C compiler and its cache, or which setting makes no sense.
+    /// The C compiler and its cache, or the setting that is invalid.
     pub building: Result<BuildOptions, BadSetting>,
     /// The threads that compute large work.
     pub threads: Threads,
@@ -29,16 +29,16 @@ pub struct Native {
 
 /// A program as C text.
 pub struct Printed {
-    /// The equations, whose outputs are what is shown, then what inputs are sampled by, then what may have no
-    /// value.
+    /// The equations. Their outputs are the shown streams, then the conditions of sampled inputs, then the
+    /// streams whose computation may fail.
     flow: Flow,
     plan: Plan,
-    /// The text, and what is known of it.
+    /// The text, and facts about it.
     pub emitted: Emitted,
-    /// Inputs on sampled clocks, with the conditions of their clocks: positions among the outputs, and their
-    /// values.
+    /// Inputs on sampled clocks, with the conditions of their clocks: positions among the outputs, and the
+    /// values that they must have.
     sampled: Vec<(usize, Vec<(usize, bool)>)>,
-    /// For each output the position of the one that says whether it is known; nothing if it always is.
+    /// For each output, the position of the output that says whether it is known; `None` if it always is.
     companions: Vec<Option<usize>>,
     /// Whether all delays that outlive a trace are known at its end.
     is_state_known: bool,
@@ -53,34 +53,34 @@ pub struct Compilation {
     pub(super) companions: Vec<Option<usize>>,
     pub(super) is_state_known: bool,
     pub(super) library: Library,
-    /// How long building took, if it was not done before.
+    /// The seconds that building took; `None` if the code was in the cache.
     pub built_in: Option<f64>,
-    /// What the user should know about the compiler and its cache.
+    /// Remarks about the compiler and its cache.
     pub notes: Vec<String>,
-    /// If roots are compiled one by one: the part that this is the code of, and the others.
+    /// If roots are compiled one by one: the part that has this code, and the others.
     pub(super) split: Option<Box<Split>>,
-    // Where the code is, as long as it runs.
+    // Keeps the code loaded while it runs.
     built: Option<Built>,
 }
 
 /// Why a program is not compiled.
 #[derive(Debug)]
 pub enum NotCompiled {
-    /// It cannot be: a limit of compilation, not of this machine.
+    /// Compilation does not support it, on any machine.
     Program(emit::NotCompiled),
-    /// The environment says something strange.
+    /// A setting in the environment is invalid.
     Setting(BadSetting),
-    /// There is no compiler, it failed, or it is wrong.
+    /// The compiler is missing, it failed, or it produces wrong code.
     Build(BuildError),
 }
 
 impl NotCompiled {
-    /// Whether the user should be told: something is wrong with this machine, or with Eddy.
+    /// Whether to tell the user: the cause is an error of this machine, or of Eddy.
     pub fn is_unexpected(&self) -> bool {
         !matches!(self, NotCompiled::Program(why) if !matches!(why, emit::NotCompiled::InternalError(_)))
     }
 
-    /// What can be done about it.
+    /// A remedy.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             NotCompiled::Build(BuildError::NoCompiler { .. }) => Some(
@@ -107,8 +107,7 @@ impl fmt::Display for NotCompiled {
     }
 }
 
-/// Compiles a program; `tell` gets to know how many lines of C there are when the C compiler is about to be
-/// called.
+/// Compiles a program. Before the C compiler is called, `tell` gets the number of lines of C.
 pub fn compile(
     source: &EngineInput<'_>,
     name: &str,
@@ -136,8 +135,8 @@ pub fn compile(
     })
 }
 
-/// Compiles the roots of a program one by one; those for which that cannot be done are simulated, if others
-/// are compiled. If none is, it is said of the first one why.
+/// Compiles the roots of a program one by one; roots that cannot be compiled are simulated, if others
+/// compile. If none compiles, returns the first root's reason.
 fn compile_parts(
     source: &EngineInput<'_>,
     name: &str,
@@ -150,7 +149,7 @@ fn compile_parts(
         let compilation = match compile(&part.source(source), name, native, tell) {
             Ok(compilation) => Some(compilation),
             Err(NotCompiled::Program(why)) => {
-                // A root without outputs has nothing to compile, which is no reason for the others.
+                // A root without outputs has nothing to compile, which says nothing about the others.
                 if reason == emit::NotCompiled::Nothing {
                     reason = why;
                 }
@@ -163,12 +162,12 @@ fn compile_parts(
     Compilation::joined(compiled).ok_or(NotCompiled::Program(reason))
 }
 
-/// Writes a program in C; `opens` says whether the window that is open at the end is compiled too.
+/// Prints a program as C; `opens` says whether the window that is open at the end is compiled too.
 pub fn print(source: &EngineInput<'_>, name: &str, opens: bool) -> Result<Printed, emit::NotCompiled> {
     print_in_pieces(source, name, opens, emit::Pieces::USUAL)
 }
 
-/// Writes a program in C whose long functions are cut in this way.
+/// Prints a program as C whose long functions are cut in this way.
 pub fn print_in_pieces(
     source: &EngineInput<'_>,
     name: &str,
@@ -206,8 +205,8 @@ pub fn print_in_pieces(
     Ok(Printed { flow, plan, emitted, sampled, companions, is_state_known })
 }
 
-/// Plans what is shown, and what nobody reads but may have no value: a simulation stops there, so compiled
-/// code has to. What waits for later cycles is left alone by both.
+/// Plans the shown streams, and unread operations that may fail: a simulation stops there, so compiled code
+/// must stop as well. Both ignore unread operations that look ahead.
 fn with_failures(flow: &mut Flow, clocks: &Clocks, options: &eddy_plan::Options) -> Plan {
     let planned = plan(flow, clocks, options);
     if planned.unread.is_empty() {
@@ -218,7 +217,7 @@ fn with_failures(flow: &mut Flow, clocks: &Clocks, options: &eddy_plan::Options)
     plan(flow, clocks, options)
 }
 
-/// Equations and how they run.
+/// Equations and their plan.
 struct Planned<'a> {
     flow: Flow,
     clocks: Cow<'a, Clocks>,
@@ -227,8 +226,8 @@ struct Planned<'a> {
     is_state_known: bool,
 }
 
-/// If a program is one window, at the end of which something is unknown: the same program with truth values
-/// that say what is.
+/// If the whole program is one window and streams are unknown at its end: the same program with booleans that
+/// say which are.
 fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan::Options) -> Planned<'a> {
     let is_trace = |plan: &Plan| match plan.roots.as_slice() {
         [root] => matches!(&root.schedule, Schedule::Windows(windows) if matches!(windows.cut, Cut::Trace)),
@@ -250,7 +249,7 @@ fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan
 }
 
 impl Printed {
-    /// With the machine code that was made of the text.
+    /// Adds the machine code made from the text.
     pub fn opened(self, library: Library) -> Compilation {
         let Printed { flow, plan, emitted, sampled, companions, is_state_known } = self;
         Compilation {
@@ -280,8 +279,8 @@ impl Compilation {
         self.built.as_ref().map(|built| &built.compiler)
     }
 
-    /// The C text of all parts: names of files and their contents. Parts after the first are in folders of
-    /// their own.
+    /// The C text of all parts: names of files and their contents. Each part after the first has a folder of
+    /// its own.
     pub fn c_files(&self) -> Vec<(String, &str)> {
         let others = self.split.iter().flat_map(|split| &split.others);
         let parts = std::iter::once(self).chain(others.filter_map(|(_, part)| part.as_ref()));
@@ -297,7 +296,7 @@ impl Compilation {
         files.collect()
     }
 
-    /// Parts together; none if none of them is compiled.
+    /// Joins parts; `None` if no part is compiled.
     pub fn joined(mut parts: Vec<(Part, Option<Compilation>)>) -> Option<Compilation> {
         let position = parts.iter().position(|(_, compilation)| compilation.is_some())?;
         let (first, compilation) = parts.remove(position);
@@ -306,8 +305,8 @@ impl Compilation {
     }
 }
 
-/// How many cycles a window may have: as many as fit into memory that is only taken when they come. Much of a
-/// row of outputs is never touched, if something large is there at one cycle only.
+/// The largest number of cycles of a window: as many as fit into lazily mapped memory. Much of a row of
+/// outputs is never touched, if large outputs are present at one cycle only.
 fn room(bytes_per_cycle: u64, bytes_per_row: u64, precision: Precision) -> usize {
     const ROOM: u64 = 1 << 29;
     const ROOM_OF_ROWS: u64 = 1 << 31;
@@ -323,8 +322,8 @@ fn row_bytes(flow: &Flow) -> u64 {
     sizes.map(|shape| 8 * shape.iter().map(|size| *size as u64).product::<u64>() + 1).sum()
 }
 
-/// Asks for the conditions that inputs are sampled by, so that it is found out if an input is there where it
-/// should not be.
+/// Adds the conditions of sampled inputs to the outputs, in order to detect an input that is present where it
+/// must not be.
 fn sampled(source: &EngineInput<'_>, flow: &mut Flow) -> Vec<(usize, Vec<(usize, bool)>)> {
     let mut found = Vec::new();
     for (position, input) in source.flow.inputs.iter().enumerate() {
@@ -342,7 +341,7 @@ fn sampled(source: &EngineInput<'_>, flow: &mut Flow) -> Vec<(usize, Vec<(usize,
     found
 }
 
-/// The position of a stream among the outputs, where it is put if it is none.
+/// The position of a stream among the outputs; adds it to them if needed.
 fn output(flow: &mut Flow, var: VarId) -> usize {
     flow.outputs.iter().position(|output| *output == var).unwrap_or_else(|| {
         flow.outputs.push(var);

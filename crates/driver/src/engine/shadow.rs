@@ -1,20 +1,21 @@
 //! The shadow check: the first cycles of compiled code are also simulated, and compared bit for bit.
 //!
-//! C compilers have errors, and so may the code that Eddy prints. At the beginning of a run both engines get
-//! each row, in lock step. A row is passed on when both have found it and it is the same; so an interactive
-//! stream is still answered row by row. When the two differ, the simulator, which has run since the first
-//! row, is what goes on: no wrong row was passed on, and none is passed on twice.
+//! C compilers have errors, and the C text that Eddy prints may have errors as well. At the beginning of a
+//! run both engines get each row, in lock step. A row is passed on when both engines have computed it with
+//! equal results; so an interactive stream is still answered row by row. When the two differ, the run
+//! continues on the simulator, which has run since the first row: no wrong row was passed on, and no row is
+//! passed on twice.
 //!
 //! The check ends after [`MAX_CYCLES`] cycles, or when the simulator has used up its [`Budget`]. If no row
-//! was compared by then, because a window or the whole trace is longer than that, both engines also run the
-//! rows so far as if the data ended there ([`Shadow::trial`]).
+//! was compared by then, because a window or the whole trace is longer, both engines also run the rows so far
+//! as if the data ended there ([`Shadow::trial`]).
 //!
 //! Decision: two NaNs are equal, whatever their signs and payloads: IEEE 754 leaves these open, no operation
-//! of Eddy can tell them apart, and all print as `nan`. Zeros with different signs differ.
+//! of Eddy distinguishes them, and all print as `nan`. Zeros with different signs differ.
 //!
-//! Decision: a failure is compared too. Compiled code that runs in windows notices an operation without a
-//! value when its window ends, later than the simulator; so it may go on until it has found the rows before
-//! that cycle. Failures of `--max-window` are not compared: the engines count open cycles differently.
+//! Decision: failures are compared too. Compiled code that runs in windows detects an operation without a
+//! value when its window ends, later than the simulator; so it may continue until it has computed the rows
+//! before that cycle. Failures of `--max-window` are not compared: the engines count open cycles differently.
 
 #![expect(clippy::disallowed_methods, reason = "the check has a budget of time, which changes no result")]
 
@@ -31,15 +32,15 @@ use super::program::Compilation;
 use super::simulated::Simulated;
 use super::{Engine, EngineError, EngineInput, Run};
 
-/// So many cycles are compared, if the simulator is fast enough. Compiled code of a program without windows
-/// runs the same instructions at each cycle, so that more cycles would mostly repeat what was compared.
+/// The number of cycles to compare, if the simulator is fast enough. Compiled code of a program without
+/// windows runs the same instructions at each cycle, so more cycles would mostly repeat the comparison.
 const MAX_CYCLES: usize = 1000;
 
-/// So much time may be used in a run of any length.
-const LEAST_BUDGET: Duration = Duration::from_millis(50);
+/// The budget for a run of any length.
+const MIN_BUDGET: Duration = Duration::from_millis(50);
 
-/// The part of a run of known length that may be used.
-const PART_OF_RUN: u32 = 100;
+/// The budget is also this fraction of a run of known length.
+const BUDGET_FRACTION: u32 = 100;
 
 /// The simulator beside compiled code.
 pub(super) struct Shadow<'a> {
@@ -47,26 +48,26 @@ pub(super) struct Shadow<'a> {
     compilation: &'a Compilation,
     reference: Box<Simulated<'a>>,
     reference_failure: Option<EngineError>,
-    /// What the run started with.
+    /// The state at the start of the run.
     restored: Vec<(VarId, Value)>,
     given: Vec<(VarId, Value)>,
     /// The inputs so far.
     inputs: Vec<Vec<Cell>>,
     compiled_rows: VecDeque<Vec<Cell>>,
     reference_rows: VecDeque<Vec<Cell>>,
-    /// Rows that are the same in both.
+    /// Rows that are equal in both engines.
     confirmed: VecDeque<Vec<Cell>>,
     n_compared: usize,
     budget: Budget,
 }
 
-/// What was found out about compiled code so far.
+/// The result of the comparison so far.
 enum Verdict {
     Undecided,
     Agreed,
     /// The simulator was too slow for a single comparison.
     NotCompared,
-    /// The engines differ; the simulator can go on if it was not told that the data end.
+    /// The engines differ; the simulator can continue unless it was told that the data end.
     Differ(Difference, CanGoOn),
 }
 
@@ -76,25 +77,25 @@ enum CanGoOn {
     No,
 }
 
-/// How much time the simulator may use, and has used.
+/// The time that the simulator may use, and has used.
 struct Budget {
     spent: Duration,
     compiled: Duration,
     n_cycles: u32,
-    /// How many cycles the run has, if that is known.
+    /// The number of cycles of the run, if it is known.
     expected_cycles: Option<u64>,
 }
 
 impl Budget {
-    /// 50 ms, or 1 % of what compiled code is expected to take.
+    /// 50 ms, or 1 % of the expected time of compiled code.
     fn limit(&self) -> Duration {
         let per_cycle = self.compiled.checked_div(self.n_cycles).unwrap_or_default();
         let cycles = u32::try_from(self.expected_cycles.unwrap_or(0)).unwrap_or(u32::MAX);
         let whole = per_cycle.checked_mul(cycles).unwrap_or(Duration::MAX);
-        (whole / PART_OF_RUN).max(LEAST_BUDGET)
+        (whole / BUDGET_FRACTION).max(MIN_BUDGET)
     }
 
-    /// Half of the budget is for comparing cycles as they come, the rest for what has to be finished then.
+    /// Half of the budget is for comparing cycles as they arrive, the rest for completing the comparison.
     fn is_half_spent(&self) -> bool {
         self.spent >= self.limit() / 2
     }
@@ -110,7 +111,7 @@ impl Budget {
 
 impl<'a> Engine<'a> {
     /// A compiled program before its first cycle, whose first cycles are also simulated. `expected_cycles` is
-    /// the length of the run, if that is known: it says how much time may be spent on it.
+    /// the length of the run, if it is known; it determines the budget.
     pub fn shadowed(
         source: EngineInput<'a>,
         compilation: &'a Compilation,
@@ -137,12 +138,12 @@ impl<'a> Engine<'a> {
         Engine { shadow: Some(Box::new(shadow)), ..Engine::new(source, Some(compilation)) }
     }
 
-    /// Whether the first cycles are still being compared.
+    /// Whether the comparison is still going on.
     pub fn is_shadowed(&self) -> bool {
         self.shadow.is_some()
     }
 
-    /// Where compiled code was found to be wrong; the run is simulated since. Returned once.
+    /// The difference, if compiled code was wrong; the run is simulated since. Returned once.
     pub fn take_difference(&mut self) -> Option<Box<Difference>> {
         self.difference.take()
     }
@@ -174,7 +175,7 @@ impl<'a> Engine<'a> {
         self.settle(shadow, ended, verdict)
     }
 
-    /// Passes rows on, and chooses the engine that goes on.
+    /// Passes rows on, and chooses the engine that continues.
     fn settle(
         &mut self,
         mut shadow: Box<Shadow<'a>>,
@@ -250,7 +251,7 @@ impl<'a> Shadow<'a> {
         } else if is_caught_up {
             Verdict::Agreed
         } else {
-            // A window is open, and others were compared: its rows are waited for as long as there is time.
+            // A window is open and others were compared: wait for its rows while time remains.
             Verdict::Undecided
         }
     }
@@ -278,8 +279,8 @@ impl<'a> Shadow<'a> {
         if self.n_compared > 0 { Verdict::Agreed } else { Verdict::NotCompared }
     }
 
-    /// Runs the inputs so far on both engines as if the data ended there. If a window is open that an input
-    /// can close, one more row closes it.
+    /// Runs the inputs so far on both engines as if the data ended there. If an input can close the open
+    /// window, one more row closes it.
     fn trial(&mut self) -> Verdict {
         let mut engine = Engine::new(self.source, Some(self.compilation));
         if !self.restored.is_empty() {
@@ -305,7 +306,7 @@ impl<'a> Shadow<'a> {
         let n_inputs = self.inputs.len();
         self.inputs.extend(closing);
         let verdict = self.judge_trial(&engine, compiled, ended);
-        // The rows of the trial are not those of the run, in which more data follow.
+        // The rows of the trial are not rows of the run, which has more data.
         self.compiled_rows = rows_of_run;
         self.reference_rows.clear();
         self.confirmed.clear();
@@ -336,7 +337,8 @@ impl<'a> Shadow<'a> {
         }
     }
 
-    /// The last row again, such that the open window ends there; none if that depends on more than an input.
+    /// The last row with the change that ends the open window; `None` if its end depends on more than an
+    /// input.
     fn closing_row(&self) -> Option<Vec<Cell>> {
         let Shape::Windows { end: Some((guard, truth)), .. } = self.compilation.emitted.shape else {
             return None;
@@ -357,7 +359,7 @@ impl<'a> Shadow<'a> {
         failed
     }
 
-    /// Compares the rows that both engines have found.
+    /// Compares the rows that both engines have computed.
     fn different_row(&mut self) -> Option<Difference> {
         while !self.compiled_rows.is_empty()
             && let Some(simulated) = self.reference_rows.pop_front()
@@ -375,9 +377,9 @@ impl<'a> Shadow<'a> {
         None
     }
 
-    /// Compares what optimisers remember, as far as both engines know it. Compiled code does not compute what
-    /// no shown stream needs, and late loops know less than the simulator before the last cycles have come
-    /// through them.
+    /// Compares the state of optimisers, as far as both engines know it. Compiled code does not compute state
+    /// that no shown stream needs, and late loops know less than the simulator until the last cycles have
+    /// passed through them.
     fn different_memory(&self, run: &Run<'a>) -> Option<Difference> {
         let memory = &self.source.flow.persistent_state;
         if memory.is_empty() || matches!(self.compilation.emitted.shape, Shape::Late(_)) {

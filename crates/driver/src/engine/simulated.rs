@@ -9,7 +9,7 @@ use eddy_tensor::Value;
 
 use super::{EngineError, EngineInput};
 
-/// A program that is simulated.
+/// A simulated program.
 pub struct Simulated<'a> {
     simulation: Simulation<'a>,
     shown: &'a [VarId],
@@ -18,7 +18,7 @@ pub struct Simulated<'a> {
     is_checked: bool,
     /// The number of the first cycle.
     start: u64,
-    /// A condition, and its value at the last cycle.
+    /// A condition whose value at the last cycle is recorded.
     watched: Option<VarId>,
     last_truth: Option<bool>,
     n_found: u64,
@@ -29,7 +29,7 @@ impl<'a> Simulated<'a> {
     /// A program before a cycle.
     pub fn new(source: EngineInput<'a>, start: u64) -> Simulated<'a> {
         let EngineInput { flow, clocks, shown, options, is_checked, .. } = source;
-        // Other streams are computed while their cycle is open, and keep none open.
+        // Other streams are computed while their cycle is open, but do not keep it open.
         let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().chain(learnt(flow)).collect();
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);
         Simulated {
@@ -45,12 +45,12 @@ impl<'a> Simulated<'a> {
         }
     }
 
-    /// Watches a condition.
+    /// Records the values of a condition.
     pub fn watching(self, watched: Option<VarId>) -> Simulated<'a> {
         Simulated { watched, ..self }
     }
 
-    /// The value of the condition that is watched at the last cycle, if it is known.
+    /// The value of the recorded condition at the last cycle, if it is known.
     pub fn last_truth(&self) -> Option<bool> {
         self.last_truth
     }
@@ -63,7 +63,7 @@ impl<'a> Simulated<'a> {
         self.simulation.delay_state(fby).cloned()
     }
 
-    /// What the delays that outlive the trace remember; see [`Simulation::state`].
+    /// The state of the delays that outlive the trace; see [`Simulation::state`].
     pub fn state(&self) -> Option<Vec<Option<Value>>> {
         let (n_cycles, values) = self.simulation.state(&self.outliving)?;
         (self.start + n_cycles > 0).then_some(values)
@@ -74,8 +74,7 @@ impl<'a> Simulated<'a> {
         self.opened(opened)
     }
 
-    /// As [`open`](Self::open), as long as there is time; returns `None` if the time was too short. The
-    /// simulation is then of no further use.
+    /// As [`open`](Self::open), but returns `None` if the time runs out. The simulation is then unusable.
     pub fn open_in_time(
         &mut self,
         cells: &[Cell],
@@ -92,13 +91,13 @@ impl<'a> Simulated<'a> {
         self.concluded(opened)
     }
 
-    /// There are no more cycles: all cells are as they are now.
+    /// Ends the trace: all cells keep their present values.
     pub fn end(&mut self) -> Result<(), EngineError> {
         let ended = self.simulation.end();
         self.ended(ended)
     }
 
-    /// As [`end`](Self::end), as long as there is time.
+    /// As [`end`](Self::end), with limited time.
     pub fn end_in_time(&mut self, has_time: &mut dyn FnMut() -> bool) -> Option<Result<(), EngineError>> {
         let ended = self.simulation.end_in_time(has_time)?;
         Some(self.ended(ended))
@@ -121,9 +120,9 @@ impl<'a> Simulated<'a> {
         self.simulation.n_open() == 0
     }
 
-    /// Looks at the cycles that are decided, and forgets those in which everything is known.
+    /// Processes the decided cycles, and drops those in which everything is known.
     fn concluded(&mut self, outcome: Result<(), simulate::SimulationError>) -> Result<(), EngineError> {
-        // Nothing is shown of the cycle that stopped the program.
+        // The cycle that stopped the program shows nothing.
         let n_good = match &outcome {
             Err(simulate::SimulationError::Operation { cycle, .. }) => *cycle,
             _ => self.simulation.n_cycles(),
@@ -154,7 +153,7 @@ impl<'a> Simulated<'a> {
         self.n_found += 1;
     }
 
-    /// Whether all that is shown of a cycle is decided, and may be shown.
+    /// Whether all shown cells of a cycle are decided and may be shown.
     fn is_decided(&self, cycle: u64) -> bool {
         let is_decided = |cell: &Cell| cell.is_final() && !(self.is_checked && *cell == Cell::Error);
         self.shown.iter().all(|var| is_decided(self.simulation.cell(cycle, *var)))

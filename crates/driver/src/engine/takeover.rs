@@ -1,8 +1,9 @@
-//! Who runs what compiled code does not: the simulator, or the executor of plans where streams are late.
+//! The engine that takes over from compiled code: the simulator, or the executor of plans where streams are
+//! late.
 //!
-//! Compiled code that is between two windows remembers the values of delays, and nothing else, so that a
-//! simulation can start from there. Where streams are late there is no such place: some delays are further
-//! than others. There the plan itself is executed, from the rings that compiled code keeps.
+//! Between two windows, the state of compiled code consists of the values of delays, so a simulation can
+//! start from there. Where streams are late there is no such place: delays have advanced to different cycles.
+//! There the plan itself is executed, from the ring buffers of compiled code.
 
 use eddy_compile::emit::Shape;
 use eddy_flow::VarId;
@@ -15,25 +16,25 @@ use super::program::Compilation;
 use super::simulated::{Simulated, learnt};
 use super::{EngineError, EngineInput};
 
-/// What compiled code remembers.
+/// The state of compiled code.
 #[derive(Default)]
 pub struct Start {
-    /// For each delay its value; none if it had no activation yet.
+    /// For each delay its value; `None` if it has had no activation yet.
     pub delay_states: Vec<(VarId, Option<Value>)>,
-    /// If streams are late: rings and registers.
+    /// If streams are late: ring buffers and registers.
     pub late: Option<LateState>,
 }
 
-/// Someone else who runs a program from some cycle on.
+/// An engine that runs a program from some cycle on.
 pub struct Takeover<'a> {
     source: EngineInput<'a>,
     run: Run<'a>,
-    /// The delays that compiled code knows of.
+    /// The delays in the state of compiled code.
     fbys: Vec<VarId>,
-    /// What ends windows.
+    /// The condition that ends windows.
     guard: Option<bool>,
-    /// Whether it goes on to the end: compiled code can start only where windows do, and not from what is
-    /// unknown.
+    /// Whether it runs to the end: compiled code can start only at the beginning of a window, and only with
+    /// known values.
     is_forever: bool,
 }
 
@@ -42,12 +43,12 @@ enum Run<'a> {
     Executed(Box<Executed<'a>>),
 }
 
-/// A plan that is executed.
+/// An executing plan.
 struct Executed<'a> {
     execution: Execution<'a>,
     n_shown: usize,
     n_cycles: u64,
-    /// Whether something went wrong: then only what is decided is shown.
+    /// Whether an operation failed: then only decided cells are shown.
     has_failed: bool,
 }
 
@@ -89,14 +90,14 @@ impl<'a> Takeover<'a> {
         let (guard, is_forever) = match compilation.emitted.shape {
             Shape::Windows { end: Some((_, truth)), lag: 0 } => (Some(truth), false),
             Shape::Forward | Shape::Late(_) => (None, false),
-            // A trace has one beginning; and more is known of windows that end later than what delays
-            // remember.
+            // A trace begins only once; and for windows that run later than they end, more is known than the
+            // state of delays.
             Shape::Windows { .. } | Shape::Trace => (None, true),
         };
         Takeover { source, run, fbys, guard, is_forever }
     }
 
-    /// What the delays that outlive the trace remember; see [`super::Engine::state`].
+    /// The state of the delays that outlive the trace; see [`super::Engine::state`].
     pub fn state(&self) -> Option<Vec<Option<Value>>> {
         match &self.run {
             Run::Simulated(run) => run.state(),
@@ -140,7 +141,8 @@ impl<'a> Takeover<'a> {
         }
     }
 
-    /// What compiled code has to remember to go on; nothing if it cannot: it starts where windows start.
+    /// The state with which compiled code continues; `None` if it cannot, because it can start only where
+    /// windows start.
     pub fn hand_back(&self) -> Option<Vec<(VarId, Value)>> {
         match &self.run {
             Run::Simulated(run) if run.is_idle() && !self.is_forever && run.last_truth() == self.guard => {
@@ -152,7 +154,7 @@ impl<'a> Takeover<'a> {
 }
 
 impl Executed<'_> {
-    /// Why the plan stopped, as the simulator says it.
+    /// Why the plan stopped, in the form of the simulator's failures.
     fn failure(&self, source: EngineInput<'_>, stop: ExecutionError) -> EngineError {
         let definition = |var: VarId| source.flow.equations.iter().position(|equation| equation.out == var);
         let now = self.n_cycles.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! A function as C for others.
+//! A function as C files for other programs.
 
 use eddy_body::Type;
 use eddy_compile::functions::package::{Form, Interface, package};
@@ -41,7 +41,7 @@ impl FunctionModel {
     }
 }
 
-/// How an argument or a result is made of tensors.
+/// The tensors of an argument or a result.
 fn form(expected: &Expected) -> Form {
     match expected {
         Expected::Tensor(elem, rank) => Form::Tensor(Type { elem: *elem, rank: *rank }),

@@ -9,13 +9,13 @@ use eddy_language::codes;
 use eddy_language::functions::entry::{CallError, Outcome};
 use eddy_syntax::Diagnostic;
 
-use super::{Datum, FunctionModel, NoResult, told};
+use super::{Datum, FunctionModel, NoResult, unfit_argument};
 use crate::data::{Content, Data, Format};
 use crate::refusal::Refusal;
 use crate::stream::Stopped;
 
-/// Calls of a function with the lines of data files, one after the other. It ends with the data, or with the
-/// first call that has no result.
+/// Calls a function with each line of data files. Ends with the data, or with the first call that has no
+/// result.
 pub struct DataCalls {
     model: FunctionModel,
     files: VecDeque<(String, Calls<Box<dyn Read + Send>>)>,
@@ -80,7 +80,7 @@ impl DataCalls {
         &mut self.model
     }
 
-    /// Whether the next call may be long in coming.
+    /// Whether the next call may be a long time away.
     pub fn is_waiting(&self) -> bool {
         self.files.front().is_some_and(|(_, calls)| calls.is_waiting())
     }
@@ -123,7 +123,7 @@ impl DataCalls {
             CallError::Argument(mismatch) => {
                 let parameter = mismatch.place.split(['.', '[']).next().unwrap_or_default().to_string();
                 let help = mismatch.help.clone();
-                let title = told(mismatch, self.model.span()).title;
+                let title = unfit_argument(mismatch, self.model.span()).title;
                 NoResult::Refused(self.bad(file, call.bad(&parameter, title), help))
             }
             CallError::Refused(found) => {
@@ -137,7 +137,7 @@ impl DataCalls {
 }
 
 impl DataCalls {
-    /// Why calls were interpreted although machine code was wanted, if that happened.
+    /// Why calls were interpreted although machine code was requested, if that happened.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         self.model.warnings()
     }
@@ -176,7 +176,7 @@ fn arguments(call: &Call) -> Result<Vec<(String, Datum)>, BadData> {
     call.arguments.iter().map(argument).collect()
 }
 
-/// A value as it is written; none if it contains null. JSON is nested as deep as its reader allows.
+/// A value of the data; `None` if it contains null. The JSON reader limits the depth.
 fn datum(tree: &Tree) -> Option<Datum> {
     Some(match tree {
         Tree::Null => return None,

@@ -1,9 +1,9 @@
 //! Derivatives of a function against finite differences.
 //!
-//! The nums of the result are weighted and summed to one number. The reverse mode gives the change of that
-//! number with each entry of each num of the arguments in one run, the forward mode one entry in each run; so
-//! do two runs in which the entry is a little larger and a little smaller. Entries of parameters without num
-//! are never varied.
+//! The nums of the result are weighted and summed to one number. The reverse mode computes the derivative of
+//! that number with respect to each entry of each num of the arguments in one run, the forward mode one entry
+//! per run; a finite difference takes two runs, with the entry slightly larger and slightly smaller.
+//! Parameters without num are not varied.
 
 use std::fmt;
 
@@ -22,21 +22,21 @@ use crate::inputs::read_shapes;
 use crate::program::Answer;
 use crate::refusal::Refusal;
 
-/// So many arguments are made up before it is given up: sizes and indices may not fit.
+/// The number of attempts to generate arguments: sizes and indices may not fit.
 const MAX_ATTEMPTS: u64 = 20;
 
-/// So many entries are shown.
+/// The number of entries in the table.
 const SHOWN: usize = 10;
 
 /// How derivatives of a function are checked.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionGradcheck {
-    /// The seed of what is made up.
+    /// The seed of random arguments.
     pub seed: u64,
-    /// How far a derivative may be from finite differences; none is 1e-5.
+    /// The tolerated difference from finite differences; `None` means 1e-5.
     pub tolerance: Option<f64>,
-    /// The shapes of made up arguments without a written type, which are scalars otherwise: `("x", "[2,
-    /// 3]")`.
+    /// The shapes of generated arguments without a written type, which are scalars otherwise:
+    /// `("x", "[2, 3]")`.
     pub shapes: Vec<(String, String)>,
 }
 
@@ -45,15 +45,15 @@ pub struct FunctionGradcheck {
 pub struct FunctionEntry {
     /// The place, such as `b.at[1]`.
     pub place: String,
-    /// Which call, from 1.
+    /// The number of the call, from 1.
     pub call: usize,
-    /// What `adj_f` says.
+    /// The derivative by `adj_f`.
     pub reverse: f64,
-    /// What `tan_f` says.
+    /// The derivative by `tan_f`.
     pub forward: f64,
-    /// What finite differences say.
+    /// The finite difference.
     pub difference: f64,
-    /// Whether the slopes to both sides differ here, and both modes are between them.
+    /// Whether the slopes on both sides differ here and both modes lie between them.
     pub is_kink: bool,
 }
 
@@ -62,34 +62,34 @@ pub struct FunctionEntry {
 pub struct FunctionGradients {
     /// The function.
     pub function: String,
-    /// How far they may be apart.
+    /// The tolerated difference.
     pub tolerance: f64,
     /// The entries that were compared, the worst first.
     pub compared: Vec<FunctionEntry>,
-    /// Entries at a kink, with derivatives between the slopes to both sides.
+    /// Entries at a kink, with derivatives between the slopes on both sides.
     pub kinks: Vec<FunctionEntry>,
-    /// How many entries there are in all; many are sampled.
+    /// The number of all entries; if there are many, a sample is compared.
     pub n_entries: usize,
-    /// How many calls were made.
+    /// The number of calls.
     pub n_calls: usize,
 }
 
 impl FunctionEntry {
-    /// How far the worse mode is from finite differences, relative to the larger one and to 1.
+    /// The difference of the worse mode from finite differences, relative to the larger one and to 1.
     pub fn error(&self) -> f64 {
         let error = |mode: f64| {
             let size = mode.abs().max(self.difference.abs()).max(1.0);
             (mode - self.difference).abs() / size
         };
         let (reverse, forward) = (error(self.reverse), error(self.forward));
-        // NaN is the worst error of all.
+        // NaN counts as the largest error.
         if reverse.is_nan() || reverse > forward { reverse } else { forward }
     }
 }
 
 impl FunctionModel {
-    /// Compares both modes with finite differences, at the arguments of each line of the data, or at some
-    /// that are made up. Derivatives that differ are a refusal.
+    /// Compares both modes with finite differences, at the arguments of each line of the data, or at random
+    /// ones. Derivatives that differ are a refusal.
     pub fn gradcheck(
         self,
         request: &FunctionGradcheck,
@@ -120,8 +120,7 @@ impl FunctionModel {
         }
     }
 
-    /// Measures at arguments that are made up. If some are outside of what the function takes, others are
-    /// tried.
+    /// Measures at random arguments. If some are outside of the function's domain, others are tried.
     fn at_made_up(&mut self, seed: u64, shapes: &[(String, Shape)]) -> Result<Measured, NoResult> {
         let mut last = None;
         if !self.entry.modes().is_empty() {
@@ -150,7 +149,7 @@ impl FunctionModel {
                     return Err(NoResult::Refused(self.program.refusal(vec![wrong])));
                 }
                 Err(CallError::Argument(mismatch)) => {
-                    let wrong = super::told(mismatch, self.span());
+                    let wrong = super::unfit_argument(mismatch, self.span());
                     return Err(NoResult::Refused(self.program.refusal(vec![wrong])));
                 }
                 Err(CallError::Failed(failure)) => last = Some(*failure),
@@ -171,7 +170,7 @@ impl FunctionModel {
     }
 }
 
-/// What was measured at some calls.
+/// The measurements at some calls.
 #[derive(Default)]
 struct Measured {
     entries: Vec<FunctionEntry>,

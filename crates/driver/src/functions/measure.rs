@@ -13,13 +13,13 @@ use super::gradcheck::FunctionEntry;
 use crate::gradcheck::{STEP, is_kink, numbers, place_in};
 use crate::program::Program;
 
-/// At most so many entries of one call are measured; more are sampled.
+/// The largest number of measured entries of one call; a sample, if there are more.
 const MAX_ENTRIES: usize = 2000;
 
-/// At least so many are, also where a call takes long.
+/// The smallest number of measured entries, even if a call takes long.
 const MIN_ENTRIES: usize = 20;
 
-/// About so many calls and iterations are run in all for one call.
+/// The approximate number of calls and iterations for measuring one call.
 const MAX_WORK: u64 = 1 << 26;
 
 /// A call, its derivatives, and the weights of its results.
@@ -32,7 +32,7 @@ pub(super) struct Point<'a> {
     weights: Vec<Value>,
     n_results: usize,
     seed: u64,
-    /// The fuel that the call takes.
+    /// The fuel that the call uses.
     spent: u64,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Point<'a> {
         Ok(Point { entry, budget, call, adjoint, tangent, weights, n_results, seed, spent })
     }
 
-    /// The entries of all nums, or a sample of them, and how many there are in all.
+    /// The entries of all nums, or a sample of them, and the number of all entries.
     pub fn entries(mut self, number: usize) -> Result<(Vec<FunctionEntry>, usize), CallError> {
         let (adjoint, weights) = (Arc::clone(&self.adjoint), self.weights.clone());
         let cotangents = self.run(&adjoint, &weights)?.split_off(self.n_results);
@@ -89,7 +89,7 @@ impl<'a> Point<'a> {
         Ok((entries, n_all))
     }
 
-    /// The change of the weighted sum with one entry, by the forward mode.
+    /// The derivative of the weighted sum by one entry, in forward mode.
     fn forward(&mut self, nums: &[(usize, String)], num: usize, index: usize) -> Result<f64, CallError> {
         let zeros = |(at, _): &(usize, String)| {
             Op::ZerosLike.eval(&[&self.call.arguments[*at]]).expect("zeros have no failure")
@@ -101,7 +101,7 @@ impl<'a> Point<'a> {
         Ok(weighted(&tangents.iter().collect::<Vec<_>>(), &self.weights))
     }
 
-    /// The weighted sum of the results where one argument is another one.
+    /// The weighted sum of the results with one argument replaced.
     fn loss(&mut self, at: usize, value: Value) -> Result<f64, CallError> {
         let mut varied = self.call.clone();
         varied.arguments[at] = value;
@@ -115,7 +115,7 @@ impl<'a> Point<'a> {
         found.map_err(|error| CallError::Failed(Box::new(self.budget.diagnostic(&error, self.entry.span()))))
     }
 
-    /// All of them, or some that are spread over them: each takes four runs.
+    /// All of them, or an evenly spread sample: each takes four runs.
     fn sample(&self, mut all: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         let most = usize::try_from(MAX_WORK / (4 * self.spent).max(1)).unwrap_or(MAX_ENTRIES);
         let most = most.clamp(MIN_ENTRIES, MAX_ENTRIES);

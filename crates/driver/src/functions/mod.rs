@@ -41,14 +41,14 @@ use crate::functions::runner::{FunctionEngine, FunctionRunner};
 use crate::program::Program;
 use crate::refusal::Refusal;
 
-/// Which function, and how much its calls may take.
+/// A function, and the limits of its calls.
 #[derive(Clone, Debug)]
 pub struct FunctionRequest {
     /// The name; it may be synthesised, as in `adj_f`.
     pub function: String,
     /// The limits of all calls together.
     pub budget: Budget,
-    /// Without one, small calls are interpreted and others compiled.
+    /// The engine. `None` means that small calls are interpreted and others compiled.
     pub engine: Option<FunctionEngine>,
 }
 
@@ -66,11 +66,11 @@ pub struct FunctionModel {
     entry: Entry,
     budget: Budget,
     engine: Option<FunctionEngine>,
-    /// What runs each instance.
+    /// The runner of each instance.
     runners: Vec<(Arc<LoweredCall>, FunctionRunner)>,
 }
 
-/// A call whose arguments are read and whose code is ready. It can be run any number of times.
+/// A call with parsed arguments and prepared code. It can run any number of times.
 #[derive(Debug)]
 pub struct PreparedCall<'a> {
     model: &'a mut FunctionModel,
@@ -80,7 +80,7 @@ pub struct PreparedCall<'a> {
 /// Why a call has no result.
 #[derive(Clone, Debug)]
 pub enum NoResult {
-    /// The arguments are not what the function takes.
+    /// The arguments do not fit the function.
     Refused(Refusal),
     /// The call failed, or reached a limit.
     Failed(Refusal),
@@ -90,7 +90,7 @@ impl Program {
     /// A function, once all functions of the program are checked.
     pub fn function(&self, request: FunctionRequest) -> Result<FunctionModel, Refusal> {
         let FunctionRequest { function, budget, engine } = request;
-        // Static errors of the whole file come before anything is run.
+        // Static errors of the whole file are reported before anything runs.
         functions::lower(self.resolved(), &mut budget.clone()).map_err(|found| self.refusal(found))?;
         let entry = Entry::new(self.resolved(), &function).map_err(|found| self.refusal(vec![*found]))?;
         Ok(FunctionModel { program: self.clone(), entry, budget, engine, runners: Vec::new() })
@@ -98,7 +98,7 @@ impl Program {
 }
 
 impl FunctionModel {
-    /// The program that it belongs to.
+    /// Its program.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -108,7 +108,7 @@ impl FunctionModel {
         self.entry.name()
     }
 
-    /// Where it is declared, or the function that it is a derivative of.
+    /// The span of its declaration, or of the function that it is a derivative of.
     pub fn span(&self) -> Span {
         self.entry.span()
     }
@@ -124,13 +124,13 @@ impl FunctionModel {
         self.entry.params()
     }
 
-    /// The result at these arguments, each under the name of its parameter. The parameters that derivatives
-    /// add are `dy`, and `tx` for a parameter `x`.
+    /// The result at these arguments, each under the name of its parameter. Derivatives add the parameters
+    /// `dy`, and `tx` for a parameter `x`.
     pub fn call(&mut self, arguments: &[(String, Datum)]) -> Result<Outcome, NoResult> {
         self.prepare(arguments)?.run()
     }
 
-    /// Reads the arguments of a call and makes the code for them, which is compiled if that was asked for.
+    /// Reads the arguments of a call and prepares the code for them, compiled if that was requested.
     pub fn prepare(&mut self, arguments: &[(String, Datum)]) -> Result<PreparedCall<'_>, NoResult> {
         let call = self.entry.prepare(self.program.resolved(), arguments, &self.budget);
         let call = call.map_err(|error| self.no_result(error))?;
@@ -150,7 +150,7 @@ impl FunctionModel {
         self.entry.outcome(call, found, &self.budget)
     }
 
-    /// The number of what runs the instance of a call.
+    /// The index of the runner for the instance of a call.
     fn runner(&mut self, call: &Call) -> usize {
         let known = self.runners.iter().position(|(code, _)| Arc::ptr_eq(code, &call.code));
         known.unwrap_or_else(|| {
@@ -164,13 +164,15 @@ impl FunctionModel {
     fn no_result(&self, error: CallError) -> NoResult {
         let refusal = |found| self.program.refusal(vec![found]);
         match error {
-            CallError::Argument(mismatch) => NoResult::Refused(refusal(told(mismatch, self.span()))),
+            CallError::Argument(mismatch) => {
+                NoResult::Refused(refusal(unfit_argument(mismatch, self.span())))
+            }
             CallError::Refused(found) => NoResult::Refused(refusal(*found)),
             CallError::Failed(found) => NoResult::Failed(refusal(*found)),
         }
     }
 
-    /// Why calls were interpreted although machine code was wanted, if that happened.
+    /// Why calls were interpreted although machine code was requested, if that happened.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         self.runners.iter().find_map(|(_, runner)| runner.warning()).into_iter().collect()
     }
@@ -183,8 +185,8 @@ impl PreparedCall<'_> {
     }
 }
 
-/// An argument that is not what a parameter takes, at a place.
-fn told(mismatch: Mismatch, span: Span) -> Diagnostic {
+/// A diagnostic about an argument that does not fit its parameter.
+fn unfit_argument(mismatch: Mismatch, span: Span) -> Diagnostic {
     let Mismatch { place, reason, help } = mismatch;
     let diagnostic = Diagnostic::error(codes::DATA, span, format!("`{place}` {reason}"));
     match help {

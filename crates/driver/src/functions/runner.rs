@@ -16,17 +16,17 @@ use crate::engine::{EngineKind, NotCompiled};
 use crate::listener::Event;
 use crate::session::Session;
 
-/// What runs functions.
+/// An engine that runs functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FunctionEngine {
-    /// Machine code, made by the C compiler.
+    /// Machine code from the C compiler.
     Compiled,
-    /// The reference: statements one after the other.
+    /// The reference: interprets statements one after the other.
     Interpret,
 }
 
 impl FunctionEngine {
-    /// What runs functions where this engine runs nodes.
+    /// The function engine that corresponds to an engine of nodes.
     pub fn of(engine: EngineKind) -> FunctionEngine {
         match engine {
             EngineKind::Compiled => FunctionEngine::Compiled,
@@ -35,14 +35,14 @@ impl FunctionEngine {
     }
 }
 
-/// If no engine is named, a run that needs no more fuel than this is interpreted: starting a C compiler takes
-/// longer.
+/// Without a named engine, a run that needs at most this much fuel is interpreted: starting a C compiler
+/// takes longer.
 const SMALL: u64 = 100_000;
 
-/// What the user calls the code of all functions of a file.
+/// The name in messages of the compiled functions of a file.
 const NAME: &str = "functions";
 
-/// Bodies of a final module that can be run. The module is compiled when a run first needs that.
+/// Bodies of a final module, ready to run. The module is compiled when a run first needs it.
 pub struct FunctionRunner {
     session: Session,
     module: Arc<Module>,
@@ -68,7 +68,7 @@ impl FunctionRunner {
 
     /// The results of an entry at these arguments, which have the types of its parameters.
     ///
-    /// The budget pays for one run: what is given up because compiled code is faster costs nothing.
+    /// The budget pays for one run: work that is abandoned because compiled code is faster costs nothing.
     pub fn run(
         &self,
         body: BodyId,
@@ -104,14 +104,14 @@ impl FunctionRunner {
         }
     }
 
-    /// Compiles the functions, if that was asked for.
+    /// Compiles the functions, if that was requested.
     pub fn prepare(&self) {
         if self.engine == Some(FunctionEngine::Compiled) {
             self.compiled();
         }
     }
 
-    /// Why the functions were interpreted although machine code was wanted, if that happened.
+    /// Why the functions were interpreted although machine code was requested, if that happened.
     pub fn warning(&self) -> Option<Diagnostic> {
         let why = self.compiled.get()?.as_ref().err()?;
         let title = "functions are not compiled: they are interpreted, more slowly";

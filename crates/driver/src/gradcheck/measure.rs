@@ -13,32 +13,32 @@ use super::report::Entry;
 use super::trace::{Sign, Trace, run, run_flow, value};
 use crate::parameters;
 
-/// At most so many entries are measured; more are sampled.
+/// The largest number of measured entries; a sample, if there are more.
 const MAX_ENTRIES: usize = 2000;
 
-/// At least so many are, also where a run is long.
+/// The smallest number of measured entries, even if a run takes long.
 const MIN_ENTRIES: usize = 20;
 
-/// About so many equations are computed in all.
+/// The approximate number of equations to compute in all.
 const MAX_WORK: usize = 1 << 28;
 
-/// The step of finite differences, relative to the entry: rounding and curvature are both small then.
+/// The step of finite differences, relative to the entry: both rounding and curvature errors are small then.
 pub(crate) const STEP: f64 = 1e-6;
 
-/// All that was measured.
+/// All measurements.
 pub(super) struct Entries {
     pub measured: Vec<Entry>,
-    /// How many there are in all.
+    /// The number of all entries.
     pub n_all: usize,
     pub n_cycles: usize,
-    /// How many cells of outputs there are, and how many of them are not known.
+    /// The number of cells of outputs, and the number of those that are unknown.
     pub n_cells: usize,
     pub n_unknown: usize,
     /// What could not be measured.
     pub notes: Vec<String>,
 }
 
-/// An entry of a place, and what `adj_N` says about it.
+/// An entry of a place, and its derivative by `adj_N`.
 #[derive(Clone, Copy)]
 struct Adjoint {
     place: Place,
@@ -61,7 +61,7 @@ pub(super) struct Measure<'a> {
     n_unknown: usize,
 }
 
-/// The weight of each `num` output at each cycle; none where the output is not known.
+/// The weight of each `num` output at each cycle; `None` where the output is unknown.
 type Weights = Vec<(VarId, Vec<Option<Value>>)>;
 
 /// A number that can be varied: an input at a cycle, or a parameter.
@@ -87,7 +87,7 @@ impl<'a> Measure<'a> {
         Ok(measure)
     }
 
-    /// Random weights where outputs are known numbers; at least one must be.
+    /// Draws random weights where outputs are known numbers; at least one must be.
     fn weigh(&mut self) -> Result<(), Vec<Diagnostic>> {
         let flow = &self.primal.flow;
         let simulation = run(self.primal, &self.trace, self.seed)?;
@@ -116,12 +116,12 @@ impl<'a> Measure<'a> {
         Ok(())
     }
 
-    /// Whether outputs say something about an entry: one that is known depends on it, or none at all does.
+    /// Whether outputs give information about an entry: a known output depends on it, or no output does.
     fn is_seen(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
         Ok(self.is_seen_by_known(place)? || !self.is_seen_by_unknown(place)?)
     }
 
-    /// Whether an output that is known depends on an entry: with the entry unknown, it is not known.
+    /// Whether a known output depends on an entry: it becomes unknown when the entry does.
     fn is_seen_by_known(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
         let (mut flow, mut trace) = (self.primal.flow.clone(), self.trace.clone());
         give(&mut flow, &self.parameters, self.span)?;
@@ -130,7 +130,7 @@ impl<'a> Measure<'a> {
             Place::Parameter(number) => {
                 let var = flow.parameters[number].var;
                 let definition = flow.definitions()[var.index()].expect("a parameter has an equation");
-                // What waits for its own future is never known.
+                // A stream that waits for its own future is never known.
                 flow.equations[definition].kind = Kind::Post(var);
             }
         }
@@ -142,7 +142,7 @@ impl<'a> Measure<'a> {
         Ok(self.weights.iter().any(is_lost))
     }
 
-    /// Whether a cell of an output that is not known can depend on an entry, by the equations.
+    /// Whether, by the equations, an unknown cell of an output may depend on an entry.
     fn is_seen_by_unknown(&self, place: Place) -> Result<bool, Vec<Diagnostic>> {
         let flow = &self.primal.flow;
         let simulation = run(self.primal, &self.trace, self.seed)?;
@@ -260,7 +260,7 @@ impl<'a> Measure<'a> {
             let mut entry = self.entry(adjoint)?;
             if self.n_unknown > 0 {
                 let is_seen = match seen.get(&adjoint.place) {
-                    // Zeros on both sides may only say that nothing is known of what depends on it.
+                    // Two zeros may only mean that no known value depends on the entry.
                     _ if entry.adjoint != 0.0 || entry.difference != 0.0 => true,
                     Some(is_seen) => *is_seen,
                     None => {
@@ -278,7 +278,7 @@ impl<'a> Measure<'a> {
         Ok(Entries { measured, n_all, n_cycles: self.trace.n_cycles, n_cells, n_unknown, notes })
     }
 
-    /// All of them, or some that are spread over them: each takes two runs.
+    /// All of them, or an evenly spread sample: each takes two runs.
     fn sample(&self, mut all: Vec<Adjoint>) -> Vec<Adjoint> {
         let run = 2 * self.primal.flow.equations.len() * self.trace.n_cycles;
         let max = (MAX_WORK / run.max(1)).clamp(MIN_ENTRIES, MAX_ENTRIES);
@@ -298,7 +298,7 @@ impl<'a> Measure<'a> {
             let simulation = run(self.primal, &self.trace, self.seed);
             let cell = |(cycle, weight): (usize, &Option<Value>)| match weight {
                 Some(weight) => Cell::Value(weight.clone()),
-                // Where an output is there and not known, it counts for nothing.
+                // Where an output is present and unknown, its weight is zero.
                 None => match &simulation {
                     Ok(simulation) if simulation.cell(cycle as u64, *output).is_present() => {
                         Cell::Value(Value::zeros(ty))
@@ -364,7 +364,7 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// Puts values in the place of the parameters that have some.
+/// Replaces the values of the given parameters.
 fn give(flow: &mut Flow, values: &[(String, Value)], span: Span) -> Result<(), Vec<Diagnostic>> {
     let is_given = |name: &str| values.iter().any(|(given, _)| given == name);
     let (given, others): (Vec<_>, Vec<_>) =
@@ -375,8 +375,8 @@ fn give(flow: &mut Flow, values: &[(String, Value)], span: Span) -> Result<(), V
     result
 }
 
-/// Slopes to both sides that differ by more than curvature and rounding can explain, and an adjoint that is
-/// one of those that a kink allows. Where there is a jump they are huge, and that is told.
+/// Whether the slopes on both sides differ by more than curvature and rounding can explain, and the adjoint
+/// is one that a kink allows. At a jump the slopes are huge, and the error is reported.
 pub(crate) fn is_kink(left: f64, right: f64, adjoint: f64) -> bool {
     const CURVATURE: f64 = 1e-3;
     const JUMP: f64 = 1e4;

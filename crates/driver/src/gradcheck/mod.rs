@@ -1,12 +1,12 @@
 //! Derivatives of a node against finite differences.
 //!
-//! The node is run on a trace, from a file or made up; its outputs are weighted and summed to one number.
-//! `adj_N` says how that number changes with each entry of each input at each cycle, and of each parameter;
-//! so do two runs in which the entry is a little larger and a little smaller.
+//! The node runs on a trace, from a file or random; its outputs are weighted and summed to one number.
+//! `adj_N` gives the derivative of that number with respect to each entry of each input at each cycle, and of
+//! each parameter; a finite difference takes two runs, with the entry slightly larger and slightly smaller.
 //!
 //! * [`trace`]: the inputs.
 //! * [`measure`]: both derivatives of all entries, or of a sample of them.
-//! * [`report`]: what came of it, and the table of the worst entries.
+//! * [`report`]: the result, and the table of the worst entries.
 
 mod measure;
 mod report;
@@ -32,25 +32,25 @@ pub use report::{Entry, GradientReport};
 pub(crate) use report::{count, place_in, table};
 use trace::{Sign, Trace};
 
-/// So many cycles are made up if there are no data.
+/// The number of generated cycles if there are no data.
 const CYCLES: usize = 6;
 
-/// Relative errors up to this are rounding.
+/// Relative errors up to this are rounding errors.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 
 /// How derivatives are checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GradcheckRequest {
-    /// How many cycles are made up if there are no data; none is 6.
+    /// The number of generated cycles if there are no data; `None` means 6.
     pub cycles: Option<u64>,
-    /// The seed of what is made up.
+    /// The seed of generated data.
     pub seed: u64,
-    /// How far a derivative may be from finite differences; none is 1e-5.
+    /// The tolerated difference from finite differences; `None` means 1e-5.
     pub tolerance: Option<f64>,
 }
 
 impl Model {
-    /// Compares the derivatives of the node with finite differences, on data or on a trace that is made up.
+    /// Compares the derivatives of the node with finite differences, on data or on a random trace.
     /// Derivatives that differ are a refusal.
     pub fn gradcheck(
         &self,
@@ -73,9 +73,11 @@ impl Model {
         let (program, node, span) = (self.program().resolved(), self.callable(), self.span());
         let mut adjoint = node.clone();
         adjoint.modes.push(Mode::Adjoint);
-        let given =
-            ElaborationOptions { constants: self.said().constants.clone(), ..ElaborationOptions::default() };
-        let hints = |draft: &Draft| shape_hints(draft, &self.said().shapes);
+        let given = ElaborationOptions {
+            constants: self.fixed_inputs().constants.clone(),
+            ..ElaborationOptions::default()
+        };
+        let hints = |draft: &Draft| shape_hints(draft, &self.fixed_inputs().shapes);
         let primal = prepare(program, node, &given, hints, Checks::On)?;
         let derived = prepare(program, &adjoint, &given, hints, Checks::On)?;
         let name = &self.request().node;
@@ -100,7 +102,7 @@ impl Model {
                 entries
             }
         } else {
-            let names = self.said().interface.inputs.iter().map(|port| port.name.as_str());
+            let names = self.fixed_inputs().interface.inputs.iter().map(|port| port.name.as_str());
             let enumerations = program.enumerations(node, names);
             measure(read(&primal, &enumerations, sources, data)?)?
         };
@@ -108,7 +110,7 @@ impl Model {
     }
 }
 
-/// Reads all rows of some data, turned into rows of cells for each input.
+/// Reads all rows of some data and transposes them to a row of cells for each input.
 fn read(
     prepared: &Prepared,
     enumerations: &Enumerations,

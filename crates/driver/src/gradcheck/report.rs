@@ -1,4 +1,4 @@
-//! What came of a check of derivatives; `Display` writes the table of the worst entries.
+//! The result of a check of derivatives; `Display` writes the table of the worst entries.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use eddy_tensor::Shape;
 
 use super::measure::Entries;
 
-/// So many entries are shown.
+/// The number of entries in the table.
 const SHOWN: usize = 10;
 
 /// One number that was varied.
@@ -16,33 +16,33 @@ const SHOWN: usize = 10;
 pub struct Entry {
     /// The input or parameter.
     pub name: String,
-    /// Where it is declared.
+    /// The span of its declaration.
     pub span: Span,
-    /// The cycle; parameters are the same at all.
+    /// The cycle; `None` for parameters, which are constant.
     pub cycle: Option<usize>,
     /// The place in the tensor, in row-major order.
     pub index: usize,
     /// The shape of that tensor.
     pub shape: Shape,
-    /// What `adj_N` says.
+    /// The derivative by `adj_N`.
     pub adjoint: f64,
-    /// What finite differences say.
+    /// The finite difference.
     pub difference: f64,
-    /// Whether the slopes to the left and to the right are different here, and the adjoint is between them.
+    /// Whether the slopes to the left and to the right differ here and the adjoint lies between them.
     pub is_kink: bool,
-    /// Whether both say something about it: a known output depends on it, and the adjoint is known at all
-    /// cycles.
+    /// Whether both derivatives give information: a known output depends on the entry, and the adjoint is
+    /// known at all cycles.
     pub is_checked: bool,
 }
 
 impl Entry {
-    /// How far both are apart, relative to the larger one and to 1.
+    /// The difference of both, relative to the larger one and to 1.
     pub fn error(&self) -> f64 {
         let size = self.adjoint.abs().max(self.difference.abs()).max(1.0);
         (self.adjoint - self.difference).abs() / size
     }
 
-    /// The entry as messages show it, such as `x[1][2]`.
+    /// The entry in messages, such as `x[1][2]`.
     pub fn place(&self) -> String {
         place_in(&self.name, &self.shape, self.index)
     }
@@ -53,28 +53,28 @@ impl Entry {
 pub struct GradientReport {
     /// The node.
     pub node: String,
-    /// How far both may be apart.
+    /// The tolerated difference.
     pub tolerance: f64,
     /// The entries that were compared, the worst first.
     pub compared: Vec<Entry>,
-    /// Entries at a kink, with an adjoint between the slopes to both sides.
+    /// Entries at a kink, with an adjoint between the slopes on both sides.
     pub kinks: Vec<Entry>,
     /// Entries that no known output depends on.
     pub unchecked: Vec<Entry>,
-    /// How many entries there are in all; large programs are sampled.
+    /// The number of all entries; for large programs, a sample is compared.
     pub n_entries: usize,
-    /// How many cycles were run.
+    /// The number of cycles.
     pub n_cycles: usize,
-    /// How many cells of outputs there are.
+    /// The number of cells of outputs.
     pub n_cells: usize,
-    /// How many of them are unknown.
+    /// The number of unknown ones.
     pub n_unknown: usize,
     /// What could not be measured.
     pub notes: Vec<String>,
 }
 
 impl GradientReport {
-    /// The report; or what is wrong.
+    /// The report, or the diagnostics for derivatives that differ.
     pub(super) fn new(
         node: &str,
         entries: Entries,
@@ -151,7 +151,7 @@ impl fmt::Display for GradientReport {
     }
 }
 
-/// Columns as wide as they need to be: the first one from the left, the others from the right.
+/// Columns of minimal width: the first one left-aligned, the others right-aligned.
 pub(crate) fn table<const N: usize>(header: &[String; N], rows: &[[String; N]]) -> String {
     let width =
         |column: usize| rows.iter().chain([header]).map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -166,7 +166,7 @@ pub(crate) fn table<const N: usize>(header: &[String; N], rows: &[[String; N]]) 
     [header].into_iter().chain(rows).map(line).collect()
 }
 
-/// An element of a tensor as messages show it, such as `x[1][2]`; `index` counts in row-major order.
+/// An element of a tensor in messages, such as `x[1][2]`; `index` counts in row-major order.
 pub(crate) fn place_in(name: &str, shape: &Shape, index: usize) -> String {
     let mut rest = index;
     let mut indices = Vec::new();

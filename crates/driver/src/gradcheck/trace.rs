@@ -1,4 +1,4 @@
-//! Inputs that are made up: present where their clocks say so, away from zero, where many functions have a
+//! Random inputs: present where their clocks are active, and away from zero, where many functions have a
 //! kink.
 
 use eddy_flow::{Flow, Polarity, VarId};
@@ -13,16 +13,16 @@ use eddy_tensor::{Data, Scalar, Type, Value};
 /// The cells of all inputs.
 #[derive(Clone)]
 pub(super) struct Trace {
-    /// How many cycles there are, also for a node without inputs.
+    /// The number of cycles, also for a node without inputs.
     pub n_cycles: usize,
     /// A row of cells for each input.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A trace that is made up.
+/// A random trace.
 ///
-/// Whether a sampled input is there depends on its conditions, which may depend on other inputs; so the
-/// program is run until all of them are decided.
+/// The presence of a sampled input depends on its conditions, which may depend on other inputs; so the
+/// program runs until all of them are decided.
 pub(super) fn random(
     prepared: &Prepared,
     n_cycles: usize,
@@ -82,7 +82,7 @@ pub(super) fn run<'a>(
     run_flow(&prepared.flow, &prepared.clocks, trace, seed)
 }
 
-/// As [`run`], for a program whose parameters were changed.
+/// As [`run`], for a program with changed parameters.
 pub(super) fn run_flow<'a>(
     flow: &'a Flow,
     clocks: &Clocks,
@@ -105,7 +105,7 @@ pub(super) fn run_flow<'a>(
     }
 }
 
-/// Which numbers are made up.
+/// The sign of generated numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Positive and negative ones.
@@ -114,7 +114,7 @@ pub(super) enum Sign {
     Positive,
 }
 
-/// A random value of a type: numbers between 0.2 and 1.2 in size, integers 0 or 1.
+/// A random value of a type: numbers of magnitude 0.2 to 1.2, integers 0 or 1.
 pub(super) fn value(ty: &Type, sign: Sign, mut random: SplitMix64) -> Value {
     let n = ty.shape.n_elements().unwrap_or(0);
     let data = match ty.scalar {

@@ -1,7 +1,7 @@
 //! Several streams in lock-step: `--batch N`.
 //!
-//! Each stream has files of its own. Its rows are read as if it ran alone, put together cycle by cycle, and
-//! what comes out is taken apart again: a line for each cycle and stream.
+//! Each stream has files of its own. Its rows are read as if it ran alone and joined cycle by cycle; the
+//! results are split again into a line for each cycle and stream.
 
 use eddy_batch::Batch;
 use eddy_flow::VarId;
@@ -17,7 +17,7 @@ use super::{Row as Shown, Stopped, Stream};
 use crate::data::Data;
 use crate::lock_step::{Difference, joined};
 
-/// The files of each stream: of all that are named for one input, or for none, the first is that of the first
+/// The files of each stream: among the files for one input, or for none, the first belongs to the first
 /// stream, and so on.
 pub(super) fn dealt(data: Vec<Data>, n: usize, span: Span) -> Result<Vec<Vec<Data>>, Stopped> {
     let mut streams: Vec<Vec<Data>> = std::iter::repeat_with(Vec::new).take(n).collect();
@@ -49,7 +49,7 @@ pub(super) fn dealt(data: Vec<Data>, n: usize, span: Span) -> Result<Vec<Vec<Dat
     Ok(streams)
 }
 
-/// What is said where only one stream can be shown.
+/// The error where only one stream can be shown.
 pub(super) fn only_one(batch: &Batch, span: Span) -> Diagnostic {
     let title = format!("{} streams at once cannot be shown so", batch.n);
     Diagnostic::error(codes::BATCH, span, title)
@@ -57,7 +57,7 @@ pub(super) fn only_one(batch: &Batch, span: Span) -> Diagnostic {
         .help("leave out `--batch`, or run with the engine `compiled` or `simulate`")
 }
 
-/// The cells of all streams at a cycle, put together.
+/// The cells of all streams at a cycle, joined.
 pub(super) fn in_lock_step(
     stream: &Stream,
     prepared: &Prepared,
@@ -95,7 +95,7 @@ fn described(cell: &Cell) -> String {
     }
 }
 
-/// What is shown of a cycle: a row for each stream.
+/// The rows of a cycle, one for each stream.
 pub(super) fn rows_of_streams(
     batch: &Batch,
     shown: &[(String, VarId)],

@@ -1,7 +1,8 @@
-//! Several data files as one source of rows: each gives some of the inputs.
+//! Several data files as one source of rows: each supplies some of the inputs.
 //!
-//! Rows may be looked at before the program runs ([`Columns::look_ahead`]); each file keeps those that were.
-//! A file of an input that the program asks for is left alone until it does ([`Columns::next_of`]).
+//! Rows may be peeked at before the program runs ([`Columns::look_ahead`]); each file keeps the peeked rows.
+//! The file of an input that is read on demand is not read until the program requests it
+//! ([`Columns::next_of`]).
 
 use std::collections::VecDeque;
 
@@ -13,20 +14,20 @@ use super::Stopped;
 use super::in_memory::{self, InMemory};
 use crate::data::{Content, Data, Format};
 
-/// A file and the inputs that it gives.
+/// A file and the inputs that it supplies.
 struct InputFile {
     file: String,
     rows: Box<dyn Rows + Send>,
-    /// Whether reading never waits.
-    is_at_hand: bool,
-    /// The input that it is named for.
+    /// Whether reading never blocks.
+    never_blocks: bool,
+    /// The input in `NAME=FILE`.
     of_input: Option<usize>,
     /// For each of its columns the number of the input.
     inputs: Vec<usize>,
-    /// Rows that were looked at, and are still to come.
+    /// Rows that were peeked at and not yet taken.
     ahead: VecDeque<Result<Row, BadData>>,
     is_ended: bool,
-    /// Whether it is read only when the program asks for its input.
+    /// Whether it is read only on demand of the program.
     is_demanded: bool,
 }
 
@@ -63,13 +64,13 @@ impl Columns {
                 return Err(refused(&name, message));
             }
             let names: Vec<String> = numbers.iter().map(|number| inputs[*number].clone()).collect();
-            let is_at_hand = !matches!(content, Content::Bytes { is_at_hand: false, .. });
+            let never_blocks = !matches!(content, Content::Bytes { never_blocks: false, .. });
             let rows = rows(&name, content, names, enumerations)?;
             let (ahead, is_ended, is_demanded) = (VecDeque::new(), false, false);
             sources.push(InputFile {
                 file: name,
                 rows,
-                is_at_hand,
+                never_blocks,
                 of_input,
                 inputs: numbers,
                 ahead,
@@ -80,12 +81,12 @@ impl Columns {
         Ok(Columns { sources, inputs })
     }
 
-    /// Whether the next row may be long in coming.
+    /// Whether the next row may be a long time away.
     pub fn is_waiting(&self) -> bool {
         self.sources.iter().any(InputFile::is_waiting)
     }
 
-    /// Whether it may take long to look further ahead.
+    /// Whether peeking further may block.
     pub fn is_waiting_ahead(&self) -> bool {
         self.sources.iter().any(|source| !source.is_ended && source.rows.is_waiting())
     }
@@ -95,7 +96,7 @@ impl Columns {
         self.sources.iter().any(|source| source.of_input == Some(input))
     }
 
-    /// The file of this input is read only when its rows are asked for.
+    /// From now on, reads the file of this input only on demand.
     pub fn demand(&mut self, input: usize) {
         if let Some(source) = self.own_source(input) {
             source.is_demanded = true;
@@ -106,7 +107,8 @@ impl Columns {
         self.sources.iter_mut().find(|source| source.of_input == Some(input))
     }
 
-    /// The next row of the file of an input, after at most so many rows without a value; none at the end.
+    /// The next row of the file of an input, after at most `n_passed_over` rows without a value; `None` at
+    /// the end.
     pub fn next_of(&mut self, input: usize, n_passed_over: usize) -> Result<Option<Row>, Stopped> {
         let n_inputs = self.inputs.len();
         let Some(source) = self.own_source(input) else { return Ok(None) };
@@ -119,16 +121,16 @@ impl Columns {
         Ok(source.next_row()?.map(|row| widened(row, input, n_inputs)))
     }
 
-    /// Whether other files, or nothing but the number of cycles, say how long a run is.
+    /// Whether other files, or only the number of cycles, determine the length of a run.
     pub fn has_other_files(&self) -> bool {
         self.sources.iter().any(|source| !source.is_demanded)
     }
 
-    /// The inputs that were not asked for all the values in their files. Pipes are not looked at: they may
+    /// The inputs whose files contain more values than the program requested. Pipes are not checked: they may
     /// never end.
     pub fn unread(&mut self) -> Vec<(String, String)> {
         let mut unread = Vec::new();
-        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.is_at_hand) {
+        for source in self.sources.iter_mut().filter(|source| source.is_demanded && source.never_blocks) {
             while let Ok(Some(row)) = source.next_row() {
                 if row.cells[0] != Raw::Absent {
                     let input = source.of_input.map(|input| self.inputs[input].clone());
@@ -140,7 +142,7 @@ impl Columns {
         unread
     }
 
-    /// The next row; none when the data end. Without data there are as many rows as are asked for.
+    /// The next row; `None` when the data end. Without data there are as many rows as requested.
     pub fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
         if !self.has_other_files() {
             return Ok((is_bounded || self.has_data()).then(|| self.empty_row()));
@@ -168,7 +170,7 @@ impl Columns {
         Ok(has_some.then_some(row))
     }
 
-    /// Two files give one input at one cycle.
+    /// The error when two files supply one input at one cycle.
     fn twice(&self, input: usize, first: usize, second: usize, place: Place) -> Stopped {
         let (name, first, file) =
             (&self.inputs[input], &self.sources[first].file, &self.sources[second].file);
@@ -177,8 +179,8 @@ impl Columns {
         Stopped::Data { file: file.clone(), bad: BadData { place, bytes, message } }
     }
 
-    /// One more row of each file that gives some of these inputs, to look at before the program runs; none
-    /// when they end, or are wrong, which is told when the program gets there.
+    /// Peeks at one more row of each file that supplies one of these inputs, before the program runs; `None`
+    /// when the files end, or contain an error, which is reported when the program reaches it.
     pub fn look_ahead(&mut self, awaited: &[usize]) -> Option<Row> {
         let mut row = self.empty_row();
         let mut has_some = false;
@@ -210,9 +212,9 @@ impl Columns {
         Row::absent(self.inputs.len())
     }
 
-    /// The names of columns that no input has.
+    /// The names of columns that match no input.
     pub fn unused(&self) -> Vec<String> {
-        // A file that is named for one input is asked about no other.
+        // A file for one input is not checked for others.
         let whole = self.sources.iter().filter(|source| source.of_input.is_none());
         whole.flat_map(|source| source.rows.unused().to_vec()).collect()
     }
@@ -222,8 +224,7 @@ impl Columns {
         !self.sources.is_empty()
     }
 
-    /// The inputs that no file has a column or a key for. A file that the program has not asked for is not
-    /// known to have none.
+    /// The inputs for which no file has a column or a key. A file that was not read yet may still have one.
     pub fn missing(&self) -> Vec<&str> {
         let is_missing = |input: usize| {
             !self.sources.iter().any(|source| {
@@ -237,12 +238,12 @@ impl Columns {
         (0..self.inputs.len()).filter(|input| is_missing(*input)).map(|input| &*self.inputs[input]).collect()
     }
 
-    /// Whether the data have a column of this name that is read for no input.
+    /// Whether the data have a column of this name that no input reads.
     pub fn has_unused(&self, name: &str) -> bool {
         self.unused().iter().any(|unused| unused == name)
     }
 
-    /// What is said about a cell of the wrong type.
+    /// The error for a cell of the wrong type.
     pub fn bad(&self, row: &Row, name: &str, message: String) -> Stopped {
         let number = self.inputs.iter().position(|input| input == name);
         let has_it = |source: &&InputFile| match number {

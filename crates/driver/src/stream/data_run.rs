@@ -9,7 +9,7 @@ use eddy_language::semantics::Cell;
 use eddy_syntax::Diagnostic;
 
 use super::columns::Columns;
-use super::{Stopped, Stream, batch, row_of_cells, tell_of_shadow};
+use super::{Stopped, Stream, announce_shadow_check, batch, row_of_cells};
 use crate::data::Data;
 use crate::listener::Event;
 use crate::model::{Model, Signature};
@@ -17,8 +17,8 @@ use crate::ready::{Ready, Running, shown};
 use crate::refusal::Refusal;
 use crate::run::{Row, RunRequest};
 
-/// A node that runs on data. Iterating gives the rows as they become known, then, if the run cannot go on,
-/// why.
+/// A node that runs on data. The iterator yields the rows as they become known and, if the run fails, the
+/// reason at the end.
 pub struct DataRun {
     stream: Stream,
     ready: Arc<Ready>,
@@ -28,28 +28,28 @@ pub struct DataRun {
     n_shown: u64,
     rows: VecDeque<Row>,
     state: State,
-    /// What the user should know about engines.
+    /// A remark about engines.
     note: Option<Diagnostic>,
 }
 
 enum State {
     Open,
-    /// The run cannot go on, which is told after the rows.
+    /// The run failed, which is returned after the rows.
     Failed(Box<Refusal>),
     Ended,
 }
 
-/// What there is to say after a run.
+/// Warnings and counters of a run.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What the user should know.
+    /// Warnings and remarks.
     pub warnings: Vec<Diagnostic>,
     /// Counters: name and value.
     pub stats: Vec<(&'static str, u64)>,
 }
 
 impl Model {
-    /// Runs the node on data. Whoever wants tables, or one of the engines that need the whole trace, asks for
+    /// Runs the node on data. For tables, and for the engines that need the whole trace, use
     /// [`run_whole`](Model::run_whole).
     pub fn run(&self, request: &RunRequest, data: Vec<Data>) -> Result<DataRun, Refusal> {
         let mut stream =
@@ -73,7 +73,7 @@ impl Model {
 }
 
 impl DataRun {
-    /// Types, clocks and look-ahead of inputs and outputs, as they are for these data.
+    /// Types, clocks and look-ahead of inputs and outputs for these data.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }
@@ -93,8 +93,8 @@ impl DataRun {
         self.ready.compilation.is_some()
     }
 
-    /// Whether the next row may be long in coming, since the data are: whoever shows rows shows them all
-    /// before asking for it.
+    /// Whether the next row may be a long time away, since the data may be: a caller should flush its output
+    /// before it requests the row.
     pub fn is_waiting(&self) -> bool {
         self.rows.is_empty() && self.stream.feeds.iter().any(Columns::is_waiting)
     }
@@ -107,7 +107,7 @@ impl DataRun {
         Summary { warnings, stats }
     }
 
-    /// Runs one cycle more.
+    /// Runs one more cycle.
     fn advance(&mut self) {
         let DataRun { stream, running, n_cycles, .. } = self;
         let is_over = stream.request.cycles.is_some_and(|limit| *n_cycles >= limit);
@@ -133,7 +133,7 @@ impl DataRun {
                 listener.hear(Event::Remark(format!("{idle}; `--cycles N` ends it after N cycles")));
             }
             let opened = playing.engine.open(cells);
-            tell_of_shadow(&stream.model, &stream.request, ready, &mut playing.engine);
+            announce_shadow_check(&stream.model, &stream.request, ready, &mut playing.engine);
             opened.map_err(|failure| Stopped::Program(vec![failure.diagnostic(&ready.prepared.flow)]))
         });
         self.take_rows();
@@ -148,7 +148,7 @@ impl DataRun {
         let DataRun { stream, running, .. } = self;
         let ended = running.with_dependent_mut(|ready, playing| {
             let ended = playing.engine.end();
-            tell_of_shadow(&stream.model, &stream.request, ready, &mut playing.engine);
+            announce_shadow_check(&stream.model, &stream.request, ready, &mut playing.engine);
             ended.map_err(|failure| Stopped::Program(vec![failure.diagnostic(&ready.prepared.flow)]))
         });
         self.take_rows();
@@ -157,7 +157,7 @@ impl DataRun {
         }
     }
 
-    /// Takes the cycles that are decided.
+    /// Takes the decided cycles.
     fn take_rows(&mut self) {
         let DataRun { running, rows, n_shown, .. } = self;
         running.with_dependent_mut(|ready, playing| {

@@ -1,17 +1,16 @@
-//! Inputs that the program asks for: those on a sampled clock that have a file of their own.
+//! Inputs that are read on demand: those on a sampled clock that have a file of their own.
 //!
-//! In `o = merge c x 0.0` the input `x` is there only where `c` is true. If `x` has its own file (`--in
-//! x=FILE`), a row of that file is read when the clock of `x` says that it is there, and not before: the
-//! program drives its input (section 7 of the paper on bidirectional reactive programming). The conditions of
-//! such clocks are simulated beside the program, with the equations that they are made of and no others.
+//! In `o = merge c x 0.0` the input `x` is present only where `c` is true. If `x` has its own file
+//! (`--in x=FILE`), a row of that file is read only when the clock of `x` is active: the program drives its
+//! input (section 7 of the paper on bidirectional reactive programming). The conditions of such clocks are
+//! simulated beside the program, with only the equations that they depend on.
 //!
-//! Decision: a file may still have a row for each cycle, with an absent cell where the clock is false. So,
-//! when a row is asked for, as many rows without a value are passed over as there were cycles since the last
-//! one.
+//! Decision: a file may still have a row for each cycle, with an absent cell where the clock is false. So a
+//! demand skips at most as many rows without a value as there were cycles since the last row.
 //!
-//! Decision: where a condition waits for later cycles (`post`, `fby back`), it cannot be known in time
-//! whether a row is asked for. Such an input is read at each cycle, as all others are; so are the inputs of a
-//! batch, of `--unchecked` programs, of training and of `gradcheck`.
+//! Decision: if a condition looks ahead (`post`, `fby back`), it cannot be known in time whether a row is
+//! demanded. Such an input is read at each cycle, as all others are; so are the inputs of a batch, of
+//! `--unchecked` programs, of training and of `gradcheck`.
 
 use eddy_flow::{Flow, Polarity, VarId};
 use eddy_language::causality::{needed, waiting};
@@ -23,12 +22,12 @@ use eddy_tensor::Type;
 
 use super::{Columns, Stopped, cell_of};
 
-/// The inputs that are asked for, and the equations that say when.
+/// The inputs that are read on demand, and the equations of their conditions.
 pub(crate) struct Demands {
     inputs: Vec<Demanded>,
     flow: Flow,
-    /// Outermost conditions that are there at every cycle. The equations that demand them are not among those
-    /// that are simulated.
+    /// Outermost conditions that are present at every cycle. The equations that demand them are not
+    /// simulated.
     always_there: Vec<VarId>,
 }
 
@@ -36,14 +35,14 @@ pub(crate) struct Demands {
 struct Demanded {
     /// Its position among the inputs.
     input: usize,
-    /// The conditions of its clock, the outermost first, and what they have to be.
+    /// The conditions of its clock, the outermost first, and their required values.
     conditions: Vec<(VarId, bool)>,
     /// The cycles since a row was read.
     n_silent: usize,
 }
 
 impl Demands {
-    /// The inputs of a program that can be asked for; none if there are none.
+    /// The inputs of a program that can be read on demand; `None` if there are none.
     pub fn of(prepared: &Prepared, columns: &Columns) -> Option<Demands> {
         let Prepared { flow, clocks, batch, .. } = prepared;
         let is_waiting = waiting(flow, clocks);
@@ -93,19 +92,19 @@ pub(crate) struct Asking<'a> {
     demands: &'a Demands,
     inputs: Vec<Demanded>,
     simulation: Simulation<'a>,
-    /// Whether an operation had no value: the program ends at that cycle, and asks for nothing more.
+    /// Whether an operation failed: the program ends at that cycle, and demands nothing more.
     has_failed: bool,
-    /// For how many cycles no row was asked for.
+    /// The number of cycles since the last demand.
     n_idle: u64,
 }
 
-/// After so many cycles in which no row is asked for, a run that nothing else ends says so. A simulator takes
-/// less than a second for them, and few programs that drive their inputs ask less often.
+/// After this many cycles without a demand, a run that ends only with its demands is reported as idle. A
+/// simulator takes less than a second for them, and few programs that drive their inputs demand less often.
 pub(super) const IDLE_CYCLES: u64 = 100_000;
 
-/// What became of a cycle.
+/// The result of a cycle.
 pub(crate) enum Asked {
-    /// All inputs that could be known are.
+    /// All inputs that can be known are known.
     Answered,
     /// A file has no more rows.
     Ended,
@@ -120,13 +119,13 @@ impl<'a> Asking<'a> {
         Asking { demands, inputs: demands.inputs.clone(), simulation, has_failed: false, n_idle: 0 }
     }
 
-    /// Whether no row was asked for in [`IDLE_CYCLES`] cycles; it is told once.
+    /// Whether no row was demanded for [`IDLE_CYCLES`] cycles; true once.
     pub fn becomes_idle(&self) -> bool {
         self.n_idle == IDLE_CYCLES
     }
 
-    /// Reads what the program asks for at a cycle, into its cells; nothing is known yet about what is asked
-    /// for.
+    /// Reads the inputs that the program demands at a cycle into `cells`, where these inputs are unknown so
+    /// far.
     pub fn cycle(
         &mut self,
         columns: &mut Columns,
@@ -143,7 +142,7 @@ impl<'a> Asking<'a> {
         for condition in &self.demands.always_there {
             self.has_failed |= self.simulation.learn(*condition, &Cell::Present).is_err();
         }
-        // One input may decide about another.
+        // One input may be the condition of another.
         while let Some((position, is_there)) = self.first_decided(&open) {
             let demanded = &mut self.inputs[open.remove(position)];
             let (input, n_silent) = (demanded.input, demanded.n_silent);
@@ -172,8 +171,7 @@ impl<'a> Asking<'a> {
         Ok(Asked::Answered)
     }
 
-    /// The first of these inputs of which it is known whether it is there: its position in the list, and
-    /// whether it is.
+    /// The first of these inputs whose presence is known: its position in the list, and its presence.
     fn first_decided(&self, open: &[usize]) -> Option<(usize, bool)> {
         if self.has_failed {
             return None;

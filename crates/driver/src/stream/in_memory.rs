@@ -10,7 +10,7 @@ use crate::data::cells_along_time;
 
 /// Columns that are read cell by cell.
 pub(super) struct InMemory {
-    /// The cells of each input; those that have none are absent.
+    /// The cells of each input; `None` for an input without a column, which is absent.
     columns: Vec<Option<IntoIter<Cell>>>,
     n_rows: usize,
     next: usize,
@@ -32,7 +32,7 @@ impl InMemory {
     }
 }
 
-/// Tensors as columns; or what is wrong with them.
+/// Tensors as columns, or an error.
 pub(super) fn columns(tensors: Vec<(String, Value)>) -> Result<Vec<(String, Vec<Cell>)>, String> {
     let mut columns: Vec<(String, Vec<Cell>)> = Vec::new();
     for (name, tensor) in tensors {

@@ -1,14 +1,14 @@
-//! One node on streams of data (section 11).
+//! Runs one node on streams of data (section 11).
 //!
-//! Each cycle is shown as soon as it and all before it are decided, and forgotten when everything in it is
+//! Each cycle is shown as soon as it and all before it are decided, and dropped when everything in it is
 //! known; so an endless pipe runs in the memory of its window. Types may depend on the first values of the
 //! inputs, which are therefore read before the program is prepared ([`peek`]). In a batch, several such
 //! streams run at once ([`mod@batch`]).
 //!
-//! * [`columns`]: data files and [`in_memory`] columns as one source of rows; [`demand`]: inputs that the
-//!   program asks for.
+//! * [`columns`]: data files and [`in_memory`] columns as one source of rows; [`demand`]: inputs that are
+//!   read on demand.
 //! * [`data_run`]: the rows of a run, as an iterator. [`whole`]: runs that need the whole trace.
-//! * [`shadow`]: what is told when compiled code is wrong.
+//! * [`shadow`]: the report when compiled code is wrong.
 
 mod batch;
 mod columns;
@@ -40,7 +40,7 @@ pub use data_run::{DataRun, Summary};
 use demand::{Asked, IDLE_CYCLES};
 pub(crate) use demand::{Asking, Demands};
 use peek::Peek;
-pub(crate) use shadow::tell_of_shadow;
+pub(crate) use shadow::announce_shadow_check;
 
 /// Why a run stopped before its data did.
 pub(crate) enum Stopped {
@@ -83,9 +83,9 @@ impl Stream {
     fn new(model: &Model, request: &RunRequest, data: Vec<Data>) -> Result<Self, Stopped> {
         let request = with_leaves(model, request);
         shown_twice(model, &request).map_err(Stopped::Program)?;
-        let said = model.said();
-        let inputs = said.interface.inputs.iter().map(|port| port.name.clone());
-        let inputs: Vec<String> = inputs.filter(|name| !said.constants.contains_key(name)).collect();
+        let fixed = model.fixed_inputs();
+        let inputs = fixed.interface.inputs.iter().map(|port| port.name.clone());
+        let inputs: Vec<String> = inputs.filter(|name| !fixed.constants.contains_key(name)).collect();
         if data.is_empty() && request.cycles.is_none() {
             let has = if inputs.is_empty() { "no inputs" } else { "inputs" };
             let help = if inputs.is_empty() {
@@ -117,7 +117,7 @@ impl Stream {
         let columns = &mut feeds[0];
         let hints = |draft: &Draft| {
             let mut hints = Peek { draft, columns, listener, is_explained: false }.hints();
-            let given = shape_hints(draft, &model.said().shapes);
+            let given = shape_hints(draft, &model.fixed_inputs().shapes);
             hints.shapes.extend(given.shapes);
             hints
         };
@@ -126,14 +126,14 @@ impl Stream {
         Ok(prepared)
     }
 
-    /// The inputs that the program asks for; their files are left alone until it does.
+    /// The inputs that are read on demand; their files are not read before.
     fn demands(&mut self, prepared: &Prepared) -> Option<Demands> {
         let demands = Demands::of(prepared, &self.feeds[0]).filter(|_| !self.request.unchecked)?;
         demands.inputs().for_each(|input| self.feeds[0].demand(input));
         Some(demands)
     }
 
-    /// The cells of all inputs at the next cycle; none when the data end.
+    /// The cells of all inputs at the next cycle; `None` when the data end.
     fn next_cells(
         &mut self,
         prepared: &Prepared,
@@ -168,8 +168,8 @@ impl Stream {
         }
     }
 
-    /// What is said when a run that only its own demands end has long asked for nothing: its clocks may never
-    /// be true again.
+    /// The error for a run that ends only with its demands and has long demanded nothing: its clocks may
+    /// never be true again.
     fn idle(&self, asking: Option<&Asking<'_>>) -> Option<String> {
         let is_open = self.request.cycles.is_none() && !self.feeds[0].has_other_files();
         if !is_open || !asking?.becomes_idle() {
@@ -181,7 +181,7 @@ impl Stream {
         ))
     }
 
-    /// What is said about data for an input that is a constant of this run.
+    /// The error for data for an input that is a constant of this run.
     fn constant_in_data(&self, row: &RawRow) -> Option<Stopped> {
         let mut names = self.model.request().constants.iter().map(|(name, _)| name);
         let name = names.find(|name| self.feeds[0].has_unused(name))?;
@@ -189,7 +189,7 @@ impl Stream {
         Some(self.feeds[0].bad(row, name, message))
     }
 
-    /// Names in the data that are no inputs, and inputs that are not in the data.
+    /// Warnings: names in the data that are no inputs, and inputs without data.
     fn warnings(&mut self) -> Vec<Diagnostic> {
         let (node, span) = (self.model.name(), self.model.span());
         let columns = &mut self.feeds[0];
@@ -212,7 +212,7 @@ impl Stream {
     }
 }
 
-/// What is said about columns that no input has: their names, as far as a line has room.
+/// The warning about columns that match no input, with as many names as fit in a line.
 fn unused_columns(names: &[String], node: &str) -> Option<String> {
     const SHOWN: usize = 5;
     let quoted: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
@@ -239,7 +239,7 @@ pub(crate) fn cells_of(
     inputs.map(|input| cell_of(columns, flow, input, row, cycle)).collect()
 }
 
-/// The cell of an input of this number and type.
+/// The cell of an input with this number and type.
 fn cell_of(
     columns: &Columns,
     flow: &Flow,
@@ -257,7 +257,7 @@ fn cell_of(
     }
 }
 
-/// What the first values say about inputs, for data that are all there.
+/// What the first values determine about inputs, for data that are available as a whole.
 pub(crate) fn hints(draft: &Draft, columns: &mut Columns) -> Hints {
     Peek { draft, columns, listener: &Deaf, is_explained: true }.hints()
 }

@@ -1,8 +1,9 @@
-//! The first values of inputs, which say what the program does not: their shapes, and whether they are truth
-//! values.
+//! Peeks at the first values of inputs, which determine what the program leaves open: their shapes, and
+//! whether they are booleans.
 //!
-//! Rows are read ahead until nothing is open any more, and played when the program is prepared. Until then
-//! there is no output, so only those inputs are waited for of which the equations really leave something
+//! Rows are read ahead until nothing is open, and replayed when the program is prepared. There is no output
+//! before that, so the search waits only for inputs of which the equations leave something open: in
+//! `o = x when c` the type of `x`, but not that of `c`, which is a condition.
 //! open: in `o = x when c` the type of `x`, but not that of `c`, which is a condition.
 
 use eddy_flow::VarId;
@@ -14,23 +15,23 @@ use eddy_tensor::Scalar;
 use super::columns::Columns;
 use crate::listener::{Event, Listener};
 
-/// So many rows are read, at most, in search of first values.
+/// The largest number of rows to read in search of first values.
 const MAX_PEEKED: usize = 10_000;
 
-/// After so many rows without output, somebody who looks at a terminal begins to wonder.
-const MANY: usize = 10;
+/// After this many rows without output, a note explains the delay to the user.
+const ROWS_BEFORE_NOTE: usize = 10;
 
 /// A search for first values.
 pub(super) struct Peek<'a> {
     pub draft: &'a Draft,
     pub columns: &'a mut Columns,
     pub listener: &'a dyn Listener,
-    /// Whether it was said why there is no output yet.
+    /// Whether the note was given.
     pub is_explained: bool,
 }
 
 impl Peek<'_> {
-    /// Reads ahead until each input of which something is open has shown a value.
+    /// Reads ahead until each input with an open type has shown a value.
     pub fn hints(mut self) -> Hints {
         let draft = self.draft;
         let has_shape =
@@ -38,7 +39,7 @@ impl Peek<'_> {
         let mut silent: Vec<usize> =
             (0..draft.inputs.len()).filter(|index| !has_shape(draft.inputs[*index])).collect();
         let mut hints = Hints::default();
-        // One row is always read: what it says of an input counts, whether or not it is needed.
+        // One row is always read: its values count even for inputs that need no hint.
         let mut awaited = silent.clone();
         let mut n_peeked = 0;
         while !awaited.is_empty() && n_peeked < MAX_PEEKED {
@@ -56,7 +57,7 @@ impl Peek<'_> {
         hints
     }
 
-    /// What a row says about an input; whether it says something.
+    /// Learns from a row about an input; returns whether it determined something.
     fn learn(&self, index: usize, row: &Row, hints: &mut Hints) -> bool {
         let raw = &row.cells[index];
         if !raw.is_value() {
@@ -69,9 +70,9 @@ impl Peek<'_> {
         true
     }
 
-    /// Says once why there is no output, if the data are long in coming.
+    /// Gives the note once, if the data arrive slowly.
     fn explain(&mut self, awaited: &[usize], n_peeked: usize) {
-        if self.is_explained || n_peeked < MANY || !self.columns.is_waiting_ahead() {
+        if self.is_explained || n_peeked < ROWS_BEFORE_NOTE || !self.columns.is_waiting_ahead() {
             return;
         }
         self.is_explained = true;

@@ -1,4 +1,4 @@
-//! What a run says about the shadow check: the difference, and the data that show it again.
+//! The report of a run's shadow check: the difference, and the data that reproduce it.
 
 use eddy_compile::Precision;
 
@@ -12,8 +12,13 @@ use crate::run::RunRequest;
 /// The file of parameters in the folder.
 const PARAMETERS: &str = "parameters.safetensors";
 
-/// Tells at once if the first cycles show that compiled code is wrong, or that nothing could be compared.
-pub(crate) fn tell_of_shadow(model: &Model, request: &RunRequest, ready: &Ready, engine: &mut Engine<'_>) {
+/// Reports at once if the first cycles show that compiled code is wrong, or if nothing could be compared.
+pub(crate) fn announce_shadow_check(
+    model: &Model,
+    request: &RunRequest,
+    ready: &Ready,
+    engine: &mut Engine<'_>,
+) {
     let Some(compilation) = &ready.compilation else { return };
     let listener = model.program().session().listener();
     if let Some(difference) = engine.take_difference() {

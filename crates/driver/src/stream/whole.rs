@@ -1,4 +1,4 @@
-//! Runs that need the whole trace before anything is known: the engines `denote` and `kahn`, and tables.
+//! Runs that need the whole trace: the engines `denote` and `kahn`, and tables.
 
 use eddy_language::codes;
 use eddy_language::runs::{Ran, RunOptions, run_cells};
@@ -17,8 +17,8 @@ use crate::refusal::Refusal;
 use crate::run::RunRequest;
 
 impl Model {
-    /// Runs the node on all data, and only then answers: with all cells, or with what the engines `denote`
-    /// and `kahn` find out.
+    /// Runs the node on all data and then returns all cells, or those that the engines `denote` and `kahn`
+    /// compute.
     pub fn run_whole(&self, request: &RunRequest, data: Vec<Data>) -> Result<Answer<Ran>, Refusal> {
         let stream = Stream::new(self, request, data).map_err(|stopped| stopped.refusal(self.sources()))?;
         stream.run_whole()
@@ -44,7 +44,7 @@ impl Stream {
         while self.request.cycles.is_none_or(|limit| n_cycles < limit) {
             let cells = self.next_cells(&prepared, &mut asking, n_cycles);
             if let Some(idle) = self.idle(asking.as_ref()) {
-                // Nothing is shown before the trace is whole, which it may never be.
+                // Nothing is shown before the trace is complete, which may never happen.
                 let diagnostic = Diagnostic::error(codes::DATA, model.span(), idle)
                     .help("say how many cycles to run: `--cycles N`");
                 return Err(refusal(vec![diagnostic]));
@@ -66,7 +66,7 @@ impl Stream {
             show: self.request.show.iter().map(|name| (name.clone(), span)).collect(),
             ..RunOptions::default()
         };
-        let (program, interface) = (model.program().resolved(), model.said().interface.clone());
+        let (program, interface) = (model.program().resolved(), model.fixed_inputs().interface.clone());
         let ran = run_cells(program, model.callable(), interface, prepared, options, inputs);
         Ok(Answer { value: ran.map_err(refusal)?, warnings: self.warnings() })
     }

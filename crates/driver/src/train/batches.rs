@@ -1,8 +1,8 @@
-//! Which samples or sequences are learnt from at once: `--batch N`.
+//! Groups samples or sequences that are learnt from at once: `--batch N`.
 //!
-//! They come in the order of the epoch. Each joins those that wait for company and go together with it: they
-//! are equally long, and what the streams of a batch share, such as `end`, is the same in them. When there
-//! are N of them, they run. Those that find no company are left out of the epoch.
+//! They come in the order of the epoch. Each joins waiting ones that it can run with: all have equal length,
+//! and the inputs that the streams of a batch share, such as `end`, are equal in them. A group of N runs.
+//! Samples that remain in smaller groups are left out of the epoch.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use super::TrainRequest;
 use super::dataset::{Dataset, Unit};
 use crate::lock_step::{go_together, joined};
 
-/// The rows of an epoch, of several units at once if that was asked for.
+/// The rows of an epoch, joined from several units for a batch.
 pub(super) fn rows<'a>(
     data: &'a Dataset,
     order: &'a [usize],
@@ -77,7 +77,7 @@ fn groups(data: &Dataset, order: &[usize], flow: &Flow, batch: &Batch) -> Vec<Ve
     full
 }
 
-/// Whether there is anything that can be learnt from at once; and what the user should know about the rest.
+/// Checks that at least one group is complete; returns notes about the rest.
 pub(super) fn check(
     data: &mut Dataset,
     prepared: &Prepared,

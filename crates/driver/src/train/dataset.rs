@@ -14,7 +14,7 @@ use super::TrainRequest;
 use super::signals::{Signals, name};
 use crate::stream::{Columns, cells_of};
 
-/// So many cells of data are kept in memory at most; about a gibibyte.
+/// The largest number of cells of data in memory; about a gibibyte.
 const MAX_CELLS: usize = 1 << 26;
 
 /// All rows of some data.
@@ -22,20 +22,20 @@ pub(super) struct Dataset {
     rows: Vec<Vec<Cell>>,
     /// The rows of each unit that is shuffled as a whole.
     units: Vec<Range<usize>>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
     /// A hash of all cells, as they were read.
     pub hash: String,
 }
 
-/// What may be shuffled.
+/// The unit of shuffling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Each row is a sample.
     Row,
     /// Rows up to an `end`.
     Sequence,
-    /// Nothing: each row follows from the one before.
+    /// The whole data: each row follows from the one before.
     Whole,
 }
 
@@ -63,7 +63,7 @@ impl Dataset {
         }
     }
 
-    /// Puts rows into order: what the data do not say about `bp`, `end` and `cut` is filled in.
+    /// Puts rows into order, and fills in `bp`, `end` and `cut` where the data lack them.
     pub fn new(
         mut rows: Vec<Vec<Cell>>,
         signals: Signals,
@@ -98,7 +98,7 @@ impl Dataset {
             if is_silent(&rows, bp) {
                 fill(&mut rows, bp, &|_| true);
             }
-            silence(&mut rows, bp);
+            clear_unused_targets(&mut rows, bp);
         }
         if let (Some(end), Some(last)) = (signals.end, rows.last_mut())
             && last[end] != Cell::Value(Value::Bool(true))
@@ -112,7 +112,7 @@ impl Dataset {
             Unit::Sequence => sequences(&rows, signals.end.expect("sequences have ends")),
         };
         if let (Unit::Sequence, Some(bp), None) = (unit, signals.bp, signals.cut) {
-            notes.extend(unmoved(&rows, &units, bp));
+            notes.extend(unlearnt_sequences(&rows, &units, bp));
         }
         Dataset { rows, units, notes, hash }
     }
@@ -140,8 +140,8 @@ impl Dataset {
         order.iter().flat_map(|unit| self.unit(*unit).iter().map(Vec::as_slice))
     }
 
-    /// The order of the units in an epoch: a function of the seed and the epoch, so that a run that is
-    /// resumed goes on as it would have.
+    /// The order of the units in an epoch: a function of the seed and the epoch, so that a resumed run
+    /// continues with the same order.
     pub fn order(&self, is_shuffled: bool, seed: u64, epoch: u64) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.units.len()).collect();
         if is_shuffled {
@@ -176,7 +176,7 @@ fn hash(rows: &[Vec<Cell>]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// Says something at each row, or nothing where there are no data.
+/// Sets an input at each row; at rows without data it is absent.
 fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
     for (number, row) in rows.iter_mut().enumerate() {
         if row.iter().any(Cell::is_present) {
@@ -185,22 +185,21 @@ fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
     }
 }
 
-/// What the loss is compared with is there where `bp` is true; a table has it in each row.
-fn silence(rows: &mut [Vec<Cell>], bp: usize) {
+/// The target is present where `bp` is true; a table has one in each row.
+fn clear_unused_targets(rows: &mut [Vec<Cell>], bp: usize) {
     for row in rows.iter_mut().filter(|row| row[bp] == Cell::Value(Value::Bool(false))) {
         row[bp + 1..].fill(Cell::Absent);
     }
 }
 
-/// What is said about sequences with something to learn in them whose first row says that nothing is to be
-/// learnt.
-fn unmoved(rows: &[Vec<Cell>], units: &[Range<usize>], bp: usize) -> Option<String> {
+/// The warning about sequences with rows to learn from whose first row has `bp` false.
+fn unlearnt_sequences(rows: &[Vec<Cell>], units: &[Range<usize>], bp: usize) -> Option<String> {
     let holds = |row: &Vec<Cell>| row[bp] == Cell::Value(Value::Bool(true));
-    let is_unmoved = |unit: &&Range<usize>| {
+    let is_never_learnt = |unit: &&Range<usize>| {
         let rows = &rows[(*unit).clone()];
         rows.first().is_some_and(|first| !holds(first)) && rows.iter().any(holds)
     };
-    let n = units.iter().filter(is_unmoved).count();
+    let n = units.iter().filter(is_never_learnt).count();
     (n > 0).then(|| {
         let of = units.len();
         format!("`bp` is false at the first row of {n} of {of} sequences, so nothing is learnt from them; to judge only some rows, let the loss weigh them")

@@ -1,8 +1,8 @@
-//! How late gradients must come so that no parameter waits for itself.
+//! How late gradients must be so that no parameter waits for itself.
 //!
-//! A parameter that is read at row t + 1 needs its gradient at row t, which comes back from later rows where
-//! the model remembers. If the model remembers k rows, an optimiser that is given everything k rows late has
-//! what it needs in time (`delayed` forms of the library).
+//! A parameter that is read at row t + 1 needs its gradient at row t, which comes back from later rows if the
+//! model has memory. If the model remembers k rows, an optimiser whose inputs are all k rows late has them in
+//! time (`delayed` forms of the library).
 
 use eddy_language::causality::Verdict;
 use eddy_language::elaborate::ElaborationOptions;
@@ -11,11 +11,11 @@ use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::program::{Base, Callable, Program};
 use eddy_tensor::Static;
 
-/// Larger delays are not tried.
+/// The largest delay that is tried.
 const MAX_DELAY: usize = 64;
 
-/// The smallest number of rows that gradients must be late so that the node is causal, as advice; none if
-/// there is no small one.
+/// The smallest number of rows by which gradients must be late so that the node is causal, as advice; `None`
+/// if no small one suffices.
 pub(super) fn advice(
     program: &Program,
     callable: &Callable,
@@ -55,7 +55,7 @@ fn written(argument: &Static) -> String {
     }
 }
 
-/// The smallest delay that suffices, if larger ones do too.
+/// The smallest sufficient delay, provided that larger ones suffice too.
 fn smallest(suffices: impl Fn(usize) -> bool) -> Option<usize> {
     let mut large = 1;
     while !suffices(large) {

@@ -1,4 +1,4 @@
-//! Where the first number that is infinite, or none, came from.
+//! Where the first NaN or infinity arose.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use eddy_language::semantics::Cell;
 use eddy_language::semantics::simulate::Simulation;
 use eddy_syntax::Diagnostic;
 
-/// Repeats an epoch and tells the first cycle and equation where a number is not finite although its operands
+/// Repeats an epoch and returns the first cycle and equation whose value is not finite although its operands
 /// are.
 pub(super) fn locate<'a>(
     flow: &Flow,
@@ -30,7 +30,7 @@ pub(super) fn locate<'a>(
             simulation.release();
         }
     }
-    // What waits for a later cycle is looked at as it is.
+    // A cell that waits for a later cycle is treated as unknown.
     let mut open = simulation.first_cycle()..simulation.n_cycles();
     let found = open.find_map(|cycle| Some((cycle, culprit(flow, &simulation, cycle)?)));
     match found {
@@ -42,7 +42,7 @@ pub(super) fn locate<'a>(
     }
 }
 
-/// The first equation at a cycle whose value is not finite, and whose operands there are.
+/// The first equation at a cycle whose value is not finite, and whose present operands are.
 fn culprit(flow: &Flow, simulation: &Simulation<'_>, cycle: u64) -> Option<usize> {
     let is_bad = |var: VarId| simulation.cell(cycle, var).value().is_some_and(|value| !value.is_finite());
     flow.equations.iter().position(|equation| {
@@ -57,7 +57,7 @@ fn diagnostic(flow: &Flow, number: usize, cycle: u64) -> Diagnostic {
     with_help(flow.in_instances(number, Diagnostic::error(codes::DIVERGENCE, equation.span, title)))
 }
 
-/// What usually helps.
+/// Adds the usual remedy.
 pub(super) fn with_help(diagnostic: Diagnostic) -> Diagnostic {
     diagnostic.help("try a smaller rate, clipped gradients, or inputs of size 1")
 }

@@ -1,12 +1,12 @@
 //! Losses that grow so fast within an epoch that training is about to fail.
 //!
-//! A single loss says little: it may be small by chance. So the mean of the last eighth of an epoch is
-//! compared with the largest loss of its beginning.
+//! A single loss may be small by chance. So the mean of the last eighth of an epoch is compared with the
+//! largest loss of its beginning.
 
-/// A loss that grows by this factor is told.
+/// Growth by this factor is reported.
 const FACTOR: f64 = 1000.0;
 
-/// The losses of an epoch, as they come.
+/// Collects the losses of an epoch.
 pub(super) struct Growth {
     n_first: usize,
     n_before_last: usize,
@@ -16,7 +16,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// An epoch of so many rows.
+    /// An epoch of `n_rows` rows.
     pub fn new(n_rows: usize) -> Growth {
         let eighth = (n_rows / 8).max(1);
         Growth {
@@ -28,7 +28,7 @@ impl Growth {
         }
     }
 
-    /// The loss of a row, by its number.
+    /// Adds the loss of a row.
     pub fn add(&mut self, row: usize, loss: f64) {
         if row < self.n_first {
             self.largest_first = self.largest_first.max(loss);
@@ -38,7 +38,7 @@ impl Growth {
         }
     }
 
-    /// The losses at the beginning and at the end, if the epoch ended with much larger ones.
+    /// The losses at the beginning and at the end, if the latter are much larger.
     #[allow(clippy::cast_precision_loss)] // rounding does not matter for a warning
     pub fn found(&self) -> Option<(f64, f64)> {
         let last = self.sum_last / self.n_last.max(1) as f64;
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(found(&losses), None);
         (losses[14], losses[15]) = (1001.0, 1001.0);
         assert_eq!(found(&losses), Some((1.0, 1001.0)));
-        // One large loss is not enough, and neither is a small one at the beginning.
+        // One large loss is not enough, nor is a small one at the beginning.
         losses[14] = 0.0;
         assert_eq!(found(&losses), None);
         (losses[14], losses[1]) = (1001.0, 2.0);

@@ -1,16 +1,16 @@
-//! A node that learns from data (section 9.7).
+//! Trains a node on data (section 9.7).
 //!
 //! An epoch is one pass over the data, as one trace. Parameters and the state of their optimisers are carried
-//! from epoch to epoch; everything else, such as the state of a recurrent network, starts anew.
+//! from epoch to epoch; all other state, such as that of a recurrent network, is reset.
 //!
 //! * [`dataset`]: the rows, the sequences that they make, and the order in which they come.
-//! * [`batches`]: which of them are learnt from at once.
-//! * [`request`]: what is asked, and what comes of it. [`mod@trainer`]: epochs and validation; [`pass`]: one
-//!   pass over some rows.
-//! * [`registers`]: what outlives an epoch.
+//! * [`batches`]: groups of them that are learnt from at once.
+//! * [`request`]: requests and results. [`mod@trainer`]: epochs and validation; [`pass`]: one pass over some
+//!   rows.
+//! * [`registers`]: the state that outlives an epoch.
 //! * [`unknown`]: rows without a known loss; [`waits`]: what they wait for; [`delay`]: how late gradients
 //!   must be so that nothing waits.
-//! * [`divergence`]: where the first NaN or infinity arose; [`growth`]: losses on the way there.
+//! * [`divergence`]: where the first NaN or infinity arose; [`growth`]: losses that grow before that.
 
 mod batches;
 mod dataset;
@@ -36,7 +36,7 @@ pub use request::{BatchLoss, Comparison, Epoch, Measured, Progress, TrainPlan, T
 pub use trainer::Trainer;
 
 impl Program {
-    /// Makes a node ready to be trained on data, and to be validated on others.
+    /// Prepares a node for training on data, and for validation on other data.
     pub fn trainer(
         &self,
         request: &TrainRequest,
@@ -50,7 +50,7 @@ impl Program {
     }
 }
 
-/// The node that is meant: the one that is named, or the only one that is declared.
+/// The named node, or the only one that is declared.
 fn node(
     program: &program::Program,
     request: &TrainRequest,

@@ -1,4 +1,4 @@
-//! One pass over some rows: the sum of the losses, and which of them are not known.
+//! One pass over some rows: the sum of the losses, and the rows with unknown loss.
 
 use std::collections::VecDeque;
 
@@ -15,14 +15,14 @@ use crate::engine::{Engine, EngineError};
 pub(super) struct Pass<'a> {
     pub engine: Engine<'a>,
     flow: &'a Flow,
-    /// How many streams a loss is of.
+    /// The number of streams in a loss.
     n_streams: usize,
     sum: f64,
     n_known: usize,
     pub is_diverged: bool,
     pub unknown: Unknown,
     pub growth: Growth,
-    /// For each row that was given and has no result yet whether something is there.
+    /// For each row without a result yet, whether any input is present.
     active: VecDeque<bool>,
     n_done: usize,
     /// The row at which the pass stopped with an error.
@@ -30,7 +30,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// A pass of so many rows.
+    /// A pass over `n_rows` rows.
     pub fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize, n_rows: usize) -> Self {
         Pass {
             engine,
@@ -53,7 +53,7 @@ impl<'a> Pass<'a> {
         self.concluded(opened)
     }
 
-    /// The rows that are left are the last ones.
+    /// Announces that the remaining rows are the last ones.
     pub fn near_end(&mut self) -> Result<(), Vec<Diagnostic>> {
         let outcome = self.engine.near_end();
         self.concluded(outcome)
@@ -94,7 +94,7 @@ impl<'a> Pass<'a> {
         self.growth.add(self.n_done, loss / self.n_streams as f64);
     }
 
-    /// The mean of the losses that are known.
+    /// The mean of the known losses.
     #[allow(clippy::cast_precision_loss)] // a mean of more than 2^53 losses may be rounded
     pub fn mean(&self) -> Option<f64> {
         (self.n_known > 0).then(|| self.sum / self.n_known as f64)

@@ -1,7 +1,7 @@
-//! What outlives an epoch: parameters, and what their optimisers remember.
+//! State that outlives an epoch: parameters, and the state of their optimisers.
 //!
-//! Each is a `fby` of the training node, a *register*, under a name that does not depend on how the node is
-//! run. Before the first epoch a register has no value: it starts as its equation says.
+//! Each is a `fby` of the training node, a *register*, under a name that does not depend on how the node
+//! runs. Before the first epoch a register has no value: it starts as its equation says.
 
 use eddy_flow::{Flow, Kind, Named, VarId};
 use eddy_language::causality::needed;
@@ -24,20 +24,20 @@ struct Register {
     ty: Type,
     /// Whether the loss depends on it. If not, compiled code does not compute it.
     is_needed: bool,
-    /// What it starts with, if that is a constant.
+    /// Its initial value, if that is a constant.
     initial: Option<Value>,
     value: Option<Value>,
 }
 
-/// A parameter and the register that it is.
+/// A parameter and its register.
 struct Parameter {
     name: String,
     register: usize,
 }
 
 impl Registers {
-    /// Each parameter must be what an optimiser remembers: otherwise its value at the end of an epoch is not
-    /// known.
+    /// Each parameter must be the state of an optimiser: otherwise its value at the end of an epoch is
+    /// unknown.
     pub fn new(
         flow: &Flow,
         clocks: &Clocks,
@@ -88,12 +88,12 @@ impl Registers {
         Ok(Registers { all, parameters, numbers })
     }
 
-    /// What the next epoch starts with.
+    /// The initial state of the next epoch.
     pub fn remembered(&self) -> Vec<(VarId, Value)> {
         self.all.iter().filter_map(|register| Some((register.var, register.value.clone()?))).collect()
     }
 
-    /// Takes the values after an epoch, unless one of them is not finite; then its name is the answer.
+    /// Stores the values after an epoch. If one of them is not finite, stores nothing and returns its name.
     pub fn learn(&mut self, values: Vec<Option<Value>>) -> Result<(), String> {
         let diverged = self.all.iter().zip(&values).find(|(register, value)| {
             register.is_needed && value.as_ref().is_some_and(|value| !value.is_finite())
@@ -103,13 +103,13 @@ impl Registers {
         }
         for (register, value) in self.all.iter_mut().zip(values) {
             let value = value.filter(|_| register.is_needed);
-            // Engines need not compute what never changes.
+            // Engines need not compute constant state.
             register.value = value.or(register.value.take()).or_else(|| register.initial.clone());
         }
         Ok(())
     }
 
-    /// All that later epochs depend on, by name.
+    /// The state that later epochs depend on, by name.
     pub fn persistent_state(&self) -> Vec<(String, Value)> {
         self.all
             .iter()
@@ -126,7 +126,8 @@ impl Registers {
         self.parameters.iter().filter_map(value).collect()
     }
 
-    /// Goes on from what [`persistent_state`](Self::persistent_state) gave; or says what does not fit.
+    /// Restores the state of [`persistent_state`](Self::persistent_state); returns an error if it does not
+    /// fit.
     pub fn restore(&mut self, state: Vec<(String, Value)>) -> Result<(), String> {
         let mut values: Vec<Option<Value>> = vec![None; self.all.len()];
         for (name, value) in state {
@@ -135,7 +136,7 @@ impl Registers {
             };
             values[*number] = Some(self.fitting(*number, &name, value)?);
         }
-        // A register without a constant to start with may never have been active.
+        // A register whose initial value is no constant may never have been active.
         let mut both = self.all.iter().zip(&values);
         if let Some((missing, _)) =
             both.find(|(register, value)| value.is_none() && register.initial.is_some())
@@ -148,7 +149,7 @@ impl Registers {
         Ok(())
     }
 
-    /// Starts from parameters of another run; or says what does not fit.
+    /// Starts from parameters of another run; returns an error if they do not fit.
     pub fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String> {
         let registers: FxHashMap<&str, usize> =
             self.parameters.iter().map(|parameter| (parameter.name.as_str(), parameter.register)).collect();
@@ -175,7 +176,7 @@ impl Registers {
     }
 }
 
-/// The stream that this one is a copy of.
+/// The stream that this one copies.
 fn copied<'a>(var: VarId, equation: &impl Fn(VarId) -> Option<&'a Kind>) -> VarId {
     let mut at = var;
     while let Some(Kind::Apply(Op::Copy, operands)) = equation(at) {

@@ -1,4 +1,4 @@
-//! What is trained on what, and what came of it: plain data.
+//! Requests and results of training: plain data.
 
 pub use eddy_language::elaborate::BatchLoss;
 use eddy_syntax::Diagnostic;
@@ -9,7 +9,7 @@ use crate::engine::EngineKind;
 /// How a node is trained.
 #[derive(Clone, Debug, Default)]
 pub struct TrainRequest {
-    /// The node; none: the one that the file declares.
+    /// The node; `None` means the one that the file declares.
     pub node: Option<String>,
     /// Compile-time constants for its inputs: name and expression.
     pub constants: Vec<(String, String)>,
@@ -17,68 +17,68 @@ pub struct TrainRequest {
     pub seed: u64,
     /// Whether samples or sequences come in another order in each epoch.
     pub shuffle: bool,
-    /// Every so many rows a sequence ends, if the data do not say where.
+    /// The length of sequences, if the data do not mark their ends.
     pub sequence: Option<usize>,
-    /// Every so many rows the gradient is cut, if the data do not say where.
+    /// The number of rows after which the gradient is cut, if the data do not mark cuts.
     pub cut: Option<usize>,
-    /// How many samples or sequences are learnt from at once.
+    /// The number of samples or sequences that are learnt from at once.
     pub batch: Option<usize>,
-    /// What is minimised of the losses of a batch.
+    /// The function of the losses of a batch that is minimised.
     pub batch_loss: BatchLoss,
-    /// At most so many cycles may be open at once.
+    /// The largest number of cycles that may be open at once.
     pub max_window: Option<usize>,
-    /// Loops run again rather than keep what they compute.
+    /// Compute loops again rather than keep their values.
     pub checkpoints: bool,
-    /// Which engine: `Compiled` or `Simulate`; none: machine code where possible.
+    /// The engine: `Compiled` or `Simulate`; `None` means machine code where possible.
     pub engine: Option<EngineKind>,
 }
 
-/// What will be trained on what.
+/// The node and the data of a training.
 #[derive(Clone, Debug)]
 pub struct TrainPlan {
     /// The node.
     pub node: String,
     /// The node whose parameters are learnt.
     pub model: String,
-    /// How many parameters there are.
+    /// The number of parameters.
     pub n_parameters: usize,
-    /// How many numbers the parameters have in all.
+    /// The number of elements of all parameters.
     pub n_numbers: usize,
-    /// How many rows of data.
+    /// The number of rows of data.
     pub n_rows: usize,
-    /// How many sequences they make; none if they are samples of their own.
+    /// The number of sequences; `None` if each row is a sample.
     pub n_sequences: Option<usize>,
-    /// Whether the order changes.
+    /// Whether the order changes from epoch to epoch.
     pub is_shuffled: bool,
     /// A hash of all cells of the data.
     pub data_hash: String,
     /// The same of the data for validation.
     pub validation_hash: Option<String>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// What came of one pass over some data.
+/// The result of one pass over some data.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The mean of the losses that are known.
+    /// The mean of the known losses.
     pub loss: f64,
-    /// How many rows have a loss.
+    /// The number of rows with a loss.
     pub n_rows: usize,
-    /// For how many of them it is not known.
+    /// The number of them whose loss is unknown.
     pub n_unknown: usize,
-    /// Why it is not known for these.
+    /// Why it is unknown.
     pub why_unknown: Option<String>,
-    /// What the user should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// How far an epoch is.
+/// The progress of an epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The rows that were given.
+    /// The number of rows so far.
     pub n_rows: usize,
-    /// The mean loss so far; none before the first.
+    /// The mean loss so far; `None` before the first.
     pub loss: Option<f64>,
 }
 
@@ -87,16 +87,16 @@ pub struct Progress {
 pub enum Epoch {
     /// All rows were learnt from.
     Done(Measured),
-    /// Whoever watched stopped it. Nothing was learnt: the trainer is where it was before the epoch, and goes
-    /// on from there bit for bit.
+    /// `watch` stopped it. Nothing was learnt: the trainer has the state from before the epoch, and continues
+    /// from there bit for bit.
     Cancelled,
 }
 
-/// What a trainer found out about its compiled code.
+/// The result of the shadow check.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Where it is wrong; the trainer then uses the simulator.
+    /// The differences; after one, the trainer uses the simulator.
     pub disagreements: Vec<Disagreement>,
-    /// What the user should know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! What the inputs of a training node mean: besides those of its node there are `end`, `cut`, `bp` and the
-//! arguments of the loss.
+//! The meaning of the inputs of a training node: besides those of its node there are `end`, `cut`, `bp` and
+//! the arguments of the loss.
 
 use eddy_flow::{Flow, Polarity};
 use eddy_language::clocks::{Clock, Clocks};
@@ -13,7 +13,7 @@ use eddy_tensor::Value;
 
 use super::TrainRequest;
 
-/// Which inputs are `end`, `cut` and `bp`, by their numbers. Those after `bp` are read where it is true.
+/// The indices of `end`, `cut` and `bp`. Inputs after `bp` are read where it is true.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     pub end: Option<usize>,
@@ -22,7 +22,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// They follow the inputs of the node, in this order; who trains without a `train` declaration has none.
+    /// They follow the inputs of the node, in this order; without a `train` declaration there are none.
     pub fn of(program: &Program, callable: &Callable, given: &ElaborationOptions) -> Signals {
         let (Base::Train(train) | Base::Test(train)) = callable.base else { return Signals::default() };
         let declared = program.train(train);
@@ -33,7 +33,7 @@ impl Signals {
         Signals { end, cut, bp: next.next() }
     }
 
-    /// Options speak of inputs that are there.
+    /// Checks that the options refer to existing inputs.
     pub fn check_options(self, request: &TrainRequest, span: Span) -> Result<(), Vec<Diagnostic>> {
         let asked = [
             (request.sequence.filter(|_| self.end.is_none()), "--sequence", "where sequences end", "segment"),
@@ -46,7 +46,7 @@ impl Signals {
         Err(vec![Diagnostic::error(codes::DATA, span, title).help(help)])
     }
 
-    /// Data are there, complete, and numbers.
+    /// Checks that the data are present, complete and finite.
     pub fn check(
         self,
         rows: &[Vec<Cell>],
@@ -80,8 +80,7 @@ impl Signals {
     }
 
     /// The first row, counted from 1, in which an input is absent although the clock of `bp`, or `bp` itself,
-    /// says that it is there. Rows in which all is absent are no activations. Inputs on other clocks are left
-    /// to the run.
+    /// requires it. Rows without any input are no activations. The run checks inputs on other clocks.
     fn incomplete(self, rows: &[Vec<Cell>], flow: &Flow, clocks: &Clocks) -> Option<(usize, usize)> {
         let bp = self.bp?;
         let base = clocks.of(flow.inputs[bp]);
@@ -112,12 +111,12 @@ impl Signals {
     }
 }
 
-/// What an input is called.
+/// The name of an input.
 pub(super) fn name(flow: &Flow, input: usize) -> &str {
     flow.var(flow.inputs[input]).name.as_deref().unwrap_or_default()
 }
 
-/// The first row, counted from 1, and input of a number that is none: nothing can be learnt from it.
+/// The first row, counted from 1, with a NaN or infinity, and its input: nothing can be learnt from it.
 fn infinite<'a>(rows: &[Vec<Cell>], flow: &'a Flow) -> Option<(usize, &'a str)> {
     let is_bad = |cell: &Cell| cell.value().is_some_and(|value| !value.is_finite());
     let found =

@@ -29,24 +29,24 @@ use super::{Comparison, Epoch, Measured, Progress, TrainPlan, TrainRequest};
 use crate::data::Data;
 use crate::engine::choose::{Choice, choose};
 use crate::engine::{Compilation, Engine, EngineInput};
-use crate::inputs::SaidOfInputs;
+use crate::inputs::FixedInputs;
 use crate::parameters;
 use crate::program::Program;
 use crate::refusal::Refusal;
 use crate::stream::{Columns, hints};
 
-/// A node that is being trained. It owns its program and its data, and can be kept and moved to other threads
-/// between epochs.
+/// A node in training. It owns its program and its data, and can be kept and moved to other threads between
+/// epochs.
 pub struct Trainer {
     name: String,
     program: Program,
-    /// The files that diagnostics point into.
+    /// The files that diagnostics refer to.
     sources: Sources,
     callable: Callable,
     given: ElaborationOptions,
     span: Span,
     prepared: Prepared,
-    /// The output that is the loss, and how far ahead it looks.
+    /// The output with the loss, and how far ahead it looks.
     loss: VarId,
     verdict: Option<Verdict>,
     data: Dataset,
@@ -56,17 +56,17 @@ pub struct Trainer {
     checkpoints: bool,
     registers: Registers,
     validation: Option<Validation>,
-    /// The node as machine code, if it is.
+    /// The node as machine code, if it was compiled.
     compilation: Option<Compilation>,
-    /// What is said about that.
+    /// Remarks about the compilation.
     notes: Vec<Diagnostic>,
-    /// The input that says where sequences end.
+    /// The input that marks the ends of sequences.
     end: Option<usize>,
-    /// The command that trains the node on other data.
+    /// The command that trains the node on other data, for a reproduction.
     words: Vec<String>,
 }
 
-/// The same node without its optimisers, and other data.
+/// The same node without its optimisers, and the validation data.
 struct Validation {
     prepared: Prepared,
     loss: VarId,
@@ -91,8 +91,8 @@ impl Trainer {
             let title = format!("the engine `{engine}` cannot train: it computes whole traces");
             return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
         }
-        let SaidOfInputs { constants, interface, .. } =
-            SaidOfInputs::read(program, &callable, sources, &options.constants, &[])?;
+        let FixedInputs { constants, interface, .. } =
+            FixedInputs::read(program, &callable, sources, &options.constants, &[])?;
         let (batch, batch_loss) = (options.batch, options.batch_loss);
         let given = ElaborationOptions { constants, batch, batch_loss, ..ElaborationOptions::default() };
         let signals = Signals::of(program, &callable, &given);
@@ -106,7 +106,7 @@ impl Trainer {
         let validation = match (callable.base, validation.is_empty()) {
             (_, true) => None,
             (Base::Train(train), false) if callable.modes.is_empty() => {
-                // The loss of the data for validation is measured stream by stream.
+                // The loss on validation data is measured stream by stream.
                 let given = ElaborationOptions { batch: None, ..given.clone() };
                 let test: Callable = Base::Test(train).into();
                 let (prepared, rows) = read(program, &test, &given, &interface, sources, validation)?;
@@ -154,7 +154,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Compiles the node, and the one that is validated.
+    /// Compiles the training node and the validation node.
     fn compile(&mut self, options: &TrainRequest) {
         let choice = Choice { engine: options.engine, name: self.name.clone(), span: self.span };
         let session = self.program.session().clone();
@@ -181,7 +181,7 @@ impl Trainer {
         engine
     }
 
-    /// The node before the first row of an epoch, to be simulated.
+    /// The node before the first row of an epoch, for simulation.
     fn simulation(&self) -> Simulation<'_> {
         let mut simulation = Simulation::new(&self.prepared.flow, &self.prepared.clocks, self.options);
         for (var, value) in self.registers.remembered() {
@@ -190,7 +190,7 @@ impl Trainer {
         simulation
     }
 
-    /// Where an epoch went wrong, by simulating it.
+    /// Finds where an epoch failed, by simulating it.
     fn locate(&self, order: &[usize]) -> Diagnostic {
         let rows = batches::rows(&self.data, order, &self.prepared);
         divergence::locate(&self.prepared.flow, self.simulation(), rows, self.loss)
@@ -205,7 +205,8 @@ impl Trainer {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Vec<Diagnostic>> {
         let mut rows = batches::rows(&self.data, order, &self.prepared);
-        // The last rows are announced, so what is unknown behind them can be told apart.
+        // The last rows are announced, so that the engine can tell which values are unknown because the data
+        // end.
         let mut coming: std::collections::VecDeque<_> =
             rows.by_ref().take(pass.engine.n_before_end()).collect();
         let (mut number, mut is_near_end) = (0, false);
@@ -235,7 +236,7 @@ impl Trainer {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Says which rows of the data are a row of an epoch, where they are not in the order of the data.
+    /// Adds the row numbers in the data, if they differ from the order of the epoch.
     fn with_data_rows(&self, mut diagnostic: Diagnostic, order: &[usize], row: u64) -> Diagnostic {
         if !self.is_shuffled && self.prepared.batch.is_none() {
             return diagnostic;
@@ -261,7 +262,7 @@ impl Trainer {
             .reason("there is a loss where `bp` is true, and the inputs are there")
     }
 
-    /// Too many rows of an epoch have no known loss.
+    /// The refusal if too many rows of an epoch have no known loss.
     fn refusal(&self, unknown: &Unknown, order: &[usize]) -> Diagnostic {
         let rows = batches::rows(&self.data, order, &self.prepared);
         let row = unknown.first.unwrap_or(0);
@@ -271,7 +272,7 @@ impl Trainer {
         self.with_data_rows(refusal(diagnostic, wait, delay), order, row as u64)
     }
 
-    /// The same for the data for validation.
+    /// The same for the validation data.
     fn validation_refusal(&self, unknown: &Unknown, flow: &Flow, validation: &Validation) -> Diagnostic {
         let simulation = Simulation::new(flow, &validation.prepared.clocks, self.options);
         let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
@@ -280,7 +281,7 @@ impl Trainer {
         refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
     }
 
-    /// What an epoch learnt is what the next one starts with.
+    /// The state after an epoch becomes the initial state of the next one.
     fn learn(&mut self, values: Option<Vec<Option<Value>>>) -> Result<(), Vec<Diagnostic>> {
         let Some(values) = values else { return Ok(()) };
         self.registers.learn(values).map_err(|name| {
@@ -289,7 +290,7 @@ impl Trainer {
         })
     }
 
-    /// A loss that has grown a thousandfold, and why that may be.
+    /// The warning for a loss that has grown a thousandfold, with the likely reason.
     fn growth(&self, (first, last): (f64, f64)) -> Diagnostic {
         let title = format!("the loss grew from {first:.3e} to {last:.3e} within this epoch");
         let mut help =
@@ -308,7 +309,7 @@ impl Trainer {
         Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
     }
 
-    /// What is trained on what.
+    /// The plan of the training.
     pub fn plan(&self) -> TrainPlan {
         let flow = &self.prepared.flow;
         let numbers = flow
@@ -329,30 +330,30 @@ impl Trainer {
         }
     }
 
-    /// What the user should know about the program.
+    /// Warnings about the program.
     pub fn warnings(&self) -> Vec<Diagnostic> {
         self.prepared.warnings.iter().chain(&self.notes).cloned().collect()
     }
 
-    /// The files that diagnostics point into.
+    /// The files that diagnostics refer to.
     pub fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// Whether machine code learns.
+    /// Whether epochs run on machine code.
     pub fn is_compiled(&self) -> bool {
         self.compilation.is_some()
     }
 
-    /// Compares compiled code with the simulator on the first rows that the epoch of this number will run;
-    /// nothing is learnt from that. `n_epochs` are still to come, which says how much time may be spent.
+    /// Compares compiled code with the simulator on the first rows of epoch `epoch`, without learning.
+    /// `n_epochs` remaining epochs determine the budget of time.
     pub fn compare_engines(&mut self, epoch: u64, n_epochs: usize) -> Comparison {
         self.compare(epoch, n_epochs)
     }
 
-    /// Goes once through all data. `watch` is told about progress, and may stop the epoch. Epochs are counted
-    /// from 1: their number decides the order of the data, so that a run that is resumed goes on as it would
-    /// have.
+    /// Goes once through all data. `watch` is called with the progress, and may stop the epoch. Epochs are
+    /// counted from 1: their number determines the order of the data, so that a resumed run continues with
+    /// the same order.
     pub fn epoch(
         &mut self,
         epoch: u64,
@@ -396,7 +397,7 @@ impl Trainer {
         Ok(Epoch::Done(measured(loss, &unknown, self.verdict.as_ref(), warnings)))
     }
 
-    /// The loss on the data for validation, at the parameters as they are; none without such data.
+    /// The loss on the validation data, with the present parameters; `None` without such data.
     pub fn validate(&mut self) -> Result<Option<Measured>, Refusal> {
         self.run_validation().map_err(|diagnostics| Refusal::new(diagnostics, &self.sources))
     }
@@ -425,22 +426,23 @@ impl Trainer {
         Ok(Some(measured(loss, &unknown, validation.verdict.as_ref(), Vec::new())))
     }
 
-    /// The parameters as they are now.
+    /// The present parameters.
     pub fn parameters(&self) -> Vec<(String, Value)> {
         self.registers.parameters()
     }
 
-    /// All that later epochs depend on: a checkpoint.
+    /// The state that later epochs depend on: a checkpoint.
     pub fn persistent_state(&self) -> Vec<(String, Value)> {
         self.registers.persistent_state()
     }
 
-    /// Goes on from what [`persistent_state`](Self::persistent_state) gave; or says what does not fit.
+    /// Restores the state of [`persistent_state`](Self::persistent_state); returns an error if it does not
+    /// fit.
     pub fn restore(&mut self, state: Vec<(String, Value)>) -> Result<(), String> {
         self.registers.restore(state)
     }
 
-    /// Starts from parameters of another run; or says what does not fit.
+    /// Starts from parameters of another run; returns an error if they do not fit.
     pub fn start_from(&mut self, parameters: Vec<(String, Value)>) -> Result<(), String> {
         self.registers.start_from(parameters)
     }
@@ -457,14 +459,14 @@ fn measured(loss: f64, unknown: &Unknown, verdict: Option<&Verdict>, warnings: V
     Measured { loss, n_rows, n_unknown, why_unknown: unknown.why(verdict), warnings }
 }
 
-/// A node whose loss is asked for.
+/// The engine input of a node whose loss is shown.
 fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Options) -> EngineInput<'a> {
     let shown = std::slice::from_ref(loss);
     let Prepared { flow, clocks, .. } = prepared;
     EngineInput { flow, clocks, shown, options, is_checked: true, checkpoints: false }
 }
 
-/// Parameters whose values are given.
+/// Parameters with given values.
 fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
     let definitions = flow.definitions();
     flow.parameters.iter().filter_map(move |parameter| {
@@ -475,7 +477,7 @@ fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
     })
 }
 
-/// The node to run with what was learnt: restarted by `end`, if it was trained a sequence at a time.
+/// The node to run with the learnt parameters: reset by `end`, if it was trained a sequence at a time.
 fn model(program: &program::Program, callable: &Callable) -> String {
     let name = &program.node(program.origin(callable.base)).name;
     match callable.base {
@@ -504,7 +506,7 @@ fn read(
     Ok((prepared, rows))
 }
 
-/// What may be shuffled: sequences if they have ends, rows if the node has no memory of its own.
+/// The unit of shuffling: sequences if they have ends, rows if the node has no memory of its own.
 fn unit(
     program: &program::Program,
     callable: &Callable,

@@ -1,9 +1,9 @@
-//! Rows whose loss is not known, and whether that is as it should be (section 11 of the specification of
+//! Rows whose loss is unknown, and whether training may ignore them (section 11 of the specification of
 //! composition).
 //!
-//! A node that looks z rows ahead does not know its last z losses, and a chain that a condition breaks is
-//! open behind the last row that breaks it. Such rows are counted and told. All others mean that nothing is
-//! learnt from them, so training is refused, with the stream that waits.
+//! A node that looks z rows ahead does not know its last z losses, and a chain that a condition interrupts is
+//! open behind the last interruption. Such rows are counted and reported. In all other cases nothing would be
+//! learnt from the rows, so training is refused, and the message names the stream that waits.
 
 use eddy_language::causality::Verdict;
 use eddy_syntax::Diagnostic;
@@ -13,13 +13,13 @@ use super::waits::Wait;
 /// The rows of a pass without a known loss.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unknown {
-    /// Losses that should be there, and those that are not known; in a batch each stream has its own.
+    /// Rows that should have a loss, and those whose loss is unknown; in a batch each stream counts.
     pub n_losses: usize,
     pub n_unknown: usize,
     /// The first row without a known loss, from 0.
     pub first: Option<usize>,
     n_rows: usize,
-    /// Rows at which something was there, as of the first unknown loss, and all of them.
+    /// The number of active rows up to the first unknown loss, and of all active rows.
     first_activation: usize,
     n_activations: usize,
     /// Whether a known loss came after an unknown one.
@@ -27,7 +27,7 @@ pub(super) struct Unknown {
 }
 
 impl Unknown {
-    /// The next row.
+    /// Adds a row.
     pub fn row(&mut self, is_active: bool) {
         self.n_rows += 1;
         self.n_activations += usize::from(is_active);
@@ -39,7 +39,7 @@ impl Unknown {
         self.is_interrupted |= self.first.is_some();
     }
 
-    /// The row has a loss, which is not known.
+    /// The row has an unknown loss.
     pub fn unknown(&mut self, n_streams: usize) {
         self.n_losses += n_streams;
         self.n_unknown += n_streams;
@@ -49,13 +49,13 @@ impl Unknown {
         }
     }
 
-    /// Whether the rows can be learnt from without the unknown ones. `has_state` says that there is a row of
-    /// this pass after which all that is learnt is known.
+    /// Whether training may ignore the unknown rows. `has_state` says that the whole learnt state is known
+    /// after some row of this pass.
     pub fn is_harmless(&self, verdict: Option<&Verdict>, has_state: bool) -> bool {
         let is_explained = match verdict {
             _ if self.n_unknown == 0 => return true,
             Some(Verdict::LookAhead(z)) => self.first_activation + z >= self.n_activations,
-            // Behind the last row that breaks the chain nothing is known.
+            // Behind the last interruption of the chain nothing is known.
             _ => !self.is_interrupted && has_state,
         };
         is_explained && 2 * self.n_unknown <= self.n_losses
@@ -66,7 +66,7 @@ impl Unknown {
         format!("{} of {} rows have no known loss", self.n_unknown, self.n_losses)
     }
 
-    /// Why the last rows have none.
+    /// Why the last rows have no known loss.
     pub fn why(&self, verdict: Option<&Verdict>) -> Option<String> {
         if self.n_unknown == 0 {
             return None;
@@ -89,8 +89,8 @@ impl Unknown {
     }
 }
 
-/// Refuses to train on such data. `wait` says what waits, `delay` how late gradients must be so that nothing
-/// waits for itself.
+/// Refuses to train on such data. `wait` is the stream that waits, `delay` how late gradients must be so that
+/// nothing waits for itself.
 pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Option<String>) -> Diagnostic {
     let mut reasons = Vec::new();
     if let Some(Wait { text, cause }) = wait {
@@ -113,7 +113,7 @@ pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Opt
 mod tests {
     use super::*;
 
-    /// A pass over rows: `k` has a known loss, `u` an unknown one, `-` none, and at `.` nothing is there.
+    /// A pass over rows: `k` has a known loss, `u` an unknown one, `-` none; `.` is an inactive row.
     fn pass(rows: &str) -> Unknown {
         let mut unknown = Unknown::default();
         for row in rows.chars() {
@@ -161,7 +161,7 @@ mod tests {
     fn behind_the_last_guard_nothing_is_known() {
         let is_harmless = |rows: &str, has_state| pass(rows).is_harmless(None, has_state);
         assert!(is_harmless("kkku", true));
-        // Nothing is learnt, and a known loss behind an unknown one is not explained.
+        // No learnt state is known; and a known loss after an unknown one has no explanation.
         assert!(!is_harmless("kkku", false));
         assert!(!is_harmless("kkuk", true));
     }

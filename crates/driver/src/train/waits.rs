@@ -1,8 +1,8 @@
 //! Which stream a loss waits for, and what that stream waits for.
 //!
-//! The epoch is simulated as far as it takes to see an unknown loss. From there a path leads from each
-//! unknown cell to an operand of its equation that is not known either, until it ends behind the last row, at
-//! an unknown input, or at a cell where it has been before.
+//! The epoch is simulated until a loss is unknown. From there a path leads from each unknown cell to an
+//! unknown operand of its equation, until it ends behind the last row, at an unknown input, or at a cell that
+//! it has visited before.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,11 +14,11 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 use rustc_hash::FxHashSet;
 
-/// So many rows behind the unknown loss are simulated at most. A parameter that waits for itself does so
-/// within the memory of the model, which is mostly shorter; for others the message is less exact.
+/// The largest number of rows behind the unknown loss that are simulated. A parameter that waits for itself
+/// does so within the memory of the model, which is mostly shorter; for others the message is less exact.
 const MAX_ROWS_BEHIND: usize = 64;
 
-/// A path has at most so many cells.
+/// The largest number of cells of a path.
 const MAX_STEPS: usize = 100_000;
 
 /// What a loss waits for.
@@ -71,9 +71,9 @@ struct Path {
 enum End {
     /// It needs a row behind the last one.
     Behind,
-    /// It came back to this place of itself.
+    /// It returned to this cell of the path.
     Itself(usize),
-    /// The data do not say what an input is.
+    /// An input that is absent in the data.
     Input(VarId, u64),
     Lost,
 }
@@ -114,7 +114,7 @@ impl Path {
     fn wait(&self, flow: &Flow, loss: VarId, row: usize) -> Wait {
         let labels = flow.labels();
         let name = |var: VarId| flow.var(var).name.as_deref().filter(|name| !name.is_empty());
-        // What an optimiser remembers has a name behind that of the parameter.
+        // The state of an optimiser has a name that begins with that of the parameter.
         let parameter_of = |var: VarId| {
             let parameter = flow.parameters.iter().find(|named| named.var == var);
             let register = || flow.persistent_state.iter().find(|named| named.var == var);
@@ -168,7 +168,7 @@ impl Path {
     }
 }
 
-/// What an unknown cell waits for.
+/// The operand that an unknown cell waits for.
 enum Next {
     Cell(VarId, u64),
     Behind,

@@ -1,4 +1,4 @@
-//! Answers are data, which others render.
+//! Answers are data, which other programs render.
 
 use std::fmt::Write;
 

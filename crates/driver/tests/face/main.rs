@@ -1,4 +1,4 @@
-//! The face of the crate: what applications stand on, without files and terminals.
+//! The interface of the crate for applications, without files and terminals.
 
 #![expect(clippy::disallowed_methods, reason = "tests move the face between threads")]
 
@@ -16,26 +16,26 @@ use eddy_driver::{Event, Listener, Model, NodeRequest, Options, Program, Session
 use eddy_language::semantics::Cell;
 use eddy_tensor::{Data as Elements, Shape, Value};
 
-/// Keeps what it hears.
+/// Keeps all events.
 #[derive(Default)]
-struct Ears(Mutex<Vec<Event>>);
+struct Recorder(Mutex<Vec<Event>>);
 
-impl Ears {
+impl Recorder {
     fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Listener for Ears {
+impl Listener for Recorder {
     fn hear(&self, event: Event) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event);
     }
 }
 
-/// A session with the C compiler of this machine, and what it announces.
-fn session() -> (Session, Arc<Ears>) {
-    let ears = Arc::new(Ears::default());
-    (Session::new(Options::new(BuildOptions::from_environment()), ears.clone()), ears)
+/// A session with the C compiler of this machine, and its events.
+fn session() -> (Session, Arc<Recorder>) {
+    let recorder = Arc::new(Recorder::default());
+    (Session::new(Options::new(BuildOptions::from_environment()), recorder.clone()), recorder)
 }
 
 fn program(text: &str) -> Program {

@@ -1,4 +1,4 @@
-//! What is wrong is said in diagnostics, whoever asks.
+//! Errors are reported as diagnostics, in every request.
 
 use eddy_driver::model::GivenParameters;
 use eddy_driver::{Data, EngineKind, NodeRequest, Refusal, Row, RunRequest, TrainRequest};

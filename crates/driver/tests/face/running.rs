@@ -36,7 +36,7 @@ fn samples() -> Vec<Sample> {
     let sample = |text, columns| Sample { text, columns };
     vec![
         sample("node n(x:num []) -> (y) y = 0.0 fby y + x;", vec![("x", wave(3))]),
-        // Look-ahead, and what is unknown at the end.
+        // Look-ahead, and unknown values at the end.
         sample("node n(x:num []) -> (y, z) y = x + post post x; z = x * x;", vec![("x", wave(2))]),
         // Absent outputs, and absent inputs.
         sample("node n(x:num [], c:bool []) -> (y) y = x when c;", vec![("x", wave(5)), ("c", every(3))]),
@@ -76,7 +76,7 @@ fn cycle(sample: &Sample, cycle: usize) -> Vec<Cell> {
     sample.columns.iter().map(|(_, cells)| cells[cycle].clone()).collect()
 }
 
-/// The rows of steps, and those that are left at the end.
+/// The rows of steps, and the remaining ones at the end.
 fn stepped(run: &mut Run, sample: &Sample) -> Vec<Row> {
     let mut rows = Vec::new();
     for number in 0..N_CYCLES {
@@ -123,8 +123,8 @@ fn whole_runs_show_the_cells_of_streamed_ones() {
         assert_eq!(run.names(), shown.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>());
         for row in rows(run) {
             let cycle = usize::try_from(row.cycle).expect("there are few cycles");
-            // What is unknown for ever is shown as there or not, which both engines may know to different
-            // degrees.
+            // Cells that stay unknown are compared only by presence, which the two engines may know to
+            // different degrees.
             let expected: Vec<Option<&Value>> = shown.iter().map(|(_, cells)| cells[cycle].value()).collect();
             assert_eq!(row.cells.iter().map(Cell::value).collect::<Vec<_>>(), expected, "{}", sample.text);
         }

@@ -1,4 +1,4 @@
-//! What belongs to a session: threads, the C compiler, what is announced.
+//! State of a session: threads, the C compiler, events.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use eddy_driver::{
 };
 use eddy_tensor::Value;
 
-use crate::{Ears, model, nums, tensor};
+use crate::{Recorder, model, nums, tensor};
 
 fn is_send<T: Send>() {}
 fn is_shared<T: Send + Sync>() {}
@@ -32,7 +32,7 @@ fn building() -> BuildOptions {
     BuildOptions::from_environment().expect("the environment makes sense")
 }
 
-/// A product that is large enough to wake helpers whenever it comes, and a recurrence that keeps its rounding
+/// A product that is large enough to wake workers at any time, and a recurrence that accumulates its rounding
 /// errors.
 const LARGE: &str = "node n(x:num [1100]) -> (y)
   w = param(glorot_uniform([1100,1100]));
@@ -44,9 +44,9 @@ fn vectors(n_cycles: usize) -> Value {
     tensor(&[n_cycles, 1100], (0..1100 * n_cycles).map(|at| ((at * 13) as f64 * 0.37).sin()).collect())
 }
 
-/// Whether there is a helper of this number; where the system does not tell, one is supposed to be there. A
-/// thread that was just started has no name yet.
-fn has_helper(number: usize) -> bool {
+/// Whether a worker with this number exists; true where the system does not list threads. A thread that has
+/// just started has no name yet.
+fn has_worker(number: usize) -> bool {
     (0..2000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(1));
         let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return true };
@@ -70,7 +70,7 @@ fn sessions_with_different_threads_work_at_the_same_time_and_agree() {
         let run = model.run(&request, vec![Data::tensors([("x", vectors(6))])]).expect("it runs");
         assert!(run.is_compiled());
         let rows = run.collect::<Result<Vec<Row>, _>>().unwrap_or_else(|refusal| panic!("{refusal}"));
-        assert!(n_threads < 3 || has_helper(n_threads - 1), "the threads of the session compute");
+        assert!(n_threads < 3 || has_worker(n_threads - 1), "the threads of the session compute");
         rows
     };
     let alone = run(1);
@@ -89,26 +89,26 @@ fn the_listener_hears_a_compilation_and_a_cached_one() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let cache = Cache { folder: folder.path().join("cache"), limit: 1 << 30 };
     let building = BuildOptions { cache: Some(cache), tries_compiler: false, ..building() };
-    let ears = Arc::new(Ears::default());
-    let session = Session::new(Options::new(Ok(building)), ears.clone());
+    let recorder = Arc::new(Recorder::default());
+    let session = Session::new(Options::new(Ok(building)), recorder.clone());
     let text = "node heard(x:num []) -> (y) y = 2.0 * x;";
     let program = session.load_text("heard.eddy", text).expect("it is a program");
     let start = || {
         let run =
             program.model(NodeRequest::of("heard")).and_then(|model| model.start(&RunRequest::default()));
         assert!(run.expect("it starts").is_compiled());
-        ears.take()
+        recorder.take()
     };
     match start().as_slice() {
         [Event::Compiling { node, n_lines }, Event::Compiled { node: compiled, seconds, is_kept: true }] => {
             assert_eq!([node, compiled], ["heard", "heard"]);
             assert!(*n_lines > 10 && *seconds > 0.0, "{n_lines} lines, {seconds} s");
         }
-        heard => panic!("{heard:?}"),
+        events => panic!("{events:?}"),
     }
     match start().as_slice() {
         [Event::FoundCompiled { node }] => assert_eq!(node, "heard"),
-        heard => panic!("{heard:?}"),
+        events => panic!("{events:?}"),
     }
 }
 
@@ -116,8 +116,8 @@ fn the_listener_hears_a_compilation_and_a_cached_one() {
 fn without_a_compiler_programs_are_simulated_and_that_is_said() {
     let mut building = building();
     building.search.cc = Some("eddy-has-no-such-compiler".into());
-    let ears = Arc::new(Ears::default());
-    let session = Session::new(Options::new(Ok(building)), ears.clone());
+    let recorder = Arc::new(Recorder::default());
+    let session = Session::new(Options::new(Ok(building)), recorder.clone());
     let program =
         session.load_text("p.eddy", "node n(x:num []) -> (y) y = 2.0 * x;").expect("it is a program");
     let model = program.model(NodeRequest::of("n")).expect("it is a node");
@@ -125,7 +125,7 @@ fn without_a_compiler_programs_are_simulated_and_that_is_said() {
     assert!(!run.is_compiled());
     assert_eq!(run.step(&nums([4.0])).expect("it runs")[0].cells, nums([8.0]));
     assert_eq!(run.warnings().iter().map(|warning| warning.code.name()).collect::<Vec<_>>(), ["E0902"]);
-    assert!(matches!(ears.take().as_slice(), [Event::NotCompiled { .. }]));
+    assert!(matches!(recorder.take().as_slice(), [Event::NotCompiled { .. }]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! L9: a batch of streams is as many runs of one stream each.
+//! L9: a batch of streams equals as many runs of one stream each.
 //!
-//! Where nothing is learnt, results are the same bit for bit. What is learnt from a batch is learnt from the
-//! mean of all gradients, or from their sum if that is asked for.
+//! Without learning, results are equal bit for bit. A batch learns from the mean of all gradients, or from
+//! their sum if requested.
 
 use std::cell::RefCell;
 
@@ -22,9 +22,9 @@ use crate::generated::engines::{Rows, SEED, cells, simulate};
 use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample, prepared_given};
 
-/// Why a program is no batch.
+/// Why a program cannot be batched.
 enum Refusal {
-    /// An `if` would have to choose for each stream by itself what it waits for.
+    /// An `if` would have to choose for each stream separately which branch it waits for.
     WaitsForBoth,
     Wrong(String),
 }
@@ -38,7 +38,7 @@ impl From<Refusal> for Trial {
     }
 }
 
-/// The batch; where there is none, the law says nothing.
+/// The batch; without one, the law does not apply.
 macro_rules! batched {
     ($batched:expr) => {
         match $batched {
@@ -52,7 +52,7 @@ fn has_choices(ready: &Ready) -> bool {
     ready.flow().equations.iter().any(|equation| matches!(equation.kind, Kind::Apply(Op::If, _)))
 }
 
-/// The program of a sample for some streams, what it is given, and what each stream is given.
+/// The program of a sample for some streams, its inputs, and the inputs of each stream.
 struct Batched {
     ready: Ready,
     streams: Vec<Ready>,
@@ -130,8 +130,8 @@ fn varied(cell: &Cell, stream: usize) -> Cell {
     Cell::Value(Value::new(value.shape().clone(), data).expect("it has as many elements"))
 }
 
-/// Whether cells are the same. An `if` that chooses for each stream by itself waits for both branches, so it
-/// may know less.
+/// Whether cells agree. An `if` that chooses for each stream separately waits for both branches, so it may
+/// know less.
 fn is_same(ready: &Ready, alone: &[Cell], together: &[Cell]) -> bool {
     let looks_ahead = |kind: &Kind| matches!(kind, Kind::Post(_) | Kind::FbyBack { .. });
     if has_choices(ready) && ready.flow().equations.iter().any(|equation| looks_ahead(&equation.kind)) {
@@ -248,8 +248,8 @@ fn l9_compiled_batches_that_learn() {
 }
 
 /// Nodes that learn, with products of all kinds: recurrent, with attention, convolutions, choices by data,
-/// pieces on slower clocks. In the last one some gradients depend on no data, so that they are the same in
-/// all streams.
+/// parts on slower clocks. In the last one some gradients depend on no data, so they are equal in all
+/// streams.
 const LEARNERS: [&str; 7] = [
     "import lstm from \"eddy:recurrent\";
      node n(x:num[3]) -> (y:num[]) y = sum(lstm(2, 3, x));",
@@ -269,7 +269,7 @@ const LEARNERS: [&str; 7] = [
        c = true fby not c;
        h = matmul(param(glorot_uniform([2,2])), x);
        y = merge c (sum(h when c)) (sum((param([1.0,2.0]) * x) when not c));",
-    // What no data reach has the same gradient in each stream, and counts as often as there are streams.
+    // A part that does not depend on data has the same gradient in each stream, and counts once per stream.
     "node straight(y:num[], t:num[]) -> (l:num[]) l = y + 0.0 * t;
      node n(x:num[2]) -> (y:num[])
        q = param([0.3,0.7]);
@@ -277,7 +277,7 @@ const LEARNERS: [&str; 7] = [
        y = sum(param(0.5) * x) + 0.1 * sum(q * q) + r * (1.0 fby 2.0);",
 ];
 
-/// A node of a program with what some streams give it for some cycles; as a batch, if there are several.
+/// A node of a program with inputs of some streams for some cycles; as a batch, if there are several.
 fn ready(text: &str, node: &str, streams: &[usize], n_cycles: usize) -> Ready {
     ready_for(text, node, streams, n_cycles, BatchLoss::Mean)
 }
@@ -309,7 +309,7 @@ fn learner(program: &str, rate: f64) -> String {
     format!("{program}\ntrain n as t loss {loss} optim sgd({rate:?}) segment;")
 }
 
-/// What a learner has learnt from sequences of a few cycles, one for each stream, at some rate.
+/// The parameters learnt from sequences of a few cycles, one for each stream, at some rate.
 fn learnt(program: &str, rate: f64, streams: &[usize], batch_loss: BatchLoss) -> Vec<(String, Value)> {
     let Ready { prepared, inputs, n_cycles } =
         ready_for(&learner(program, rate), "t", streams, 4, batch_loss);
@@ -319,7 +319,7 @@ fn learnt(program: &str, rate: f64, streams: &[usize], batch_loss: BatchLoss) ->
         let cells: Vec<Cell> = inputs.iter().map(|cells| cells[cycle].clone()).collect();
         simulation.open(&cells).expect("it has a value");
     }
-    // A step shows at the next cycle.
+    // The effect of a step appears at the next cycle.
     let vars = prepared.flow.persistent_state.iter();
     vars.map(|named| {
         (named.name.to_string(), simulation.delay_state(named.var).cloned().expect("it was learnt"))
@@ -327,7 +327,7 @@ fn learnt(program: &str, rate: f64, streams: &[usize], batch_loss: BatchLoss) ->
     .collect()
 }
 
-/// What a stream is given at a cycle: numbers that look like any, `bp`, and `end` at each fourth cycle.
+/// The inputs of a stream at a cycle: arbitrary numbers, `bp`, and `end` at each fourth cycle.
 #[allow(clippy::cast_precision_loss)] // the numbers are small
 fn given_cells(prepared: &Prepared, stream: usize, cycle: usize) -> Vec<Cell> {
     let inputs = prepared.flow.inputs.iter().zip(prepared.input_types());
@@ -362,7 +362,7 @@ fn l9_a_batch_of_layers_is_separate_runs() {
     }
 }
 
-/// For few streams and more than fit into a vector, with and without vectors.
+/// For a few streams, and for more than a vector holds, with and without vectors.
 #[test]
 fn l9_compiled_layers_learn_as_batches() {
     let (number, folder) = (RefCell::default(), Folder::new("batches-of-layers"));
@@ -380,7 +380,7 @@ fn l9_compiled_layers_learn_as_batches() {
     }
 }
 
-/// How much is computed does not depend on how many streams there are, only how large it is.
+/// The number of equations does not depend on the number of streams, only their size does.
 #[test]
 fn as_many_equations_for_many_streams_as_for_two() {
     for program in LEARNERS {
@@ -402,7 +402,7 @@ fn l9_or_their_sum() {
     steps_are(BatchLoss::Sum, 1.0);
 }
 
-/// A step of a batch is the sum of all steps, divided by this.
+/// A step of a batch is the sum of all steps divided by `divisor`.
 fn steps_are(batch_loss: BatchLoss, divisor: f64) {
     for program in LEARNERS {
         let before = learnt(program, 0.0, &[0], batch_loss);

@@ -1,4 +1,4 @@
-//! Compiled code computes what the simulator does, cell by cell, bit for bit.
+//! Compiled code computes the cells of the simulator, bit for bit.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests compile and run C")]
 
@@ -27,7 +27,7 @@ use crate::programs::{LENGTHS, NODES, windows_of, with_checkpoints};
 use crate::run::planned;
 use crate::samples::{Family, Sample, prepared};
 
-/// A folder that is gone when the test ends.
+/// A folder that is removed at the end of the test.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -76,7 +76,7 @@ fn build(emitted: &Emitted, folder: &Path, number: usize, flags: &[&str]) -> Res
         .map_err(|error| error.to_string())
 }
 
-/// What a run shows, and how it ended.
+/// The rows of a run, and how it ended.
 type Outcome = (Vec<Vec<Cell>>, Result<(), EngineError>);
 
 fn run(ready: &Ready, mut engine: Engine<'_>) -> Outcome {
@@ -97,13 +97,13 @@ fn run_on(ready: &Ready, engine: &mut Engine<'_>) -> Outcome {
     (rows, ended)
 }
 
-/// Machine code that is run without a host.
+/// Machine code that runs without a host.
 struct Flushed {
     machine: Machine,
-    /// Whether it gives the outputs of all cycles.
+    /// Whether it yields the outputs of all cycles.
     is_complete: bool,
-    /// Whether windows end where nothing waits: then an operation that has no value has none in the simulator
-    /// either.
+    /// Whether windows end where nothing waits: then an operation without a value also has none in the
+    /// simulator.
     is_derived: bool,
 }
 
@@ -115,10 +115,10 @@ impl Flushed {
     }
 }
 
-/// Machine code with a host, the same without one if it is in one piece, and the text.
+/// Machine code with a host, the same without a host if it is in one piece, and the text.
 type Code = (Compilation, Option<Flushed>, String);
 
-/// The program as machine code and as text; or why it is not compiled.
+/// The program as machine code and as text, or the reason why it is not compiled.
 fn compilation(
     source: &EngineInput<'_>,
     folder: &Folder,
@@ -176,8 +176,8 @@ fn parts(
     Compilation::joined(compiled).map(|compilation| Ok((compilation, None, texts))).ok_or("no plan")
 }
 
-/// Code that is called without a host gives all cycles, the last ones when it is flushed; if something may be
-/// unknown then, it gives those of the first cycles, in which nothing is.
+/// Code without a host yields all cycles, the last ones when it is flushed; if values may be unknown then, it
+/// yields those of the first cycles, in which all are known.
 fn flushes(ready: &Ready, machine: Flushed, simulated: &[Vec<Cell>]) -> Result<(), String> {
     let Flushed { mut machine, is_complete, is_derived } = machine;
     let is_known = |cell: &Cell| matches!(cell, Cell::Value(_) | Cell::Absent);
@@ -192,7 +192,7 @@ fn flushes(ready: &Ready, machine: Flushed, simulated: &[Vec<Cell>]) -> Result<(
         match machine.step(&values) {
             Ok(()) => {}
             Err(error @ StepError::Operation(_)) if is_derived => return Err(format!("{error:?}")),
-            // A window in which a condition changes that was assumed to be constant is run by the host.
+            // The host runs a window in which a condition changes that was assumed to be constant.
             Err(_) => return Ok(()),
         }
         rows.extend(std::iter::from_fn(|| machine.next_row()));
@@ -231,8 +231,8 @@ pub fn ending(ready: &Ready, how: How) -> Result<(), EngineError> {
     run(ready, Engine::new(source(ready, how), None)).1
 }
 
-/// Whether operations wait until it is known what they are applied to.
-pub fn has_doubts(ready: &Ready, how: How) -> bool {
+/// Whether operations wait until their operands are known.
+pub fn has_waiting_failures(ready: &Ready, how: How) -> bool {
     let printed = print_in_pieces(&source(ready, how), "law", how.opens, how.pieces);
     printed.is_ok_and(|printed| printed.emitted.source.contains("is it known: "))
 }
@@ -249,7 +249,7 @@ pub fn agrees(ready: &Ready, folder: &Folder, how: How, number: &RefCell<usize>)
             flushes(ready, machine, &simulated).map_err(|broken| format!("{broken}\n{text}"))?;
         }
     }
-    // Code that runs the open window itself, as that of `eddy build` does, forgets what is learnt there.
+    // Code that runs the open window itself, as that of `eddy build` does, drops what is learnt there.
     if !how.opens {
         same_in_shadow(ready, source, &compilation).map_err(|broken| format!("{broken}\n{text}"))?;
     }
@@ -263,7 +263,7 @@ fn same_rows(ready: &Ready, source: EngineInput<'_>, compilation: &Compilation, 
         return Err(format!("simulated: {ending:?}\n  compiled: {compiled_ending:?}\n{text}"));
     }
     for (output, var) in ready.flow().outputs.iter().enumerate() {
-        // Of a program that stops, who knows more of what is to come has shown more cycles.
+        // Before a failure, an engine that knows more of later cycles has shown more cycles.
         let n_rows = if ending.is_ok() { usize::MAX } else { simulated.len().min(compiled.len()) };
         let of =
             |rows: &[Vec<Cell>]| rows.iter().take(n_rows).map(|row| row[output].clone()).collect::<Vec<_>>();
@@ -280,7 +280,7 @@ fn same_rows(ready: &Ready, source: EngineInput<'_>, compilation: &Compilation, 
     Ok(Verdict::Holds)
 }
 
-/// The shadow check finds no fault in code that is right, and changes no row of it.
+/// The shadow check accepts correct code, and changes none of its rows.
 fn same_in_shadow(ready: &Ready, source: EngineInput<'_>, compilation: &Compilation) -> Result<(), String> {
     let compiled = run(ready, Engine::new(source, Some(compilation)));
     let mut engine = Engine::shadowed(source, compilation, None);
@@ -319,7 +319,7 @@ fn compiled(name: &'static str, n: u32, family: Family, how: How) {
     compiled_samples(name, n, family, |_, ready, check| check(ready, how));
 }
 
-/// Tries something with generated programs: it is given a sample, the program, and what compares machine code
+/// Tests generated programs: `test` gets a sample, the program, and a function that compares machine code
 /// with the simulator.
 pub fn compiled_samples(
     name: &'static str,
@@ -406,7 +406,7 @@ fn compiled_checkpoints_in_windows_of_all_lengths() {
     }
 }
 
-/// If no root of a program is compiled, it is said why the first one is not.
+/// If no root of a program compiles, the reason is that of the first root.
 #[test]
 fn the_reason_of_several_roots() {
     let text = "node sums(x)->(o) c = post (x > 0.0); r = (x when c) + (0.0 fby back r); o = merge c r (x when not c);
@@ -420,7 +420,7 @@ fn the_reason_of_several_roots() {
     assert!(why.contains("may be unknown at the end"), "{why}");
 }
 
-/// The simulator runs a whole trace in which an operation has no value, and says so.
+/// The simulator runs a whole trace with a failing operation, and reports the failure.
 #[test]
 fn a_trace_that_fails() {
     let text = "node t(x:int [],y:int [])->(b) b = (x div y) + (0 fby back b);";

@@ -1,7 +1,7 @@
-//! The laws of code that runs: machine code, with its host, does what the simulator does.
+//! The laws of running code: machine code, with its host, computes what the simulator does.
 //!
 //! * [`generated`]: programs and traces, shared with the laws of the semantics; [`samples`](samples),
-//!   [`programs`](programs), [`bench_files`](bench_files) and [`run`](run): what is tried, shared with the
+//!   [`programs`](programs), [`bench_files`](bench_files) and [`run`](run): test programs, shared with the
 //!   laws of planning.
 //! * [`compiled`](compiled): code that is printed from plans, in [`shapes`](shapes) of all kinds, on the
 //!   [`benches`](benches) of the file tests, on any number of [`threads`](threads), with [`unread`](unread)

@@ -9,14 +9,14 @@ use eddy_plan::plan::{
     Cut, Direction, Late, Mode, Place, Plan, Read, Region, Right, RootPlan, Schedule, Step, Unit, Windows,
 };
 
-use crate::compiled::{Folder, How, PLAIN, agrees, has_doubts};
+use crate::compiled::{Folder, How, PLAIN, agrees, has_waiting_failures};
 use crate::generated::case::Ready;
 use crate::generated::generate::{Choices, Generator};
 use crate::generated::harness::{SampleChoices, Verdict, show};
 use crate::run::{options, planned};
 use crate::samples::{Family, Sample};
 
-/// The shapes of a plan that are not those of every other program.
+/// The less common shapes of a plan.
 fn shapes(ready: &Ready, plan: &Plan) -> Vec<&'static str> {
     let mut found = Vec::new();
     for root in &plan.roots {
@@ -120,12 +120,12 @@ fn sample(family: Family, state: &mut u32) -> Sample {
     Sample::of(family, &mut source)
 }
 
-/// Draws programs, and tries at most so many of each shape; there must be at least so many.
+/// Draws programs and tests at most `most` of each shape; requires at least as many as in `least`.
 fn all_shapes(family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
     shapes_with(How { opens: true, ..PLAIN }, family, n, most, least);
 }
 
-/// The same for programs that are compiled in some way.
+/// The same for programs that are compiled in a given way.
 fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static str, usize)]) {
     let planning = Options { checkpoints: how.checkpoints, ..options() };
     let folder = Folder::new(&format!("shapes-{family:?}-{}-{}", how.checkpoints, how.pieces.lines));
@@ -138,7 +138,7 @@ fn shapes_with(how: How, family: Family, n: u32, most: usize, least: &[(&'static
         let sample = sample(family, &mut state);
         let Ok(ready) = &sample.ready else { continue };
         let mut shapes = shapes(ready, &planned(ready, &planning));
-        if shapes.contains(&"derived end") && has_doubts(ready, how) {
+        if shapes.contains(&"derived end") && has_waiting_failures(ready, how) {
             shapes.push(if how.checkpoints { "checkpoint, unknown at end" } else { "unknown at end" });
         }
         shapes.retain(|shape| !how.checkpoints || shape.starts_with("checkpoint"));
@@ -250,7 +250,7 @@ fn shapes_of_programs_in_doubt() {
     shapes_with(how, Family::UnknownAtEnd, 100, 10, &[("checkpoint, unknown at end", 5)]);
 }
 
-/// Functions of all these are cut, too.
+/// Functions of all shapes are cut, too.
 #[test]
 fn shapes_in_pieces() {
     let how = How { opens: true, pieces: Pieces::of_lines(2), ..PLAIN };

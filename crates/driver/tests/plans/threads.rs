@@ -1,4 +1,4 @@
-//! How many threads compute large work does not show in its bits.
+//! The number of threads for large work does not change the bits of results.
 
 use std::cell::RefCell;
 
@@ -20,7 +20,7 @@ struct Sample {
     /// How many streams run at once.
     batch: Option<usize>,
     n_cycles: usize,
-    /// What its C calls.
+    /// The functions that its C text calls.
     calls: &'static [&'static str],
 }
 
@@ -78,7 +78,7 @@ const SAMPLES: [Sample; 15] = [
     },
 ];
 
-/// A value that looks like any; a window ends with the last cycle.
+/// An arbitrary value; a window ends with the last cycle.
 #[allow(clippy::cast_precision_loss)] // the numbers are small
 fn value(ty: &Type, cycle: usize, n_cycles: usize) -> Value {
     if ty.scalar == Scalar::Bool {

@@ -1,5 +1,5 @@
-//! Where an operation has no value, compiled code stops as the simulator does: generated programs into which
-//! a division is put that sometimes fails.
+//! Compiled code stops at failing operations as the simulator does: tested on generated programs with an
+//! added division that sometimes fails.
 
 use eddy_flow::{Constant, Equation, Kind, Var, VarId};
 use eddy_language::clocks::Clocks;
@@ -12,7 +12,8 @@ use crate::generated::generate::Choices;
 use crate::generated::harness::Verdict;
 use crate::samples::Family;
 
-/// A program with `1 div (int(4 v) - k)` for some stream v and some small k; others may see it or not.
+/// A program with `1 div (int(4 v) - k)` for some stream v and some small k; other streams may read it or
+/// not.
 fn with_trap(ready: &Ready, choices: &mut Choices<'_>) -> Option<Ready> {
     let Ready { prepared, inputs, n_cycles } = ready;
     let (mut flow, clocks) = (prepared.flow.clone(), &prepared.clocks);

@@ -1,5 +1,4 @@
-//! What nobody reads stops compiled code where it stops the simulator: at an operation without a value,
-//! unless it waits for later cycles.
+//! Unread operations stop compiled code where they stop the simulator: at a failure, unless they look ahead.
 
 use std::cell::RefCell;
 
@@ -11,7 +10,7 @@ use crate::generated::case::Ready;
 use crate::generated::harness::Verdict;
 use crate::samples::prepared;
 
-/// Programs with a division that nobody reads (but for one), and the cycle at which they stop if `n` is 0 at
+/// Programs with a division that is unread (but for one), and the cycle at which they stop if `n` is 0 at
 /// cycle 3 and `c` at cycles 1, 3 and 5.
 const PROGRAMS: [(&str, Option<u64>); 13] = [
     // In a loop forwards; through other streams; after a delay; counted.
@@ -25,18 +24,18 @@ const PROGRAMS: [(&str, Option<u64>); 13] = [
     // On a sampled clock that is there, and on one that is not.
     ("d = 1 div (n when c); y = n;", Some(3)),
     ("d = 1 div (n when not c); y = n;", None),
-    // Beside what is late, and beside windows.
+    // Beside late streams, and beside windows.
     ("d = 1 div n; y = post n;", Some(3)),
     ("d = 1 div n; g = n fby back (if c then n else g); y = g;", Some(3)),
     // Read, where the whole trace is one window.
     ("d = 1 div n; g = n fby back (if c then n else g); y = if c then d else g;", Some(3)),
-    // What waits for later cycles is left alone.
+    // Operations that look ahead are ignored.
     ("d = 1 div (post n); y = n;", None),
     ("d = 1 div (n fby back n); e = d + 1; y = n;", None),
 ];
 
 #[test]
-fn what_nobody_reads_stops_compiled_code_too() {
+fn unread_failures_stop_compiled_code_too() {
     let (folder, number) = (Folder::new("unread"), RefCell::default());
     for (body, expected) in PROGRAMS {
         let text = format!("node f(n:int, c:bool) -> (y, z) {body} z = c;");

@@ -1,8 +1,8 @@
 //! The shadow check of training: before the first epoch of a process, both engines run its first rows, and
 //! those of validation.
 //!
-//! Nothing is learnt from that: the epoch starts from the same state afterwards, compiled if the engines
-//! agree, and simulated if not. So no epoch is half compiled and half simulated.
+//! This learns nothing: afterwards, the epoch starts from the same state, compiled if the engines agree, and
+//! simulated if not. So no epoch is half compiled and half simulated.
 
 use eddy_batch::Batch;
 use eddy_flow::{Flow, VarId};
@@ -21,22 +21,22 @@ const DATA: &str = "data.jsonl";
 const VALIDATION: &str = "validation.jsonl";
 const START: &str = "start.safetensors";
 
-/// So many rows for training go with a difference that shows in validation.
-const ROWS_BESIDE: usize = 100;
+/// The number of training rows in the reproduction of a difference in validation.
+const TRAINING_ROWS: usize = 100;
 
-/// What both engines made of the first rows.
+/// The results of both engines on the first rows.
 enum Outcome {
     Agree,
     NotCompared,
     Differ(Box<Difference>),
 }
 
-/// What both engines start from.
+/// The common initial state of both engines.
 struct Trial<'a> {
     source: EngineInput<'a>,
     compilation: &'a Compilation,
     restored: Vec<(VarId, Value)>,
-    /// How many rows compiled code will run, in all epochs.
+    /// The number of rows of all epochs.
     expected_rows: u64,
 }
 
@@ -58,7 +58,7 @@ impl Trial<'_> {
             }
         }
         if !has_failed && engine.is_shadowed() {
-            // A failure is told by the epoch, which will have it too.
+            // The epoch will have the same failure and report it.
             let _ = engine.end();
         }
         match engine.take_difference() {
@@ -70,8 +70,7 @@ impl Trial<'_> {
 }
 
 impl Trainer {
-    /// Compares the engines on the first rows of an epoch; the simulator takes the place of code that is
-    /// wrong.
+    /// Compares the engines on the first rows of an epoch; if the code is wrong, the simulator replaces it.
     pub(super) fn compare(&mut self, epoch: u64, n_epochs: usize) -> Comparison {
         let mut comparison = Comparison::default();
         let outcomes = [
@@ -115,7 +114,7 @@ impl Trainer {
         let Some(validation) = &self.validation else { return Outcome::Agree };
         let Some(compilation) = &validation.compilation else { return Outcome::Agree };
         let mut flow = validation.prepared.flow.clone();
-        // What does not fit is told when the epoch is validated.
+        // Parameters that do not fit are reported when the epoch is validated.
         if flow_parameters::give(&mut flow, &self.parameters(), "training", self.span).is_err() {
             return Outcome::Agree;
         }
@@ -141,7 +140,7 @@ impl Trainer {
         let (flow, batch) = (&self.prepared.flow, self.prepared.batch.as_ref());
         let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
         let first_rows = || {
-            let rows = batches::rows(&self.data, &order, &self.prepared).take(ROWS_BESIDE);
+            let rows = batches::rows(&self.data, &order, &self.prepared).take(TRAINING_ROWS);
             rows.map(std::borrow::Cow::into_owned).collect()
         };
         let rows: Vec<Vec<Cell>> = if is_validation { first_rows() } else { difference.inputs.clone() };
@@ -157,7 +156,7 @@ impl Trainer {
     }
 }
 
-/// The rows of a batch as a file has them: sequence by sequence, or sample by sample.
+/// The rows of a batch in the order of a file: sequence by sequence, or sample by sample.
 fn units(flow: &Flow, batch: &Batch, rows: &[Vec<Cell>], end: Option<usize>) -> Vec<Vec<Cell>> {
     let ends = |row: &Vec<Cell>| end.is_none_or(|end| row[end].truth() == Some(true));
     let mut units = Vec::new();
