@@ -1,7 +1,7 @@
 //! Calls of a function, one JSON object per line: names of parameters to values.
 //!
 //! Objects, lists and strings nest, since parameters may be records, tuples and enumerators. Empty lines are
-//! passed over.
+//! skipped.
 
 use std::fmt;
 use std::io::{BufReader, Read};
@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use crate::json_lines::{Lines, find, not_json};
 use crate::rows::{BadData, Place};
 
-/// A value as it is written.
+/// A parsed value, without a type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
     /// No value.
@@ -50,12 +50,12 @@ impl<R: Read> Calls<R> {
         Calls { lines: Lines::new(from) }
     }
 
-    /// Whether the next call may be long in coming.
+    /// Whether the next call may be a long time away.
     pub fn is_waiting(&self) -> bool {
         self.lines.is_waiting()
     }
 
-    /// The next call; none at the end.
+    /// The next call; `None` at the end.
     pub fn next_call(&mut self) -> Result<Option<Call>, BadData> {
         let Some(place) = self.lines.next_line()? else { return Ok(None) };
         let tree: Tree = serde_json::from_str(&place.text).map_err(|error| not_json(&place, &error))?;
@@ -70,7 +70,7 @@ impl<R: Read> Calls<R> {
 }
 
 impl Call {
-    /// What is wrong with an argument.
+    /// An error about an argument.
     pub fn bad(&self, name: &str, message: String) -> BadData {
         BadData { place: self.place.clone(), bytes: find(&self.place.text, name), message }
     }

@@ -1,6 +1,6 @@
 //! CSV: a header of names, a row per cycle, an empty cell for absence; scalars only.
 //!
-//! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. Where there is only one
+//! Decision: an empty line is no row, as in JSON lines and in most readers of CSV. In a file with a single
 //! column, an absent cell is written as `""`.
 
 use std::io::{BufReader, Read};
@@ -13,7 +13,7 @@ use crate::rows::{BadData, Cases, Row, Rows};
 pub struct Csv<R> {
     records: Records<R>,
     names: Vec<String>,
-    /// The column of each input, once the header was read.
+    /// The column of each input, once the header is read.
     columns: Option<Vec<Option<usize>>>,
     n_columns: usize,
     unused: Vec<String>,
@@ -42,7 +42,7 @@ impl<R: Read> Csv<R> {
             self.columns = Some(vec![None; self.names.len()]);
             return Ok(());
         };
-        // A byte order mark belongs to no name.
+        // A byte order mark is not part of a name.
         let text = place.text.trim_start_matches('\u{FEFF}');
         let names: Vec<String> = fields(text).into_iter().map(|field| field.text.into_owned()).collect();
         if let Some(name) =
@@ -110,7 +110,7 @@ impl<R: Read> Rows for Csv<R> {
     }
 }
 
-/// A cell in a message: the start of a long one.
+/// A cell in a message, shortened if it is long.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {
@@ -135,8 +135,8 @@ fn cell(text: &str) -> Option<Raw> {
         "false" => Raw::Bool(false),
         _ => match text.parse::<i64>() {
             Ok(n) => Raw::Int(n),
-            // Rust's floats include `inf`, `-inf` and `nan`; a number that is too large would become `inf`,
-            // too.
+            // Rust's floats include `inf`, `-inf` and `nan`; a number that is too large would also become
+            // `inf`.
             Err(_) => match text.parse::<f64>() {
                 Ok(x) if x.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) => return None,
                 parsed => Raw::Num(parsed.ok()?),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         assert_eq!(
             read("x,y\n1,2\n1,two\n")[1],
             Err("line 3: `y` must be a number or a truth value, not `two`".to_string())

@@ -1,7 +1,7 @@
 //! One JSON object per line: names to values; `null` or no key is absence.
 //!
 //! Records are objects. Tensors are nested lists, `"⊥"` and `"?"` are unknown, `"inf"`, `"-inf"` and `"nan"`
-//! are the numbers that JSON lacks. Empty lines are passed over. Numbers are read exactly.
+//! are the numbers that JSON lacks. Empty lines are skipped. Numbers are read exactly.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -26,7 +26,7 @@ pub struct JsonLines<R> {
     cases: Vec<Cases>,
 }
 
-/// An object as it is written, in which a key may stand twice.
+/// A parsed object, in which a key may occur twice.
 struct Object(Vec<(String, Json)>);
 
 impl<'de> Deserialize<'de> for Object {
@@ -86,9 +86,9 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Whether the next line may be long in coming.
+    /// Whether the next line may be a long time away.
     pub fn is_waiting(&self) -> bool {
-        // What follows the last line break is half a line; lines of blanks are passed over.
+        // The text after the last line break is an incomplete line; blank lines are skipped.
         let lines = self.from.buffer().split_inclusive(|byte| *byte == b'\n');
         let mut whole = lines.filter(|line| line.ends_with(b"\n"));
         whole.all(|line| line.iter().all(u8::is_ascii_whitespace))
@@ -173,14 +173,14 @@ impl<R: Read> Rows for JsonLines<R> {
     }
 }
 
-/// A line that is no JSON object.
+/// A line that is not a JSON object.
 pub(crate) fn not_json(place: &Place, error: &serde_json::Error) -> BadData {
     let at = error.column().saturating_sub(1).min(place.text.len());
     let bytes = at..place.text.len().min(at + 1);
     BadData { place: place.clone(), bytes, message: format!("expected a JSON object: {}", reason(error)) }
 }
 
-/// What the parser says, without the place, which is told otherwise.
+/// The parser's message without the place, which is added separately.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -189,14 +189,14 @@ fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// Where a key and its value are in a line, as well as a search can tell; `p.x` is in the object of `p`.
+/// The bytes of a key and its value in a line, found by a text search; `p.x` is in the object of `p`.
 pub fn find(line: &str, name: &str) -> std::ops::Range<usize> {
     let key = format!("\"{}\"", name.split('.').next().unwrap_or(name));
     line.find(&key).map_or(0..0, |at| at..at + key.len())
 }
 
-/// The leaf of a record at these labels; `None` if it is absent, and with it the whole record. A record that
-/// is unknown has unknown leaves.
+/// The leaf of a record at these labels; `None` if it is absent, and with it the whole record. An unknown
+/// record has unknown leaves.
 fn leaf<'a>(record: &'a Json, key: &str, labels: &[&str]) -> Result<Option<&'a Json>, String> {
     let (mut at, mut name) = (record, key.to_string());
     for label in labels {
@@ -229,7 +229,7 @@ fn raw(json: &Json, cases: &Cases) -> Result<Raw, String> {
         Json::Null => Raw::Absent,
         Json::Bool(truth) => Raw::Bool(*truth),
         Json::Number(number) => match number.as_i64() {
-            // `1` and `1.0` are different texts, and `as_i64` tells them apart.
+            // `1` and `1.0` are different texts, and `as_i64` distinguishes them.
             Some(n) => Raw::Int(n),
             None => Raw::Num(number.as_f64().ok_or_else(|| number.to_string())?),
         },
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         assert_eq!(
             read("{\"x\":1}\n{\"x\":")[1],
             Err("line 2: expected a JSON object: EOF while parsing a value".to_string())

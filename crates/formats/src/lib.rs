@@ -1,8 +1,8 @@
-//! Streams in and out of programs, in JSON lines, CSV and NPY, and the files that keep what was learnt.
+//! Streams in and out of programs, in JSON lines, CSV and NPY, and files of learnt values.
 //!
-//! A reader is told the names of the inputs and gives one [`Row`] per cycle; each cell is [`Raw`], since
-//! types are not known before the first values are seen. [`Raw::to_value`] makes a value of a given type out
-//! of a cell, or says what is wrong.
+//! A reader gets the names of the inputs and returns one [`Row`] per cycle; each cell is [`Raw`], since types
+//! are unknown before the first values. [`Raw::to_value`] converts a cell to a value of a given type, or
+//! returns the mismatch.
 //!
 //! ```
 //! use eddy_formats::{JsonLines, Raw, Rows};
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! * [`raw`]: cells before their types are known.
-//! * [`rows`]: what all readers have in common, and what is wrong with data.
+//! * [`rows`]: the interface of all readers, and errors in data.
 //! * [`json_lines`], [`csv`] with its [`records`], [`npy`]: the formats.
 //! * [`calls`]: calls of a function, whose arguments nest.
 //! * [`packed`]: JSON with many numbers.

@@ -1,4 +1,4 @@
-//! NPY: one array; its first axis is time, what is left is the value at a cycle.
+//! NPY: one array; its first axis is time, the other axes are the value at a cycle.
 //!
 //! The format is a magic number, a version, and a header that is a Python dictionary, such as
 //! `{'descr': '<f8', 'fortran_order': False, 'shape': (100, 3), }`, followed by the elements.
@@ -10,10 +10,10 @@ use eddy_tensor::Shape;
 use crate::raw::Raw;
 use crate::rows::{BadData, MAX_ROW_BYTES, Place, Row, Rows};
 
-/// A header is small; a longer one is no header.
+/// The largest size of a header; a longer one is an error.
 const MAX_HEADER: usize = 1 << 16;
 
-/// The types of elements that are read.
+/// The supported types of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Element {
     F64,
@@ -112,7 +112,7 @@ impl<R: Read> Rows for Npy<R> {
         }
         let n = self.shape.n_elements().expect("the header was checked");
         let width = self.element.width();
-        // A header may promise more than there is: memory grows with what is read.
+        // A header may promise more bytes than the file has, so memory is allocated as bytes are read.
         let mut bytes = Vec::new();
         let read = Read::take(&mut self.from, (n * width) as u64).read_to_end(&mut bytes);
         read.map_err(|error| BadData::without_line(format!("the array cannot be read: {error}")))?;
@@ -135,7 +135,7 @@ impl<R: Read> Rows for Npy<R> {
     }
 }
 
-/// Lists of lists, of this shape.
+/// Nested lists of this shape.
 fn nest(elements: Vec<Raw>, shape: &Shape) -> Raw {
     let mut level = elements;
     for size in shape.iter().rev() {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn errors_are_reported() {
         assert_eq!(
             Npy::new(&b"PK\x03\x04"[..]).err().map(|bad| bad.to_string()),
             Some("this is no NPY file".to_string())

@@ -1,7 +1,7 @@
 //! JSON whose rectangular lists of numbers are tensors.
 //!
 //! A message with a million numbers is read into one vector, not into a million values. The numbers of a list
-//! are kept in a flat row while it is read; a list that turns out not to be rectangular becomes a list of its
+//! are kept in a flat row while it is read; if the list turns out not to be rectangular, it is split into its
 //! parts.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 use eddy_tensor::{Data, Shape, Value};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A value as it is written.
+/// A parsed value, without a type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Packed {
     Null,
@@ -19,7 +19,7 @@ pub enum Packed {
     /// Any other number.
     Num(f64),
     Text(String),
-    /// A list that is no rectangle of numbers, or empty.
+    /// A list that is empty or not a rectangle of numbers.
     List(Vec<Packed>),
     Numbers(Numbers),
     /// Names and values, in the order of the text.
@@ -31,7 +31,7 @@ pub enum Packed {
 pub struct Numbers {
     sizes: Vec<usize>,
     elements: Vec<f64>,
-    /// Whether all of them are written as integers, and are exact.
+    /// Whether all of them are written as integers and are exact.
     are_ints: bool,
 }
 
@@ -61,7 +61,7 @@ impl Packed {
 }
 
 impl Numbers {
-    /// A tensor; of ints, if all are written as integers.
+    /// A tensor; of ints if all elements are written as integers.
     #[expect(clippy::cast_possible_truncation, reason = "they were integers when they were read")]
     pub fn into_value(self) -> Value {
         let data = if self.are_ints {
@@ -72,7 +72,7 @@ impl Numbers {
         Value::new(Shape::new(&self.sizes), data).expect("there are as many elements as the shape has")
     }
 
-    /// Its rows, as they would be read alone.
+    /// Its rows, as they would be parsed separately.
     #[expect(clippy::cast_possible_truncation, reason = "they were integers when they were read")]
     fn rows(self) -> Vec<Packed> {
         let Numbers { sizes, elements, are_ints } = self;
@@ -88,7 +88,7 @@ impl Numbers {
     }
 }
 
-/// A list that is being read.
+/// A list in progress.
 enum Growing {
     Nothing,
     Rectangle(Numbers),
@@ -97,7 +97,7 @@ enum Growing {
 
 impl Growing {
     fn push(self, part: Packed) -> Growing {
-        // An integer is a number here; one that is not exact keeps the list from being packed.
+        // An integer is a number here, unless it is not exact; then the list is not packed.
         let int = match part {
             #[expect(clippy::cast_precision_loss, reason = "it is exact")]
             Packed::Int(n) if n.unsigned_abs() <= MAX_EXACT => Some(n as f64),

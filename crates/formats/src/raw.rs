@@ -4,14 +4,14 @@ use std::fmt;
 
 use eddy_tensor::{Data, Scalar, Shape, Type, Value};
 
-/// What data say about an input at one cycle.
+/// The data for an input at one cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// There is no value at this cycle.
     Absent,
-    /// Nothing is known.
+    /// The value is unknown.
     Unknown,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A number without point and exponent, which an input of either numeric type takes.
     Int(i64),
@@ -23,16 +23,16 @@ pub enum Raw {
     Value(Value),
 }
 
-/// Why a cell is no value of a type.
+/// Why a cell does not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// Its shape is this.
+    /// It has this shape instead.
     Shape(Shape),
-    /// Its lists are of different lengths, or mixed with numbers.
+    /// Its lists have different lengths, or contain both lists and numbers.
     Ragged,
-    /// Some element is absent or unknown.
+    /// An element is absent or unknown.
     Hole,
-    /// An element is not of the type that it must be; this is what it is.
+    /// An element does not have the required type: the type, and the element.
     Scalar(Scalar, String),
     /// It has more elements than a value may have.
     TooLarge,
@@ -58,7 +58,7 @@ impl Raw {
         !matches!(self, Raw::Absent | Raw::Unknown)
     }
 
-    /// The shape, going by the first item of each list, and the first element.
+    /// The shape, by the first item of each list, and the first element.
     pub fn outline(&self) -> (Shape, Option<&Raw>) {
         if let Raw::Value(value) = self {
             return (value.shape().clone(), Some(self));
@@ -74,7 +74,7 @@ impl Raw {
         (Shape::new(&sizes), Some(at))
     }
 
-    /// Whether its elements are truth values.
+    /// Whether its elements are booleans.
     pub fn is_bool(&self) -> bool {
         match self.outline().1 {
             Some(Raw::Bool(_)) => true,
@@ -104,7 +104,7 @@ impl Raw {
         Ok(Value::new(shape, data).expect("there are as many elements as the shape has"))
     }
 
-    /// A single cell in a message; a number with its point, which says why it is no integer.
+    /// A single cell in a message; a number is shown with its point, as the reason why it is not an integer.
     fn described(&self) -> String {
         match self {
             Raw::Bool(truth) => format!("the truth value {truth}"),
@@ -118,7 +118,7 @@ impl Raw {
         }
     }
 
-    /// The elements, level by level; none if the lists do not have this shape.
+    /// The elements, level by level; `None` if the lists do not have this shape.
     fn elements(&self, shape: &Shape) -> Option<Vec<&Raw>> {
         let mut level = vec![self];
         for size in shape.iter() {
@@ -135,7 +135,7 @@ impl Raw {
     }
 }
 
-/// A value from memory as one of this type. Integers are numbers too, and single precision is a part of
+/// Converts a value from memory to this type. Integers are numbers too, and single precision is a part of
 /// double precision; nothing is rounded to fit.
 #[allow(clippy::cast_precision_loss)] // an integer where a `num` is needed is the nearest number, as in files
 fn converted(value: &Value, ty: &Type) -> Result<Value, Mismatch> {
@@ -154,7 +154,7 @@ fn converted(value: &Value, ty: &Type) -> Result<Value, Mismatch> {
     }
 }
 
-/// The elements as data of a type, or the first that is not of it.
+/// The elements as data of a type, or the first that does not fit.
 #[allow(clippy::cast_precision_loss)] // an integer where a `num` is needed is the nearest number
 fn data<'a>(elements: &[&'a Raw], scalar: Scalar) -> Result<Data, &'a Raw> {
     match scalar {

@@ -1,8 +1,8 @@
-//! Records of CSV: where one ends, what its fields are, and in which line it starts.
+//! Records of CSV: finds their ends, their fields, and the lines where they start.
 //!
-//! A record ends at a line break outside of quotes: `\n`, `\r\n` or `\r`. A field may be in quotes if a quote
-//! is its first character; inside of it, two quotes are one. Empty lines are no records. That is how most
-//! readers of CSV read, and in particular the crate `csv`, with which the tests compare.
+//! A record ends at a line break outside of quotes: `\n`, `\r\n` or `\r`. A field may be quoted if a quote is
+//! its first character; inside of it, two quotes stand for one. Empty lines are no records. Most readers of
+//! CSV agree, in particular the crate `csv`, with which the tests compare.
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Read};
@@ -13,19 +13,19 @@ use crate::rows::{BadData, MAX_ROW_BYTES, Place};
 /// Reads records.
 pub struct Records<R> {
     from: BufReader<R>,
-    /// The lines that were read as a whole.
+    /// The number of lines of complete records.
     n_lines: u64,
-    /// Whether the last line ended with `\r`, so that a `\n` that follows belongs to it.
+    /// Whether the last line ended with `\r`; then a `\n` that follows belongs to the same line break.
     is_after_return: bool,
 }
 
-/// Where a scan of a record is.
+/// The state of a scan of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scan {
     FieldStart,
     InField,
     InQuotes,
-    /// After a quote in quotes: one that closes, or the first of two.
+    /// After a quote inside quotes: it closes them, or is the first of two.
     AfterQuote,
 }
 
@@ -55,12 +55,12 @@ impl Scan {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads records from their beginning.
+    /// Reads records from the start of a file.
     pub fn new(from: BufReader<R>) -> Self {
         Records { from, n_lines: 0, is_after_return: false }
     }
 
-    /// Whether a whole record was read already, so that the next one needs no waiting.
+    /// Whether a whole record is buffered, so that reading it does not block.
     pub fn has_record(&self) -> bool {
         let mut bytes = self.from.buffer();
         while let Some(break_or_text) = bytes.first() {
@@ -73,7 +73,7 @@ impl<R: Read> Records<R> {
         false
     }
 
-    /// The next record, without its line break; none at the end.
+    /// The next record, without its line break; `None` at the end.
     pub fn next_record(&mut self) -> Result<Option<Place>, BadData> {
         loop {
             let line = self.n_lines + 1;
@@ -85,7 +85,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// The bytes up to a line break outside of quotes; none at the end.
+    /// The bytes up to a line break outside of quotes; `None` at the end.
     fn next_bytes(&mut self, line: u64) -> Result<Option<Vec<u8>>, BadData> {
         let (mut record, mut scan) = (Vec::new(), Scan::FieldStart);
         loop {
@@ -132,7 +132,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// The line breaks inside of a record, which are in quotes.
+/// The number of line breaks inside a record, all of which are quoted.
 fn breaks(record: &[u8]) -> u64 {
     let pairs = record.windows(2).filter(|pair| pair == b"\r\n").count();
     let single = record.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
@@ -143,12 +143,12 @@ fn bad(line: u64, message: &str) -> BadData {
     BadData { place: Place { line, text: String::new() }, bytes: 0..0, message: message.to_string() }
 }
 
-/// A field of a record, without blanks around it.
+/// A field of a record, without surrounding blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field<'a> {
     /// Its text, without quotes.
     pub text: Cow<'a, str>,
-    /// Where it is in the record.
+    /// Its bytes in the record.
     pub bytes: Range<usize>,
 }
 
@@ -232,7 +232,7 @@ mod tests {
                 .from_reader(text.as_bytes());
             let expected: Vec<Vec<String>> =
                 reader.records().flatten().map(|record| record.iter().map(str::to_string).collect()).collect();
-            // The other reader closes quotes at the end of the file; here that is an error.
+            // The other reader closes quotes at the end of the file, which is an error here.
             if let Some(found) = read(&text, capacity) {
                 let found: Vec<Vec<String>> = found.into_iter().map(|(_, fields)| fields).collect();
                 prop_assert_eq!(found, expected);

@@ -1,35 +1,35 @@
-//! What all readers have in common, and what is wrong with data.
+//! The interface of all readers, and errors in data.
 
 use std::fmt;
 
 use crate::raw::Raw;
 
-/// A longer row is refused: it would have to fit in memory.
+/// The largest size of a row, which must fit in memory.
 pub const MAX_ROW_BYTES: usize = 1 << 28;
 
-/// So much of a row is shown in a message at most.
+/// The largest part of a row that a message shows.
 const MAX_SHOWN_BYTES: usize = 1 << 10;
 
-/// The names of the enumerators of an input, if it has some.
+/// The names of the enumerators of an input, if it has any.
 pub type Cases = Option<Vec<String>>;
 
 /// The inputs at one cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// A cell for each input, in the order in which the reader was told them.
+    /// A cell for each input, in the reader's order.
     pub cells: Vec<Raw>,
-    /// Where it comes from, for messages.
+    /// Its place, for messages.
     pub place: Place,
 }
 
 impl Row {
-    /// A row in which nothing is there.
+    /// A row without any input.
     pub fn absent(n_inputs: usize) -> Row {
         Row { cells: vec![Raw::Absent; n_inputs], place: Place { line: 0, text: String::new() } }
     }
 }
 
-/// Where a row comes from.
+/// The place of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line, from 1; 0 in a format without lines.
@@ -38,7 +38,7 @@ pub struct Place {
     pub text: String,
 }
 
-/// What a message about a row begins with.
+/// The beginning of a message about a row.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -50,18 +50,18 @@ impl fmt::Display for Place {
 
 /// A source of rows.
 pub trait Rows {
-    /// The next row; none at the end.
+    /// The next row; `None` at the end.
     fn next_row(&mut self) -> Result<Option<Row>, BadData>;
 
-    /// Whether the next row may be long in coming: what was read so far is used up.
+    /// Whether the next row may be a long time away, because the buffer is empty.
     fn is_waiting(&self) -> bool {
         true
     }
 
-    /// Names in the data that are no inputs; known after the first row.
+    /// Names in the data that match no input; known after the first row.
     fn unused(&self) -> &[String];
 
-    /// Whether the data had something to say about an input, if only that it is absent.
+    /// Whether the data mentioned an input, if only as absent.
     fn mentions(&self, input: usize) -> bool;
 }
 
@@ -69,17 +69,17 @@ pub trait Rows {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{message}")]
 pub struct BadData {
-    /// Where.
+    /// The place.
     pub place: Place,
-    /// Which bytes of the line; empty if all of it.
+    /// The bytes of the line; empty for the whole line.
     pub bytes: std::ops::Range<usize>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 impl BadData {
-    /// With no more of a long row than a message shows: its beginning, if the mistake is there. Otherwise the
-    /// message says where it is.
+    /// Shortens a long row to the part that a message shows: its beginning, if the error is there. Otherwise
+    /// the message gives the position.
     #[must_use]
     pub fn shortened(mut self) -> Self {
         let text = &self.place.text;
@@ -96,7 +96,7 @@ impl BadData {
         self
     }
 
-    /// Something that has no line.
+    /// An error without a line.
     pub fn without_line(message: impl Into<String>) -> Self {
         let place = Place { line: 0, text: String::new() };
         BadData { place, bytes: 0..0, message: message.into() }

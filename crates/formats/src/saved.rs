@@ -15,15 +15,15 @@ use std::collections::HashMap;
 use eddy_tensor::{Data, Shape, ShapeError, Value};
 use safetensors::{Dtype, SafeTensors, View};
 
-/// The one key of the metadata; one key has one order, so the same values give the same bytes.
+/// The only key of the metadata: the same values then give the same bytes, since one key has one order.
 const NOTE: &str = "eddy";
 
-/// Values by their names, and a note about them.
+/// Named values, and a note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
     /// The values.
     pub values: Vec<(String, Value)>,
-    /// What else there is to say.
+    /// A text of the writer.
     pub note: String,
 }
 
@@ -33,7 +33,7 @@ pub enum BadFile {
     /// It is not in the format.
     #[error(transparent)]
     Format(#[from] safetensors::SafeTensorError),
-    /// It has elements of a type that Eddy does not have.
+    /// It has elements of a type that Eddy does not support.
     #[error("`{name}` has elements of type {found:?}; f64, f32, i64 and bool are read")]
     Elements {
         /// The name of the tensor.
@@ -41,12 +41,12 @@ pub enum BadFile {
         /// The type of its elements.
         found: Dtype,
     },
-    /// It has a tensor that is too large, or has not as many elements as its shape says.
+    /// It has a tensor that is too large, or whose number of elements contradicts its shape.
     #[error("`{name}` {error}")]
     Shape {
         /// The name of the tensor.
         name: String,
-        /// What is wrong with its shape.
+        /// The error of its shape.
         #[source]
         error: ShapeError,
     },
@@ -60,7 +60,7 @@ impl Saved {
         Ok(safetensors::serialize(views, Some(note))?)
     }
 
-    /// The values of a file, sorted by their names; or why it has none.
+    /// The values of a file, sorted by their names, or the error.
     pub fn decode(bytes: &[u8]) -> Result<Saved, BadFile> {
         let (_, metadata) = SafeTensors::read_metadata(bytes)?;
         let note = metadata.metadata().as_ref().and_then(|metadata| metadata.get(NOTE)).cloned();
@@ -74,7 +74,7 @@ impl Saved {
     }
 }
 
-/// A value as bytes in the order that the format wants: little-endian.
+/// A value as little-endian bytes, which the format requires.
 struct Bytes {
     dtype: Dtype,
     shape: Vec<usize>,

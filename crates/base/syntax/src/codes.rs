@@ -1,8 +1,8 @@
 //! The registry of codes: each kind of diagnostic has a stable code, the phase that reports it, and a page
 //! that explains it.
 //!
-//! A crate that reports diagnostics declares its codes with [`codes!`](crate::codes!), and that is the only
-//! way to make one: a code without a phase, without a page, or with a page that has another heading, does not
+//! A crate that reports diagnostics declares its codes with [`codes!`](crate::codes!), which is the only way
+//! to create one: a code without a phase, without a page, or with a page that has another heading, does not
 //! compile. Pages are Markdown files under `docs/errors`, so that the terminal and the book show the same
 //! text; a test runs the programs that they show.
 //!
@@ -45,7 +45,7 @@ pub enum Phase {
     Lexical,
     /// Tokens become a tree.
     Syntax,
-    /// Names find their definitions.
+    /// Names are resolved to their definitions.
     Names,
     /// Instances are inlined, compile-time constants computed.
     Elaboration,
@@ -61,7 +61,7 @@ pub enum Phase {
     Run,
     /// Data and parameters are read.
     Data,
-    /// Derivatives are made, printed or measured.
+    /// Derivatives are built, printed or measured.
     Differentiation,
     /// Parameters are learnt.
     Training,
@@ -96,7 +96,7 @@ impl Phase {
     }
 }
 
-/// The stable code of a kind of diagnostic, such as `RD005`, and what the registry knows about it.
+/// The stable code of a kind of diagnostic, such as `RD005`, with its entry in the registry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Code {
     name: &'static str,
@@ -105,14 +105,14 @@ pub struct Code {
 }
 
 impl Code {
-    /// For [`codes!`](crate::codes!): an entry of the registry, whose page has to begin with `# NAME: title`.
+    /// For [`codes!`](crate::codes!): an entry of the registry, whose page must begin with `# NAME: title`.
     #[doc(hidden)]
     pub const fn declared(name: &'static str, phase: Phase, page: &'static str) -> Code {
         assert!(has_heading(page.as_bytes(), name.as_bytes()), "the first line of a page is `# CODE: title`");
         Code { name, phase, page }
     }
 
-    /// The code itself, as messages show it.
+    /// The code as messages show it.
     pub fn name(self) -> &'static str {
         self.name
     }

@@ -1,18 +1,19 @@
-//! The one type in which a program is told that it is wrong.
+//! The one type of messages about a program.
 //!
-//! A diagnostic is a value: phases collect diagnostics and go on, nothing is thrown. It says *what* is wrong
-//! (title), *where* (primary label), *because of what* (causes: where the other type, clock or definition
-//! came from), *why* that is not allowed (reason), and *what to do* (help, with an edit when one is known).
+//! A diagnostic is a value: phases collect diagnostics and continue, nothing is thrown. It says *what* is
+//! wrong (title), *where* (primary label), *because of what* (causes: where the other type, clock or
+//! definition came from), *why* that is not allowed (reason), and *what to do* (help, with an edit when one
+//! is known).
 
 use crate::codes::Code;
 use crate::source::Span;
 
-/// How grave a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The program is refused.
     Error,
-    /// The program is accepted, yet probably not what was meant.
+    /// The program is accepted, but probably does not do what was intended.
     Warning,
 }
 
@@ -26,21 +27,21 @@ impl Severity {
     }
 }
 
-/// A place and what to say about it there.
+/// A place with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// A few words; empty when the title says it all.
+    /// A few words; empty if the title suffices.
     pub text: String,
 }
 
-/// Whether an edit may be applied without asking.
+/// Whether an edit may be applied without confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
-    /// The edit gives the program that was clearly meant.
+    /// The edit gives the program that was clearly intended.
     Safe,
-    /// The edit is a guess that a person should look at.
+    /// The edit is a guess that a person should check.
     Maybe,
 }
 
@@ -51,20 +52,20 @@ pub struct Edit {
     pub span: Span,
     /// The new text.
     pub replacement: String,
-    /// How sure we are.
+    /// How reliable the edit is.
     pub confidence: Confidence,
 }
 
-/// The likely way out.
+/// The likely fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Help {
-    /// What to do, in words.
+    /// The instruction, in words.
     pub text: String,
-    /// The same as an edit, when it is one.
+    /// The same as an edit, if it is one.
     pub edit: Option<Edit>,
 }
 
-/// One mistake, explained. Built with [`Diagnostic::error`] and the methods that add to it:
+/// One error with its explanation. Built with [`Diagnostic::error`] and the methods that add to it:
 ///
 /// ```
 /// use eddy_syntax::{Diagnostic, Span};
@@ -80,9 +81,9 @@ pub struct Help {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The class of mistake.
+    /// The kind of error.
     pub code: Code,
-    /// Whether it refuses the program.
+    /// Whether the program is refused.
     pub severity: Severity,
     /// What is wrong, in one line.
     pub title: String,
@@ -92,7 +93,7 @@ pub struct Diagnostic {
     pub causes: Vec<Label>,
     /// Why it is not allowed.
     pub reason: Option<String>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<Help>,
 }
 
@@ -115,42 +116,42 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, title) }
     }
 
-    /// Says something at the primary place.
+    /// Sets the text at the primary place.
     #[must_use]
     pub fn label(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
     }
 
-    /// Points to a place where the mistake comes from.
+    /// Adds a place that caused the error.
     #[must_use]
     pub fn cause(mut self, span: Span, text: impl Into<String>) -> Self {
         self.causes.push(Label { span, text: text.into() });
         self
     }
 
-    /// Says why it is not allowed.
+    /// Sets the reason why it is not allowed.
     #[must_use]
     pub fn reason(mut self, text: impl Into<String>) -> Self {
         self.reason = Some(text.into());
         self
     }
 
-    /// Says what to do.
+    /// Sets the instruction.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(Help { text: text.into(), edit: None });
         self
     }
 
-    /// Says what to do, and how to do it.
+    /// Sets the instruction, with an edit.
     #[must_use]
     pub fn help_with_edit(mut self, text: impl Into<String>, edit: Edit) -> Self {
         self.help = Some(Help { text: text.into(), edit: Some(edit) });
         self
     }
 
-    /// Keeps what the help says, and not the edit: what is wrong does not stand in a file.
+    /// Keeps the text of the help without its edit, because the error is not in a file.
     #[must_use]
     pub fn without_edit(mut self) -> Self {
         if let Some(help) = &mut self.help {
@@ -159,7 +160,7 @@ impl Diagnostic {
         self
     }
 
-    /// Suggests the word that was meant at `span`.
+    /// Suggests the intended word at `span`.
     #[must_use]
     pub fn suggest(self, span: Span, meant: &str) -> Self {
         let edit = Edit { span, replacement: meant.to_string(), confidence: Confidence::Maybe };
@@ -167,8 +168,8 @@ impl Diagnostic {
     }
 }
 
-/// The mistakes of a program as they are found. Only the first ones are kept: nobody reads thousands, and
-/// making each takes its time.
+/// Collects the errors of a program. Only the first ones are kept: readers do not need thousands, and
+/// building each takes time.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -176,7 +177,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// So many are kept.
+    /// The number of errors that are kept.
     pub const MAX: usize = 100;
 
     /// Adds one.
@@ -188,7 +189,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds one that takes long to make; it is made only if it is kept.
+    /// Adds one that takes long to build; it is built only if it is kept.
     pub fn push_with(&mut self, make: impl FnOnce() -> Diagnostic) {
         if self.is_full() {
             self.n_more += 1;
@@ -197,29 +198,29 @@ impl Diagnostics {
         }
     }
 
-    /// Whether one more would not be kept; a hint that takes long to find can then be left out.
+    /// Whether the next one would be dropped; a hint that takes long to find can then be omitted.
     pub fn is_full(&self) -> bool {
         self.kept.len() >= Self::MAX
     }
 
-    /// How many were added, kept or not.
+    /// The number of added errors, kept or not.
     pub fn n_added(&self) -> usize {
         self.kept.len() + self.n_more
     }
 
-    /// The last one, to add to it; none if it was not kept.
+    /// The last one, for additions; `None` if it was not kept.
     pub fn last_mut(&mut self) -> Option<&mut Diagnostic> {
         if self.n_more == 0 { self.kept.last_mut() } else { None }
     }
 
-    /// Says what to do about the mistake at this place, if it was kept.
+    /// Adds help to the error at this place, if it was kept.
     pub fn explain_at(&mut self, span: Span, help: impl FnOnce() -> Help) {
         if let Some(diagnostic) = self.kept.iter_mut().find(|diagnostic| diagnostic.primary.span == span) {
             diagnostic.help = Some(help());
         }
     }
 
-    /// Those that were kept, in the order of the source; the last one says how many more there were.
+    /// The kept errors, in the order of the source; the last one gives the number of dropped ones.
     pub fn into_sorted(self) -> Vec<Diagnostic> {
         let Diagnostics { mut kept, n_more } = self;
         kept.sort_by_key(|diagnostic| diagnostic.primary.span);

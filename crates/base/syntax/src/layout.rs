@@ -1,10 +1,10 @@
 //! The line breaker behind `eddy fmt`.
 //!
-//! A document is a flat stream of pieces: texts, places where a line may end ([`Line`]), and groups. A group
-//! that fits on the rest of its line is printed flat, its line ends as blanks or as nothing; one that does
-//! not has all its own line ends taken, and its inner groups are asked again (Oppen, *Prettyprinting*, with
-//! consistent breaking). The stream has no tree, so nothing here recurses and the depth of a program does
-//! not matter.
+//! A document is a flat stream of pieces: texts, optional line breaks ([`Line`]), and groups. A group that
+//! fits on the rest of its line is printed flat, with its line breaks as blanks or nothing; in any other
+//! group all direct line breaks are taken, and its inner groups are decided separately (Oppen,
+//! *Prettyprinting*, with consistent breaking). The stream has no tree, so nothing here recurses and the
+//! depth of a program does not matter.
 //!
 //! ```
 //! use eddy_syntax::layout::{Document, Line, render};
@@ -15,13 +15,13 @@
 //! assert_eq!(render(&call, 6), "f(\n  x,\n  y\n)");
 //! ```
 //!
-//! Texts are borrowed: a formatter rearranges what the user wrote and adds nothing but blanks.
+//! Texts are borrowed: a formatter rearranges the user's text and adds only blanks.
 //!
 //! Invariants: every `begin` has its `end`; no line ends in blanks, except inside a text of several lines,
-//! which is printed as it is; at most half of the width is indentation, so that a program nested a hundred
-//! thousand deep has an output in proportion to its size, and some room for words.
+//! which is printed as it is; indentation takes at most half of the width, so that the output of a program
+//! nested a hundred thousand deep is proportional to its size, and text has some room.
 
-/// A place where a line ends, by choice or always.
+/// A line break, optional or mandatory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
     /// Nothing when not taken.
@@ -44,7 +44,7 @@ enum Piece<'a> {
     End,
 }
 
-/// A document under construction; methods append and return it, so that they chain.
+/// A document under construction; methods append and return it for chaining.
 #[derive(Clone, Debug, Default)]
 pub struct Document<'a> {
     pieces: Vec<Piece<'a>>,
@@ -62,14 +62,14 @@ impl<'a> Document<'a> {
         self.push(Piece::Text(text))
     }
 
-    /// Appends text that may stand beyond the width: a comment that ends its line should not make the code
-    /// before it break. A line that is always taken must follow.
+    /// Appends text that may exceed the width: a comment at the end of a line should not break the code
+    /// before it. A mandatory line break must follow.
     pub fn margin(&mut self, text: &'a str) -> &mut Self {
         self.push(Piece::Margin(text))
     }
 
-    /// Appends the end of a line. When it is taken, the next line is indented like the innermost group,
-    /// shifted by `shift` columns.
+    /// Appends a line break. When it is taken, the next line is indented like the innermost group, shifted by
+    /// `shift` columns.
     pub fn line(&mut self, line: Line, shift: isize) -> &mut Self {
         self.push(Piece::Line(line, shift))
     }
@@ -90,7 +90,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Prints a document within `width` columns where that is possible, without a line break at its end.
+/// Prints a document within `width` columns where possible, without a line break at its end.
 pub fn render(document: &Document<'_>, width: usize) -> String {
     let widths = flat_widths(&document.pieces);
     let mut widths = widths.iter().rev();
@@ -121,7 +121,7 @@ pub fn render(document: &Document<'_>, width: usize) -> String {
     out.text
 }
 
-/// A group that is being printed.
+/// A group in progress.
 #[derive(Clone, Copy)]
 struct Group {
     indent: usize,
@@ -156,13 +156,13 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A width that fits on no line, small enough that sums of two do not overflow.
+/// A width that fits on no line, small enough that the sum of two does not overflow.
 const NEVER_FITS: usize = usize::MAX / 4;
 
-/// For each `Begin`, last one first: the columns from there to the next place after the group where a line
-/// may end, if the group is printed flat; [`NEVER_FITS`] if it cannot be.
+/// For each `Begin`, last one first: the columns from there to the first possible line break after the group,
+/// if the group is printed flat; [`NEVER_FITS`] if it cannot be.
 ///
-/// One walk from the back: what follows a group is known when its `End` is met.
+/// One pass from the end: the text after a group is known when its `End` is reached.
 fn flat_widths(pieces: &[Piece<'_>]) -> Vec<usize> {
     let mut widths = Vec::new();
     let mut measure = Measure { until_line: 0, open: Vec::new() };
@@ -199,11 +199,11 @@ fn flat_widths(pieces: &[Piece<'_>]) -> Vec<usize> {
     widths
 }
 
-/// What [`flat_widths`] knows on its way to the front.
+/// The state of [`flat_widths`] on its way to the start.
 struct Measure {
-    /// The columns from here to the next place where a line may end.
+    /// The columns from here to the next possible line break.
     until_line: usize,
-    /// For each group that is open, seen from its end: its columns so far, and those that follow it.
+    /// For each open group, seen from its end: its columns so far, and those after it.
     open: Vec<(usize, usize)>,
 }
 

@@ -2,34 +2,34 @@
 //!
 //! Comments are `-- to the end of the line` and `(* nested *)`; names are `[A-Za-z_][A-Za-z0-9_']*`; numbers
 //! are `digits [. digits] [e [+-] digits]`, without a sign and with a digit on both sides of the point, so
-//! that `1.rd` is the number `1`, a point and a name. What differs from language to language, reserved words,
-//! symbols and Unicode twins, is a [`Lexicon`]. A language with strings has [`QUOTE`] among its symbols: a
-//! string then runs from one quote to the next, or to the end of its line, and has no escapes.
+//! that `1.rd` is the number `1`, a point and a name. A [`Lexicon`] contains what differs between languages:
+//! reserved words, symbols and Unicode twins. A language with strings has [`QUOTE`] among its symbols: a
+//! string then extends from one quote to the next, or to the end of its line, and has no escapes.
 //!
-//! Lexing cannot fail: it gives tokens *and* errors. A run of characters that no token starts with is one
+//! Lexing cannot fail: it returns tokens *and* errors. A run of characters that no token starts with is one
 //! error and no token.
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::source::{SourceFile, Span};
 
-/// The symbol that opens and closes a string, in languages that have it.
+/// The symbol that opens and closes a string, in languages with strings.
 pub const QUOTE: &str = "\"";
 
 /// The words and symbols of one language.
 #[derive(Clone, Copy, Debug)]
 pub struct Lexicon {
-    /// Names that are not free, in ascending order.
+    /// Reserved names, in ascending order.
     pub reserved: &'static [&'static str],
-    /// Punctuation; where several match, the longest wins.
+    /// Punctuation; if several match, the longest is used.
     pub symbols: &'static [&'static str],
-    /// Other spellings, and the reserved word or symbol that each stands for.
+    /// Alternative spellings, with the reserved word or symbol that each stands for.
     pub twins: &'static [(&'static str, &'static str)],
 }
 
 impl Lexicon {
-    /// Whether two tokens without a blank between them would be read as others, as in `- -1`. Numbers and
-    /// points are left to the language, which knows where they can meet.
+    /// Whether two tokens without a blank between them would be read differently, as in `- -1`. The language
+    /// handles numbers and points, since it knows where they can meet.
     pub fn would_merge(&self, left: &str, right: &str) -> bool {
         let in_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
         let makes = |symbol: &str| symbol.strip_prefix(left).is_some_and(|rest| right.starts_with(rest));
@@ -40,7 +40,7 @@ impl Lexicon {
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name that is not reserved.
@@ -78,11 +78,11 @@ pub enum CommentKind {
 pub struct Comment {
     /// Its form.
     pub kind: CommentKind,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
 }
 
-/// What the lexer could not read.
+/// Text that the lexer could not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexError {
     /// Characters that start no token.
@@ -94,7 +94,7 @@ pub enum LexError {
 }
 
 impl LexError {
-    /// Where it stands.
+    /// Its span.
     pub fn span(self) -> Span {
         match self {
             LexError::UnexpectedCharacters(span)
@@ -103,8 +103,7 @@ impl LexError {
         }
     }
 
-    /// As a message, which begins with a `kind` of mistake, if anything; `help` is what a comment that does
-    /// not end is told.
+    /// The diagnostic, which begins with `kind` unless that is empty; `help` is for a comment without end.
     pub fn diagnostic(self, file: &SourceFile, code: Code, kind: &str, help: &str) -> Diagnostic {
         let error = |title: String| Diagnostic::error(code, self.span(), format!("{kind}{title}"));
         match self {
@@ -126,23 +125,23 @@ impl LexError {
     }
 }
 
-/// Characters as they are, unless they would not show.
+/// The characters; escapes for those that are invisible.
 fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
-/// The outcome of lexing: everything that could be read, and what could not.
+/// The outcome of lexing: the tokens and comments, and the errors.
 #[derive(Clone, Debug)]
 pub struct Lexed {
     /// The tokens; the last one is [`TokenKind::End`].
     pub tokens: Vec<Token>,
     /// The comments, in order.
     pub comments: Vec<Comment>,
-    /// What could not be read, in order.
+    /// The unreadable parts, in order.
     pub errors: Vec<LexError>,
 }
 
-/// Cuts a file into tokens.
+/// Splits a file into tokens.
 pub fn lex(file: &SourceFile, lexicon: &Lexicon) -> Lexed {
     debug_assert!(lexicon.reserved.is_sorted(), "reserved words are searched by bisection");
     let out = Lexed { tokens: Vec::new(), comments: Vec::new(), errors: Vec::new() };
@@ -168,8 +167,8 @@ struct Lexer<'a> {
     out: Lexed,
 }
 
-/// The spellings of symbols, grouped by their first byte, the longest of each group first: what starts with a
-/// byte is found without looking at the others.
+/// The spellings of symbols, grouped by their first byte, the longest of each group first: only symbols with
+/// the right first byte are compared.
 struct Symbols {
     spellings: Vec<(&'static str, &'static str)>,
     /// For each byte, where its group starts; the next group starts where it ends.
@@ -188,7 +187,7 @@ impl Symbols {
         Symbols { spellings, starts }
     }
 
-    /// The longest symbol at the start of `text`: what it stands for, and its length.
+    /// The longest symbol at the start of `text`: its meaning, and its length.
     fn find(&self, text: &str) -> Option<(&'static str, usize)> {
         let first = usize::from(*text.as_bytes().first()?);
         let group = &self.spellings[self.starts[first]..self.starts[first + 1]];
@@ -271,7 +270,7 @@ impl Lexer<'_> {
         let span = self.span(first.len_utf8());
         self.at += first.len_utf8();
         match self.out.errors.last_mut() {
-            // The replacement character stands for the bytes that were reported already.
+            // The replacement character stands for bytes that were reported already.
             Some(LexError::InvalidUtf8(_)) if first == '\u{FFFD}' => {}
             Some(LexError::UnexpectedCharacters(last)) if last.end == span.start => last.end = span.end,
             _ => self.out.errors.push(LexError::UnexpectedCharacters(span)),

@@ -1,18 +1,18 @@
-//! What every language of Eddy shares before it has a meaning: source text, diagnostics and tokens.
+//! The parts that all languages of Eddy share: source text, diagnostics and tokens.
 //!
 //! * [`source`]: files, spans and positions.
-//! * [`diagnostic`]: the one type in which a program is told that it is wrong.
-//! * [`render`]: a diagnostic as a person reads it, with its source excerpt, and as one short line.
+//! * [`diagnostic`]: the one type of messages about a program.
+//! * [`render`]: prints a diagnostic with its source excerpt, or as one short line.
 //! * [`codes`](mod@codes): the registry of codes, with the phase that reports each and its page.
 //! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
-//! * [`cursor`]: where a parser stands in its tokens.
+//! * [`cursor`]: the position of a parser in its tokens.
 //! * [`names`]: names as numbers.
-//! * [`mod@format`]: what the formatters of all languages share, and [`layout`], their line breaker.
+//! * [`mod@format`]: the formatter that all languages share, and [`layout`], its line breaker.
 //! * [`real`]: how a real number prints.
-//! * [`suggest`]: which known word a misspelt one was meant to be.
+//! * [`suggest`]: the known word that a misspelt one was meant to be.
 //!
-//! Invariants: nothing here reads a file, a clock or a terminal; nothing here knows a language; no function
-//! recurses over its input, so no text, however deep, can exhaust the stack.
+//! Invariants: this crate reads no file, clock or terminal, and depends on no language; no function recurses
+//! over its input, so no text, however deep, can exhaust the stack.
 
 pub mod codes;
 pub mod cursor;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A finite real, printed as the specifications ask: positional for `1e-4 ≤ |x| < 1e16`, otherwise with an
-/// exponent; no trailing `.0`; negative zero prints `0`.
+/// A finite real, printed as specified: positional for `1e-4 ≤ |x| < 1e16`, otherwise with an exponent; no
+/// trailing `.0`; negative zero prints `0`.
 ///
 /// ```
 /// use eddy_syntax::real::Real;

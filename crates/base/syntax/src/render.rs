@@ -1,13 +1,13 @@
-//! A diagnostic as a person reads it: with its source excerpt ([`full`]) or as one line ([`short`]).
+//! Renders a diagnostic: with its source excerpt ([`full`]) or as one line ([`short`]).
 //!
-//! This is the only file that knows the renderer; the machine form is made by the command line.
+//! Only this file uses the renderer; the command line makes the machine-readable form.
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Patch, Renderer, Snippet};
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::source::{SourceFile, Sources, Span};
 
-/// Whether the text carries terminal colours.
+/// Whether the text contains terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Plain text.
@@ -16,8 +16,8 @@ pub enum Style {
     Coloured,
 }
 
-/// The excerpt shows at most this many lines before folding takes over inside the renderer; a span over a
-/// whole file would otherwise print the file.
+/// The largest number of lines of an excerpt before the renderer folds it; otherwise a span over a whole file
+/// would print the file.
 const MAX_EXCERPT_LINES: usize = 12;
 
 /// A longer line is not shown with its edit.
@@ -54,7 +54,7 @@ pub fn full(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String 
     }
     let title = level.primary_title(&diagnostic.title).id(diagnostic.code.name());
     let mut group = if file.text().is_empty() {
-        // There is nothing to show of a file that is empty or could not be read.
+        // A file that is empty or unreadable has no excerpt.
         let line = file.position(diagnostic.primary.span.start).line;
         title.element(Origin::path(file.name()).line(line as usize).char_column(1))
     } else {
@@ -77,7 +77,7 @@ pub fn full(diagnostic: &Diagnostic, sources: &Sources, style: Style) -> String 
                 let last = report.pop().expect("the report has its first group");
                 report.push(last.element(Level::HELP.message(&help.text)));
             }
-            // An edit is shown as the line before and after, in full: not a line that fills screens.
+            // An edit is shown as the whole line before and after, unless the line is too long.
             Some(edit) if Excerpt::new(file, edit.span).len() > MAX_EDITED_BYTES => {
                 let last = report.pop().expect("the report has its first group");
                 report.push(last.element(Level::HELP.message(&help.text)));
@@ -102,7 +102,7 @@ fn label(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A span over many lines is shown by its first line, which keeps messages on one screen.
+/// A span over many lines is reduced to its first line, so that messages fit on one screen.
 fn clip(file: &SourceFile, span: Span) -> Span {
     if file.slice(span).lines().count() <= MAX_EXCERPT_LINES {
         return span;
@@ -111,8 +111,8 @@ fn clip(file: &SourceFile, span: Span) -> Span {
     Span::new(span.start, line.end.max(span.start))
 }
 
-/// The lines of a file that a message shows; handing the renderer the whole of a large file would cost
-/// more than the check that found the mistake.
+/// The lines of a file that a message shows; passing a whole large file to the renderer would cost more than
+/// the check that found the error.
 struct Excerpt {
     first_line: u32,
     lines: Span,

@@ -1,10 +1,10 @@
 //! Source files, spans and positions.
 //!
-//! A [`Span`] is a range of bytes; a [`Position`] is what a person calls the same place: line and column,
-//! both from 1, columns counted in characters.
+//! A [`Span`] is a range of bytes; a [`Position`] is the line and column of the same place, both from 1,
+//! columns counted in characters.
 //!
-//! A program may consist of several files ([`Sources`]). They lie one after the other in one space of
-//! offsets, so that a span alone says which file it is in, and code that knows one file works for many.
+//! A program may consist of several files ([`Sources`]). They share one space of offsets, one after the
+//! other, so that a span alone identifies its file, and code for one file works for many.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Span {
         Span { start, end }
     }
 
-    /// The smallest span that holds both.
+    /// The smallest span that contains both.
     #[must_use]
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
@@ -43,7 +43,7 @@ impl Span {
     }
 }
 
-/// A place as people say it: line and column, from 1, columns in characters.
+/// A place as line and column, from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line, from 1.
@@ -52,7 +52,7 @@ pub struct Position {
     pub column: u32,
 }
 
-/// The text of one program and the name it goes by in messages.
+/// The text of one program and its name in messages.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     name: String,
@@ -67,8 +67,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Larger files are refused when they are read: what is made of a program takes some hundred times its
-    /// size.
+    /// The largest size of a file: the data structures of a program take some hundred times its size.
     pub const MAX_BYTES: usize = 1 << 26;
 
     /// A file from text that is already decoded.
@@ -82,15 +81,15 @@ impl SourceFile {
         SourceFile { name: name.into(), text, base: 0, first_line: 1, line_starts, invalid_utf8: None }
     }
 
-    /// A file from bytes. Bytes that are not UTF-8 become `U+FFFD`, and the first such place is remembered
-    /// for the lexer, which reports it.
+    /// A file from bytes. Bytes that are not UTF-8 become `U+FFFD`, and the lexer reports the first such
+    /// place.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
             Ok(text) => SourceFile::new(name, text),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
                 let mut text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                // One byte may have become three; the program is refused at its first bad byte anyway.
+                // Replacement may triple a byte; the program is refused at its first bad byte anyway.
                 text.truncate(text.floor_char_boundary(Self::MAX_BYTES));
                 let mut file = SourceFile::new(name, text);
                 let start = u32::try_from(at).expect("a source file is at most 64 MiB");
@@ -101,7 +100,7 @@ impl SourceFile {
         }
     }
 
-    /// The name under which messages speak of this file.
+    /// The name of this file in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -121,8 +120,8 @@ impl SourceFile {
         &self.text[(span.start - self.base) as usize..(span.end - self.base) as usize]
     }
 
-    /// Bytes of this file, counted from its start, as a span of whole characters: who found them may have
-    /// counted otherwise.
+    /// Bytes of this file, counted from its start, extended to whole characters: another reader's offsets may
+    /// be inside one.
     pub fn span_around(&self, bytes: std::ops::Range<usize>) -> Span {
         let start = self.text.floor_char_boundary(bytes.start);
         let end = self.text.ceil_char_boundary(bytes.end.max(start));
@@ -130,7 +129,7 @@ impl SourceFile {
         Span::new(offset(start), offset(end))
     }
 
-    /// Where the first bytes stood that were not UTF-8.
+    /// The first bytes that were not UTF-8.
     pub fn invalid_utf8(&self) -> Option<Span> {
         self.invalid_utf8.map(|span| Span::new(span.start + self.base, span.end + self.base))
     }
@@ -167,13 +166,12 @@ impl SourceFile {
         (number, Span::new(self.line_starts[first] + self.base, end))
     }
 
-    /// The line of an offset that is counted from the start of this file.
+    /// The line of an offset from the start of this file.
     fn line_of(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|start| *start <= offset) - 1
     }
 }
-/// A path without `.` and, as far as that is known, `..`: so that one file has one name, however it is
-/// reached.
+/// A path without `.` and, where possible, `..`: so that a file has one name for all paths to it.
 fn without_detours(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
@@ -188,10 +186,10 @@ fn without_detours(path: &str) -> String {
     if parts.is_empty() { ".".to_string() } else { parts.join("/") }
 }
 
-/// How the files of a program are read: from a path to its bytes, or why that failed.
+/// Reads the files of a program: from a path to its bytes, or the reason for a failure.
 pub type Reader = dyn Fn(&str) -> Result<Vec<u8>, String> + Send + Sync;
 
-/// The files of one program: the one that was named, and those that it imports.
+/// The files of one program: the main file, and those that it imports.
 #[derive(Clone)]
 pub struct Sources {
     files: Vec<SourceFile>,
@@ -204,7 +202,7 @@ impl Sources {
         Sources::new(main, Box::new(|_| Err("no other files can be read here".to_string())))
     }
 
-    /// A program with this main file; others are read as `read` says.
+    /// A program with this main file; `read` reads the others.
     pub fn new(main: SourceFile, read: Box<Reader>) -> Self {
         Sources { files: vec![main], read: Arc::from(read) }
     }
@@ -219,28 +217,28 @@ impl Sources {
         &self.files
     }
 
-    /// The other files, those that came with the language included.
+    /// The other files, including those that come with the language.
     pub fn imported(&self) -> impl Iterator<Item = &SourceFile> {
         self.files[1..].iter()
     }
 
-    /// The file that a span lies in.
+    /// The file of a span.
     pub fn file(&self, span: Span) -> &SourceFile {
         &self.files[self.index(span)]
     }
 
-    /// Adds a text that is no file, such as a library that comes with the language.
+    /// Adds a text that is not a file, such as a library that comes with the language.
     pub fn add(&mut self, name: &str, text: &str) -> Result<&SourceFile, String> {
         self.place(SourceFile::new(name, text))
     }
 
-    /// Adds a few lines of a file that is not kept, such as the line of a data file that a message is about.
+    /// Adds a few lines of a file that is not kept, such as the line of a data file in a message.
     pub fn add_excerpt(&mut self, name: &str, text: &str, first_line: u32) -> Result<&SourceFile, String> {
         self.place(SourceFile { first_line, ..SourceFile::new(name, text) })
     }
 
-    /// Adds the file that `path` names, seen from the file that `importer` lies in. A file that is here
-    /// already is not read again.
+    /// Adds the file at `path`, relative to the file that contains `importer`. A file that was added before
+    /// is not read again.
     pub fn import(&mut self, path: &str, importer: Span) -> Result<&SourceFile, String> {
         let name = match self.file(importer).name().rsplit_once('/') {
             Some((folder, _)) if !path.starts_with('/') => without_detours(&format!("{folder}/{path}")),
@@ -254,7 +252,7 @@ impl Sources {
     }
 
     fn place(&mut self, mut file: SourceFile) -> Result<&SourceFile, String> {
-        // One offset between two files, so that the end of one is not the start of the next.
+        // One unused offset between two files, so that the end of one is not the start of the next.
         let base = self.files.last().map_or(0, |last| last.end().end + 1);
         if u32::try_from(file.text.len()).ok().and_then(|length| base.checked_add(length + 1)).is_none() {
             return Err("the files of this program are larger than 4 GiB together".to_string());
@@ -290,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_says_which_file_it_is_in() {
+    fn a_span_identifies_its_file() {
         let read = |path: &str| match path {
             "models/layers/dense.eddy" => Ok(b"one\ntwo".to_vec()),
             _ => Err(format!("there is no {path}")),

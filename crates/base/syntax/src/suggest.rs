@@ -1,7 +1,7 @@
-//! Names and words that are not known, and which known one was meant.
+//! Suggestions for unknown names and words.
 
-/// The candidate nearest to `word`, if one is near enough to be worth suggesting; ties go to the first. A
-/// word that differs only in the case of its letters is always near; `word` itself is never suggested.
+/// The candidate nearest to `word`, if one is near enough to suggest; ties go to the first. A word that
+/// differs only in case is always near; `word` itself is never suggested.
 ///
 /// ```
 /// use eddy_syntax::suggest::nearest;
@@ -10,24 +10,24 @@
 /// assert_eq!(nearest("zzz", ["width", "length"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A third of the letters may differ, which is what compilers with liked suggestions allow; one of two,
-    // and not the only one there is.
+    // A third of the letters may differ, as in compilers whose suggestions users like; one of two may differ,
+    // but not the only one.
     let n_letters = word.chars().count();
     let limit = if n_letters == 2 { 1 } else { n_letters / 3 };
     let lower = word.to_lowercase();
     candidates
         .into_iter()
-        // Cheap, and true of nearly all candidates: a character has at most four bytes.
+        // Cheap, and rejects nearly all candidates: a character has at most four bytes.
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= 4 * limit && *candidate != word)
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
-        // Of two that are equally near, the one with the letters that were written.
+        // Of two that are equally near in lower case, the one with the same case wins.
         .min_by_key(|(near, candidate)| (*near, distance(word, candidate)))
         .map(|(_, candidate)| candidate)
 }
 
-/// How many insertions, deletions, replacements and swaps of neighbours turn one word into the other
-/// (the optimal string alignment distance).
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the
+/// other (the optimal string alignment distance).
 fn distance(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.chars().collect();
     let to: Vec<char> = to.chars().collect();
@@ -47,12 +47,12 @@ fn distance(from: &str, to: &str) -> usize {
     above[to.len()]
 }
 
-/// A name that is none of those that are known.
+/// A name that is not one of the known ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     /// As it was written.
     pub name: String,
-    /// Those that would have been right.
+    /// The known names.
     pub known: Vec<&'static str>,
 }
 
@@ -73,7 +73,7 @@ pub fn named<T: Copy>(name: &str, all: &[T], name_of: impl Fn(T) -> &'static str
 }
 
 impl UnknownName {
-    /// What was probably meant.
+    /// The name that was probably meant.
     pub fn nearest(&self) -> Option<&'static str> {
         nearest(&self.name, self.known.iter().copied())
     }

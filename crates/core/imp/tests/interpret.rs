@@ -60,7 +60,7 @@ fn single_precision_rounds_each_operation() {
 }
 
 #[test]
-fn what_has_no_value_is_told_and_the_first_one_counts() {
+fn the_first_failure_is_reported() {
     let (result, _, i) = step(
         "f64",
         "procedure step(self, in, out) -> status {

@@ -124,7 +124,7 @@ fn types() {
 }
 
 #[test]
-fn failures_are_told_for_an_equation() {
+fn failures_name_an_equation() {
     refused(
         "self.k = int_add(self.k, 1i);",
         &expect![[r"

@@ -272,7 +272,7 @@ fn declarations_start_with_a_keyword() {
 }
 
 #[test]
-fn training_says_everything_in_order() {
+fn training_messages_come_in_order() {
     check(
         "train f as g loss h optim sgd segment;",
         &expect![[r"

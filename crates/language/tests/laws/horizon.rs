@@ -57,7 +57,7 @@ fn p4_prefixes_of_inputs_give_prefixes_of_streams() {
 }
 
 #[test]
-fn p4_without_fby_back_the_end_of_a_prefix_says_nothing() {
+fn p4_without_fby_back_the_end_of_a_prefix_adds_nothing() {
     law_of_programs("P4 prefixes with an end", 300, Case::sample_without_end, |_, ready| {
         let (b, a) = (cells!(simulate(ready)), cells!(denote(ready)));
         for n_cycles in 0..ready.n_cycles {

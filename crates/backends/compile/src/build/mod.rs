@@ -215,13 +215,13 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
             path.display()
         )
     }));
-    built.notes = untold(notes);
+    built.notes = not_yet_announced(notes);
     built.compiler = toolchain.described();
     Ok(built)
 }
 
 /// The notes that this process has not given before: a run may build several programs.
-fn untold(notes: Vec<String>) -> Vec<String> {
+fn not_yet_announced(notes: Vec<String>) -> Vec<String> {
     static REPORTED: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut reported = REPORTED.lock().unwrap_or_else(PoisonError::into_inner);
     let new: Vec<String> = notes.into_iter().filter(|note| !reported.contains(note)).collect();

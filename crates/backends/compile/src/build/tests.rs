@@ -165,7 +165,7 @@ fn without_a_compiler_the_names_that_were_tried_are_said() {
 }
 
 #[test]
-fn a_compiler_that_fails_says_why() {
+fn a_failing_compiler_is_reported_with_its_message() {
     let place = Place::new().with_compiler("echo 'times.c:1: error: no' >&2; exit 3");
     let error = place.build(2).expect_err("it fails");
     assert!(

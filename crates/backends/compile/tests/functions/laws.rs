@@ -28,7 +28,7 @@ fn generated(seeds: std::ops::Range<u64>, can_fail: bool, derivatives: &[&str]) 
     join(modules.collect())
 }
 
-/// Each line is a span of its own.
+/// Gives each line a span of its own.
 fn placed(text: &str) -> String {
     let lines = text.lines().enumerate().map(|(at, line)| {
         let is_stmt = line.contains(" = ") || line.trim_start().starts_with(['c', 'a']);
@@ -41,7 +41,7 @@ fn placed(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a body is `f` of its module or a derivative of it that was asked for.
+/// Whether a body is `f` of its module or one of its requested derivatives.
 fn is_root(module: &Module, id: BodyId) -> bool {
     let name = module.body(id).name.split_once('_').map_or("", |(_, name)| name);
     name == "f" || ALL.iter().any(|word| name == format!("{word}_f"))
@@ -69,7 +69,7 @@ fn interpreted_and_compiled_values_have_the_same_bits() {
     assert!(n_compared > 10 * n_failed, "{n_failed} of {n_compared} fail");
 }
 
-/// Failures and their places, with little fuel and little depth too.
+/// Failures and their places, also with little fuel and little depth.
 #[test]
 fn interpreted_and_compiled_runs_fail_alike() {
     let (mut n_ended, mut n_failed) = (0, std::collections::BTreeMap::<String, u32>::new());

@@ -1,4 +1,4 @@
-//! Every operation, at every combination of kinds and ranks that it accepts, with sizes that fit and that do
+//! Every operation, for every accepted combination of kinds and ranks, with sizes that fit and sizes that do
 //! not.
 
 use std::fmt::Write;
@@ -24,7 +24,7 @@ impl Dice {
     fn value(&mut self, ty: Type, size: Option<usize>) -> Value {
         let mut sizes = [1, 2, 3, 2, 2, 0];
         if self.below(4) > 0 {
-            // Sizes that are equal fit often.
+            // Equal sizes fit often.
             sizes = [2; 6];
         }
         let shape =

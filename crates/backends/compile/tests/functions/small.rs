@@ -27,8 +27,7 @@ fn deep_recursion_ends_with_the_depth() {
     }
 }
 
-/// Loops at the borders: no iterations, rows of different sizes, states that change places, tensors that
-/// grow.
+/// Edge cases of loops: no iterations, rows of different sizes, states that swap places, tensors that grow.
 #[test]
 fn loops_behave_as_in_the_interpreter() {
     let text = "
@@ -79,8 +78,7 @@ fn loops_behave_as_in_the_interpreter() {
     }
 }
 
-/// A loop whose iterations make tensors needs the memory of one iteration; one that is too small ends the
-/// run.
+/// A loop whose iterations allocate tensors needs the memory of one iteration; a smaller limit ends the run.
 #[test]
 fn loops_release_their_temporaries() {
     let text = "body f(n: int, v: num[_]) -> (num[_]) {

@@ -1,5 +1,5 @@
-//! `imp` means what the plan does: its interpreter shows the rows of the simulator, bit for bit, and no C
-//! compiler is asked.
+//! `imp` means what the plan does: its interpreter yields the rows of the simulator, bit for bit, without a C
+//! compiler.
 
 use eddy_compile::Precision;
 use eddy_compile::emit::{Constants, EmitInput, Emitted, NotCompiled, Options, Pieces, emit};
@@ -44,7 +44,7 @@ fn value(elements: &[Option<Element>], ty: &eddy_tensor::Type, single: bool) -> 
 
 type Rows = Vec<Vec<Option<Value>>>;
 
-/// The rows that the interpreter shows; none if it stops where a host would go on.
+/// The rows of the interpreter; `None` if it stops where a host would take over.
 fn interpreted(emitted: &Emitted, ready: &Ready, single: bool) -> Result<Option<Rows>, String> {
     let program = &emitted.program;
     let mut machine = Machine::new(program, emitted.max_outputs);
@@ -97,7 +97,7 @@ fn interpreted(emitted: &Emitted, ready: &Ready, single: bool) -> Result<Option<
     let (mut rows, mut shown): (Rows, _) = (Vec::new(), shown.into_iter());
     for is_active in is_active {
         let row = if is_active { shown.next() } else { Some(vec![None; emitted.outputs.len()]) };
-        // What comes after a cycle that is not complete waits for it.
+        // Cycles after an incomplete one wait for it.
         let Some(row) = row else { break };
         rows.push(row);
     }
@@ -136,7 +136,7 @@ fn emitted(ready: &Ready, how: How) -> Result<Emitted, NotCompiled> {
     emit(&EmitInput { flow, clocks, plan: &plan, seed: SEED }, &options)
 }
 
-/// The cells of the outputs, cycle by cycle, as the simulator finds them; none if an operation has no value.
+/// The cells of the outputs, cycle by cycle, by the simulator; `None` if an operation fails.
 fn simulated_rows(ready: &Ready, single: bool) -> Option<Vec<Vec<Cell>>> {
     let options = simulate::Options { seed: SEED, single, ..simulate::Options::default() };
     let mut simulation = Simulation::new(ready.flow(), ready.clocks(), options);

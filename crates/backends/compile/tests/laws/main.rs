@@ -1,4 +1,4 @@
-//! The laws of what is printed from plans, without a C compiler: `imp` means what the plan does.
+//! The laws of printed plans, without a C compiler: `imp` means what the plan does.
 //!
 //! [`generated`] and [`samples`](samples) are the programs of the laws of planning;
 //! [`interpreted`](interpreted) runs them.

@@ -4,8 +4,8 @@ use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
 use crate::functions::Node;
 
-/// What the streams of a batch share no product, no sum and no maximum of. The rewrite, the node, and its
-/// trace in the C for three streams.
+/// Operations that are applied to each stream of a batch. Each row: the operation, the node, and a part of
+/// its C text for three streams.
 const NODES: [(&str, &str, &str); 10] = [
     (
         "a product of two factors that differ",
@@ -60,7 +60,7 @@ fn a_batch_has_the_tables_of_its_streams() {
     }
 }
 
-/// An operation without a value in one stream has none in the batch.
+/// An operation that fails in one stream fails in the batch.
 #[test]
 fn a_stream_without_a_value_stops_the_batch() {
     let text = "node f(x:num [2]) -> (o) o = onehot(2, argmax(x) + int(x[0]));";
@@ -72,7 +72,7 @@ fn a_stream_without_a_value_stops_the_batch() {
     batch.keeps_its_table("an index outside", Tolerance::Exact);
 }
 
-/// The streams of a batch are not those that ran alone.
+/// Checks that a planted mistake is caught: the streams of the batch differ from those that ran alone.
 fn caught(pass: &str, text: &str, right: &str, wrong: &str) {
     let batch = Node::of_streams(3, 1, text);
     let compiled = batch.compile_mistaken(right, wrong);

@@ -1,5 +1,5 @@
-//! Rewrites of differentiation: what nothing needs is dropped, a derivative with one contribution is that
-//! contribution, and what carries no derivative gets no equations.
+//! Rewrites of differentiation: dead equations are removed, a derivative with a single contribution is that
+//! contribution, and streams without derivative get no equations.
 
 use eddy_autodiff::{Body, prune};
 use eddy_flow::{Equation, Flow};
@@ -56,7 +56,7 @@ fn pruning_keeps_tables() {
     }
 }
 
-/// As planning does, pruning drops what nobody reads even if it can fail: asserted as it is.
+/// As planning does, pruning removes dead equations even if they can fail: asserted as it is.
 #[test]
 fn pruning_drops_equations_that_can_fail() {
     let text = "node f(n:int, x:num) -> (o) d = 1 div n; o = x;";
@@ -73,8 +73,8 @@ fn same(pass: &str, before: &str, after: &str, tolerance: Tolerance) {
         .unwrap_or_else(|witness| panic!("{witness}\n{before}\n{after}"));
 }
 
-/// A rule that the user wrote is put into the program, without what its cotangents do not need: as if it were
-/// called.
+/// A rule written by the user is inlined without the parts that its cotangents do not need: the result equals
+/// that of a call.
 #[test]
 fn rules_of_the_user_are_pruned_where_they_are_used() {
     let rule = "node m(x:num, k:num) -> (y) y = exp(x) * k;
@@ -86,8 +86,8 @@ fn rules_of_the_user_are_pruned_where_they_are_used() {
     same("a rule of the user", &called, &used, Tolerance::Exact);
 }
 
-/// Transposed equations, each written out with all its copies, and with a zero for each operand that carries
-/// no derivative.
+/// Transposed equations without the savings: each has all its copies, and a zero for each operand without
+/// derivative.
 #[test]
 fn copies_and_zeros_of_derivatives_are_saved() {
     let but_for_the_sign = Tolerance::Within { atol: 0.0, rtol: 0.0 };
@@ -113,7 +113,7 @@ fn copies_and_zeros_of_derivatives_are_saved() {
     );
 }
 
-/// Rows among zeros are added, or put together: with a row that is read twice, and one that is not read.
+/// Rows among zeros are added or concatenated: with a row that is read twice, and one that is not read.
 #[test]
 fn rows_of_derivatives_are_put_together() {
     let but_for_the_sign = Tolerance::Within { atol: 0.0, rtol: 0.0 };
@@ -123,7 +123,7 @@ fn rows_of_derivatives_are_put_together() {
     same("rows among zeros", &added, &together, but_for_the_sign);
 }
 
-/// A sum of rows among zeros, and the derivative that it should be.
+/// A sum of rows among zeros, and its expected derivative.
 pub fn rows(sum: &str) -> [String; 2] {
     let head = "node m(x:num [4, 2]) -> (o) o = sum(x[0] * x[1]) + sum(x[3] * 2.0) + sum(x[0]);\nnode f(x:num [4, 2], w:num) -> (dx)";
     [format!("{head} twos = [2.0, 2.0]; dx = {sum};"), format!("{head} _, dx = adj_m(x, w);")]

@@ -1,4 +1,4 @@
-//! Nodes as functions that the yardstick can sample.
+//! Nodes as functions that the oracle can sample.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests compile and run C")]
 
@@ -37,10 +37,10 @@ pub struct Node {
     pieces: Pieces,
 }
 
-/// What the yardstick sees of a stream that is not there.
+/// The oracle's value for an absent stream.
 const ABSENT: Datum = Datum::Tuple(Vec::new());
 
-/// What the yardstick sees of a cell that nothing decides.
+/// The oracle's value for an unknown cell.
 fn unknown() -> Datum {
     Datum::Tuple(vec![ABSENT])
 }
@@ -51,9 +51,9 @@ impl Node {
         Node::of_cycles(1, text)
     }
 
-    /// A run of the node `f` of a program: a pure function, whatever the node remembers, from all cells of
-    /// the inputs to all cells of the outputs, cycle by cycle. Each output must be decided when the last
-    /// cycle has run.
+    /// A run of the node `f` of a program: a pure function, whatever state the node has, from all cells of
+    /// the inputs to all cells of the outputs, cycle by cycle. Each output must be known after the last
+    /// cycle.
     pub fn of_cycles(n_cycles: usize, text: &str) -> Node {
         Node::planned_with(n_cycles, &PlanOptions::default(), text)
     }
@@ -81,12 +81,12 @@ impl Node {
         Node { prepared, plan, n_cycles, n_shown: n_cycles, single: options.single, pieces: Pieces::USUAL }
     }
 
-    /// The outputs of the first cycles only: those of later ones wait for what comes after the run.
+    /// The outputs of the first cycles only: those of later ones depend on cycles after the run.
     pub fn showing(self, n_shown: usize) -> Node {
         Node { n_shown, ..self }
     }
 
-    /// The node with all functions in pieces of so many lines.
+    /// The node with all functions in pieces of `n_lines` lines.
     pub fn in_pieces(self, n_lines: usize) -> Node {
         Node { pieces: Pieces::of_lines(n_lines), ..self }
     }
@@ -97,7 +97,7 @@ impl Node {
         self
     }
 
-    /// The plan has the table of the simulator, as closely as stated.
+    /// Checks that the plan has the table of the simulator, within the tolerance.
     fn keeps_its_table_planned(&self, pass: &str, tolerance: Tolerance) {
         let simulated = |input: &Datum, _: u64| self.simulated(input);
         let planned = |input: &Datum, _: u64| self.planned(input);
@@ -106,8 +106,8 @@ impl Node {
             .unwrap_or_else(|witness| panic!("{witness}\n{}", self.report()));
     }
 
-    /// The plan has the table of the simulator, as closely as stated, and C has the table of the plan, bit
-    /// for bit. Gives the C.
+    /// Checks that the plan has the table of the simulator, within the tolerance, and that C has the table of
+    /// the plan, bit for bit. Returns the C.
     pub fn keeps_its_table(&self, pass: &str, tolerance: Tolerance) -> Compiled<'_> {
         self.keeps_its_table_planned(pass, tolerance);
         let compiled = self.compile();
@@ -118,12 +118,12 @@ impl Node {
         compiled
     }
 
-    /// How it runs, for people.
+    /// The plan as text.
     pub fn report(&self) -> String {
         report("f", &self.prepared.flow, &self.plan, None)
     }
 
-    /// What its inputs are.
+    /// The type of its inputs.
     pub fn sort(&self) -> Sort {
         let flow = &self.prepared.flow;
         let sort = |ty: &Type| match (ty.scalar, ty.shape.is_scalar()) {
@@ -168,7 +168,7 @@ impl Node {
         Outcome::Value(Datum::Tuple(outputs.collect()))
     }
 
-    /// The node by the simulator, at each stream of an input of several, one after the other.
+    /// The node by the simulator, for each stream of a batch separately.
     pub fn simulated_apart(&self, input: &Datum) -> Outcome {
         let streams: Vec<Vec<Value>> = values(input).iter().map(split).collect();
         let mut results: Vec<Vec<Value>> = Vec::new();
@@ -224,7 +224,7 @@ impl Node {
         self.plan.unread.iter().filter_map(name).collect()
     }
 
-    /// The node as C with a mistake in it: one text in place of another, which must be there.
+    /// The node as C with a planted mistake: one text replaced by another, which must occur.
     pub fn compile_mistaken(&self, right: &str, wrong: &str) -> Compiled<'_> {
         self.compile_edited(|emitted| {
             assert!(emitted.source.contains(right), "no `{right}` in\n{}", emitted.source);
@@ -283,8 +283,7 @@ impl Compiled<'_> {
 
 /// Builds a shared object with the flags that Eddy uses.
 fn build(emitted: &Emitted) -> Library {
-    // A path of its own: what is loaded from a path once is not loaded from there again, as long as somebody
-    // has it.
+    // A path of its own: the system does not load a path again while it is loaded.
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let folder = std::env::temp_dir().join(format!("eddy-oracle-{}-{number}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Rewrites that are tempting and wrong: the yardstick catches each, and shows a small input.
+//! Tempting but wrong rewrites: the oracle catches each, and shows a small input.
 
 use eddy_flow::{Flow, Kind};
 use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
@@ -7,7 +7,7 @@ use crate::derivatives::{rewritten, rows};
 use crate::functions::Node;
 use crate::runs::{LONG, N_CYCLES, windowed};
 
-/// The input at which a rewrite changes a function, as the yardstick tells it.
+/// The input at which a rewrite changes a function, from the oracle's report.
 fn caught(pass: &str, before: &str, after: &str, tolerance: Tolerance) -> String {
     caught_over(1, pass, [before, after].map(|text| format!("node f{text}")), tolerance)
 }
@@ -81,7 +81,7 @@ fn a_wrong_result_is_caught_whatever_the_tolerance() {
     );
 }
 
-/// Undefinedness is a part of the table: a trap that is dropped, or one that is added, is a difference.
+/// Failures are part of the table: dropping or adding one is a difference.
 #[test]
 fn dropped_and_added_traps_are_caught() {
     let message = exactly(
@@ -93,7 +93,7 @@ fn dropped_and_added_traps_are_caught() {
     exactly("an added trap", "(n:int, m:int) -> (o) o = n;", "(n:int, m:int) -> (o) o = (n + m) - m;");
 }
 
-/// Planning: each rewrite of runs, as it would be if it were made in one case too many.
+/// Planning: each rewrite of runs, applied in one case too many.
 #[test]
 fn rewrites_of_runs_in_one_case_too_many_are_caught() {
     let start = "k = if first then 3.0 else held;";
@@ -144,7 +144,7 @@ fn rewrites_of_runs_in_one_case_too_many_are_caught() {
     }
 }
 
-/// Differentiation: equations that are dropped although something needs them, and contributions that are.
+/// Differentiation: dropped equations that are needed, and dropped contributions.
 #[test]
 fn what_differentiation_must_not_drop_is_missed() {
     let text = "node f(x:num) -> (o) s = x + (0.0 fby s); o = s * 2.0;";
@@ -162,7 +162,7 @@ fn what_differentiation_must_not_drop_is_missed() {
     caught_over(N_CYCLES, "rows put together in another order", swapped, loose);
 }
 
-/// The C of a node, with a mistake in it.
+/// The C of a node with a planted mistake.
 fn caught_in_c(pass: &str, text: &str, right: &str, wrong: &str) {
     is_caught_in_c(pass, &Node::of_cycles(N_CYCLES, text), right, wrong);
 }
@@ -175,7 +175,7 @@ fn is_caught_in_c(pass: &str, node: &Node, right: &str, wrong: &str) {
     checked.expect_err(pass);
 }
 
-/// The C backend: each of its rewrites with a slip.
+/// The C backend: each of its rewrites with a planted mistake.
 #[test]
 fn slips_of_the_c_backend_are_caught() {
     let sum = windowed(

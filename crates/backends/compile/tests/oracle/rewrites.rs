@@ -1,4 +1,4 @@
-//! Each rewrite by itself, at the smallest function that has it, and inside of larger functions.
+//! Each rewrite alone, on the smallest function that contains it, and inside of larger functions.
 
 use eddy_tables::oracle::{Datum, Outcome, Tolerance, agree, inputs};
 
@@ -9,7 +9,7 @@ fn keeps_tables(pass: &str, text: &str) {
 }
 
 /// Folding: a function of constants has the table of the same function with inputs in their place, which
-/// nothing can fold.
+/// cannot be folded.
 fn folds(constants: &[Datum], literals: &[&str], body: &str) {
     let names = ["a", "b", "c"];
     let kind = |constant: &Datum| match constant {
@@ -61,7 +61,7 @@ fn constants_are_folded_to_what_they_would_be() {
     folds(&[Datum::Bool(true), Datum::Bool(false)], &["true", "false"], "if a and not b then x else 1.0");
 }
 
-/// Each of the rewrites of planning that is no folding.
+/// Each rewrite of planning except folding.
 #[test]
 fn planning_keeps_tables() {
     keeps_tables("a copy", "node f(x:num) -> (o) a = x; b = a; o = b * b;");
@@ -83,9 +83,9 @@ fn planning_keeps_tables() {
     );
 }
 
-/// Planning drops an equation that nobody reads even if it can fail, where the simulator, asked for all
-/// streams, stops: the plan says which, and `eddy run` asks for them, too (`engine::program`). The C backend
-/// by itself keeps such statements (`lower::prune`).
+/// Planning removes dead equations even if they can fail, where the simulator, showing all streams, stops.
+/// The plan lists these equations, and `eddy run` shows them too (`engine::program`). The C backend by itself
+/// keeps such statements (`lower::prune`).
 #[test]
 fn planning_drops_dead_equations_that_can_fail() {
     let node = Node::new("node f(n:int, x:num) -> (o) d = 1 div n; o = x;");
@@ -153,8 +153,7 @@ fn the_c_backend_keeps_tables() {
     keeps_tables("reals to integers", "node f(x:num) -> (o) o = int(x);");
 }
 
-/// The same rewrites inside of larger functions (Lemma 3.13 says that this follows; it is tried all the
-/// same).
+/// The same rewrites inside of larger functions. (Lemma 3.13 implies this; it is tested as well.)
 #[test]
 fn whole_functions_keep_tables() {
     keeps_tables(

@@ -1,18 +1,18 @@
-//! Rewrites of what is remembered and of what is known ahead. A run of some cycles is a pure function, too:
-//! from all inputs to all outputs.
+//! Rewrites of state and of values known ahead. A run of some cycles is a pure function too: from all inputs
+//! to all outputs.
 //!
-//! Each test says which part of the plan or of the C is the trace of the rewrite, so that it is known to have
-//! been tried.
+//! Each test names the part of the plan or of the C that the rewrite produces, which proves that the rewrite
+//! was applied.
 
 use eddy_plan::{Kinds, Options, Recompute};
 use eddy_tables::oracle::{Datum, Tolerance, agree, inputs};
 
 use crate::functions::Node;
 
-/// So many cycles are run; [`ENDS`] closes the window that is open then.
+/// The number of cycles; [`ENDS`] closes the window that is open at the end.
 pub const N_CYCLES: usize = 6;
 
-/// Equations of the ends of windows: wherever `e` is true, and at the last cycle.
+/// Equations that end windows: wherever `e` is true, and at the last cycle.
 pub const ENDS: &str = "n = 0 fby n + 1; end = e or n == 5; first = true fby end;";
 
 /// A node with windows; `inputs` come before `e`.
@@ -20,14 +20,14 @@ pub fn windowed(inputs: &str, outputs: &str, equations: &str) -> String {
     format!("node f({inputs}, e:bool) -> ({outputs}) {ENDS} {equations}")
 }
 
-/// A run keeps its table, and the plan says so, in these words.
+/// A run preserves its table, and its plan contains these words.
 fn plans(pass: &str, text: &str, words: &str) {
     let node = Node::of_cycles(N_CYCLES, text);
     assert!(node.report().contains(words), "no `{words}` in\n{}", node.report());
     node.keeps_its_table(pass, Tolerance::Exact);
 }
 
-/// A run keeps its table, and this is in the C.
+/// A run preserves its table, and its C contains these words.
 fn writes(pass: &str, text: &str, words: &str) {
     let node = Node::of_cycles(N_CYCLES, text);
     let compiled = node.keeps_its_table(pass, Tolerance::Exact);
@@ -68,10 +68,10 @@ fn what_is_the_same_after_each_restart_is_what_it_starts_with() {
     let g = "node g(x:num) -> (o) k = param(3.0); o = k * x + (0.0 fby o);\n";
     let woven = format!("{g}{}", windowed("x:num", "o", "o = g_end(x, end);"));
     let node = Node::of_cycles(N_CYCLES, &woven);
-    // `k` is carried nowhere: the loop remembers `n` and the state of `g`.
+    // `k` has no state: the loop keeps `n` and the state of `g`.
     assert!(!node.report().contains("g_end#1/k ="), "{}", node.report());
     node.keeps_its_table("a parameter of a node with resets", Tolerance::Exact);
-    // What only looks like it is left alone: another condition, another value, a start that changes, a first
+    // Similar equations are not rewritten: another condition, another value, a start that changes, a first
     // cycle that is none.
     for (name, k, held) in [
         ("another condition", "if first then 3.0 else held", "3.0 fby (if x < 0.0 then 0.0 else k)"),
@@ -150,7 +150,7 @@ fn windows_keep_tables() {
     derived.keeps_its_table("a derived end", Tolerance::Exact);
 }
 
-/// The plan without a rewrite has the table of the plan with it, and so has the simulator.
+/// The plan without a rewrite has the table of the plan with it, and so does the simulator.
 fn turned_on(pass: &str, off: Options, text: &str, words: &str, tolerance: Tolerance) {
     let (without, with) = (Node::planned_with(N_CYCLES, &off, text), Node::of_cycles(N_CYCLES, text));
     let (before, after) = (without.report(), with.report());
@@ -200,8 +200,7 @@ fn held_values_keep_tables() {
     );
 }
 
-/// Zeros that differentiation wrote pass values on. That takes −0 for 0, and nothing else: no other digit of
-/// a real may differ.
+/// Zeros that differentiation wrote are skipped, so −0 may become 0; no other digit of a real may differ.
 #[test]
 fn added_zeros_of_derivatives_keep_tables_but_for_the_sign_of_zero() {
     let text = format!(
@@ -355,7 +354,7 @@ fn single_precision_keeps_tables() {
     }
 }
 
-/// A function with variables that change, that do not, and that nobody but the next line needs.
+/// A function with variables that change, that do not change, and that only the next line needs.
 pub const LONG: &str = "node f(x:num, c:bool) -> (o, p)
     a = x * 2.0; b = a + x; s = (a * b) when c; t = s + 1.0; u = merge c t ((b - a) when not c);
     d = u * a; e = d + b; g = e * u - (0.5 fby d); h = 0.25 fby e; o = g + h * a; p = o * b - d;";

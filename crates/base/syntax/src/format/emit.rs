@@ -1,9 +1,9 @@
-//! From tokens, gaps and comments to a document.
+//! Converts tokens, gaps and comments to a document.
 //!
-//! A gap without comments is its joint. A gap with comments has a seam before each of them and one before
-//! the token. A seam that was a line break in the source is one again. If none was, the joint stands at the
-//! first seam, so that a comment goes with the token on its right; before a closing bracket it stands at the
-//! last, and the comment goes with the item on its left:
+//! A gap without comments is its joint. A gap with comments has a seam before each of them and one before the
+//! token. A seam that was a line break in the source stays one. If none was, the joint is put at the first
+//! seam, so that a comment stays with the token on its right; before a closing bracket it is put at the last,
+//! and the comment stays with the item on its left:
 //!
 //! ```text
 //! f(a, (* of b *) b (* and c *))           f(
@@ -12,18 +12,18 @@
 //!                                          )
 //! ```
 //!
-//! This is also why formatting twice changes nothing. The line breaks of the first time are those that the
-//! second time would choose, or stand at a seam and look as if they were meant.
+//! This is also why formatting twice changes nothing. The line breaks of the first pass are those that the
+//! second would choose, or are at a seam, where they are kept.
 
 use super::gap::{Gap, INDENT, Joint};
 use crate::layout::{Document, Line};
 use crate::lex::{Comment, CommentKind, Lexicon, Token};
 use crate::{SourceFile, Span};
 
-/// What stands between code and a comment that ends the line.
+/// The space between code and a comment at the end of the line.
 const MARGIN: &str = "  ";
 
-/// As many blanks as a padding can have.
+/// The longest padding.
 const BLANKS: &str = match str::from_utf8(&[b' '; u8::MAX as usize]) {
     Ok(blanks) => blanks,
     Err(_) => "",
@@ -69,7 +69,7 @@ struct Emitter<'a> {
     file: &'a SourceFile,
     lexicon: &'a Lexicon,
     document: Document<'a>,
-    /// The token or comment that was printed last.
+    /// The last printed token or comment.
     before: Option<Span>,
 }
 
@@ -128,8 +128,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// How many of the comments behind the body of a declaration belong to it: those that are indented, up to
-    /// the last empty line. What follows that documents the next declaration.
+    /// The number of comments behind the body of a declaration that belong to it: those that are indented, up
+    /// to the last empty line. The comments after it document the next declaration.
     fn n_in_body(&self, joint: Joint, comments: &[Comment], seams: &[usize]) -> usize {
         let limit = match joint {
             Joint::AfterBody => seams.iter().rposition(|line_breaks| *line_breaks > 1).unwrap_or(0),

@@ -1,9 +1,9 @@
-//! What stands between two tokens.
+//! The space between two tokens.
 //!
-//! A gap is printed in the order of its fields: groups end, a group begins, the tokens are joined (comments
-//! stand here), a group begins. One group before and one after the joint are enough. The first kind belongs
-//! to a bracket or a `=` on the left, or to an operator on the right, which never meet in one gap; the second
-//! belongs to the form on the right that has an operand behind each of its words, such as an `if`.
+//! A gap is printed in the order of its fields: groups end, a group begins, the tokens are joined (with
+//! comments, if any), a group begins. One group before and one after the joint are enough. The first kind
+//! belongs to a bracket or a `=` on the left, or to an operator on the right, which never meet in one gap;
+//! the second belongs to a form on the right with an operand after each of its keywords, such as `if`.
 
 use crate::layout::Line;
 use crate::lex::Lexicon;
@@ -11,19 +11,19 @@ use crate::lex::Lexicon;
 /// One step of indentation.
 pub const INDENT: u8 = 2;
 
-/// The indentation of what continues a line above an indented one, so that the two are told apart.
+/// The indentation of a line that continues the one above an indented line, to distinguish the two.
 pub const CONTINUED: u8 = 4;
 
-/// What stands between two tokens, comments aside.
+/// The space between two tokens, without comments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gap {
-    /// How many groups end here.
+    /// The number of groups that end here.
     pub ends: u32,
-    /// The indentation of the group that begins here and holds the joint.
+    /// The indentation of the group that begins here and contains the joint.
     pub group: Option<u8>,
     /// How the tokens are joined.
     pub joint: Joint,
-    /// How many blanks more stand here, to put cells in columns.
+    /// The number of additional blanks, which align cells in columns.
     pub padding: u8,
     /// The indentation of the group that begins after the joint.
     pub inner_group: Option<u8>,
@@ -39,18 +39,18 @@ pub enum Joint {
     Blank,
     /// After an opening bracket: with a line break or nothing.
     Open,
-    /// Before a closing bracket: with a line break, back to the indentation of the bracket's line, or
+    /// Before a closing bracket: with a line break, back to the indentation of the bracket's line, or with
     /// nothing.
     Close,
     /// Before a closing brace: with a line break, likewise, or a blank.
     CloseBrace,
     /// With a line break or a blank.
     Space,
-    /// With a line break or a blank, between things that may be set apart by an empty line.
+    /// With a line break or a blank, between items that an empty line may separate.
     Item,
-    /// With a line break always, between things that may be set apart by an empty line.
+    /// Always with a line break, between items that an empty line may separate.
     Line,
-    /// With a line break always, before the first of several things that have a line each.
+    /// Always with a line break, before the first of several items with a line each.
     Begin,
     /// As `Line`, between the indented body of a declaration and the next declaration.
     AfterBody,
@@ -61,7 +61,7 @@ pub enum Joint {
 }
 
 impl Joint {
-    /// The place where the line may end, if there is one.
+    /// The line break here, if there may be one.
     pub fn line(self) -> Option<Line> {
         match self {
             Joint::Tight | Joint::Blank | Joint::Edge | Joint::EndOfBody => None,
@@ -71,8 +71,8 @@ impl Joint {
         }
     }
 
-    /// How far the token on the right is shifted when it starts a line. Where no line is meant to end, only a
-    /// comment can end one, and what follows is a continuation.
+    /// The shift of the token on the right when it starts a line. Where no line break is intended, only a
+    /// comment can end the line, and the next line is a continuation.
     pub fn shift(self) -> isize {
         match self {
             Joint::Tight | Joint::Blank => isize::from(INDENT),
@@ -86,17 +86,17 @@ impl Joint {
         matches!(self, Joint::Item | Joint::Line | Joint::AfterBody)
     }
 
-    /// Whether a comment here goes with what is on its left.
+    /// Whether a comment here belongs to the token on its left.
     pub fn closes(self) -> bool {
         matches!(self, Joint::Close | Joint::CloseBrace)
     }
 
-    /// Whether a blank stands between these tokens when they are on one line.
+    /// Whether a blank separates these tokens when they are on one line.
     pub fn parts(self, lexicon: &Lexicon, left: &str, right: &str) -> bool {
         match self {
-            // The symbol `¬` holds its operand as tightly as a minus; the word `not` cannot.
+            // The symbol `¬` is next to its operand like a minus; the word `not` needs a blank.
             Joint::Blank => left != "¬",
-            // A number never meets a point and a digit: a blank or a line break stands behind a point, and
+            // A number is never next to a point and a digit: a blank or a line break comes after a point, and
             // between cells.
             Joint::Tight | Joint::Open | Joint::Close => lexicon.would_merge(left, right),
             Joint::Edge | Joint::EndOfBody => false,

@@ -1,9 +1,9 @@
-//! What the formatters of all languages share: from tokens and what stands between them to text.
+//! The formatter that all languages share: from tokens and the gaps between them to text.
 //!
-//! Formatting moves tokens and never changes them. What stands between two tokens is a [`Gap`]: the groups
-//! that end and begin there, and how the two tokens are joined. A language plans its gaps from its tree with
-//! a [`Planner`], which is its style; the rest is the same for all. `emit` makes a document of tokens, gaps
-//! and comments, and [`layout`](crate::layout) breaks it into lines.
+//! Formatting moves tokens and never changes them. The space between two tokens is a [`Gap`]: the groups that
+//! end and begin there, and how the two tokens are joined. A language plans its gaps from its tree with a
+//! [`Planner`], which is its style; the rest is the same for all. `emit` makes a document of tokens, gaps and
+//! comments, and [`layout`](crate::layout) breaks it into lines.
 //!
 //! ```text
 //! tokens   f     (       a     ,       b       )          fits: f(a, b)     does not: f(
@@ -23,7 +23,8 @@ use crate::lex::{Comment, Lexed, Lexicon, Token, lex};
 pub use gap::{CONTINUED, Gap, INDENT, Joint};
 pub use planner::{Forms, Place, Planner, Range};
 
-/// The columns of a line. Code goes beyond only where no line can be broken, comments where they were longer.
+/// The columns of a line. Code is longer only where no line break is possible, comments only where they were
+/// longer.
 pub const WIDTH: usize = 100;
 
 /// The text of a program, given the gap before each of its tokens.

@@ -1,11 +1,11 @@
-//! What planning the gaps of a tree is made of, whatever the language.
+//! Planning the gaps of a tree, for any language.
 //!
-//! Every form knows its own tokens from those of its parts: `in` is the token after the bound term, an
-//! operator the one before its right operand, a bracket the one around its items. So a form sets the gaps at
-//! its own tokens and leaves those inside its parts to the parts. Gaps that no form sets are tight.
+//! Every form distinguishes its own tokens from those of its parts: `in` is the token after the bound term,
+//! an operator the one before its right operand, a bracket the one around its items. So a form sets the gaps
+//! at its own tokens and leaves those inside its parts to the parts. Gaps that no form sets are tight.
 //!
 //! Forms are visited from a work list, parents first. Chains (definitions, `else if`, operators of one level)
-//! are planned in one go, because their lines break together.
+//! are planned at once, because their lines break together.
 
 use super::gap::{Gap, INDENT, Joint};
 use crate::Span;
@@ -13,10 +13,10 @@ use crate::lex::{Token, TokenKind};
 
 /// The forms of a tree.
 pub trait Forms {
-    /// The number of a form.
+    /// The id of a form.
     type Id: Copy;
 
-    /// Where a form stands.
+    /// The span of a form.
     fn span(&self, form: Self::Id) -> Span;
 }
 
@@ -29,18 +29,18 @@ pub struct Range {
     pub last: usize,
 }
 
-/// Where a form stands, which decides how a chain of definitions breaks.
+/// The place of a form, which decides how a chain of definitions breaks.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// At the top of the file: each definition has a line.
     Top,
     /// Directly after a line break of the form around it: the chain breaks exactly when that form does.
     Joined,
-    /// Anywhere else: the chain is a group, indented by so much.
+    /// Anywhere else: the chain is a group with this indentation.
     Group(u8),
 }
 
-/// The gaps of a program, and the forms that are still to be visited.
+/// The gaps of a program, and the work list of forms.
 pub struct Planner<'a, F: Forms> {
     /// The tokens of the program.
     pub tokens: &'a [Token],
@@ -50,7 +50,7 @@ pub struct Planner<'a, F: Forms> {
 }
 
 impl<'a, F: Forms> Planner<'a, F> {
-    /// All gaps are tight, and nothing is to be visited.
+    /// All gaps are tight, and the work list is empty.
     pub fn new(tokens: &'a [Token], forms: &'a F) -> Self {
         Planner { tokens, forms, gaps: vec![Gap::default(); tokens.len()], work: Vec::new() }
     }
@@ -67,7 +67,7 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.gaps
     }
 
-    /// Visits a form later.
+    /// Adds a form to the work list.
     pub fn visit(&mut self, form: F::Id, place: Place) {
         self.work.push((form, place));
     }
@@ -77,12 +77,12 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.visit(form, Place::Group(0));
     }
 
-    /// An operand behind its operator: if it has several lines, they are indented more than the operator.
+    /// An operand after its operator: if it has several lines, they are indented more than the operator.
     pub fn right_operand(&mut self, form: F::Id) {
         self.visit(form, Place::Group(INDENT));
     }
 
-    /// A part that goes to the next line, indented, if it does not fit on this one.
+    /// A part that moves to the next line, indented, if it does not fit on this one.
     pub fn below(&mut self, part: F::Id) {
         let range = self.range(part);
         self.join(range.first, Joint::Space);
@@ -90,14 +90,14 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.visit(part, Place::Joined);
     }
 
-    /// A chain of definitions breaks with what is around it, or by itself.
+    /// A chain of definitions breaks with the form around it, or separately.
     pub fn chain(&mut self, chain: F::Id, place: Place) {
         if let Place::Group(indent) = place {
             self.group(self.range(chain), indent);
         }
     }
 
-    /// `if B then M else if C then N else L`; `parts` gives B, M and the rest of a conditional.
+    /// `if B then M else if C then N else L`; `parts` returns B, M and the rest of a conditional.
     pub fn conditional(
         &mut self,
         chain: F::Id,
@@ -122,7 +122,7 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.below(rest);
     }
 
-    /// Operators of one level, which a tree holds as its left spine; `parts` gives the level of an operator
+    /// Operators of one level, which are a left spine in the tree; `parts` returns the level of an operator
     /// and its operands.
     pub fn operators<L: PartialEq>(
         &mut self,
@@ -146,8 +146,8 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.operand(left);
     }
 
-    /// What stands in brackets. A bracket that holds nothing but another, as `is_bracketed` says, opens and
-    /// closes with it.
+    /// The contents of brackets. A bracket that contains only another bracketed item, by `is_bracketed`,
+    /// opens and closes with it.
     pub fn items(&mut self, items: &[F::Id], is_bracketed: impl Fn(F::Id) -> bool) {
         let [first, others @ ..] = items else { return };
         let Some(last) = others.last() else {
@@ -193,7 +193,7 @@ impl<'a, F: Forms> Planner<'a, F> {
         self.brackets(Range { first: content.first - 1, last: content.last + 1 });
     }
 
-    /// Some brackets, and what is between them.
+    /// A pair of brackets, and the tokens between them.
     pub fn brackets(&mut self, Range { first, last }: Range) {
         self.join(first + 1, Joint::Open);
         self.join(last, Joint::Close);

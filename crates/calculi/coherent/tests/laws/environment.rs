@@ -25,13 +25,13 @@ fn compare(det: Outcome, env: Outcome) -> Result<bool, String> {
 fn env_is_det_p6() {
     let values = Cell::new(0);
     law("P6", 1500, program, |sample| {
-        let mut says_something = false;
+        let mut is_informative = false;
         for path in leaves(&sample.program) {
             let (det, env) = (det(&sample.program, &path).outcome, env(&sample.program, &path));
-            says_something |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
+            is_informative |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
             values.set(values.get() + u32::from(matches!(det, Outcome::Value { .. })));
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number", 300, values.get());
 }
@@ -43,12 +43,12 @@ fn env_counts_ticks_as_det_p6() {
         terms::program(generator)
     };
     law("P6, ticks", 800, with_ticks, |sample| {
-        let mut says_something = false;
+        let mut is_informative = false;
         for path in leaves(&sample.program) {
             let (det, env) = (det(&sample.program, &path).outcome, env(&sample.program, &path));
-            says_something |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
+            is_informative |= compare(det, env).map_err(|wrong| format!("at {path:?}: {wrong}"))?;
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
 }
 

@@ -72,15 +72,15 @@ pub fn same(one: Outcome, other: Outcome) -> Option<bool> {
 
 /// Holds if all known comparisons agree; vacuous if none is known.
 pub fn all_same(comparisons: impl Iterator<Item = (Vec<Bit>, Outcome, Outcome)>) -> Trial {
-    let mut says_something = false;
+    let mut is_informative = false;
     for (path, one, other) in comparisons {
         match same(one, other) {
             Some(false) => return Err(format!("at {path:?}: {one:?} and {other:?}")),
-            Some(true) => says_something = true,
+            Some(true) => is_informative = true,
             None => {}
         }
     }
-    Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
+    Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
 }
 
 pub fn program(generator: Generator<'_>) -> Sample {

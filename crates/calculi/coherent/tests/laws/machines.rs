@@ -102,20 +102,20 @@ pub fn whole_tree(terms: &mut Terms, start: State) -> Option<Vec<u64>> {
 fn at_most_one_summand_reaches_a_number_theorem_7_5() {
     let valued = Cell::new(0);
     law("Theorem 7.5", 500, program, |sample| {
-        let mut says_something = false;
+        let mut is_informative = false;
         for path in leaves(&sample.program) {
             let Some(values) =
                 whole_tree(&mut sample.program.terms.clone(), State::start(sample.program.main, &path))
             else {
                 continue;
             };
-            says_something = true;
+            is_informative = true;
             valued.set(valued.get() + u32::from(values.len() == 1));
             if values.len() > 1 {
                 return Err(format!("at {path:?}: {values:?}"));
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number", 100, valued.get());
 }
@@ -124,7 +124,7 @@ fn at_most_one_summand_reaches_a_number_theorem_7_5() {
 fn nd_is_det_with_equal_step_counts_theorem_7_11() {
     let with_cells = Cell::new(0);
     law("Theorem 7.11", 600, program, |sample| {
-        let mut says_something = false;
+        let mut is_informative = false;
         for path in leaves(&sample.program) {
             let det = det::run(&sample.program, &path, LIMITS);
             // All summands share the fuel of the nd machine.
@@ -142,9 +142,9 @@ fn nd_is_det_with_equal_step_counts_theorem_7_11() {
                 (det, nd) if det != nd => return Err(format!("at {path:?}: {det:?} and {nd:?}")),
                 _ => {}
             }
-            says_something = true;
+            is_informative = true;
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("out of fuel") })
     });
     at_least("leaves with a number and a cell", 20, with_cells.get());
 }

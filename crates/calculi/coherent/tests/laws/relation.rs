@@ -25,7 +25,7 @@ const BOUNDS: Bounds = Bounds { copies: 3, unfold: 4, work: 100_000, memory: 64 
 fn typable_iff_the_machine_reaches_it_theorem_7_13() {
     let (found, missed) = (Cell::new(0), Cell::new(0));
     law("Theorem 7.13", 500, program, |sample| {
-        let mut says_something = false;
+        let mut is_informative = false;
         for path in leaves(&sample.program) {
             // Any number at this leaf.
             let (answer, _) = ask(&sample.program, BOUNDS, |store| {
@@ -41,7 +41,7 @@ fn typable_iff_the_machine_reaches_it_theorem_7_13() {
                         return Err(format!("at {path:?}: the machine says {value}, the types {number:?}"));
                     }
                     found.set(found.get() + 1);
-                    says_something = true;
+                    is_informative = true;
                 }
                 (Outcome::Value { value, .. }, Answer::No) => {
                     return Err(format!("at {path:?}: {value} is not typable"));
@@ -50,12 +50,12 @@ fn typable_iff_the_machine_reaches_it_theorem_7_13() {
                 (Outcome::Empty, Answer::Yes(_)) => {
                     return Err(format!("at {path:?}: typable, and not there"));
                 }
-                (Outcome::Empty, Answer::No | Answer::Unknown(_)) => says_something = true,
+                (Outcome::Empty, Answer::No | Answer::Unknown(_)) => is_informative = true,
                 // A machine without fuel gives no answer; a derivation says that it would reach the number.
                 (Outcome::Exhausted(_), _) => {}
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("nothing is known") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("nothing is known") })
     });
     at_least("derivations found", 100, found.get());
     // A value must be found once the bounds are large enough. On these programs they are.

@@ -247,16 +247,16 @@ pub fn same_results(
     after: &[TermId],
     why: &str,
 ) -> Result<bool, String> {
-    let mut says_something = false;
+    let mut is_informative = false;
     for path in leaves(program) {
         let (one, other) = (union(program, before, &path), union(program, after, &path));
         match same(one, other) {
             Some(false) => return Err(format!("{why} at {path:?}: {one:?}, then {other:?}")),
-            Some(true) => says_something = true,
+            Some(true) => is_informative = true,
             None => {}
         }
     }
-    Ok(says_something)
+    Ok(is_informative)
 }
 
 #[test]
@@ -265,15 +265,15 @@ fn a_step_of_rewriting_does_not_change_the_result_p8() {
     law("P8", 150, small_with_sums, |sample| {
         let mut program = sample.program.clone();
         let main = program.main;
-        let mut says_something = false;
+        let mut is_informative = false;
         for rewriting in steps(&mut program.terms, main) {
             let Some(after) = summands(&mut program.terms, rewriting.term) else { continue };
             if same_results(&program, &[main], &after, rewriting.rule)? {
                 tried.set(tried.get() + 1);
-                says_something = true;
+                is_informative = true;
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("no step, or no fuel") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("no step, or no fuel") })
     });
     at_least("steps", 300, tried.get());
 }

@@ -91,7 +91,7 @@ fn p4_subsumption_and_change_of_environment() {
         let program = program(Dialect::Lambda, text);
         let mut values = Values::default();
         let all = universe(Dialect::Lambda, 5, &mut values);
-        let mut says_something = false;
+        let mut is_informative = false;
         for value in all
             .iter()
             .copied()
@@ -103,7 +103,7 @@ fn p4_subsumption_and_change_of_environment() {
             }
             for &lower in &all {
                 if lower != value && values.is_below(lower, value) {
-                    says_something = true;
+                    is_informative = true;
                     if ask(&program, lower, &mut values) == Answer::No {
                         return Err(format!(
                             "{} is in, and {} is not",
@@ -118,7 +118,7 @@ fn p4_subsumption_and_change_of_environment() {
             for entry in entries {
                 for &larger in &all {
                     if values.is_below(entry.input.value, larger) && larger != entry.input.value {
-                        says_something = true;
+                        is_informative = true;
                         let more = values.table(vec![Entry::new(larger, entry.output.value)]);
                         if ask(&program, more, &mut values) == Answer::No {
                             return Err(format!(
@@ -131,7 +131,7 @@ fn p4_subsumption_and_change_of_environment() {
                 }
             }
         }
-        Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("nothing to compare") })
+        Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("nothing to compare") })
     });
 }
 

@@ -48,17 +48,17 @@ fn p16_well_typed_programs_do_not_go_wrong() {
                 }
             }
             // `{}` and `thunk(none)` are in the meaning of every type of their form.
-            Ok(Verdict::of(found.iter().any(|value| says_something(*value, &values)), "empty"))
+            Ok(Verdict::of(found.iter().any(|value| is_informative(*value, &values)), "empty"))
         },
     );
 }
 
 /// Whether a value is more than an empty table or an empty thunk.
-fn says_something(value: Value, values: &Values) -> bool {
+fn is_informative(value: Value, values: &Values) -> bool {
     match values.kind(value) {
         ValueKind::Table(entries) => !entries.is_empty(),
         ValueKind::ThunkNone => false,
-        ValueKind::ThunkSome(content) => says_something(*content, values),
+        ValueKind::ThunkSome(content) => is_informative(*content, values),
         _ => true,
     }
 }
@@ -151,7 +151,7 @@ fn p18_weakening_and_compositionality() {
                 );
                 let sets = [first.clone(), first.clone(), second.clone()];
                 let strong = is_member(value, shifted, meanings(&sets), &types, &values, FUEL);
-                is_inhabited |= weak == Ok(true) && says_something(value, &values);
+                is_inhabited |= weak == Ok(true) && is_informative(value, &values);
                 if weak != strong {
                     return Err(format!("weakening: {} is {weak:?} and {strong:?}", values.show(value)));
                 }

@@ -115,7 +115,7 @@ fn p8_every_yes_has_a_derivation() {
             let all = universe(Dialect::Lambda, 5, &mut values);
             let mut goals = some_of(&all, &mut Choices::new(seeds), 8);
             goals.extend([values.int(0), values.int(1), values.table(Vec::new())]);
-            let mut says_something = false;
+            let mut is_informative = false;
             for value in goals {
                 let goal = Goal { value, store: None };
                 let (answer, derivation, _) = explain(&program, goal, &mut values, LIMITS);
@@ -123,7 +123,7 @@ fn p8_every_yes_has_a_derivation() {
                     return Err("an answer without its reason".into());
                 }
                 let Some(derivation) = derivation else { continue };
-                says_something = true;
+                is_informative = true;
                 let mut checker = Checker {
                     derivation: &derivation,
                     terms: &program.terms,
@@ -138,7 +138,7 @@ fn p8_every_yes_has_a_derivation() {
                     .check(root, &Environment::new())
                     .map_err(|why| format!("{}: {why}", values.show(value)))?;
             }
-            Ok(if says_something { Verdict::Holds } else { Verdict::Vacuous("no answer is yes") })
+            Ok(if is_informative { Verdict::Holds } else { Verdict::Vacuous("no answer is yes") })
         },
     );
 }

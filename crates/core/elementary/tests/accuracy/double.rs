@@ -117,7 +117,7 @@ fn the_derivative_of_the_logarithm_of_gamma() {
     check_absolute("digamma", double::digamma, -1e-10, -100.5, 6.0, 2e-15);
 }
 
-/// An error is allowed up to so many units in the last place, and to this much beside.
+/// Checks that the error is at most `allowed` units in the last place plus an absolute error.
 #[track_caller]
 fn check_absolute(name: &str, function: fn(f64) -> f64, from: f64, to: f64, units: f64, beside: f64) {
     let (mut oracle, mut worst, mut random) = (Oracle::new(), Worst::default(), Random(to.to_bits()));

@@ -120,7 +120,7 @@ fn has_clock_that_looks_ahead(ready: &Ready) -> bool {
 }
 
 #[test]
-fn l5_outputs_come_when_check_says() {
+fn l5_outputs_have_the_lag_that_check_prints() {
     for family in [Family::Plain, Family::Adjoint, Family::Training] {
         let coverage = Coverage::default();
         law(

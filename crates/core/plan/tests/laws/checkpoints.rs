@@ -110,7 +110,7 @@ fn memory_grows_with_the_square_root() {
 }
 
 #[test]
-fn the_plan_says_why_there_are_no_checkpoints() {
+fn the_plan_gives_the_reason_for_having_no_checkpoints() {
     let refusals = |node: &str| {
         let ready = windows_of(node, 2);
         let report = report(node, ready.flow(), &planned(&ready, &with_checkpoints()), None);

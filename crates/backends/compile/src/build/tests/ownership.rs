@@ -93,7 +93,7 @@ fn a_missing_folder_for_temporary_files_does_no_harm() {
 }
 
 #[test]
-fn work_that_was_left_behind_is_told_from_work_that_goes_on() {
+fn abandoned_work_is_distinguished_from_work_in_progress() {
     let mut place = Place::new();
     let compiled = place.cache().folder.join("compiled");
     let left = compiled.join(".making-left");
