@@ -8,18 +8,18 @@ use eddy_syntax::Code;
 
 eddy_syntax::codes! {
     pages "../../../docs/errors/";
-    /// Characters, comments or bytes that cannot be read.
+    /// Characters, comments or bytes that are not valid.
     LEXICAL = "E0101", Lexical;
     /// A word or symbol where the grammar has none.
     SYNTAX = "E0102", Syntax;
-    /// A number beyond what it may be.
+    /// A number that is out of range.
     OUT_OF_RANGE = "E0103", Syntax;
-    /// An operator before `fby` belongs to the first value, which is probably not meant.
+    /// An operator before `fby` belongs to the first value, which is probably not intended.
     FIRST_VALUE = "E0104", Syntax;
 
     /// A variable that the node does not define.
     UNKNOWN_VARIABLE = "E0201", Names;
-    /// A call of a node or function that is not there.
+    /// A call of a node or function that does not exist.
     UNKNOWN_CALLEE = "E0202", Names;
     /// Something has two definitions.
     DEFINED_TWICE = "E0203", Names;
@@ -29,7 +29,7 @@ eddy_syntax::codes! {
     INPUT_AND_OUTPUT = "E0205", Names;
     /// A node instantiates itself.
     RECURSIVE = "E0206", Names;
-    /// Too many or too few arguments.
+    /// A call with too many or too few arguments.
     ARITY = "E0207", Names;
     /// A left side with too many or too few names.
     WIDTH = "E0208", Names;
@@ -37,30 +37,30 @@ eddy_syntax::codes! {
     PRIMITIVE = "E0209", Names;
     /// A file that cannot be imported.
     IMPORT = "E0210", Names;
-    /// Something that must be known at compile time is not, or has no value.
+    /// A value that must be known at compile time is unknown, or missing.
     COMPILE_TIME = "E0211", Elaboration;
-    /// A node that is only declared is used.
+    /// A node without a body is used.
     WITHOUT_BODY = "E0212", Names;
 
-    /// A function stands where only data may.
+    /// A function where only data are allowed.
     FUNCTION_VALUE = "E0214", Elaboration;
-    /// A function that cannot be specialised, or that does what functions cannot.
+    /// A function that cannot be specialised, or that uses a construct that functions do not have.
     FUNCTION = "E0215", Elaboration;
 
-    /// Two scalar types meet that differ.
+    /// Two different scalar types in one place.
     TYPE = "E0301", Types;
-    /// Shapes do not go together.
+    /// Shapes that do not match.
     SHAPE = "E0302", Shapes;
 
-    /// Streams meet that are there at different cycles.
+    /// Streams on different clocks in one operation.
     CLOCK = "E0401", Clocks;
 
     /// A stream waits for itself.
     CAUSALITY = "E0501", Causality;
-    /// A stream waits for itself at some cycles, and no later one can resolve it.
+    /// A stream waits for itself at some cycles, and no later cycle resolves it.
     DEADLOCK = "E0502", Causality;
 
-    /// Streams were not there together when the program ran.
+    /// Streams were not present together when the program ran.
     SYNCHRONISATION = "E0601", Run;
     /// An operation had no value when the program ran.
     ARITHMETIC = "E0602", Run;
@@ -68,21 +68,21 @@ eddy_syntax::codes! {
     WINDOW = "E0603", Run;
     /// A semantics cannot run this program.
     UNSUPPORTED = "E0604", Run;
-    /// A test bench that would fill more cells than are kept.
+    /// A test bench that needs more cells than the limit.
     TOO_MANY_CELLS = "E0605", Run;
     /// A file without test benches is run.
     NOTHING_TO_RUN = "E0606", Run;
     /// A file without a training node is trained.
     NOTHING_TO_TRAIN = "E0607", Training;
 
-    /// Data that do not go with the inputs.
+    /// Data that do not match the inputs.
     DATA = "E0701", Data;
-    /// Data with a column that is no input.
+    /// Data with a column that is not an input.
     UNUSED_COLUMN = "E0702", Data;
-    /// Parameters that do not go with the node.
+    /// Parameters that do not match the node.
     PARAMETERS = "E0703", Data;
 
-    /// A number became infinite or none at all in training.
+    /// A NaN or infinity in training.
     DIVERGENCE = "E0804", Training;
     /// A derivative differs from finite differences.
     GRADIENT = "E0805", Differentiation;
@@ -99,7 +99,7 @@ eddy_syntax::codes! {
     NOT_COMPILED = "E0902", Build;
     /// A node cannot be written in C.
     NO_C = "E0903", Build;
-    /// Loops keep what they compute, although they were asked to run again.
+    /// Loops keep their values, although checkpoints were requested.
     NO_CHECKPOINTS = "E0904", Plan;
     /// Compiled code and the simulator disagree.
     DISAGREEMENT = "E0908", Run;
@@ -112,5 +112,5 @@ pub fn all() -> Vec<Code> {
     all
 }
 
-/// What `max` is not: it reduces an axis, and elsewhere it compares two values.
+/// The difference of `max` and `maximum`: the former reduces an axis, the latter compares two values.
 pub const LARGER_OF_TWO: &str = "`max(x)` and `max(x, axis)` are the largest element of a tensor; the larger of two values is `maximum(x, y)`";

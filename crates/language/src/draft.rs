@@ -29,7 +29,7 @@ pub struct TypeAnnotation {
     /// `None` if the annotation has no brackets.
     pub shape: Option<Shape>,
     pub span: Span,
-    /// The stream of an instance that the annotation is about, if it is inside of one.
+    /// The stream of an instance to which the annotation belongs, if it is inside of one.
     pub formal: Option<Formal>,
 }
 
@@ -77,16 +77,16 @@ pub struct Draft {
     pub applications: FxHashMap<VarId, Part>,
 }
 
-/// A function that a node applies. Its operation is known when its arguments have types.
+/// A function that a node applies. Its operation is determined when its arguments have types.
 #[derive(Clone, Debug)]
 pub struct Application {
     pub(crate) name: String,
     pub(crate) site: ApplySite,
     /// For each leaf of the arguments its compile-time value; `None` for a stream.
     pub(crate) arguments: Vec<Option<Static>>,
-    /// What is written about each leaf that is a stream.
+    /// The written type of each leaf that is a stream.
     pub(crate) operands: Vec<Option<WrittenTensor>>,
-    /// What is written about each leaf of the results; empty if nothing is.
+    /// The written types of the leaves of the results; empty if none is written.
     pub(crate) results: Vec<WrittenTensor>,
     /// The structure of each argument, and of each name on the left side.
     pub(crate) structures: StructuredCall,
@@ -104,9 +104,9 @@ pub struct Part {
 #[derive(Clone, Debug)]
 pub struct Bundle {
     pub vars: Vec<VarId>,
-    /// Where errors about them point.
+    /// The span for errors about them.
     pub span: Span,
-    /// The instance that it is in.
+    /// The instance that contains it.
     pub call: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ pub struct Bundle {
 pub struct SameType {
     pub left: VarId,
     pub right: VarId,
-    /// Where errors about them point.
+    /// The span for errors about them.
     pub span: Span,
 }
 
@@ -129,7 +129,7 @@ pub struct Loss {
     pub output: VarId,
     /// The target.
     pub target: VarId,
-    /// Where errors about them point.
+    /// The span for errors about them.
     pub span: Span,
 }
 

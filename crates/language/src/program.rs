@@ -38,7 +38,7 @@ eddy_index::id! {
     pub struct TypeDefId, "fewer types than source bytes";
 }
 
-/// What a name of functions stands for.
+/// The meaning of a name in functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entity {
     Function(FunctionId),
@@ -48,7 +48,7 @@ pub enum Entity {
     Enumerator(TypeDefId, u32),
 }
 
-/// What a constant is in a node.
+/// The value of a constant in a node.
 #[derive(Clone, Debug)]
 pub enum ConstantValue {
     /// A number or a list of integers, which may be a size.
@@ -60,7 +60,7 @@ pub enum ConstantValue {
     Tuple,
 }
 
-/// What a stream of a node is before records are expanded to their leaves (functions.md, section 6).
+/// The structure of a stream of a node before records are expanded to their leaves (functions.md, section 6).
 ///
 /// Records are nested at most [`Structure::MAX_DEPTH`] levels deep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,21 +123,21 @@ pub type Enumerations = BTreeMap<String, Vec<String>>;
 /// A tensor in a structure.
 #[derive(Clone, Debug)]
 pub struct StructureLeaf {
-    /// The labels that lead to it.
+    /// The labels on the path to it.
     pub path: Vec<String>,
     pub enumeration: Option<TypeDefId>,
 }
 
-/// Where a function, a constant or a type is declared.
+/// The place where a function, a constant or a type is declared.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared {
     /// The file.
     pub module: usize,
-    /// Which declaration of that file.
+    /// The index of the declaration in that file.
     pub item: usize,
 }
 
-/// What can be instantiated or run: a node of the program, or one that is synthesised from it (section 9.1).
+/// A node of the program, or one that is synthesised from it (section 9.1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Callable {
     /// The node that is differentiated.
@@ -175,7 +175,7 @@ impl From<Base> for Callable {
     }
 }
 
-/// The derivatives of a node that the user wrote: `adj_M`, `tan_M`, `diff_M`.
+/// The derivatives of a node written by the user: `adj_M`, `tan_M`, `diff_M`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Customs {
     pub adjoint: Option<NodeId>,
@@ -225,14 +225,14 @@ pub struct Program {
     /// The functions, constants and types of all files.
     pub functions: Vec<Declared>,
     pub constants: Vec<Declared>,
-    /// The values of the constants, or why one has none.
+    /// The values of the constants; an error for a constant without a value.
     pub constant_values: Vec<Result<ConstantValue, Box<Diagnostic>>>,
     pub types: Vec<Declared>,
-    /// What is written about parameters and results of the functions.
+    /// The written types of parameters and results of the functions.
     pub interfaces: Vec<WrittenInterface>,
     /// The calls of functions in nodes that have records or enumerations, by the file and the call.
     pub structured_calls: FxHashMap<(usize, ExprId), StructuredCall>,
-    /// The derivatives that the user wrote, by the node that they differentiate.
+    /// The derivatives written by the user, by the node that they differentiate.
     pub customs: FxHashMap<NodeId, Customs>,
     /// Accepted but suspicious code of the main file.
     pub warnings: Vec<Diagnostic>,
@@ -245,7 +245,7 @@ pub struct Module {
     pub tree: tree::Program,
     /// What each expression refers to; parallel to the expressions of the tree.
     pub references: Vec<Reference>,
-    /// How many of the expressions are written; the others are made by the expansion of records.
+    /// The number of expressions in the source; the expansion of records adds further ones.
     pub n_written: usize,
     /// The nodes that are in scope in this file.
     pub visible: BTreeMap<String, Base>,
@@ -281,8 +281,7 @@ pub enum Reference {
     Constant(ConstantId),
     /// A leaf of a `const` that is a record or an enumerator, by its number.
     ConstantLeaf(ConstantId, usize),
-    /// One of the names of an enumeration, counted from 0. The expansion of records replaces it by its
-    /// number.
+    /// A name of an enumeration, counted from 0. The expansion of records replaces it by its number.
     Enumerator(TypeDefId, u32),
     /// `f(…)`, the `ordinal`-th call of that name in the text of its node, counted from 1.
     Call { callee: Callee, ordinal: u32 },
@@ -321,7 +320,7 @@ pub enum Role {
 #[derive(Clone, Debug)]
 pub struct Slot {
     pub name: String,
-    /// Where it is declared: in the head of the node, or on the left side of its equation.
+    /// The span of its declaration: in the head of the node, or on the left side of its equation.
     pub span: Span,
     pub role: Role,
     /// The type annotations; one stream may have several.
@@ -360,7 +359,7 @@ pub struct Node {
     pub n_inputs: usize,
     pub outputs: Vec<SlotId>,
     pub equations: Vec<Equation>,
-    /// Whether its streams and equations are other ones than its tree has: records and enumerations were
+    /// Whether its streams and equations differ from those of its tree, because records and enumerations were
     /// expanded.
     pub is_expanded: bool,
     /// The leaves of each stream that is a record; they are on one clock.

@@ -1,5 +1,5 @@
-//! Which streams carry derivatives (9.2): those that a source influences and that influence a sink, through
-//! operands that derivatives pass.
+//! The streams that carry derivatives (9.2): those that a source influences and that influence a sink,
+//! through operands with derivatives.
 
 use eddy_flow::{Equation, Kind, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::body::Step;
 use crate::writer::Writer;
 
-/// The streams that carry derivatives from `sources` to `sinks`, where they pass as these pairs of operand
-/// and result say.
+/// The streams that carry derivatives from `sources` to `sinks`; `passages` are the pairs of operand and
+/// result through which derivatives pass.
 pub(crate) fn active(
     writer: &Writer,
     passages: impl IntoIterator<Item = (VarId, VarId)>,
@@ -43,7 +43,7 @@ pub(crate) fn reachable(
     seen
 }
 
-/// From which operands derivatives pass to which results.
+/// The pairs of operand and result through which derivatives pass.
 pub(crate) fn passages(writer: &Writer, steps: &[Step<'_>]) -> Vec<(VarId, VarId)> {
     let of_step = |step: &Step<'_>| match step {
         Step::Equation(equation) => {
@@ -59,7 +59,7 @@ pub(crate) fn passages(writer: &Writer, steps: &[Step<'_>]) -> Vec<(VarId, VarId
     steps.iter().flat_map(of_step).collect()
 }
 
-/// The operands of an equation that derivatives pass, with their positions.
+/// The operands of an equation through which derivatives pass, with their positions.
 pub(crate) fn differentiable_operands(writer: &Writer, equation: &Equation) -> Vec<(usize, VarId)> {
     if !writer.is_num(equation.out) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `adj_N` (9.2): cotangents of inputs and parameters, cycle by cycle; the parameters stay as they are.
+//! `adj_N` (9.2): cotangents of inputs and parameters, cycle by cycle; the parameters are unchanged.
 
 use eddy_syntax::Diagnostic;
 

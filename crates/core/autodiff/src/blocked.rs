@@ -1,4 +1,4 @@
-//! Why a parameter does not learn: the loss depends on it only through something without a derivative.
+//! Finds why a parameter does not learn: every path from it to the loss has an operation without derivative.
 
 use eddy_flow::{Equation, Kind, VarId};
 use eddy_syntax::Diagnostic;
@@ -10,7 +10,7 @@ use crate::body::Body;
 use crate::codes;
 use crate::writer::Writer;
 
-/// What is said about a parameter that no gradient reaches; nothing if that is what `stop_gradient` asks for.
+/// The warning about a parameter that no gradient reaches; `None` if `stop_gradient` is the reason.
 pub(crate) fn warning(body: &Body, parameter: VarId, loss: VarId, writer: &Writer) -> Option<Diagnostic> {
     let var = &writer.vars[parameter.index()];
     let name =
@@ -20,7 +20,7 @@ pub(crate) fn warning(body: &Body, parameter: VarId, loss: VarId, writer: &Write
         return Some(Diagnostic::warning(codes::UNREACHED, var.span, title));
     };
     let is_open = |equation: &Equation| !matches!(equation.kind, Kind::Apply(Op::StopGradient, _));
-    // If all ways are stopped on purpose, nothing is wrong.
+    // If all paths are stopped on purpose, there is no warning.
     let way = if way.iter().all(|(equation, _)| is_open(equation)) {
         way
     } else {
@@ -45,7 +45,7 @@ pub(crate) fn warning(body: &Body, parameter: VarId, loss: VarId, writer: &Write
     )
 }
 
-/// A shortest way from a stream to another: each equation with the operand by which it is entered.
+/// A shortest path from one stream to another: each equation, with the position of its operand on the path.
 fn way(
     body: &Body,
     from: VarId,

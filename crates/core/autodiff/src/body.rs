@@ -1,4 +1,4 @@
-//! The equations of one section, and the instances among them that have derivatives of their own.
+//! The equations of one section, and those of its instances that have derivatives of their own.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use eddy_flow::{Equation, Kind, VarId};
 
 use crate::section::Instance;
 
-/// An instance and where its equations are.
+/// An instance and the range of its equations.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// Its equations.
     pub range: Range<usize>,
-    /// What it is.
+    /// The instance.
     pub instance: Instance,
 }
 
@@ -24,7 +24,7 @@ pub struct Body {
     pub instances: Vec<Placed>,
 }
 
-/// What differentiation looks at: an equation, or an instance as a whole.
+/// A unit of differentiation: an equation, or an instance as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
     Equation(&'a Equation),
@@ -32,7 +32,7 @@ pub(crate) enum Step<'a> {
 }
 
 impl Body {
-    /// Puts the equations of another body behind its own.
+    /// Appends the equations of another body.
     pub(crate) fn append(&mut self, other: Body) {
         let offset = self.equations.len();
         self.equations.extend(other.equations);
@@ -42,7 +42,8 @@ impl Body {
         }));
     }
 
-    /// The steps in flattening order; the outermost instance that `is_black_box` wins.
+    /// The steps in flattening order; of nested instances for which `is_black_box` holds, the outermost is a
+    /// step.
     pub(crate) fn steps(&self, is_black_box: impl Fn(&Instance) -> bool) -> Vec<Step<'_>> {
         let mut boxes: Vec<&Placed> =
             self.instances.iter().filter(|placed| is_black_box(&placed.instance)).collect();
@@ -69,13 +70,13 @@ impl Body {
         steps
     }
 
-    /// The parameters, in flattening order: each equation's number.
+    /// The parameters, in flattening order: the indices of their equations.
     pub(crate) fn parameters(&self) -> Vec<usize> {
         let is_parameter = |equation: &Equation| matches!(equation.kind, Kind::Param(_));
         (0..self.equations.len()).filter(|number| is_parameter(&self.equations[*number])).collect()
     }
 
-    /// The streams that the parameters are.
+    /// The streams of the parameters.
     pub(crate) fn parameter_streams(&self) -> Vec<VarId> {
         self.parameters().into_iter().map(|number| self.equations[number].out).collect()
     }

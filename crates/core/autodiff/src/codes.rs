@@ -8,9 +8,9 @@ eddy_syntax::codes! {
     TOO_LARGE = "E0213", Elaboration;
     /// A recurrence whose backward pass never ends.
     RECURRENCE = "E0801", Differentiation;
-    /// A reset that cannot be woven into a stream that is not always there.
+    /// A reset of a stream that is not always present.
     SAMPLED = "E0802", Differentiation;
-    /// A derivative that the user wrote and that does not go with its node.
+    /// A derivative written by the user that does not match its node.
     CUSTOM = "E0803", Differentiation;
     /// A parameter that no gradient reaches.
     UNREACHED = "E0806", Differentiation;

@@ -1,8 +1,8 @@
-//! Derivatives that the user writes (9.12).
+//! Derivatives written by the user (9.12).
 //!
-//! A rule is the flow of `adj_M`, `tan_M` or `diff_M` at the types of the instance. Where it is needed, its
-//! equations are written into the program. `adj_M` is linear in dy, and `tan_M` in tx; if only one of them is
-//! there, its transpose is the other.
+//! A rule is the flow of `adj_M`, `tan_M` or `diff_M` at the types of the instance. Its equations are inlined
+//! where the derivative is needed. `adj_M` is linear in dy, and `tan_M` in tx; if only one of them exists,
+//! its transpose is the other.
 
 use std::ops::RangeFrom;
 
@@ -18,8 +18,8 @@ use crate::reverse::{Task, reverse};
 use crate::section::{Argument, Instance, Mode, Pair};
 use crate::writer::Writer;
 
-/// The user's derivative of an instance. Its inputs are the streams that the instance reads, then what the
-/// rule adds.
+/// The user's derivative of an instance. Its inputs are the streams that the instance reads, then the
+/// additional inputs of the rule.
 pub(crate) fn rule(
     instance: &Instance,
     mode: Mode,
@@ -45,8 +45,8 @@ pub(crate) fn rule(
     host.rule(instance, mode, &types)
 }
 
-/// The transpose of the user's derivative: from `tan_M` the part of `adj_M` that gives dx, and the other way
-/// round. Its inputs are the streams that the instance reads, then the cotangents of what the rule gives.
+/// The transpose of the user's derivative: from `tan_M` the part of `adj_M` that computes dx, and vice versa.
+/// Its inputs are the streams that the instance reads, then the cotangents of the outputs of the rule.
 pub(crate) fn transposed(
     instance: &Instance,
     given: Mode,
@@ -76,7 +76,7 @@ pub(crate) fn transposed(
         .iter()
         .map(|input| cotangents.get(input).copied().unwrap_or_else(|| writer.zero_like(*input)))
         .collect();
-    // The rule is linear in these, so what they are does not matter.
+    // The rule is linear in these, so their values do not matter.
     let mut whole = body;
     for input in &linear {
         let zero = Kind::Const(Constant::Zero);
@@ -94,7 +94,8 @@ pub(crate) fn transposed(
     Ok(Expanded { flow, instances: whole.instances, gradients: Vec::new(), warnings: Vec::new() })
 }
 
-/// Writes the equations of a rule for these arguments, as far as some of its outputs need them; gives those.
+/// Inlines the equations of a rule for these arguments, without those that its used outputs do not need;
+/// returns these outputs.
 pub(crate) fn splice(
     rule: &Expanded,
     outputs: RangeFrom<usize>,
@@ -104,7 +105,7 @@ pub(crate) fn splice(
 ) -> Vec<VarId> {
     let flow = &rule.flow;
     let outputs = &flow.outputs[outputs];
-    // Cloned, since a rule is small and pruning is clearer on a body.
+    // Cloned, since a rule is small and a body is simpler to prune.
     let whole = Body { equations: flow.equations.clone(), instances: rule.instances.clone() };
     let body = prune(&whole, outputs);
     let mut names: FxHashMap<VarId, VarId> =
@@ -121,7 +122,7 @@ pub(crate) fn splice(
     for Placed { instance, .. } in &mut instances {
         instance.rename(&rename);
     }
-    // The instances of the rule are not those of the program.
+    // Instances in the rule are not instances of the program.
     let here = |equation: &Equation| Equation { call: None, ..equation.renamed(&rename) };
     let equations = body.equations.iter().map(here).collect();
     writer.body.append(Body { equations, instances });

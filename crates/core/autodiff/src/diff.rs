@@ -1,8 +1,8 @@
-//! `diff_N` (9.5): training code. `bp` says where cotangents enter; parameters move by their cotangents, in
-//! place.
+//! `diff_N` (9.5): training code. Cotangents enter where `bp` is true; parameters are updated by their
+//! cotangents, in place.
 //!
-//! A stream on a sampled clock has its cotangent there too, so [`sampled`](crate::sampled) samples `bp` for
-//! it.
+//! A stream on a sampled clock has its cotangent on that clock too, so [`sampled`](crate::sampled) samples
+//! `bp` for it.
 
 use eddy_flow::{Kind, Named, Polarity, VarId};
 use eddy_syntax::Diagnostic;
@@ -15,7 +15,7 @@ use crate::sampled::SampledSignal;
 use crate::section::{Diff, Instance, Pair};
 use crate::writer::Writer;
 
-/// Adds the backward equations to a body, and makes its parameters state.
+/// Adds the backward equations to a body, and turns its parameters into state.
 pub(crate) fn diff(
     mut body: Body,
     request: &Diff,

@@ -1,4 +1,4 @@
-//! Does what the sections of a program ask for, inner sections first.
+//! Executes the requests of a program's sections, inner sections first.
 
 use eddy_flow::clocks::Clocks;
 use eddy_flow::{Equation, Flow, Purpose, Var, VarId};
@@ -17,7 +17,7 @@ use crate::train::train;
 use crate::weave::weave;
 use crate::writer::Writer;
 
-/// What differentiation must ask the language for.
+/// The services of the language that differentiation needs.
 pub trait Host {
     /// The user's derivative of an instance, at these types of its stream inputs.
     fn rule(&mut self, instance: &Instance, mode: Mode, types: &[Type]) -> Result<Expanded, Vec<Diagnostic>>;
@@ -25,36 +25,35 @@ pub trait Host {
     /// The clocks of some equations.
     fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>>;
 
-    /// The first of some equations that does not lie on the clock of its inputs, and the clock that it lies
-    /// on.
+    /// The first of some equations that is not on the clock of its inputs, and its clock.
     fn sampled(
         &self,
         flow: &Flow,
         asked: &dyn Fn(&Equation) -> bool,
     ) -> Result<Option<(usize, String)>, Vec<Diagnostic>>;
 
-    /// How many equations a program may have once derivatives are written out.
+    /// The limit of equations after differentiation.
     fn equation_limit(&self) -> EquationLimit;
 }
 
-/// How many equations a program may have, and how a user allows more of them.
+/// The limit of equations of a program, and how to raise it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EquationLimit {
-    /// The most equations that are allowed.
+    /// The largest number of equations.
     pub max: usize,
-    /// The help of the message that the program has more.
+    /// The help of the diagnostic when the program has more.
     pub help: &'static str,
 }
 
-/// How training code hands the gradients of parameters over to what moves them.
+/// How training code passes the gradients of parameters to the equations that update them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradients {
-    /// As they are computed.
+    /// Directly.
     AsTheyAre,
-    /// Through copies, so that there is one equation per parameter at which something can be done to its
-    /// gradient, such as to add those of several streams.
+    /// Through copies, so that each parameter has one equation whose value is its gradient. A batch sums the
+    /// gradients of its streams there.
     Apart {
-        /// The number of losses that the mean is taken of: gradients are divided by it.
+        /// The number of losses in the mean: gradients are divided by it.
         n_losses: usize,
     },
 }
@@ -64,16 +63,16 @@ pub enum Gradients {
 pub struct Expanded {
     /// The equations.
     pub flow: Flow,
-    /// The instances among them that have derivatives of their own.
+    /// The instances that have derivatives of their own.
     pub instances: Vec<Placed>,
-    /// Copies through which gradients reach what moves parameters, if there are any.
+    /// The copies through which gradients pass, if there are any.
     pub gradients: Vec<VarId>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Expanded {
-    /// A flow that has nothing to expand.
+    /// A flow without sections.
     fn plain(flow: Flow) -> Expanded {
         Expanded { flow, instances: Vec::new(), gradients: Vec::new(), warnings: Vec::new() }
     }
@@ -104,7 +103,7 @@ pub fn expand(
     let mut writer = Writer::new(vars, clocks.clone(), calls, gradients);
     let limit = host.equation_limit();
     let mut marks = marks.into_iter().peekable();
-    // The sections that are open, from the outermost to the innermost; the first is the program.
+    // The open sections, from the outermost to the innermost; the first is the program.
     let mut open = vec![Body::default()];
     let n_equations = equations.len();
     let mut equations = equations.into_iter();
@@ -133,7 +132,7 @@ pub fn expand(
     }
     let body = open.pop().expect("the program is open");
     let gradients = std::mem::take(&mut writer.handed);
-    // Weaving may have put another stream in the place of a parameter.
+    // Weaving may have replaced the stream of a parameter.
     let left = body.parameter_streams();
     for (parameter, var) in parameters.iter_mut().zip(left) {
         parameter.var = var;
@@ -157,7 +156,7 @@ pub fn expand(
     Ok(compact(Expanded { flow, instances: body.instances, gradients, warnings: writer.warnings }))
 }
 
-/// Streams that learn together are not independent of each other, so their derivatives are not either.
+/// Streams of a batch that learn together depend on each other, so their derivatives cannot be batched.
 fn coupled(span: Span) -> Diagnostic {
     let title = "a derivative of training code cannot be computed for several streams at once";
     Diagnostic::error(codes::BATCH, span, title)
@@ -194,7 +193,7 @@ fn end(
     }
 }
 
-/// Leaves out streams that renaming and pruning left without a place.
+/// Removes streams that renaming and pruning left without an equation.
 fn compact(expanded: Expanded) -> Expanded {
     let Expanded { flow, mut instances, mut gradients, warnings } = expanded;
     let Flow {
@@ -262,7 +261,7 @@ fn compact(expanded: Expanded) -> Expanded {
     Expanded { flow, instances, gradients, warnings }
 }
 
-/// The equations of a body as a program of its own: what it does not define are its inputs.
+/// The equations of a body as a separate program; undefined streams become its inputs.
 pub(crate) fn flow_of(body: &Body, writer: &Writer) -> Flow {
     let defined: FxHashSet<VarId> = body.equations.iter().map(|equation| equation.out).collect();
     let mut inputs: Vec<VarId> = mentioned(body).into_iter().filter(|var| !defined.contains(var)).collect();
@@ -277,7 +276,7 @@ pub(crate) fn flow_of(body: &Body, writer: &Writer) -> Flow {
     compact(Expanded::plain(flow)).flow
 }
 
-/// The streams of a body in the order of their numbers in [`flow_of`] it.
+/// The streams of a body in the order of [`flow_of`].
 pub(crate) fn streams_of(body: &Body) -> Vec<VarId> {
     let mut streams: Vec<VarId> = mentioned(body).into_iter().collect();
     streams.sort_unstable();

@@ -1,6 +1,6 @@
 //! Differentiation as a translation of flow to flow (section 9 of the language's specification).
 //!
-//! Each equation becomes its transpose, and time turns round with it:
+//! Each equation is replaced by its transpose, and time is reversed:
 //!
 //! ```text
 //! y = x1 * x2          x̄1 += ȳ * x2,  x̄2 += ȳ * x1
@@ -10,20 +10,20 @@
 //! y = post x           x̄  += 0 fby ȳ
 //! ```
 //!
-//! The result is equations again: they can be printed, run, compiled, and differentiated once more. A program
-//! says what it wants by [`section`]s: stretches of its equations with what is to become of them.
-//! [`expand`](fn@expand) does it, inner sections first.
+//! The result is equations again: they can be printed, run, compiled, and differentiated again. A program
+//! requests derivatives with [`section`]s: ranges of its equations, with a request for each.
+//! [`expand`](fn@expand) executes them, inner sections first.
 //!
-//! * [`section`]: what can be asked for. [`body`]: the equations of one section.
+//! * [`section`]: the requests. [`body`]: the equations of one section.
 //! * [`weave`]: resets and truncation, `N_end` and `N_cut` (9.4, 9.11).
-//! * [`activity`]: which streams carry derivatives at all.
+//! * [`activity`]: the streams that carry derivatives.
 //! * [`reverse`]: cotangents, a file per construct (9.2, 9.3).
 //! * [`forward`]: tangents, likewise (9.10).
-//! * [`custom`]: derivatives that the user writes (9.12).
+//! * [`custom`]: derivatives written by the user (9.12).
 //! * [`adjoint`], [`diff`] with [`sampled`], [`tangent`], [`train`] with [`support`] and [`blocked`]: the
 //!   synthesised nodes (9.1, 9.5, 9.7).
-//! * [`writer`] writes equations, [`renaming`] saves copies, [`rows`] puts rows together that were placed
-//!   among zeros, [`prune`](mod@prune) drops what nothing needs.
+//! * [`writer`] writes equations, [`renaming`] removes copies, [`rows`] merges rows that were placed among
+//!   zeros, [`prune`](mod@prune) removes dead equations.
 
 mod activity;
 mod adjoint;

@@ -1,4 +1,4 @@
-//! Keeps only what some streams need.
+//! Removes the equations that some wanted streams do not need.
 
 use eddy_flow::VarId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,7 +20,7 @@ pub fn prune(body: &Body, wanted: &[VarId]) -> Body {
         let around = body.instances.iter().filter(|placed| placed.range.contains(&number));
         todo.extend(around.flat_map(|placed| placed.range.clone()));
     }
-    // How many equations are kept before each.
+    // The number of kept equations before each one.
     let mut before = vec![0];
     for kept in &is_kept {
         before.push(before[before.len() - 1] + usize::from(*kept));

@@ -1,8 +1,7 @@
-//! Saves copies: a derivative with one contribution *is* that contribution.
+//! Removes copies: a derivative with a single contribution *is* that contribution.
 //!
-//! Recurrences make derivatives depend on each other in circles, so each gets a stream of its own before its
-//! equation is known. Where the equation would be a copy, one of both streams takes the place of the other
-//! afterwards.
+//! Recurrences make derivatives depend on each other in cycles, so each gets a stream before its equation is
+//! known. If the equation would be a copy, one of the two streams is replaced by the other afterwards.
 
 use eddy_flow::{Kind, VarId};
 use eddy_tensor::Op;
@@ -11,19 +10,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::rows::PlacedRows;
 use crate::writer::Writer;
 
-/// Which streams stand for which.
+/// The replacements of streams.
 pub(crate) struct Renaming {
     instead: FxHashMap<VarId, VarId>,
-    /// Streams that others know: they keep their equations.
+    /// Streams that are visible outside: they keep their equations.
     pinned: FxHashSet<VarId>,
-    /// Streams from this number on were written for one place.
+    /// Streams from this number on have a single reader.
     first_fresh: usize,
     first_equation: usize,
     rows: PlacedRows,
 }
 
 impl Renaming {
-    /// To be made when all streams that stand for derivatives exist, and no equation of theirs does.
+    /// Must be called when the streams of all derivatives exist and none of their equations do.
     pub fn new(writer: &Writer, pinned: FxHashSet<VarId>) -> Self {
         Renaming {
             instead: FxHashMap::default(),
@@ -34,8 +33,8 @@ impl Renaming {
         }
     }
 
-    /// Defines `target` to be the sum of these, from left to right. Rows that are placed among zeros, side by
-    /// side, are put together first.
+    /// Defines `target` as the sum of these, from left to right. Adjacent rows that are placed among zeros
+    /// are concatenated first.
     pub fn define_sum(&mut self, target: VarId, parts: &[VarId], writer: &mut Writer) {
         use eddy_tensor::Algebra;
         let parts = self.rows.joined(parts, self.first_fresh, writer);
@@ -49,7 +48,7 @@ impl Renaming {
         }
     }
 
-    /// Defines `target` to be `part`.
+    /// Defines `target` as `part`.
     pub fn define_copy(&mut self, target: VarId, part: VarId, writer: &mut Writer) {
         if part.index() >= self.first_fresh && !self.instead.contains_key(&part) {
             self.instead.insert(part, target);
@@ -60,8 +59,7 @@ impl Renaming {
         }
     }
 
-    /// The stream that stands for this one. What was passed on the way leads there directly from now on,
-    /// since chains may be long.
+    /// The replacement of this stream. Compresses the path, since chains of replacements may be long.
     fn resolve(&mut self, var: VarId) -> VarId {
         let mut end = var;
         while let Some(next) = self.instead.get(&end) {
@@ -74,7 +72,7 @@ impl Renaming {
         end
     }
 
-    /// Renames in all that was written since; gives the stream that stands for each.
+    /// Applies the replacements to all equations written since; returns them.
     pub fn finish(mut self, writer: &mut Writer) -> Renamed {
         let renamed: Vec<VarId> = self.instead.keys().copied().collect();
         for var in renamed {
@@ -94,11 +92,11 @@ impl Renaming {
     }
 }
 
-/// Which streams stand for which, once and for all.
+/// The final replacements of streams.
 pub(crate) struct Renamed(FxHashMap<VarId, VarId>);
 
 impl Renamed {
-    /// The stream that stands for this one.
+    /// The replacement of this stream.
     pub fn stream(&self, var: VarId) -> VarId {
         self.0.get(&var).copied().unwrap_or(var)
     }

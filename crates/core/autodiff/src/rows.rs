@@ -1,7 +1,7 @@
-//! Rows that are placed among zeros, put together.
+//! Merges rows that are placed among zeros.
 //!
-//! The derivative of `z[2]` in `z` is a row among zeros, and a layer that reads all rows of `z` has a sum of
-//! such:
+//! The derivative of `z[2]` in `z` is a row among zeros, and a layer that reads all rows of `z` gets a sum of
+//! such terms:
 //!
 //! ```text
 //! pad(0, 2, a) + pad(1, 2, b)      becomes      concat(a, b)
@@ -13,24 +13,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::writer::Writer;
 
-/// Equations `pad(lo, n, rows)` that were written.
+/// The equations `pad(lo, n, rows)` that were written.
 pub(crate) struct PlacedRows {
     /// By the stream that they define: `lo` and `rows`.
     known: FxHashMap<VarId, (usize, VarId)>,
-    /// So many equations were looked at.
+    /// The number of equations examined so far.
     seen: usize,
-    /// Those that became part of others.
+    /// Streams that became part of others.
     joined: FxHashSet<VarId>,
 }
 
 impl PlacedRows {
-    /// Looks at equations from this one on.
+    /// Examines equations from this one on.
     pub fn new(first_equation: usize) -> PlacedRows {
         PlacedRows { known: FxHashMap::default(), seen: first_equation, joined: FxHashSet::default() }
     }
 
-    /// Terms of a sum, with one in the place of those that are placed rows side by side. Streams from
-    /// `first_fresh` on were written for one place.
+    /// The terms of a sum, with adjacent rows merged to one term. Streams from `first_fresh` on have a single
+    /// reader.
     pub fn joined(&mut self, parts: &[VarId], first_fresh: usize, writer: &mut Writer) -> Vec<VarId> {
         self.look(writer);
         let is_placed = |part: &&VarId| part.index() >= first_fresh && self.known.contains_key(*part);
@@ -70,7 +70,7 @@ impl PlacedRows {
         self.seen = writer.body.equations.len();
     }
 
-    /// Takes equations away that became part of others.
+    /// Removes equations that became part of others.
     pub fn forget_joined(self, writer: &mut Writer) {
         if !self.joined.is_empty() {
             writer.body.equations.retain(|equation| !self.joined.contains(&equation.out));

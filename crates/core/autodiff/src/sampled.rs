@@ -1,7 +1,7 @@
-//! `bp` beside streams that are there at different cycles.
+//! `bp` for streams on different clocks.
 //!
-//! The cotangent of an output on the clock κ is given where κ is active and `bp` is true, that of an input is
-//! reported there. One `bp` serves them all: it lies on the slowest clock that all of them are sampled from,
+//! The cotangent of an output on the clock κ is read where κ is active and `bp` is true; that of an input is
+//! output there. One `bp` serves all streams: it is on the slowest clock from which all of them are sampled,
 //! and is sampled like each of them.
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Decision: the specification refuses `diff_N` of nodes on several clocks; the paper has no such node. This
-//! is the one extension in which the cotangent of a stream is still there only where the stream is.
+//! is the only extension in which the cotangent of a stream is still present only where the stream is.
 //!
-//! If all are on one clock, whatever that is, `bp` is on it too. Streams of one clock share one sampling.
+//! If all streams are on one clock, `bp` is on it too. Streams of one clock share one sampling.
 
 use eddy_flow::clocks::Clock;
 use eddy_flow::{ClockAnnotation, Polarity, VarId};
@@ -26,19 +26,19 @@ use crate::expand::{Host, flow_of, streams_of};
 use crate::section::Diff;
 use crate::writer::Writer;
 
-/// How a clock is sampled, from its root on.
+/// The conditions that sample a clock, from its root on.
 type Sampling = Vec<(VarId, Polarity)>;
 
-/// `bp`, and the samplings of it that were written.
+/// `bp`, and its samplings so far.
 pub(crate) struct SampledSignal {
     signal: VarId,
-    /// How each stream is sampled from the clock of the signal.
+    /// How each stream is sampled from the clock of `bp`.
     samplings: FxHashMap<VarId, Sampling>,
     written: FxHashMap<Sampling, VarId>,
 }
 
 impl SampledSignal {
-    /// Finds the clocks of what is differentiated.
+    /// Infers the clocks of the differentiated equations.
     pub fn new(
         request: &Diff,
         body: &Body,
@@ -51,7 +51,7 @@ impl SampledSignal {
         let mut samplings: FxHashMap<VarId, Sampling> = FxHashMap::default();
         for var in request.inputs.iter().chain(&request.outputs).map(|pair| pair.primal) {
             let mut sampling = Sampling::new();
-            // What no equation mentions, such as an input that is not read, has no clock of its own.
+            // A stream that no equation mentions, such as an unread input, has no clock of its own.
             if let Ok(number) = streams.binary_search(&var) {
                 let mut at = clocks.of(VarId::new(number));
                 while let Clock::On { of, condition, polarity } = clocks.clock(at) {
@@ -69,7 +69,7 @@ impl SampledSignal {
         Ok(SampledSignal { signal: request.bp, samplings, written: FxHashMap::default() })
     }
 
-    /// The signal on the clock of a stream.
+    /// `bp` on the clock of a stream.
     pub fn on_clock_of(&mut self, var: VarId, writer: &mut Writer) -> VarId {
         let Some(sampling) = self.samplings.get(&var) else { return self.signal };
         let mut signal = self.signal;
@@ -84,11 +84,11 @@ impl SampledSignal {
     }
 }
 
-/// A written clock in the numbers of these streams, if it is about them alone.
+/// A declared clock in terms of these streams; `None` if it mentions others.
 fn within(clock: &ClockAnnotation, streams: &[VarId]) -> Option<ClockAnnotation> {
     let number = |var: VarId| streams.binary_search(&var).ok().map(VarId::new);
     let conditions = clock.conditions.iter().map(|(var, polarity)| Some((number(*var)?, *polarity)));
-    // Where it is written does not matter here: what is wrong with it is told of the whole program.
+    // The instance does not matter here: errors of the clock are reported for the whole program.
     Some(ClockAnnotation {
         var: number(clock.var)?,
         conditions: conditions.collect::<Option<_>>()?,
@@ -97,7 +97,7 @@ fn within(clock: &ClockAnnotation, streams: &[VarId]) -> Option<ClockAnnotation>
     })
 }
 
-/// How many samplings all of these begin with.
+/// The length of the longest common prefix of these samplings.
 fn common<'a>(mut samplings: impl Iterator<Item = &'a Sampling>) -> usize {
     let Some(first) = samplings.next() else { return 0 };
     samplings.fold(first.len(), |n, sampling| {

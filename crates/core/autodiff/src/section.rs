@@ -1,16 +1,15 @@
-//! What a program wants of a stretch of its equations.
+//! The requests of a program about ranges of its equations.
 
 use eddy_flow::{Name, Path, VarId};
 use eddy_syntax::Span;
 use eddy_tensor::Static;
 
-/// Where a section begins or ends: before this equation. Sections are nested; marks come in the order of the
-/// text.
+/// The position where a section begins or ends. Sections are nested; marks are in the order of the text.
 #[derive(Clone, Debug)]
 pub struct Mark {
     /// The number of equations before it.
     pub at: usize,
-    /// What is there.
+    /// Which edge it is.
     pub what: Edge,
 }
 
@@ -19,16 +18,16 @@ pub struct Mark {
 pub enum Edge {
     /// It begins.
     Begin,
-    /// It ends, and is this.
+    /// It ends; its request is this.
     End(Box<Section>),
 }
 
-/// A stretch of equations and what is wanted of it.
+/// A range of equations and the request for it.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// The call or declaration that wants it.
+    /// The call or declaration that requests it.
     pub span: Span,
-    /// What is wanted.
+    /// The request.
     pub request: Request,
 }
 
@@ -41,10 +40,10 @@ pub struct Pair {
     pub derivative: VarId,
 }
 
-/// What is wanted of a section.
+/// The request of a section.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// An instance of a node for which the user wrote derivatives.
+    /// An instance of a node with derivatives written by the user.
     Instance(Instance),
     /// `N_end`, `N_cut`, `N_end_cut`.
     Weave(Weave),
@@ -59,13 +58,13 @@ pub enum Request {
 }
 
 impl Request {
-    /// Whether it is about derivatives of the equations.
+    /// Whether it requests derivatives of the equations.
     pub(crate) fn is_derivative(&self) -> bool {
         !matches!(self, Request::Instance(_) | Request::Weave(_))
     }
 }
 
-/// Resets by `end`, cuts of the gradient by `cut`.
+/// Resets at `end`, cuts of the gradient at `cut`.
 #[derive(Clone, Debug)]
 pub struct Weave {
     /// The node, for messages.
@@ -79,7 +78,7 @@ pub struct Weave {
 /// `adj_N(x.., dy..) -> (y.., dx.., dparam..)`.
 #[derive(Clone, Debug)]
 pub struct Adjoint {
-    /// x with dx, which is to be defined.
+    /// x with dx, to be defined.
     pub inputs: Vec<Pair>,
     /// y with dy.
     pub outputs: Vec<Pair>,
@@ -92,7 +91,7 @@ pub struct Adjoint {
 pub struct Diff {
     /// bp.
     pub bp: VarId,
-    /// x with dx, which is to be defined.
+    /// x with dx, to be defined.
     pub inputs: Vec<Pair>,
     /// y with dy.
     pub outputs: Vec<Pair>,
@@ -107,7 +106,7 @@ pub struct Tangent {
     pub inputs: Vec<Pair>,
     /// The tangent of each parameter.
     pub parameters: Vec<VarId>,
-    /// y with ty, which is to be defined.
+    /// y with ty, to be defined.
     pub outputs: Vec<Pair>,
 }
 
@@ -118,37 +117,37 @@ pub struct Train {
     pub node: String,
     /// The loss, whose cotangent is 1.
     pub loss: VarId,
-    /// On the clock of the loss, the number that its cotangent is divided by.
+    /// The number that the cotangent of the loss is divided by, on the clock of the loss.
     pub n_rows: Option<VarId>,
-    /// What becomes of each parameter.
+    /// The parameters and their optimisers.
     pub parameters: Vec<Trained>,
-    /// Whether `end` or `cut` bounds the backward pass.
+    /// Whether `end` or `cut` limits the backward pass.
     pub is_bounded: bool,
 }
 
 /// A parameter and its optimiser.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// The initial value that the optimiser reads, to be defined.
+    /// The initial value that the optimiser reads; to be defined.
     pub init: VarId,
-    /// The gradient that it reads, to be defined.
+    /// The gradient that it reads; to be defined.
     pub gradient: VarId,
-    /// When it moves, to be defined; none if the program says when.
+    /// When it makes a step; to be defined. `None` if the program defines it.
     pub step: Option<VarId>,
-    /// What it gives: the parameter.
+    /// Its output, which is the parameter.
     pub value: VarId,
 }
 
-/// An instance of a node for which the user wrote derivatives.
+/// An instance of a node with derivatives written by the user.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// The node; what the number means is known to the [`Host`](crate::Host).
+    /// The number of the node; the [`Host`](crate::Host) assigns it.
     pub node: usize,
     /// Its name.
     pub name: String,
     /// The instance path, such as `layer#1/round#2/`.
     pub path: Path,
-    /// The path that seeds are made of.
+    /// The path that determines random seeds.
     pub seed_path: Path,
     /// Its inputs.
     pub inputs: Vec<Input>,
@@ -160,12 +159,12 @@ pub struct Instance {
     pub has_tangent: bool,
     /// Whether there is a `diff_M`.
     pub has_diff: bool,
-    /// Where it is instantiated.
+    /// The span of the instantiation.
     pub span: Span,
 }
 
 impl Instance {
-    /// Puts other streams in the place of its own.
+    /// Replaces its streams.
     pub(crate) fn rename(&mut self, rename: &impl Fn(VarId) -> VarId) {
         for input in &mut self.inputs {
             if let Argument::Stream(var) = &mut input.argument {
@@ -185,7 +184,7 @@ impl Instance {
         })
     }
 
-    /// The streams through which derivatives enter.
+    /// The input streams through which derivatives pass.
     pub(crate) fn varying(&self) -> impl Iterator<Item = VarId> + '_ {
         self.inputs.iter().filter(|input| input.has_cotangent).filter_map(|input| match input.argument {
             Argument::Stream(var) => Some(var),
@@ -193,18 +192,18 @@ impl Instance {
         })
     }
 
-    /// The streams through which derivatives leave.
+    /// The output streams through which derivatives pass.
     pub(crate) fn differentiable(&self) -> impl Iterator<Item = VarId> + '_ {
         self.outputs.iter().filter(|output| output.has_cotangent).map(|output| output.var)
     }
 }
 
-/// What an input of an instance is given.
+/// An argument of an instance.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// A stream or a constant.
     pub argument: Argument,
-    /// Whether it has a cotangent: it is a `num` that may vary.
+    /// Whether it has a cotangent, as a `num` that is not constant.
     pub has_cotangent: bool,
 }
 
@@ -238,7 +237,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// What stands before the name of the node.
+    /// The prefix of the synthesised node's name.
     pub fn prefix(self) -> &'static str {
         match self {
             Mode::Adjoint => "adj_",

@@ -1,6 +1,6 @@
-//! Where a cotangent can be different from zero: a boolean beside it (9.5, 9.7).
+//! The support of a cotangent: a boolean that says where it can differ from zero (9.5, 9.7).
 //!
-//! `train` without `segment` and `truncate` moves a parameter at the cycles that its gradient reaches.
+//! `train` without `segment` and `truncate` updates a parameter at the cycles that its gradient reaches.
 
 use eddy_flow::{Equation, Kind, Polarity, VarId};
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Type};
@@ -11,7 +11,7 @@ use crate::body::Step;
 use crate::renaming::Renaming;
 use crate::writer::Writer;
 
-/// Defines the supports of some streams' cotangents; the seed is at `sink`, wherever that is there.
+/// Defines the supports of some streams' cotangents; the seed is at `sink`, wherever that is present.
 pub(crate) fn supports(
     steps: &[Step<'_>],
     active: &FxHashSet<VarId>,
@@ -64,7 +64,7 @@ pub(crate) fn supports(
         let mut parts = uses.remove(var).unwrap_or_default();
         parts.extend(seed);
         parts.reverse();
-        // What is a support twice is one once.
+        // Duplicate supports count once.
         let mut seen = FxHashSet::default();
         parts.retain(|part| seen.insert(*part));
         let (first, rest) = parts.split_first().expect("an active stream has a use");
@@ -72,7 +72,7 @@ pub(crate) fn supports(
         renaming.define_copy(of[var], either, writer);
     }
     for (var, step) in wanted.iter().filter(|(var, _)| !active.contains(var)) {
-        // A parameter that the loss does not depend on never moves.
+        // A parameter that the loss does not depend on is never updated.
         writer.at_stream(*var);
         let never = writer.truth(false);
         writer.define_copy(*step, never);
@@ -80,7 +80,7 @@ pub(crate) fn supports(
     renaming.finish(writer);
 }
 
-/// What the support of a result contributes to that of an operand.
+/// The contribution of a result's support to that of an operand.
 fn contribution(equation: &Equation, position: usize, support: VarId, writer: &mut Writer) -> VarId {
     match &equation.kind {
         Kind::When { condition, polarity, .. } => {

@@ -1,4 +1,4 @@
-//! `train N as M …` (9.7): the gradient of the loss, and an optimiser in the place of each parameter.
+//! `train N as M …` (9.7): computes the gradient of the loss, and replaces each parameter by an optimiser.
 
 use eddy_flow::components::components;
 use eddy_flow::{Constant, Kind, VarId};
@@ -16,7 +16,7 @@ use crate::section::{Instance, Pair, Train};
 use crate::support::supports;
 use crate::writer::Writer;
 
-/// Adds the backward equations to a body, and puts the optimisers in the place of its parameters.
+/// Adds the backward equations to a body, and replaces its parameters by optimisers.
 pub(crate) fn train(
     mut body: Body,
     request: &Train,
@@ -83,7 +83,7 @@ fn is_black_box(instance: &Instance) -> bool {
     instance.has_adjoint || instance.has_tangent
 }
 
-/// Streams around which a gradient comes back to where it was: then its backward pass has no end of its own.
+/// Streams on a cycle along which a gradient returns to its start: the backward pass would not end by itself.
 fn circle(writer: &Writer, steps: &[Step<'_>], active: &FxHashSet<VarId>) -> Option<Vec<VarId>> {
     let mut streams: Vec<VarId> = active.iter().copied().collect();
     streams.sort_unstable();

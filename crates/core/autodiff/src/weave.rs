@@ -1,4 +1,4 @@
-//! Resets and truncation (9.4, 9.11): `N_end` starts anew after each `end`; `N_cut` carries its state over a
+//! Resets and truncation (9.4, 9.11): `N_end` restarts after each `end`; `N_cut` carries its state over a
 //! `cut`, but not the gradient.
 //!
 //! With rst = `true fby end` and 0 the zero constant:
@@ -10,8 +10,8 @@
 //! o = param(i)        p = param(i);  o = if rst then p else (p fby (if end then 0 else o))
 //! ```
 //!
-//! A cut puts `if cut then stop_gradient(x) else x` in the place of x on the source side of the delay (for
-//! delays into the future, at the cycle after the cut), and holds parameters between cuts.
+//! A cut replaces x by `if cut then stop_gradient(x) else x` on the source side of the delay (for delays into
+//! the future, at the cycle after the cut), and holds parameters between cuts.
 
 use eddy_flow::{Equation, Kind, Role, VarId};
 use eddy_syntax::Diagnostic;
@@ -57,18 +57,18 @@ pub(crate) fn weave(
     Ok(woven)
 }
 
-/// Whether an equation is changed: it has a state, or is a parameter.
+/// Whether weaving changes an equation: it has a state, or is a parameter.
 fn is_woven(equation: &Equation) -> bool {
     equation.kind.is_delay() || matches!(equation.kind, Kind::Param(_))
 }
 
-/// The signals that decide, each on base.
+/// The control signals, each on base.
 struct Signals {
     /// The last cycle of a segment, and the first.
     segment: Option<(VarId, VarId)>,
     /// The cycle of a cut, and the one after.
     cut: Option<(VarId, VarId)>,
-    /// The last cycle for which a parameter is held, and the first.
+    /// The last cycle for which a parameter is held, and the first one.
     hold: (VarId, VarId),
 }
 
@@ -144,7 +144,8 @@ impl Signals {
         }
     }
 
-    /// The operand of a delay into the future: nothing comes from the next segment, no gradient goes there.
+    /// The operand of a delay into the future: the next segment neither sends a value nor receives a
+    /// gradient.
     fn before_next_segment(&self, next: VarId, writer: &mut Writer) -> VarId {
         let next = cut_gradient(self.cut.map(|(_, after)| after), next, writer);
         match self.segment {
@@ -168,7 +169,7 @@ fn cut_gradient(condition: Option<VarId>, x: VarId, writer: &mut Writer) -> VarI
     }
 }
 
-/// A derivative that the user wrote says nothing about resets in its node.
+/// A derivative written by the user does not cover resets in its node.
 fn pointwise_instances(body: &Body) -> Result<(), Vec<Diagnostic>> {
     let with_state = |placed: &&Placed| body.equations[placed.range.clone()].iter().any(is_woven);
     match body.instances.iter().find(with_state) {

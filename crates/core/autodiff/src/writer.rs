@@ -1,4 +1,4 @@
-//! Writes equations; derivatives of operations are formulas over it.
+//! Writes equations; the derivatives of operations are formulas over it.
 
 use std::collections::BTreeSet;
 
@@ -13,31 +13,31 @@ use crate::body::Body;
 use crate::expand::Gradients;
 use crate::section::Pair;
 
-/// The streams of a program, and the equations that a section is given.
+/// The streams of a program, and the equations written for a section.
 pub(crate) struct Writer {
     pub vars: Vec<Var>,
-    /// The clocks that are written.
+    /// The declared clocks.
     pub clocks: Vec<ClockAnnotation>,
-    /// The instances that equations are in, for messages.
+    /// The instances of the equations, for messages.
     pub calls: Vec<Call>,
-    /// What is written.
+    /// The equations written so far.
     pub body: Body,
-    /// Where messages about what is written point.
+    /// The span of new equations, for messages.
     span: Span,
-    /// The instance that it belongs to.
+    /// The instance of new equations.
     call: Option<usize>,
-    /// The stream that it is about, and what it is to that stream.
+    /// The stream that new equations are synthesised for, and their relation to it.
     about: Option<VarId>,
     pub role: Role,
     /// Parameters that became state.
     pub learnt: Vec<Named>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Diagnostic>,
     /// Streams whose values a backward pass reads.
     pub tape: BTreeSet<VarId>,
-    /// Parameters that are held over a sequence: one value, however long it is.
+    /// Parameters that are held over a sequence: one value, for any length.
     pub held: FxHashSet<VarId>,
-    /// How the gradients of parameters are handed over, and those that have streams of their own.
+    /// How the gradients of parameters are passed on, and the gradients with streams of their own.
     gradients: Gradients,
     pub handed: Vec<VarId>,
     names: FxHashSet<Name>,
@@ -65,18 +65,18 @@ impl Writer {
         }
     }
 
-    /// What is written next is about an equation.
+    /// New equations belong to this equation.
     pub fn at_equation(&mut self, equation: &Equation) {
         (self.span, self.call, self.about) = (equation.span, equation.call, Some(equation.out));
     }
 
-    /// What is written next is about a stream.
+    /// New equations belong to this stream.
     pub fn at_stream(&mut self, var: VarId) {
         self.at(self.vars[var.index()].span);
         self.about = Some(var);
     }
 
-    /// What is written next is about this place.
+    /// New equations belong to this span.
     pub fn at(&mut self, span: Span) {
         (self.span, self.call, self.about) = (span, None, None);
     }
@@ -104,7 +104,7 @@ impl Writer {
         var
     }
 
-    /// A new stream; a name that is taken gets another `'`.
+    /// A new stream; if the name is taken, `'` is appended.
     pub fn var(&mut self, name: Option<Name>, ty: Type) -> VarId {
         let name = name.map(|mut name| {
             while !self.names.insert(name.clone()) {
@@ -130,7 +130,7 @@ impl Writer {
         out
     }
 
-    /// The constant zero, which depends on nothing and is there whenever it is needed.
+    /// The constant zero, which depends on nothing and is present whenever it is needed.
     pub fn zero(&mut self, ty: Type) -> VarId {
         self.write(Kind::Const(Constant::Zero), ty)
     }
@@ -141,14 +141,15 @@ impl Writer {
         self.zero(ty)
     }
 
-    /// Defines a stream as zero on the clock of another one, whose value it does not wait for.
+    /// Defines a stream as zero on the clock of another one, without waiting for its value.
     pub fn define_zero(&mut self, out: VarId, like: VarId) {
         let (truth, zero) = (self.truth(true), self.zero_like(like));
         self.define(out, Kind::Apply(Op::If, Box::new([truth, zero, like])));
     }
 
-    /// A stream on the clock of another one of its type. Only a constant needs help, as it has no clock of
-    /// its own: `if true then k else x` is there when x is, and does not wait for its value.
+    /// The stream `value` on the clock of `other`, which has the same type. Only a constant changes, as it
+    /// has no clock of its own: `if true then k else x` is present when x is, and does not wait for its
+    /// value.
     pub fn on_clock_of(&mut self, value: VarId, other: VarId) -> VarId {
         let is_constant = self.body.equations.iter().rev().find(|equation| equation.out == value);
         if is_constant.is_some_and(|equation| matches!(equation.kind, Kind::Const(_))) {
@@ -159,15 +160,14 @@ impl Writer {
         }
     }
 
-    /// Puts a derivative that comes from outside on the clock of its stream. Linear equations would not: they
-    /// never read the stream. Nothing reads what is written here, and it does not wait for the value of the
-    /// stream.
+    /// Puts a derivative that is an input on the clock of its stream. Linear equations would not do so: they
+    /// never read the stream. The new equation has no readers, and does not wait for the value of the stream.
     pub fn synchronise(&mut self, pair: Pair) {
         let truth = self.truth(true);
         self.select(truth, pair.derivative, pair.primal);
     }
 
-    /// Defines a stream as another one.
+    /// Defines a stream as a copy of another one.
     pub fn define_copy(&mut self, out: VarId, value: VarId) {
         self.define(out, Kind::Apply(Op::Copy, Box::new([value])));
     }
@@ -184,7 +184,7 @@ impl Writer {
         }
     }
 
-    /// Hands a gradient over to what moves a parameter.
+    /// Passes a gradient to the optimiser of a parameter.
     pub fn hand_over(&mut self, wanted: VarId, computed: VarId) {
         if wanted != computed {
             self.define_copy(wanted, computed);
@@ -192,13 +192,13 @@ impl Writer {
         }
     }
 
-    /// Whether some of these equations hand gradients over.
+    /// Whether some of these equations pass gradients on.
     pub fn has_handed_over(&self, body: &Body) -> bool {
         !self.handed.is_empty() && body.equations.iter().any(|equation| self.handed.contains(&equation.out))
     }
 
-    /// The same for a gradient that has no stream yet which the parameter reads. Its cotangents come from
-    /// outside, so it is scaled here.
+    /// The same for a gradient that is read directly by a parameter, without an existing stream. Its
+    /// cotangents are inputs, so it is scaled here.
     pub fn handed_over(&mut self, computed: VarId) -> VarId {
         let wanted = self.computed(computed);
         self.hand_over(wanted, computed);
@@ -210,7 +210,7 @@ impl Writer {
         self.apply(Op::Mul, &[weight, wanted])
     }
 
-    /// How much each of the losses that are minimised together counts.
+    /// The weight of each of the losses that are minimised together.
     #[allow(clippy::cast_precision_loss, clippy::float_cmp)] // there are fewer than 2^28 of them; 1 is exact
     pub fn weight(&self) -> f64 {
         match self.gradients {
@@ -259,9 +259,9 @@ impl Writer {
 }
 
 impl Writer {
-    /// The result of this operation on these operands, if it was just written.
+    /// The result of this operation on these operands, if it was written recently.
     fn applied_before(&self, op: &Op, operands: &[VarId]) -> Option<VarId> {
-        // Between the cotangents of two operands lie a slice, a reshape and an addition at most.
+        // Between the cotangents of two operands there are at most a slice, a reshape and an addition.
         let recent = self.body.equations.iter().rev().take(4 * operands.len() + 4);
         let is_same =
             |kind: &Kind| matches!(kind, Kind::Apply(other, vars) if other == op && **vars == *operands);
@@ -273,7 +273,7 @@ impl Algebra for Writer {
     type Value = VarId;
 
     fn apply(&mut self, op: Op, operands: &[VarId]) -> VarId {
-        // The cotangents of all operands of a function are parts of one result, which is computed once.
+        // The cotangents of all operands of a function are slices of one result, which is computed once.
         if let Op::Call(_) = op
             && let Some(same) = self.applied_before(&op, operands)
         {

@@ -1,4 +1,4 @@
-//! Each rule by what it writes: flow in, flow out.
+//! Each rule by its output: flow in, flow out.
 
 use eddy_autodiff::section::{
     Adjoint, Edge, Instance, Mark, Mode, Pair, Request, Section, Tangent, Train, Trained, Weave,
@@ -11,10 +11,10 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Scalar, Shape, Type};
 use expect_test::{Expect, expect};
 
-/// Nobody writes derivatives here, and all clocks are base.
-struct Nobody;
+/// A host without user derivatives, where all clocks are base.
+struct NoUserRules;
 
-impl Host for Nobody {
+impl Host for NoUserRules {
     fn rule(&mut self, _: &Instance, _: Mode, _: &[Type]) -> Result<Expanded, Vec<Diagnostic>> {
         unreachable!("no instance has a derivative of its own")
     }
@@ -50,7 +50,7 @@ fn expanded(flow: Flow, request: Request) -> Flow {
     let end = flow.equations.len();
     let section = Box::new(Section { span: Span::default(), request });
     let marks = vec![Mark { at: 0, what: Edge::Begin }, Mark { at: end, what: Edge::End(section) }];
-    let flow = expand(flow, marks, Gradients::AsTheyAre, &mut Nobody).expect("nothing is wrong").flow;
+    let flow = expand(flow, marks, Gradients::AsTheyAre, &mut NoUserRules).expect("nothing is wrong").flow;
     verify(&flow).expect("a pass leaves a flow");
     flow
 }
@@ -87,7 +87,7 @@ fn tangent(text: &str, expected: Expect) {
     expected.assert_eq(&added(&flow, n));
 }
 
-/// All equations of a flow into which `end` is woven; it is the last input.
+/// All equations of a flow after weaving `end`, which is the last input.
 fn woven(text: &str, expected: Expect) {
     let flow = parse(text).expect("the text is a flow");
     let end = flow.inputs.last().copied();
@@ -95,8 +95,8 @@ fn woven(text: &str, expected: Expect) {
     expected.assert_eq(&added(&flow, 0));
 }
 
-/// The equations that training adds to a flow whose loss is its output: `ip` is what a parameter `p` starts
-/// with, `dp` its gradient, `sp` when it moves, and `vp` what its optimiser gives.
+/// The equations that training adds to a flow whose loss is its output: `ip` is the initial value of a
+/// parameter `p`, `dp` its gradient, `sp` when it is updated, and `vp` the output of its optimiser.
 fn trained(text: &str, expected: Expect) {
     let mut flow = parse(text).expect("the text is a flow");
     let n = flow.equations.len();
@@ -125,8 +125,8 @@ fn added(flow: &Flow, n: usize) -> String {
     equations.skip(n).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What the uses of streams contribute to their cotangents, in a node that begins with the call `a, b = f(x,
-/// k)`, through which derivatives pass from `x` to `a` and from `k` to `b`. The text is what comes after it.
+/// The contributions of uses to cotangents, in a node that begins with the call `a, b = f(x, k)`, through
+/// which derivatives pass from `x` to `a` and from `k` to `b`. The text contains the equations after it.
 fn transposed(text: &str, expected: Expect) {
     let flow = parse(text).expect("the text is a flow");
     let find = |name: &str| {
@@ -462,7 +462,7 @@ fn rows_that_overlap_are_added() {
 
 #[test]
 fn a_parameter_moves_where_its_gradient_can_be_different_from_zero() {
-    // Where the loss is.
+    // On the clock of the loss.
     trained(
         "input x : num []\n_1 : num [] = const 0.5\np : num [] = param _1\nl : num [] = p * x\noutput l",
         expect![[r"
@@ -473,7 +473,7 @@ fn a_parameter_moves_where_its_gradient_can_be_different_from_zero() {
             ip : num [] = _1
         "]],
     );
-    // Where it is sampled, and in the branch that it is merged from.
+    // On the clock of a sampled stream, and in the merged branch.
     trained(
         "input x : num []\ninput c : bool []\n_1 : num [] = const 0.5\np : num [] = param _1\nq : num [] = param _1\n\
          a : num [] = p when c\nb : num [] = q when not c\nl : num [] = merge c a b\noutput l",

@@ -1,4 +1,4 @@
-//! From the tree to the gaps between its tokens: declarations, equations and rows.
+//! Plans the gaps between tokens: declarations, equations and rows.
 
 use eddy_syntax::format::{CONTINUED, INDENT, Joint};
 use eddy_syntax::lex::TokenKind;
@@ -83,7 +83,7 @@ impl<'a> Planner<'a> {
         if let Some(annotation) = decl.annotation
             && let Some(dims) = annotation.dims
         {
-            // The bracket follows the colon and the type.
+            // The bracket comes after the colon and the type.
             self.join(self.tokens_of(annotation.span).first + 1, Joint::Blank);
             self.items(self.program.exprs.items(dims));
         }
@@ -177,7 +177,7 @@ impl<'a> Planner<'a> {
     fn row(&mut self, range: Range, value: &RowValue) {
         match value {
             RowValue::Constant(value) => {
-                // The `=` stands before the value.
+                // The `=` comes before the value.
                 self.join(self.range(*value).first - 1, Joint::Blank);
                 self.below(*value);
             }

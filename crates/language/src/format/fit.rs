@@ -1,8 +1,9 @@
-//! What depends on widths: right sides that hang behind their `=`, and the columns of chronograms.
+//! Layout that depends on widths: right sides that start on the line of their `=`, and the columns of
+//! chronograms.
 //!
-//! The line breaker knows of one line at a time; these decisions look at more. They depend on tokens and on
+//! The line breaker considers one line at a time; these decisions consider more. They depend on tokens and on
 //! whether there are comments, never on where lines break in the source, except that a `run` over several
-//! lines stays one. So they are the same the second time.
+//! lines stays one. So a second pass makes the same decisions.
 
 use eddy_syntax::format::{Gap, INDENT, Joint, WIDTH};
 use eddy_syntax::lex::Token;
@@ -29,12 +30,12 @@ pub(super) fn fit(
     }
 }
 
-/// What is as wide as what, on one line.
+/// Measures the widths of tokens on one line.
 struct Ruler<'a> {
     file: &'a SourceFile,
     parsed: &'a Parsed,
     tokens: &'a [Token],
-    /// Where each token starts, and where the last one ends, if all of them stood on one line.
+    /// The start of each token, and the end of the last one, if all were on one line.
     starts: Vec<usize>,
     ends: Vec<usize>,
 }
@@ -59,7 +60,7 @@ impl<'a> Ruler<'a> {
         self.ends[last] - self.starts[first]
     }
 
-    /// Whether a comment stands between the first and the last of these tokens.
+    /// Whether there is a comment between the first and the last of these tokens.
     fn has_comments(&self, Range { first, last }: Range) -> bool {
         let (start, end) = (self.tokens[first].span.start, self.tokens[last].span.start);
         let comments = &self.parsed.comments;
@@ -67,7 +68,7 @@ impl<'a> Ruler<'a> {
         comments.get(next).is_some_and(|comment| comment.span.start < end)
     }
 
-    /// Whether a comment stands right before a token, on its line: it takes room that is not measured.
+    /// Whether a comment is right before a token, on its line: its width is not measured.
     fn is_behind_comment(&self, token: usize) -> bool {
         let start = self.tokens[token].span.start;
         let comments = &self.parsed.comments;
@@ -84,14 +85,14 @@ impl<'a> Ruler<'a> {
     }
 }
 
-/// A right side that does not even fit on a line of its own starts behind its `=`, and so does one with
-/// comments in it.
+/// A right side that does not even fit on a line of its own starts on the line of its `=`, and so does one
+/// that contains comments.
 fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
     let indent = usize::from(2 * INDENT);
     let semicolon = 1;
     let fits = indent + ruler.width(right_side) + semicolon <= WIDTH;
     let equals = Range { first: right_side.first - 1, last: right_side.first };
-    // A comment behind the `=` may need the line break.
+    // A comment after the `=` may need the line break.
     if (fits && !ruler.has_comments(right_side)) || ruler.has_comments(equals) {
         return;
     }
@@ -100,8 +101,7 @@ fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
     gaps[right_side.last + 1].ends -= 1;
 }
 
-/// A run that is on one line, and fits, stays there. Otherwise its rows have a line each, in columns if these
-/// fit.
+/// A run on one line stays there if it fits. Otherwise each row has a line, with columns if these fit.
 fn lay_out_run(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
     let all = ruler.tokens_of(run.span);
     let is_one_line = !ruler.file.slice(run.rows_span).contains('\n');
@@ -119,13 +119,13 @@ fn lay_out_run(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
     }
 }
 
-/// Puts the cells of each cycle below each other, if every row then fits on its line.
+/// Aligns the cells of each cycle, if every row then fits on its line.
 fn align(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
     let cells_of = |list: CellList| -> Vec<Range> {
         let cells = &ruler.parsed.program.cells;
         cells.items(list).iter().map(|cell| ruler.tokens_of(cells.span(*cell))).collect()
     };
-    // The name with its colon stands in the first column.
+    // The name with its colon is in the first column.
     let rows: Vec<Vec<Range>> = run
         .rows
         .iter()
@@ -144,7 +144,7 @@ fn align(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
         }
     }
     let total = usize::from(INDENT) + columns.iter().map(|column| column + 1).sum::<usize>();
-    // The blank behind the last column is as wide as the `;`.
+    // The blank after the last column is as wide as the `;`.
     if rows.len() < 2 || total > WIDTH {
         return;
     }

@@ -1,4 +1,4 @@
-//! From the tree to the gaps between its tokens: the forms of expressions that only functions have.
+//! Plans the gaps between tokens: the forms of expressions that only functions have.
 
 use eddy_syntax::format::{INDENT, Joint};
 
@@ -51,7 +51,7 @@ impl Planner<'_> {
         }
     }
 
-    /// `let p = e in let q = e in b`: what follows an `in` goes to the next line with all others.
+    /// `let p = e in let q = e in b`: after each `in` there is a line break, or after none.
     fn lets(&mut self, chain: ExprId, indent: u8) {
         self.group(self.range(chain), indent);
         let mut rest = chain;
@@ -123,7 +123,7 @@ impl Planner<'_> {
         self.right_operand(*body);
     }
 
-    /// `i < n, lo <= j < m if c`; gives their first token.
+    /// `i < n, lo <= j < m if c`; returns the first token.
     fn binders(&mut self, binders: &Binders, parts: &[ExprId]) -> usize {
         let mut parts = parts.iter();
         let mut first_of_all = None;
@@ -158,7 +158,7 @@ impl Planner<'_> {
     /// `[i, lo..hi]`, from bracket to bracket.
     fn indices(&mut self, open: usize, close: usize, indices: &[Index], parts: &[ExprId]) {
         self.brackets(Range { first: open, last: close });
-        // The first token behind a comma outside of the parts begins an index.
+        // The first token after a comma that is not in a part begins an index.
         let (mut at, mut parts) = (open + 1, parts.iter());
         for (position, index) in indices.iter().enumerate() {
             if position > 0 {
@@ -175,7 +175,7 @@ impl Planner<'_> {
                 }
                 _ => unreachable!("an index has the parts that it says"),
             };
-            // Behind the comma.
+            // After the comma.
             at += 1;
             for part in of_index {
                 self.operand(part);

@@ -1,4 +1,4 @@
-//! From the tree to the gaps between its tokens: functions, constants, types, evaluations.
+//! Plans the gaps between tokens: functions, constants, types, evaluations.
 
 use eddy_syntax::Span;
 use eddy_syntax::format::{CONTINUED, INDENT, Joint};
@@ -61,7 +61,8 @@ impl Planner<'_> {
         }
     }
 
-    /// `= e`: the right side goes below if it does not fit behind, unless it can be broken inside.
+    /// `= e`: the right side moves to the next line if it does not fit on this one, unless it can be broken
+    /// inside.
     fn defined(&mut self, at: Span, value: ExprId) {
         self.join(self.tokens_of(at).first, Joint::Blank);
         self.below(value);

@@ -1,26 +1,25 @@
 //! The one format of `.eddy` files.
 //!
-//! * `plan`: the tree says, gap by gap, what it would like between its tokens (`declarations` for what is no
-//!   expression, `forms` and `functions` for what only functions have);
-//! * `fit`: with the widths of all tokens known, long right sides and chronograms are laid out;
+//! * `plan`: from the tree, plans each gap between two tokens (`declarations` for declarations and equations,
+//!   `forms` and `functions` for functions);
+//! * `fit`: lays out long right sides and chronograms, given the widths of all tokens;
 //! * [`eddy_syntax::format`] does the rest.
 //!
 //! # The style
 //!
-//! * A declaration starts at the margin; the equations of a node have a line each, indented by two.
-//! * An equation that does not fit on its line breaks after `=`. If its right side does not fit on a line
-//!   either, and is a call, a list or a `merge`, it starts behind the `=` all the same:
+//! * A declaration starts at the margin; each equation of a node has a line, indented by two.
+//! * An equation that does not fit on its line breaks after `=`. If its right side is a call, a list or a
+//!   `merge` that does not fit on a line either, it starts on the line of the `=`:
 //!
 //!   ```text
 //!   p1 = merge step
 //!     ((p - rate * something_long) when step)
 //!     (p when not step);
 //!   ```
-//! * `if` breaks before each `else`; operators, `fby` and `when` break before the operator; arguments have a
-//!   line each, numbers in a list as many lines as they need.
+//! * `if` breaks before each `else`; operators, `fby` and `when` break before the operator; each argument has
+//!   a line, numbers in a list fill as many lines as they need.
 //! * A head that does not fit breaks before `->`, or has a line for each input.
-//! * A `run` on one line stays there if it fits. Otherwise its rows have a line each, and their cells stand
-//!   in columns:
+//! * A `run` on one line stays there if it fits. Otherwise each row has a line, with its cells in columns:
 //!
 //!   ```text
 //!   run f {
@@ -28,22 +27,21 @@
 //!     end: t f   . t;
 //!   }
 //!   ```
-//! * A function that does not fit on its line breaks after `=`, and so do the parts of its body: `let` before
-//!   what follows `in`, a loop before its `do`, a comprehension after its `:`, records and alternatives with
-//!   a line each:
+//! * A function that does not fit on its line breaks after `=`, and so do the parts of its body: `let` after
+//!   `in`, a loop before its `do`, a comprehension after its `:`, records and alternatives with a line each:
 //!
 //!   ```text
 //!   fn det[n](A: num [n, n]) -> num =
 //!     if n == 0 then 1.0
 //!     else sum(j < n: (if j mod 2 == 0 then 1.0 else -1.0) * A[0, j] * det(minor(A, j)));
 //!   ```
-//! * Comments keep the line breaks next to them: a comment on a line of its own stays there, one that ends a
-//!   line still ends it (two blanks after the code), one between two words stays between them. At the end of
-//!   a node, an indented comment before an empty line belongs to the node, and one at the margin does not.
+//! * Comments keep the line breaks next to them: a comment on a line of its own stays there, one at the end
+//!   of a line stays there (two blanks after the code), one between two words stays between them. At the end
+//!   of a node, an indented comment before an empty line belongs to the node, and one at the margin does not.
 //! * An empty line between declarations, equations, rows, arguments or comments stays; several become one.
 //!
-//! Calls and indices stay glued, and nothing is glued that would become one: the blanks of `merge c (x) (y)`
-//! stay.
+//! Calls and indices stay next to their name, and no blank is removed that would create one: the blanks of
+//! `merge c (x) (y)` stay.
 
 mod declarations;
 mod fit;
@@ -56,7 +54,7 @@ use eddy_syntax::{Diagnostic, SourceFile};
 
 use crate::parse::{LEXICON, parse};
 
-/// The text of a program in the one format, or what keeps it from being read.
+/// The program in the one format, or the errors that prevent parsing.
 ///
 /// ```
 /// use eddy_syntax::SourceFile;

@@ -1,11 +1,11 @@
-//! From the tree to the gaps between its tokens: expressions.
+//! Plans the gaps between tokens: expressions.
 //!
-//! Every form knows its own tokens from those of its parts: an operator is the token before its right
+//! Every form distinguishes its own tokens from those of its parts: an operator is the token before its right
 //! operand, a bracket the one around its items. So a form sets the gaps at its own tokens and leaves those
 //! inside its parts to the parts. Gaps that no form sets are tight.
 //!
 //! Forms are visited from a work list, parents first. Chains (`else if`, operators of one level) are planned
-//! in one go, because their lines break together.
+//! at once, because their lines break together.
 
 use eddy_syntax::format::{Gap, INDENT, Joint};
 use eddy_syntax::lex::{Token, TokenKind};
@@ -15,7 +15,7 @@ use super::fit;
 use crate::parse::Parsed;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Program, Run};
 
-/// The gap before each token of a program without mistakes.
+/// The gap before each token of a program without errors.
 pub(super) fn plan(file: &SourceFile, parsed: &Parsed) -> Vec<Gap> {
     let mut planner = Planner {
         tokens: &parsed.tokens,
@@ -45,9 +45,9 @@ pub(super) struct Planner<'a> {
     pub tokens: &'a [Token],
     pub program: &'a Program,
     pub gaps: Vec<Gap>,
-    /// The expressions that are still to be planned, and the indentation of a group that one of them needs.
+    /// The work list of expressions, each with the indentation of its group, if it needs one.
     work: Vec<(ExprId, u8)>,
-    /// The right sides that may start behind their `=` when they do not fit on a line.
+    /// The right sides that may start on the line of their `=` when they do not fit on a line.
     pub right_sides: Vec<Range>,
     /// The runs, whose layout depends on the widths of their cells.
     pub runs: Vec<&'a Run>,
@@ -108,13 +108,13 @@ impl Planner<'_> {
         self.below(rest);
     }
 
-    /// What stands in brackets: `(x, y)`, the arguments of a call, an index.
+    /// The contents of brackets: `(x, y)`, the arguments of a call, an index.
     pub fn items(&mut self, items: &[ExprId]) {
         let [first, others @ ..] = items else { return };
         let last = others.last().unwrap_or(first);
         let is_bracket = |expr| matches!(expr, ExprKind::Group(_) | ExprKind::Tuple(_) | ExprKind::List(_));
         if others.is_empty() && is_bracket(self.program.exprs.kind(*first)) {
-            // Brackets that hold nothing but brackets open and close with them.
+            // Brackets that contain only brackets open and close with them.
             return self.operand(*first);
         }
         self.brackets_around(Range { first: self.range(*first).first, last: self.range(*last).last });
@@ -143,14 +143,14 @@ impl Planner<'_> {
         }
     }
 
-    /// An item behind a comma that goes to the next line only if it does not fit on this one.
+    /// An item after a comma that moves to the next line only if it does not fit on this one.
     pub fn fill(&mut self, Range { first, last }: Range) {
         let has_comma = self.tokens[last + 1].kind == TokenKind::Symbol(",");
         self.join(first, Joint::Space);
         self.group_with_joint(Range { first, last: last + usize::from(has_comma) }, 0);
     }
 
-    /// Operators of one level, which a tree holds as its left spine.
+    /// Operators of one level, which are a left spine in the tree.
     fn operators(&mut self, expr: ExprId) {
         let Range { last, .. } = self.range(expr);
         let level = |kind| if let ExprKind::Binary(op, ..) = kind { Some(level(op)) } else { None };
@@ -194,7 +194,7 @@ impl Planner<'_> {
         self.right_operand(rest);
     }
 
-    /// Plans a right operand and its operator, of one word or two (`when not`); gives the first of them.
+    /// Plans a right operand and its operator, of one word or two (`when not`); returns the first token.
     pub(super) fn operator_before(&mut self, right: ExprId) -> usize {
         let operand = self.range(right).first;
         let is_when_not = self.tokens[operand - 1].kind == TokenKind::Symbol("not");
@@ -206,7 +206,7 @@ impl Planner<'_> {
         first
     }
 
-    /// A part that goes to the next line, indented, if it does not fit on this one.
+    /// A part that moves to the next line, indented, if it does not fit on this one.
     pub fn below(&mut self, part: ExprId) {
         let range = self.range(part);
         self.join(range.first, Joint::Space);
@@ -218,7 +218,7 @@ impl Planner<'_> {
         self.work.push((expr, 0));
     }
 
-    /// An operand behind its operator: if it has several lines, they are indented more than the operator.
+    /// An operand after its operator: if it has several lines, they are indented more than the operator.
     pub(super) fn right_operand(&mut self, expr: ExprId) {
         self.work.push((expr, INDENT));
     }
@@ -233,7 +233,7 @@ impl Planner<'_> {
         self.group_with_joint(Range { first: first + 1, last }, INDENT);
     }
 
-    /// A group that begins behind the joint before it.
+    /// A group that begins after the joint before it.
     pub fn group(&mut self, Range { first, last }: Range, indent: u8) {
         self.gaps[first].inner_group = Some(indent);
         self.gaps[last + 1].ends += 1;
@@ -264,7 +264,7 @@ pub(super) fn tokens_of(tokens: &[Token], span: Span) -> Range {
     Range { first: starting_before(span.start), last: starting_before(span.end) - 1 }
 }
 
-/// Operators of one level stand in one chain.
+/// Operators of one level form one chain.
 fn level(op: BinaryOp) -> u8 {
     match op {
         BinaryOp::Or => 0,

@@ -1,4 +1,4 @@
-//! What may follow an operand.
+//! Parses the text after an operand.
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
@@ -50,7 +50,7 @@ impl Parser<'_> {
             (Some(operator), held) => {
                 let binding = operator.binding();
                 let associates = !matches!(binding, Binding::Compare | Binding::Expr);
-                // The form on the left holds the operand at least as tightly: it is complete.
+                // The form on the left binds at least as tightly: it is complete.
                 if held.is_some_and(|held| held > binding || (held == binding && associates)) {
                     return self.reduce(expr);
                 }
@@ -63,7 +63,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The infix operator that the next token is here, or that it stands for in other languages.
+    /// The infix operator at the next token, or the one that a foreign symbol stands for.
     fn operator(&self, left: ExprId) -> Option<Operator> {
         if self.grammar == Grammar::Functions
             && self.sees_word("with")
@@ -76,14 +76,14 @@ impl Parser<'_> {
             return Operator::from_symbol("==");
         }
         if self.grammar != Grammar::Streams && matches!(symbol, "=" | ":") {
-            // They belong to the form around: a field, an update, an alternative.
+            // They belong to the enclosing form: a field, an update, an alternative.
             return None;
         }
         let meant = super::foreign::operator(symbol).unwrap_or(symbol);
         Operator::from_symbol(meant)
     }
 
-    /// Reads an operator and wants its right operand.
+    /// Reads an operator; then expects its right operand.
     fn infix(&mut self, operator: Operator, left: ExprId) -> State {
         if let Operator::With = operator {
             return self.update(left);
@@ -133,7 +133,7 @@ impl Parser<'_> {
         State::Have(self.push(kind, start, at), tightness)
     }
 
-    /// No operator follows: the innermost open form gets its part, and says what it waits for.
+    /// No operator follows: the innermost open form gets its part, and reads the token that it expects next.
     fn resume(&mut self, expr: ExprId) -> State {
         let Some(frame) = self.frames.pop() else { return State::Done(expr) };
         match frame {
@@ -176,8 +176,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `f (x)` and `x [0]`: what was meant is clear, so it is reported and read as if it were glued. On a new
-    /// line it is rather the start of another equation.
+    /// `f (x)` and `x [0]`: the intention is clear, so the error is reported and parsing continues as without
+    /// the blank. At the start of a line it is rather the start of another equation.
     fn unglued(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
         let is_behind = tightness == Tightness::Postfix && (self.sees("(") || self.sees("["));
         if !is_behind || self.starts_line() {

@@ -1,15 +1,15 @@
-//! Whether a bracket holds binders: `[i < n: e]` or a list, `sum(i < n: e)` or a call.
+//! Whether a bracket contains binders: `[i < n: e]` or a list, `sum(i < n: e)` or a call.
 //!
-//! The grammar tries binders first, up to the `:`. Trying them with the parser would read nested brackets
-//! twice on each level, so this looks at the tokens: the first binder has the form `i <` or `… <= i <`, and a
-//! `:` follows outside of inner brackets. Inner brackets are skipped in one step, so that all brackets
-//! together cost one pass.
+//! The grammar tries binders first, up to the `:`. Doing so with the parser would parse nested brackets twice
+//! at each level, so this looks at the tokens: the first binder has the form `i <` or `… <= i <`, and a `:`
+//! follows outside of inner brackets. Inner brackets are skipped in one step, so that all brackets together
+//! take one pass.
 
 use eddy_syntax::lex::{Token, TokenKind};
 
 use super::Parser;
 
-/// For each opening bracket the place of the closing one, or of the end of the text; zero for other tokens.
+/// For each opening bracket the index of the closing one, or of the end of the text; zero for other tokens.
 pub(super) fn matching(tokens: &[Token]) -> Vec<u32> {
     let mut closing = vec![0; tokens.len()];
     let mut open = Vec::new();
@@ -36,7 +36,7 @@ fn index(at: usize) -> u32 {
 }
 
 impl Parser<'_> {
-    /// Whether the bracket at this token holds binders and a `:`.
+    /// Whether the bracket at this token contains binders and a `:`.
     pub(super) fn has_binders(&self, open: usize) -> bool {
         let close = self.closing[open] as usize;
         let Some(rest) = self.after_first_binder(open + 1, close) else { return false };
@@ -56,7 +56,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Behind the `<` of the first binder, if there is one.
+    /// The position after the `<` of the first binder, if there is one.
     fn after_first_binder(&self, first: usize, close: usize) -> Option<usize> {
         let kind = |at: usize| self.tokens.get(at).map_or(TokenKind::End, |token| token.kind);
         let is_index = |at: usize| kind(at) == TokenKind::Name && kind(at + 1) == TokenKind::Symbol("<");
@@ -67,7 +67,7 @@ impl Parser<'_> {
         while at < close {
             match kind(at) {
                 TokenKind::Symbol("<=") => return is_index(at + 1).then_some(at + 3),
-                // None of these stands in a bound outside of brackets.
+                // None of these occurs in a bound outside of brackets.
                 TokenKind::Symbol("," | ":" | "if" | "<" | "=" | "\\") => return None,
                 _ => at = self.next_outside(at),
             }
@@ -75,7 +75,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The place of a symbol outside of inner brackets, or `close`.
+    /// The position of a symbol outside of inner brackets, or `close`.
     fn find(&self, from: usize, close: usize, symbol: &'static str) -> usize {
         let mut at = from;
         while at < close && self.tokens[at].kind != TokenKind::Symbol(symbol) {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         at
     }
 
-    /// The next token, behind the bracket that opens here, if one does.
+    /// The next token; if a bracket opens here, the token after it.
     pub(super) fn next_outside(&self, at: usize) -> usize {
         1 + at.max(self.closing.get(at).map_or(0, |closing| *closing as usize))
     }

@@ -24,7 +24,7 @@ impl Parser<'_> {
         let end_of_code =
             index.checked_sub(1).map_or(self.file.base(), |before| self.tokens[before].span.end);
         let line_break = self.file.slice(Span::new(end_of_code, start)).find('\n');
-        // Nothing at the start of the file stands behind code.
+        // At the start of the file there is no code before a comment.
         let end_of_line = match line_break {
             _ if index == 0 => self.file.base(),
             None => start,

@@ -1,8 +1,8 @@
 //! A warning about `x + 0.0 fby y`.
 //!
 //! `fby` binds loosest, so this is `(x + 0.0) fby y`: the sum is the first value, and `x` is never read
-//! again. Nearly always `x + (0.0 fby y)` was meant. Both are programs, so only the suspicious form is
-//! reported: on the left of `fby`, without parentheses, an operator whose right operand is a literal and
+//! again. In most cases `x + (0.0 fby y)` was intended. Both are valid programs, so only the suspicious form
+//! is reported: on the left of `fby`, without parentheses, an operator whose right operand is a literal and
 //! whose left operand reads a stream.
 
 use eddy_syntax::{Confidence, Diagnostic, Edit, SourceFile, Span};
@@ -12,7 +12,7 @@ use crate::codes;
 use crate::names::Names;
 use crate::tree::{ExprId, ExprKind, Exprs, Program, UnaryOp};
 
-/// The warnings about a file without mistakes.
+/// The warnings about a file without errors.
 pub(super) fn warnings(file: &SourceFile, program: &Program, names: &Names) -> Vec<Diagnostic> {
     let exprs = &program.exprs;
     let suspects = exprs.ids().filter_map(|id| match exprs.kind(id) {
@@ -55,8 +55,8 @@ fn is_literal(exprs: &Exprs, names: &Names, expr: ExprId) -> bool {
     }
 }
 
-/// For each expression whether a name or a call other than `zeros` and `ones` is in it. Parts come before the
-/// whole.
+/// For each expression whether it contains a name or a call other than `zeros` and `ones`. Parts come before
+/// the whole.
 fn reads_stream(exprs: &Exprs, names: &Names) -> Vec<bool> {
     let mut reads = vec![false; exprs.len()];
     for id in exprs.ids() {

@@ -1,9 +1,9 @@
-//! What people write who come from other languages, and what Eddy writes instead.
+//! Syntax of other languages, and the messages that give Eddy's form.
 //!
-//! The ancestors (Lustre, Scade, Lucid) have `pre`, `->`, `let … tel`, `returns`; C and Python have `&&`,
-//! `%`, `^`. None of these words is reserved: `pre` is a fine name for a stream, so a word is explained only
-//! where it makes no sense as a name. What stands in expressions is explained by [`super::foreign_operands`],
-//! what stands in the place of an equation or a declaration by [`super::foreign_statements`].
+//! Eddy's ancestors (Lustre, Scade, Lucid) have `pre`, `->`, `let … tel`, `returns`; C and Python have `&&`,
+//! `%`, `^`. None of these words is reserved: `pre` is a valid name of a stream, so a word is explained only
+//! where a name makes no sense. [`super::foreign_operands`] covers expressions, [`super::foreign_statements`]
+//! the places of equations and declarations.
 
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::{Confidence, suggest};
@@ -12,7 +12,7 @@ use super::frame::Frame;
 use super::{NamedArgument, Parser};
 use crate::tree::{ExprId, ExprKind, Ident, Scalar};
 
-/// The operator that a symbol stands for elsewhere.
+/// Eddy's operator for a symbol of other languages.
 pub(super) fn operator(symbol: &str) -> Option<&'static str> {
     Some(match symbol {
         "=" => "==",
@@ -25,7 +25,7 @@ pub(super) fn operator(symbol: &str) -> Option<&'static str> {
     })
 }
 
-/// A type that a word stands for elsewhere, or in haste.
+/// Eddy's type for a word of other languages, or for a common slip.
 pub(super) fn scalar(word: &str) -> Option<Scalar> {
     match word {
         "real" | "float" | "double" | "f32" | "f64" | "float32" | "float64" | "number" => Some(Scalar::Num),
@@ -41,14 +41,13 @@ pub(super) fn scalar(word: &str) -> Option<Scalar> {
     }
 }
 
-/// Whether a word is an operator of Lustre, which has its operand behind it.
+/// Whether a word is a prefix operator of Lustre.
 pub(super) fn is_prefix_of_lustre(word: &str) -> bool {
     matches!(word, "pre" | "last" | "current")
 }
 
 impl Parser<'_> {
-    /// Reports the next token if it is an operator of another language; it is then read as the one that is
-    /// meant.
+    /// Reports the next token if it is an operator of another language; it is then parsed as Eddy's operator.
     pub(super) fn complain_about_foreign_operator(&mut self) {
         let token = self.token();
         let TokenKind::Symbol(symbol) = token.kind else { return };
@@ -60,7 +59,7 @@ impl Parser<'_> {
         self.complain_and_guess(&format!("`{meant}`")).edit(help, token.span, meant, confidence);
     }
 
-    /// The node whose argument would be named, if `left` is a name right at the start of an argument.
+    /// The called node, if `left` is a name at the start of an argument, as in a named argument.
     pub(super) fn names_argument(&self, left: ExprId) -> Option<Ident> {
         let ExprKind::Variable(_) = self.exprs().kind(left) else { return None };
         match self.frames.last() {
@@ -70,7 +69,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `adam(lr = 0.01)`. The order of the inputs is added to the message when all files are read.
+    /// `adam(lr = 0.01)`. The order of the inputs is added to the message after all files are read.
     pub(super) fn complain_about_named_argument(&mut self, callee: Ident) {
         if self.is_doubtful {
             return;
@@ -92,7 +91,7 @@ impl Parser<'_> {
         self.complain_and_guess("`not`").edit("write `not`", span, "not ", Confidence::Safe);
     }
 
-    /// The type that was meant by a word that names none, which is reported.
+    /// The intended type for a word that names none, which is reported.
     pub(super) fn foreign_scalar(&mut self) -> Option<Scalar> {
         let token = self.token();
         let meant = if token.kind == TokenKind::Name { scalar(self.text()) } else { None };
@@ -109,7 +108,7 @@ impl Parser<'_> {
         meant
     }
 
-    /// `returns` in the place of `->`.
+    /// Reads `returns` in place of `->`.
     pub(super) fn eats_returns(&mut self) -> bool {
         let span = self.token().span;
         if !self.sees_word("returns") {
@@ -120,8 +119,8 @@ impl Parser<'_> {
         true
     }
 
-    /// `var x:int; let … tel` around the equations of Lustre, `where` before those of Lucid. Whoever wrote
-    /// `returns` was told already, so it goes without a word if `is_known`.
+    /// `var x:int; let … tel` around the equations of Lustre, `where` before those of Lucid. After a report
+    /// about `returns` (`is_known`), they are read without another one.
     pub(super) fn eats_lustre_block(&mut self, is_known: bool) -> bool {
         if self.token().kind != TokenKind::Name {
             return false;
@@ -144,7 +143,7 @@ impl Parser<'_> {
         };
         if self.explained.insert(word) && !is_known {
             self.complain("an equation").help(help);
-            // Who is told about `let` needs not be told about `tel`.
+            // After a report about `let`, `tel` needs none.
             self.explained.insert("tel");
         }
         self.advance();
@@ -156,7 +155,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `x, y:int; z:bool;` behind `var`.
+    /// `x, y:int; z:bool;` after `var`.
     fn skip_declarations(&mut self) {
         loop {
             let is_end =

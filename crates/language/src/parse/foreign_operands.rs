@@ -1,7 +1,7 @@
-//! Expressions of other languages: what to write instead.
+//! Expressions of other languages, and the messages that give Eddy's form.
 //!
-//! The parser found a token where none of its kind can stand. Each function here looks at that token and its
-//! neighbours, and says how Eddy writes what was probably meant. It is asked after a mistake only.
+//! The parser found a token where no such token can be. Each function here examines that token and its
+//! neighbours, and suggests Eddy's form of what was probably intended. It is called only after an error.
 
 use eddy_syntax::lex::TokenKind;
 
@@ -12,18 +12,18 @@ use super::frame::{Frame, Operator};
 use super::recover::shortened;
 use crate::tree::{ExprId, ExprKind};
 
-/// What is said about `if c { a }`, `a if c else b` and the like.
+/// The help for `if c { a }`, `a if c else b` and the like.
 const CHOICE: &str = "a choice is written `if c then a else b`";
-/// What is said about loops and comprehensions inside an expression.
+/// The help for loops and comprehensions inside an expression.
 const NO_COMPREHENSION: &str = "there are no comprehensions: operations apply to every element, `2.0 * x`, and a list is written out, `[a, b]`";
-/// What is said about functions without a name.
+/// The help for functions without a name.
 const NO_LAMBDA: &str = "there are no functions without a name: write a node, `node f(x) -> (y)  y = …;`";
 
 fn is_operator(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Symbol(symbol) if Operator::from_symbol(symbol).is_some())
 }
 
-/// The way out where a word that starts an expression elsewhere stands before an operand: `return x`.
+/// The help for a word before an operand that starts an expression in other languages: `return x`.
 fn word_before_operand(word: &str) -> Option<&'static str> {
     Some(match word {
         "return" | "yield" => "there is no `return`: an output is defined by an equation, `y = …;`",
@@ -42,7 +42,7 @@ fn word_before_operand(word: &str) -> Option<&'static str> {
 
 const RESET: &str = "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`";
 
-/// The way out where a word that is an operator elsewhere stands behind an operand: `a AND b`.
+/// The help for a word after an operand that is an operator in other languages: `a AND b`.
 fn word_after_operand(word: &str) -> Option<&'static str> {
     Some(match word {
         "AND" | "And" => "write `and`",
@@ -67,15 +67,15 @@ fn word_after_operand(word: &str) -> Option<&'static str> {
 }
 
 impl Parser<'_> {
-    /// Whether a word of another language was just read that starts an expression there. What follows it is
-    /// not the start of an equation, although it may look like one: `lambda x: x`.
+    /// Whether the token just read is a word that starts an expression in another language. The text after it
+    /// is not the start of an equation, although it may look like one: `lambda x: x`.
     pub(super) fn follows_foreign_word(&self) -> bool {
         self.previous().kind == TokenKind::Name
             && !self.starts_line()
             && word_before_operand(self.file.slice(self.previous().span)).is_some()
     }
 
-    /// The way out when no operand starts here.
+    /// The help when no operand starts here.
     pub(super) fn help_for_operand(&self) -> Option<String> {
         let text = self.text();
         let next_is_number = self.peek(1) == TokenKind::Number;
@@ -103,7 +103,7 @@ impl Parser<'_> {
                 "absent and unknown values are written only in the rows of a `run`".to_string()
             }
             "{" => "braces hold records, `{x = 1.0}`, and the rows of a `run`; group with parentheses".to_string(),
-            // `merge(c, x, y)` was read as a merge whose condition is a tuple.
+            // `merge(c, x, y)` was parsed as a merge whose condition is a tuple.
             ";" if in_merge && before == ")" => {
                 "`merge` takes its arguments without commas: `merge c x y`, each in parentheses if it is more than a name"
                     .to_string()
@@ -136,7 +136,7 @@ impl Parser<'_> {
         )
     }
 
-    /// The way out when something follows an operand that cannot.
+    /// The help when a token cannot follow an operand.
     pub(super) fn help_after_operand(&self, operand: ExprId) -> Option<String> {
         let previous = self.previous();
         let last_word = self.file.slice(previous.span);
@@ -177,7 +177,7 @@ impl Parser<'_> {
         self.help_for_two_words(operand).or_else(|| self.help_for_symbol(operand))
     }
 
-    /// `1_000`, `0x10`, `1.0f`, `2x`, `5.`: something touches a number.
+    /// `1_000`, `0x10`, `1.0f`, `2x`, `5.`: a number without a blank after it.
     fn help_behind_number(&self) -> Option<String> {
         let number = self.file.slice(self.previous().span);
         let text = self.text();
@@ -248,7 +248,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `sin x`, `return x`, `a AND b`: a word and an operand without anything between them.
+    /// `sin x`, `return x`, `a AND b`: a word next to an operand.
     fn help_for_two_words(&self, operand: ExprId) -> Option<String> {
         if self.token().kind == TokenKind::Name
             && let Some(help) = word_after_operand(self.text())
@@ -284,7 +284,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A symbol behind an operand.
+    /// A symbol after an operand.
     fn help_for_symbol(&self, operand: ExprId) -> Option<String> {
         let is_open = !self.frames.is_empty();
         let text = self.text();

@@ -1,7 +1,7 @@
-//! Statements and declarations of other languages: what to write instead.
+//! Statements and declarations of other languages, and the messages that give Eddy's form.
 //!
-//! Asked when something else than an equation stands in a node, or something else than a declaration between
-//! nodes.
+//! Called when a node contains something other than an equation, or a file something other than a
+//! declaration.
 
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::suggest;
@@ -18,7 +18,7 @@ const IMPORT: &str = "an import is written `import f, g from \"FILE.eddy\";`, or
 const OUTPUTS: &str =
     "there is no `return`: the outputs are named in the head, `-> (y)`, and defined by equations, `y = …;`";
 
-/// The way out for a word at the start of a statement, in a node or between nodes.
+/// The help for a word at the start of a statement, in a node or between nodes.
 fn statement(word: &str) -> Option<&'static str> {
     Some(match word {
         "for" | "while" | "loop" | "do" | "repeat" | "foreach" | "until" => NO_LOOP,
@@ -45,7 +45,7 @@ fn statement(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a word declares a name elsewhere.
+/// Whether a word declares a name in other languages.
 fn declares(word: &str) -> bool {
     matches!(
         word,
@@ -65,7 +65,7 @@ fn declares(word: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// The way out when an equation has no `=` behind its first name.
+    /// The help when an equation has no `=` after its first name.
     pub(super) fn help_for_equals(&self, first: Option<Name>) -> Option<String> {
         let first = self.names.text(first?);
         let next = self.token().kind;
@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The way out when something else than a declaration stands between declarations, beginning with a name.
+    /// The help when the text between declarations begins with a name.
     fn help_for_item(&self) -> Option<String> {
         let (word, next) = (self.text(), self.peek(1));
         let rest = self.file.slice(self.tokens[(self.at + 1).min(self.tokens.len() - 1)].span);
@@ -156,7 +156,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Between declarations stands something else.
+    /// Reports text between declarations that is no declaration.
     pub(super) fn complain_about_item(&mut self) {
         let help = if self.token().kind == TokenKind::Name { self.help_for_item() } else { None };
         let help = self.help_after_constant().or(help);
@@ -164,7 +164,7 @@ impl Parser<'_> {
         if let Some(help) = help {
             complaint.help(help);
         }
-        // `from numpy import sin` is one mistake, and so is `import {dense} from "eddy:layers";`.
+        // `from numpy import sin` is one error, and so is `import {dense} from "eddy:layers";`.
         let is_import = self.sees_word("from") || self.sees_word("import");
         self.advance();
         if is_import {

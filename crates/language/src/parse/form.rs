@@ -1,8 +1,8 @@
-//! The forms of expressions that only functions have: how they start, and what each part waits for.
+//! The forms of expressions that only functions have: how they start, and which part comes next.
 //!
-//! A form collects its parts among the parser's items, and what it is in a [`Form`]. Which part comes next is
-//! its [`Waits`]; [`Parser::resume_form`] gets a part, reads what has to follow it, and either waits for the
-//! next part or is done.
+//! A form collects its parts among the parser's items, and its kind in a [`Form`]. Its [`Waits`] is the part
+//! that comes next; [`Parser::resume_form`] adds a part, reads the tokens that must follow it, and either
+//! waits for the next part or is complete.
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
@@ -13,24 +13,24 @@ use crate::tree::{
     Binder, Binders, Case, Control, ExprId, ExprKind, Form, Index, LoopKind, Reduction, UpdateKind,
 };
 
-/// A form that is still open.
+/// An open form.
 pub(super) struct OpenForm {
     pub form: Form,
-    /// Where it starts.
+    /// Its start.
     pub start: Span,
-    /// Where messages about it point.
+    /// The span for messages about it.
     pub at: Span,
-    /// Where its parts start among the items.
+    /// The index of its first part among the items.
     pub base: usize,
     pub waits: Waits,
 }
 
-/// Which part comes next.
+/// The part that comes next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
     /// The value of `let`, before `in`.
     Bound,
-    /// What a `let`, a lambda or a loop ends with.
+    /// The body of a `let`, a lambda or a loop.
     Body,
     /// The first state of a loop, before `for` or `while`.
     Start,
@@ -54,14 +54,14 @@ pub(super) enum Waits {
     Record,
     /// The value of a field.
     Field,
-    /// What a `match` looks at, before `{`.
+    /// The scrutinee of a `match`, before `{`.
     Scrutinee,
     /// An alternative of a `match`.
     Alternative,
 }
 
 impl Waits {
-    /// How tightly it holds what follows; `None` if the part ends with a word or a bracket.
+    /// How tightly it binds; `None` if the part ends with a word or a bracket.
     pub fn binding(self) -> Option<Binding> {
         match self {
             Waits::Body => Some(Binding::Expr),
@@ -70,7 +70,7 @@ impl Waits {
         }
     }
 
-    /// The loosest operator in it: the grammar has `add` and `or` in these places.
+    /// The loosest operator in the part: the grammar has `add` and `or` in these places.
     pub fn loosest(self) -> Binding {
         match self {
             Waits::Lower | Waits::Upper => Binding::Sum,
@@ -81,7 +81,7 @@ impl Waits {
 }
 
 impl OpenForm {
-    /// What it waits for after its part, as words for a message.
+    /// The token that it expects after its part, as words for a message.
     pub fn waits_for(&self) -> Option<&'static str> {
         Some(match self.waits {
             Waits::Body | Waits::New => return None,
@@ -103,7 +103,7 @@ impl OpenForm {
         })
     }
 
-    /// Where it was opened, if it waits for something, and what to say there.
+    /// Where it was opened, if it expects a token, and the text of the label there.
     pub fn opening(&self) -> Option<(Span, &'static str)> {
         self.waits_for()?;
         let text = match self.form {
@@ -135,7 +135,7 @@ impl OpenForm {
 }
 
 impl Parser<'_> {
-    /// Opens a form whose first token was read, and wants its first part.
+    /// Opens a form whose first token was read; then expects its first part.
     pub(super) fn open_form(&mut self, form: Form, start: Span, at: Span, waits: Waits) -> State {
         let base = self.items.len();
         self.wait(Frame::Form(Box::new(OpenForm { form, start, at, base, waits })))
@@ -146,21 +146,21 @@ impl Parser<'_> {
         self.wait(Frame::Form(open))
     }
 
-    /// The form has all its parts.
+    /// Completes a form that has all its parts.
     pub(super) fn finish_form(&mut self, open: OpenForm, tightness: Tightness) -> State {
         let items = self.program.exprs.list(self.items.drain(open.base..));
         let form = self.program.exprs.form_id(open.form);
         State::Have(self.push(ExprKind::Form(form, items), open.start, open.at), tightness)
     }
 
-    /// A form without parts of its own besides `value`, which was read.
+    /// Completes a form whose only part is `value`, which was read.
     pub(super) fn finish_postfix(&mut self, form: Form, value: ExprId, at: Span) -> State {
         let (start, base) = (self.exprs().span(value), self.items.len());
         self.items.push(value);
         self.finish_form(OpenForm { form, start, at, base, waits: Waits::Body }, Tightness::Postfix)
     }
 
-    /// Words that start a form, where an operand may stand.
+    /// Forms that start with a word, where an operand may be.
     pub(super) fn form_of_word(&mut self) -> Option<State> {
         let word = self.text();
         let is_call = self.peek(1) == TokenKind::Symbol("(") && self.is_glued_ahead(1);
@@ -238,7 +238,7 @@ impl Parser<'_> {
         self.binder(Box::new(OpenForm { form, start: at, at, base, waits: Waits::Upper }))
     }
 
-    /// `[i < n: e]`, whose bracket is the next token.
+    /// `[i < n: e]`; the bracket is the next token.
     pub(super) fn comprehension(&mut self) -> State {
         let at = self.advance().span;
         let form = Form::Comprehension(Binders::default());
@@ -266,7 +266,7 @@ impl Parser<'_> {
         self.open_form(Form::RecordUpdate(Vec::new()), at, at, Waits::Record)
     }
 
-    /// `()`, of which the parenthesis was read.
+    /// `()`; the opening parenthesis was read.
     pub(super) fn unit(&mut self, start: Span) -> State {
         let base = self.items.len();
         self.finish_form(
@@ -275,7 +275,7 @@ impl Parser<'_> {
         )
     }
 
-    /// What follows a value without a blank: an index or a field.
+    /// An index or a field, after a value without a blank.
     pub(super) fn postfix_form(&mut self, value: ExprId) -> Option<State> {
         if !self.is_glued() {
             return None;
@@ -302,7 +302,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `.0`, and `.0.1`, whose numbers the lexer reads as one.
+    /// `.0`, and `.0.1`, which the lexer reads as one number.
     fn components(&mut self, value: ExprId) -> State {
         let at = self.advance().span;
         let token = self.token().span;
@@ -323,7 +323,7 @@ impl Parser<'_> {
         State::Have(value, Tightness::Postfix)
     }
 
-    /// `with [` behind a value.
+    /// `with [` after a value.
     pub(super) fn update(&mut self, value: ExprId) -> State {
         let (start, at) = (self.exprs().span(value), self.advance().span);
         self.advance();
@@ -342,7 +342,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::Index)
     }
 
-    /// What follows `..`: an upper bound, or the end of the index.
+    /// After `..`: an upper bound, or the end of the index.
     fn after_dots(&mut self, mut open: Box<OpenForm>) -> State {
         if self.sees(",") || self.sees("]") {
             return self.after_index(open);
@@ -372,7 +372,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::New)
     }
 
-    /// Two glued points.
+    /// Two points without a blank.
     fn eats_dots(&mut self) -> bool {
         let is_range = self.sees(".") && self.peek(1) == TokenKind::Symbol(".") && self.is_glued_ahead(1);
         if is_range {
@@ -394,7 +394,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::Upper)
     }
 
-    /// `<= i <` behind a lower bound.
+    /// `<= i <` after a lower bound.
     fn after_lower(&mut self, mut open: Box<OpenForm>, bound: ExprId) -> State {
         let is_binder =
             self.sees("<=") && self.peek(1) == TokenKind::Name && self.peek(2) == TokenKind::Symbol("<");
@@ -409,7 +409,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::Upper)
     }
 
-    /// What follows the last part of binders.
+    /// The tokens after the last part of binders.
     fn after_binders(&mut self, open: Box<OpenForm>, last: ExprId) -> State {
         if let Form::Loop { .. } = open.form {
             if self.eat_word("do") {
@@ -454,7 +454,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::Alternative)
     }
 
-    /// A form gets its part and reads what has to follow.
+    /// Adds a part to a form, and reads the tokens that must follow.
     pub(super) fn resume_form(&mut self, mut open: Box<OpenForm>, part: ExprId) -> State {
         self.items.push(part);
         match open.waits {
@@ -496,7 +496,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `for` or `while` behind the first state of a loop.
+    /// `for` or `while` after the first state of a loop.
     fn control(&mut self, mut open: Box<OpenForm>, start: ExprId) -> State {
         let is_for = self.eat_word("for");
         if !is_for && !self.eat_word("while") {
@@ -511,7 +511,7 @@ impl Parser<'_> {
         self.binder(open)
     }
 
-    /// What follows is not what the form waits for.
+    /// The next token is not the one that the form expects.
     fn form_is_open(&mut self, open: Box<OpenForm>, part: Option<ExprId>) -> State {
         let expected = open.waits_for().unwrap_or("an operator");
         self.frames.push(Frame::Form(open));
@@ -522,7 +522,7 @@ impl Parser<'_> {
         State::Failed
     }
 
-    /// `1 + let …`: reported, and read as if it were in parentheses.
+    /// `1 + let …`: reported, and parsed as if it were in parentheses.
     fn bare_form(&mut self, shown: &str) {
         if self.frames.last().is_none_or(Frame::takes_expression) {
             return;
@@ -531,7 +531,7 @@ impl Parser<'_> {
             .help(format!("inside a larger expression it stands in parentheses: `({shown})`"));
     }
 
-    /// A symbol that has to follow; `None` if another one does, which is reported.
+    /// Reads a symbol that must follow; returns `None` and reports an error if it does not.
     pub(super) fn expect(&mut self, symbol: &'static str) -> Option<Span> {
         let span = self.token().span;
         if self.eat(symbol) {
@@ -541,7 +541,7 @@ impl Parser<'_> {
         None
     }
 
-    /// Whether the token so far ahead touches the one before it.
+    /// Whether the token `ahead` places ahead has no blank before it.
     pub(super) fn is_glued_ahead(&self, ahead: usize) -> bool {
         let at = self.at + ahead;
         at < self.tokens.len() && self.tokens[at - 1].span.end == self.tokens[at].span.start

@@ -1,12 +1,11 @@
-//! The forms of expressions that can be open, and how tightly they hold what follows.
+//! The forms of expressions that can be open, and how tightly they bind.
 
 use eddy_syntax::Span;
 
 use super::form::OpenForm;
 use crate::tree::{BinaryOp, Direction, ExprId, Ident, Polarity, UnaryOp};
 
-/// A form that is still open: what was read of it, and which of its parts comes next. `base` is where its
-/// items start.
+/// An open form: the parts read so far, and which part comes next. `base` is the index of its first item.
 pub(super) enum Frame {
     /// `( e, …` waits for `,` or `)`.
     Paren { open: Span, base: usize },
@@ -36,8 +35,8 @@ pub(super) enum Frame {
     Form(Box<OpenForm>),
 }
 
-/// How tightly operators hold their operands, loosest first. `when`, `merge` and indices are tighter than all
-/// of them and are handled as soon as an operand is read.
+/// How tightly operators bind, loosest first. `when`, `merge` and indices bind tighter than all of them and
+/// are handled as soon as an operand is read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
     /// `else` takes whole expressions, and so does `fby` on its right.
@@ -93,7 +92,7 @@ fn binding(op: BinaryOp) -> Binding {
 }
 
 impl Frame {
-    /// How tightly it holds the operand on its right; `None` for forms that wait for a word or a bracket.
+    /// How tightly it binds the operand on its right; `None` for forms that expect a word or a bracket.
     pub fn binding(&self) -> Option<Binding> {
         match self {
             Frame::Unary { .. } => Some(Binding::Unary),
@@ -128,7 +127,7 @@ impl Frame {
         }
     }
 
-    /// What it waits for after its part, as words for a message.
+    /// The token that it expects after its part, as words for a message.
     pub fn waits_for(&self) -> Option<&'static str> {
         match self {
             Frame::Paren { .. } | Frame::Arguments { .. } => Some("`,` or `)`"),
@@ -141,7 +140,7 @@ impl Frame {
         }
     }
 
-    /// Where it was opened, if it waits for something, and what to say there.
+    /// Where it was opened, if it expects a token, and the text of the label there.
     pub fn opening(&self) -> Option<(Span, &'static str)> {
         match *self {
             Frame::Paren { open, .. } => Some((open, "this parenthesis is open")),

@@ -1,4 +1,4 @@
-//! Functions, constants, types and evaluations: what stands outside of their expressions.
+//! Functions, constants, types and evaluations, apart from their expressions.
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
@@ -10,7 +10,7 @@ use crate::tree::{
     Scalar, TypeDef, TypeId, TypeKind,
 };
 
-/// How deep types and patterns may be nested.
+/// The deepest nesting of types and patterns.
 const MAX_NESTED: usize = 200;
 
 impl Parser<'_> {
@@ -55,7 +55,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `o =` or `o, p =` where the `=` of a function should stand.
+    /// `o =` or `o, p =` in place of the `=` of a function.
     fn begins_equation_of_node(&self) -> bool {
         self.token().kind == TokenKind::Name && matches!(self.peek(1), TokenKind::Symbol("=" | ","))
     }
@@ -192,7 +192,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `: T`, or nothing; the outer option is `None` after a mistake that was reported.
+    /// `: T`, or nothing; the outer option is `None` after a reported error.
     #[expect(clippy::option_option, reason = "an absent type is no mistake")]
     pub(super) fn optional_type(&mut self) -> Option<Option<TypeId>> {
         if !self.eat(":") {
@@ -205,7 +205,7 @@ impl Parser<'_> {
         self.type_at(0)
     }
 
-    /// `type`; `depth` is how many types are around it.
+    /// `type`; `depth` is the number of enclosing types.
     fn type_at(&mut self, depth: usize) -> Option<TypeId> {
         let start = self.token().span;
         if depth > MAX_NESTED {
@@ -235,7 +235,7 @@ impl Parser<'_> {
         Some(self.program.written.add_type(kind, span))
     }
 
-    /// `[3, n]` behind a type, or nothing; the outer option is `None` after a mistake that was reported.
+    /// `[3, n]` after a type, or nothing; the outer option is `None` after a reported error.
     #[expect(clippy::option_option, reason = "absent sizes are no mistake")]
     fn type_sizes(&mut self) -> Option<Option<crate::tree::ExprList>> {
         let open = self.token().span;
@@ -300,7 +300,7 @@ impl Parser<'_> {
         self.pattern_at(0)
     }
 
-    /// `pattern`; `depth` is how many patterns are around it.
+    /// `pattern`; `depth` is the number of enclosing patterns.
     fn pattern_at(&mut self, depth: usize) -> Option<PatternId> {
         let start = self.token().span;
         if depth > MAX_NESTED {

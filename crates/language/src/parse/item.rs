@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.skip_declaration();
     }
 
-    /// Skips to after the next `;`, or to the next declaration.
+    /// Skips past the next `;`, or to the next declaration.
     fn skip_declaration(&mut self) {
         self.skip(Place::Node);
     }

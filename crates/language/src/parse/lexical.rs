@@ -1,4 +1,4 @@
-//! What the lexer could not read, as messages; and comments in the style of other languages.
+//! Messages about text that the lexer could not read, and about comments in the style of other languages.
 
 use eddy_syntax::lex::{LexError, Token, TokenKind};
 use eddy_syntax::{Confidence, Diagnostic, Edit, SourceFile, Span};
@@ -41,7 +41,7 @@ pub(super) fn diagnostic(file: &SourceFile, error: LexError) -> Diagnostic {
     }
 }
 
-/// What is meant by a character that only looks like it, as those do that word processors write.
+/// The intended character for a lookalike, such as the typographic characters of word processors.
 fn lookalike(text: &str) -> Option<&'static str> {
     Some(match text {
         "−" | "–" | "—" => "-",
@@ -56,7 +56,7 @@ fn lookalike(text: &str) -> Option<&'static str> {
     })
 }
 
-/// What to write in the place of a sign of mathematics.
+/// The replacement for a mathematical symbol.
 fn instead(text: &str) -> Option<&'static str> {
     Some(match text {
         "√" => "write `sqrt(x)`",
@@ -73,7 +73,7 @@ fn instead(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether this `//` divides: something stands before it on its line, and the equation goes on behind it.
+/// Whether this `//` is a division: an operand is before it on its line, and the equation continues after it.
 fn divides(file: &SourceFile, before: Option<&Token>, at: Span) -> bool {
     let Some(before) = before else { return false };
     let between = file.slice(Span::new(before.span.end, at.start));
@@ -84,10 +84,10 @@ fn divides(file: &SourceFile, before: Option<&Token>, at: Span) -> bool {
     is_operand && !between.contains('\n') && line.trim_end().ends_with(';')
 }
 
-/// Takes comments that start with `//`, `/*` or `#` out of the tokens, and reports the first of them: what is
-/// in them is no mistake of its own.
+/// Removes comments that start with `//`, `/*` or `#` from the tokens, and reports the first of them: their
+/// contents are no further errors.
 pub(super) fn drop_foreign_comments(file: &SourceFile, tokens: &mut Vec<Token>) -> Option<Diagnostic> {
-    // Nearly no file has any, and then nothing is done per token.
+    // Most files have none; then no token is examined.
     if !["//", "/*", "#"].iter().any(|mark| file.text().contains(mark)) {
         return None;
     }

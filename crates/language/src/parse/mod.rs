@@ -1,31 +1,31 @@
-//! From text to tree (section 1), without recursion and without giving up.
+//! Parses text to a tree (section 1), without recursion and with error recovery.
 //!
-//! Declarations, equations and rows follow each other, so they are read by plain functions. Only expressions
-//! nest, and these are read by a pushdown machine: it either *wants an operand* or *has an operand* and looks
-//! at what follows. Forms that are still open (a parenthesis, the left side of a `+`, a `merge` waiting for
-//! its arguments) are [`Frame`]s on a stack of its own, so that an expression nested a million deep parses
-//! like any other:
+//! Declarations, equations and rows follow each other, so plain functions read them. Only expressions nest,
+//! and a pushdown machine reads these: it either *wants an operand* or *has an operand* and examines the next
+//! token. Open forms (a parenthesis, the left side of a `+`, a `merge` without all its arguments) are
+//! [`Frame`]s on an explicit stack, so that an expression nested a million deep parses like any other:
 //!
 //! ```text
 //! 1 + (2 * x        frames: [1 + _] [( _]       has: 2, sees `*`: pushes [2 * _], wants an operand
 //! ```
 //!
 //! * [`item`], [`node`], [`run`] and [`function`] read declarations.
-//! * [`operand`] reads what an operand can start with, and pushes the frame that it opens; [`after`] decides
-//!   what follows an operand: a tighter operator opens a frame, a looser one closes the frames above it,
-//!   anything else must be what the innermost open form waits for.
-//! * [`form`] reads what only functions have, [`stream_form`] what nodes have of that; [`binders`] tells `[i
-//!   < n: e]` from a list.
-//! * [`recover`] says what was expected and finds the place to go on: the end of the equation or row. So
-//!   mistakes in two equations get two messages, and a mistake gets one. [`foreign`], [`foreign_operands`]
-//!   and [`foreign_statements`] know what other languages write. Where it is clear what was meant (`f (x)`,
-//!   `a && b`), the message is given and parsing goes on as if it had been written.
-//! * [`first_value`] warns of `x + 0.0 fby y`.
+//! * [`operand`] reads the start of an operand, and pushes the frame that it opens; [`after`] decides what
+//!   follows an operand: a tighter operator opens a frame, a looser one closes the frames above it, any other
+//!   token must be the one that the innermost open form expects.
+//! * [`form`] reads the forms of functions, [`stream_form`] those that nodes share; [`binders`] distinguishes
+//!   `[i < n: e]` from a list.
+//! * [`recover`] reports the expected token and finds the position to continue: the end of the equation or
+//!   row. So errors in two equations give two messages, and one error gives one. [`foreign`],
+//!   [`foreign_operands`] and [`foreign_statements`] recognise the syntax of other languages. If the
+//!   intention is clear (`f (x)`, `a && b`), the error is reported and parsing continues as if it had been
+//!   written correctly.
+//! * [`first_value`] warns about `x + 0.0 fby y`.
 //! * [`doc`] finds the comment that documents a node.
 //!
-//! **Gluing.** A `(` is a call exactly when it touches the name on its left, a `[` an index exactly when it
-//! touches its left token. So `merge c (x) (y)` has three arguments, `merge c(x) (y) z` too, and `f (x)` is a
-//! mistake.
+//! **No blanks.** A `(` is a call exactly when it directly follows a name, a `[` an index exactly when it
+//! directly follows its left token. So `merge c (x) (y)` has three arguments, `merge c(x) (y) z` too, and
+//! `f (x)` is an error.
 
 mod after;
 mod binders;
@@ -57,10 +57,10 @@ use frame::Frame;
 
 pub use lexicon::LEXICON;
 
-/// What parsing gives: a tree, whatever the text, and what was wrong with it.
+/// The result of parsing: a tree, for any text, and the errors.
 #[derive(Debug)]
 pub struct Parsed {
-    /// The tree; what could not be read is [`ExprKind::Error`], or missing.
+    /// The tree; an unreadable part is [`ExprKind::Error`], or missing.
     pub program: Program,
     /// The names in it.
     pub names: Names,
@@ -68,25 +68,24 @@ pub struct Parsed {
     pub tokens: Vec<Token>,
     /// The comments, for the formatter.
     pub comments: Vec<Comment>,
-    /// Names that stand where something could not be read, perhaps their definition: their uses are no
-    /// mistakes.
+    /// Names that occur in unreadable text, perhaps in their definition: their uses are not errors.
     pub poisoned: FxHashSet<Name>,
-    /// The mistakes, in the order of the text.
+    /// The errors, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
-    /// What looks wrong and is accepted; empty where there are mistakes.
+    /// Warnings about suspicious code; empty if there are errors.
     pub warnings: Vec<Diagnostic>,
-    /// The arguments that are given by name, which is among the mistakes.
+    /// The named arguments, which are among the errors.
     pub named_arguments: Vec<NamedArgument>,
 }
 
 /// `lr = 0.01` among the arguments of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedArgument {
-    /// What is called.
+    /// The callee.
     pub callee: Ident,
-    /// The place of the message.
+    /// The span of the message.
     pub span: Span,
-    /// Whether it is the optimiser of a `train`, which gets its first inputs from there.
+    /// Whether the callee is the optimiser of a `train`, which supplies its first inputs.
     pub is_optimiser: bool,
 }
 
@@ -130,7 +129,7 @@ pub fn parse(file: &SourceFile) -> Parsed {
     Parsed { program, names, tokens, comments, poisoned, diagnostics, warnings, named_arguments }
 }
 
-/// Whether the machine looks for an operand, has one, has the whole expression, or found a mistake.
+/// The state of the machine: it wants an operand, has one, has the whole expression, or found an error.
 enum State {
     Operand,
     Have(ExprId, Tightness),
@@ -138,7 +137,7 @@ enum State {
     Failed,
 }
 
-/// Whose expressions are being read.
+/// The grammar of the current expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grammar {
     /// Those of nodes.
@@ -149,7 +148,7 @@ enum Grammar {
     Sizes,
 }
 
-/// What may follow an operand directly: an index only after a `Postfix`, `when` after a `Postfix` or
+/// Which tokens may directly follow an operand: an index only after a `Postfix`, `when` after a `Postfix` or
 /// `Sampled`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tightness {
@@ -163,9 +162,9 @@ struct Parser<'a> {
     tokens: &'a [Token],
     comments: &'a [Comment],
     at: usize,
-    /// The open forms of the expression that is being read.
+    /// The open forms of the current expression.
     frames: Vec<Frame>,
-    /// The items that these forms have so far; each form knows where its own start.
+    /// The items of these forms; each form has the index of its first item.
     items: Vec<ExprId>,
     /// For each opening bracket, the token that closes it.
     closing: Vec<u32>,
@@ -173,25 +172,25 @@ struct Parser<'a> {
     program: Program,
     names: Names,
     diagnostics: Diagnostics,
-    /// Where the lexer could not read, in order.
+    /// Positions of text that the lexer could not read, in order.
     unreadable: Vec<u32>,
-    /// The token of the last complaint: the same place is not reported twice.
+    /// The token of the last error: one place is not reported twice.
     last_complaint: Option<usize>,
-    /// Whether the expression is read as it was probably meant, which was reported. What does not fit into
-    /// that reading later on is probably the same mistake.
+    /// Whether the expression was reported and is parsed as it was probably intended. A later error in it is
+    /// probably the same one.
     is_doubtful: bool,
-    /// The reserved words that were used, and reported, as names: their later uses are not.
+    /// The reserved words that were used as names, and reported: later uses are not reported.
     misused: FxHashSet<&'static str>,
-    /// The words of other languages that were explained: once is enough.
+    /// The words of other languages that were explained: each is explained once.
     explained: FxHashSet<&'static str>,
     named_arguments: Vec<NamedArgument>,
-    /// The optimiser whose arguments are being read.
+    /// The optimiser whose arguments are being parsed.
     optimiser: Option<Ident>,
     poisoned: FxHashSet<Name>,
 }
 
 impl<'a> Parser<'a> {
-    /// `expr`: up to the first token that cannot belong to it; `None` after a mistake that was reported.
+    /// `expr`: up to the first token that cannot belong to it; `None` after a reported error.
     fn expression(&mut self) -> Option<ExprId> {
         debug_assert!(self.frames.is_empty() && self.items.is_empty(), "expressions do not nest here");
         self.is_doubtful = false;
@@ -210,7 +209,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `[expr {"," expr}]` up to `close`, which is not read; `None` after a mistake that was reported.
+    /// `[expr {"," expr}]` up to `close`, which is not read; `None` after a reported error.
     fn expressions(&mut self, close: &'static str) -> Option<Vec<ExprId>> {
         let mut exprs = Vec::new();
         if self.sees(close) {
@@ -236,7 +235,7 @@ impl<'a> Parser<'a> {
         self.token().kind == TokenKind::Symbol(symbol)
     }
 
-    /// Whether the next token is this name, which means something in this place only.
+    /// Whether the next token is this contextual keyword.
     fn sees_word(&self, word: &str) -> bool {
         self.token().kind == TokenKind::Name && self.text() == word
     }
@@ -275,7 +274,7 @@ impl<'a> Parser<'a> {
         seen
     }
 
-    /// Whether the next token touches the one before it.
+    /// Whether the next token has no blank before it.
     fn is_glued(&self) -> bool {
         self.at > 0 && self.previous().span.end == self.token().span.start
     }
@@ -290,7 +289,7 @@ impl<'a> Parser<'a> {
         self.names.intern(self.file.slice(span))
     }
 
-    /// From this token to the one just read.
+    /// The span from `start` to the token just read.
     fn since(&self, start: Span) -> Span {
         let end = self.previous().span;
         if start.start < end.end { start.to(end) } else { start }
@@ -301,7 +300,7 @@ impl<'a> Parser<'a> {
         self.program.exprs.push(kind, span, at)
     }
 
-    /// Stands for an expression that was not found here.
+    /// A placeholder for a missing expression.
     fn error_expr(&mut self) -> ExprId {
         let span = self.token().span.before();
         self.program.exprs.push(ExprKind::Error, span, span)

@@ -1,4 +1,4 @@
-//! Nodes: the head, the equations, and what stands on their left sides.
+//! Nodes: the head, the equations, and their left sides.
 
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::{Confidence, Span};
@@ -10,7 +10,7 @@ use crate::tree::{
     TypeName,
 };
 
-/// What stands between `node` and the first equation.
+/// The part between `node` and the first equation.
 #[derive(Default)]
 struct Head {
     inputs: Vec<Decl>,
@@ -21,7 +21,7 @@ struct Head {
     is_lustre: bool,
 }
 
-/// A mistake that was reported, behind which nothing more can be read.
+/// An error that was reported and after which the part cannot be read further.
 struct Failed;
 
 impl Parser<'_> {
@@ -47,7 +47,7 @@ impl Parser<'_> {
         self.program.items.push(Item::Node(node));
     }
 
-    /// A name for what has none; it was reported.
+    /// A placeholder for a missing name, which was reported.
     fn no_ident(&mut self) -> Ident {
         let name = self.names.intern("_");
         self.poisoned.insert(name);
@@ -71,7 +71,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// Something else than `->` follows the inputs; what stands for it elsewhere is read.
+    /// Reports a token other than `->` after the inputs; reads it if it is another language's form of `->`.
     fn complain_about_arrow(&mut self) {
         let (after, token) = (self.previous().span.after(), self.token());
         let complaint = self.complain("`->`");
@@ -87,7 +87,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The way out when the inputs of a node have no parenthesis.
+    /// The help when the inputs of a node have no parenthesis.
     fn help_for_inputs(&self) -> &'static str {
         match self.token().kind {
             TokenKind::Symbol("<" | "[") => "sizes are inputs like all others: `node f(n, x) -> (y)`",
@@ -97,7 +97,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The way out when a declaration goes on where it should end.
+    /// The help when a declaration continues where it should end.
     fn help_for_decl(&self) -> Option<String> {
         let (before, here) = (self.file.slice(self.previous().span), self.text());
         Some(match self.token().kind {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(x, y:num [3])`; gives its span.
+    /// `(x, y:num [3])`; returns its span.
     fn interface(&mut self, decls: &mut Vec<Decl>) -> Option<Span> {
         let open = self.token().span;
         if !self.eat("(") {
@@ -158,14 +158,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `-> o`: reported, and read as if it were in parentheses.
+    /// `-> o`: reported, and parsed as if it were in parentheses.
     fn bare_outputs(&mut self, decls: &mut Vec<Decl>) -> Option<Span> {
         let start = self.token().span;
         self.complain("`(`").help("the outputs stand in parentheses: `-> (o)`");
         loop {
             decls.push(self.decl("a name")?);
             if !self.eat(",") {
-                // Perhaps only one of the two is missing.
+                // One of the two parentheses may be there.
                 self.eat(")");
                 return Some(self.since(start));
             }
@@ -194,7 +194,7 @@ impl Parser<'_> {
         Some(Decl { ident, annotation, type_name, clock, span: self.since(ident.span) })
     }
 
-    /// `num [3,n]`; nothing if the type was reported, and what follows can be read.
+    /// `num [3,n]`; `None` if the type was reported and parsing can continue.
     fn annotation(&mut self) -> Result<Option<Annotation>, Failed> {
         let start = self.token().span;
         let known = Scalar::ALL.into_iter().find(|scalar| self.sees_word(scalar.word()));
@@ -214,8 +214,8 @@ impl Parser<'_> {
         Ok(scalar.map(|scalar| Annotation { scalar, dims, span }))
     }
 
-    /// Whether a word follows that may be the name of a `type`. Words that other languages have for types are
-    /// explained instead.
+    /// Whether the next word may be the name of a `type`. Words for types of other languages are explained
+    /// instead.
     fn names_type(&self) -> bool {
         self.token().kind == TokenKind::Name && super::foreign::scalar(self.text()).is_none()
     }
@@ -268,7 +268,7 @@ impl Parser<'_> {
                     }
                     self.advance();
                 }
-                // A reserved word may stand for a name.
+                // A reserved word in place of a name.
                 TokenKind::Symbol(_) if matches!(self.peek(1), TokenKind::Symbol("=" | "," | ":" | ":=")) => {
                     equations.extend(self.equation());
                 }
@@ -293,7 +293,7 @@ impl Parser<'_> {
         equations
     }
 
-    /// `x, y = e;`. Its targets are kept if only its right side cannot be read.
+    /// `x, y = e;`. If only its right side cannot be read, its targets are kept.
     fn equation(&mut self) -> Option<Equation> {
         let start = self.token().span;
         let head_at = self.at;
@@ -306,7 +306,7 @@ impl Parser<'_> {
         Some(Equation { targets, value, at, span: self.since(start) })
     }
 
-    /// From the first name to after the `=`, whose place it gives.
+    /// From the first name to the `=`, whose span it returns.
     fn left_side(&mut self) -> Option<(Vec<Target>, Span)> {
         let open = self.token().span;
         let in_parentheses = self.eat("(");

@@ -1,4 +1,4 @@
-//! What numerals stand for.
+//! The values of numerals.
 
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::{Diagnostic, Span};
@@ -8,8 +8,8 @@ use crate::codes;
 use crate::tree::NumberValue;
 
 impl Parser<'_> {
-    /// The value of a numeral, with a minus before it if `is_negative`; `None` if it is beyond 64 bits, which
-    /// is reported.
+    /// The value of a numeral, negated if `is_negative`; `None` if it does not fit 64 bits, which is
+    /// reported.
     pub(super) fn number_value(&mut self, span: Span, is_negative: bool) -> Option<NumberValue> {
         let text = self.file.slice(span);
         if !is_integer(text) {
@@ -24,7 +24,7 @@ impl Parser<'_> {
             self.diagnostics.push(diagnostic);
             return None;
         }
-        // The smallest integer has no positive twin, so the sign is read with the digits.
+        // The smallest integer has no positive counterpart, so the sign is read with the digits.
         let magnitude: Option<i128> = text.parse().ok();
         let value = magnitude.and_then(|n| i64::try_from(if is_negative { -n } else { n }).ok());
         if value.is_none() {
@@ -40,14 +40,15 @@ impl Parser<'_> {
 
     /// Whether a numeral is an integer only with a minus before it.
     ///
-    /// Decision: in `-9223372036854775808` the numeral alone already stands for the smallest integer, and the
-    /// minus before it changes nothing ([`crate::static_value`]). So the tree is as for all other numbers.
+    /// Decision: in `-9223372036854775808` the numeral alone already has the value of the smallest integer,
+    /// and the minus before it changes nothing ([`crate::static_value`]). So the tree is the same as for all
+    /// other numbers.
     pub(super) fn is_magnitude_of_smallest(&self, span: Span) -> bool {
         let text = self.file.slice(span);
         is_integer(text) && text.parse() == Ok(i64::MIN.unsigned_abs())
     }
 
-    /// `INT`; the largest value in the place of one that is out of range, which is reported.
+    /// `INT`; the largest value in place of one that is out of range, which is reported.
     pub(super) fn natural(&mut self, what: &str) -> Option<u64> {
         let token = self.token();
         let text = self.file.slice(token.span);

@@ -1,4 +1,4 @@
-//! What an operand can start with.
+//! The start of an operand.
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
@@ -65,7 +65,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Pushes a frame and wants an operand.
+    /// Pushes a frame; then expects an operand.
     pub(super) fn wait(&mut self, frame: Frame) -> State {
         self.frames.push(frame);
         State::Operand
@@ -121,7 +121,7 @@ impl Parser<'_> {
         State::Have(self.push(ExprKind::Variable(name), span, span), Tightness::Postfix)
     }
 
-    /// The arguments of a call whose name was just read.
+    /// The arguments of a call; its name was just read.
     pub(super) fn arguments(&mut self, callee: Ident) -> State {
         let open = self.advance().span;
         let base = self.items.len();
@@ -144,8 +144,8 @@ impl Parser<'_> {
         State::Have(self.push(ExprKind::List(items), open, open), Tightness::Postfix)
     }
 
-    /// Whether a reserved word that was used as a name before is used as one here. The words that can start
-    /// an operand are believed if an operand follows.
+    /// Whether a reserved word that was used as a name before is used as one here. A word that can start an
+    /// operand is taken as such if an operand follows.
     fn stands_for_a_name(&self, word: &'static str) -> bool {
         if !self.misused.contains(word) {
             return false;
@@ -154,7 +154,7 @@ impl Parser<'_> {
         !starts_operand || !self.starts_operand(1)
     }
 
-    /// Whether an operand can start with the token so far ahead.
+    /// Whether an operand can start with the token `ahead` places ahead.
     pub(super) fn starts_operand(&self, ahead: usize) -> bool {
         match self.peek(ahead) {
             TokenKind::Name | TokenKind::Number => true,
@@ -165,7 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Nothing that an operand can start with.
+    /// Reports a token that cannot start an operand.
     pub(super) fn no_operand(&mut self) -> State {
         if self.is_doubtful {
             return State::Failed;
@@ -192,8 +192,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `merge c -1 x`, `y when not not c`: what stands here must be in parentheses. It is reported and read
-    /// as if it were.
+    /// `merge c -1 x`, `y when not not c`: this must be in parentheses. It is reported and parsed as if it
+    /// were.
     fn bare_argument(&mut self) {
         let Some(Frame::Merge { .. } | Frame::When { .. }) = self.frames.last() else { return };
         let expected = self.expected_operand();
@@ -243,7 +243,7 @@ impl Parser<'_> {
         self.when(value)
     }
 
-    /// Reads `when` or `when not` behind a value.
+    /// Reads `when` or `when not` after a value.
     pub(super) fn when(&mut self, value: ExprId) -> State {
         let at = self.advance().span;
         let polarity = if self.eat("not") { Polarity::OnNot } else { Polarity::On };

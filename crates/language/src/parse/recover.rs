@@ -1,4 +1,4 @@
-//! Syntax errors: saying what was expected, and finding a place to go on.
+//! Syntax errors: reports the expected token, and finds a position to continue.
 
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::{Confidence, Diagnostic, Edit, Help, Span};
@@ -8,7 +8,7 @@ use super::frame::Frame;
 use crate::codes;
 use crate::tree::{ExprId, ExprKind, Ident};
 
-/// Where the parser is, which decides where it goes on after a mistake.
+/// The context of the parser, which decides where it continues after an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// Among the equations of a node.
@@ -21,16 +21,16 @@ pub(super) enum Place {
     File,
 }
 
-/// A complaint to add to; nothing is added to one that was dropped.
+/// An error that can be extended; if it was dropped, additions are ignored.
 pub(super) struct Complaint<'p>(Option<&'p mut Diagnostic>);
 
 impl Complaint<'_> {
-    /// Says what to do.
+    /// Sets the help.
     pub fn help(self, text: impl Into<String>) -> Self {
         self.add_help(text.into(), None)
     }
 
-    /// Says what to do, and how to do it.
+    /// Sets the help with an edit.
     pub fn edit(
         self,
         text: impl Into<String>,
@@ -42,7 +42,7 @@ impl Complaint<'_> {
         self.add_help(text.into(), Some(edit))
     }
 
-    /// Points to where it comes from, in the place of what was pointed to before.
+    /// Sets the cause, and removes earlier ones.
     pub fn cause(mut self, span: Span, text: &str) -> Self {
         if let Some(diagnostic) = &mut self.0 {
             diagnostic.causes.clear();
@@ -60,8 +60,8 @@ impl Complaint<'_> {
 }
 
 impl Parser<'_> {
-    /// Reports that something else was expected here. A second complaint about the same token is dropped, and
-    /// so is one that follows from what the lexer could not read.
+    /// Reports that something else was expected here. A second error at the same token is dropped, and so is
+    /// one that follows from text that the lexer could not read.
     pub(super) fn complain(&mut self, expected: &str) -> Complaint<'_> {
         let found = match self.token().kind {
             TokenKind::End => "the end of the file".to_string(),
@@ -70,13 +70,13 @@ impl Parser<'_> {
         self.complain_about(expected, &found)
     }
 
-    /// As [`Parser::complain`], and goes on reading the expression as it was probably meant.
+    /// As [`Parser::complain`], and continues to parse the expression as it was probably intended.
     pub(super) fn complain_and_guess(&mut self, expected: &str) -> Complaint<'_> {
         self.is_doubtful = true;
         self.complain(expected)
     }
 
-    /// As [`Parser::complain`], in other words about what was found.
+    /// As [`Parser::complain`], with another description of the token that was found.
     pub(super) fn complain_about(&mut self, expected: &str, found: &str) -> Complaint<'_> {
         if self.last_complaint.replace(self.at) == Some(self.at) || self.follows_unreadable() {
             return Complaint(None);
@@ -90,20 +90,20 @@ impl Parser<'_> {
         Complaint(self.diagnostics.last_mut())
     }
 
-    /// The innermost open forms. Who complains looks at no more of them, or a program with a hundred thousand
-    /// mistakes, each inside of the one before, would take hours.
+    /// The innermost open forms. Error messages examine no more of them: a program with a hundred thousand
+    /// nested errors would take hours.
     pub(super) fn innermost(&self) -> impl Iterator<Item = &Frame> {
         self.frames.iter().rev().take(16)
     }
 
-    /// Whether something that the lexer could not read, and reported, stands right before the next token.
+    /// Whether text that the lexer could not read, and reported, is right before the next token.
     fn follows_unreadable(&self) -> bool {
         let before = if self.at == 0 { self.file.base() } else { self.previous().span.end };
         let next = self.unreadable.partition_point(|start| *start < before);
         self.unreadable.get(next).is_some_and(|start| *start <= self.token().span.start)
     }
 
-    /// An operand was read, and what follows cannot.
+    /// Reports a token that cannot follow an operand.
     pub(super) fn complain_after_operand(&mut self, expected: &str, operand: ExprId) {
         if self.is_doubtful {
             return;
@@ -130,7 +130,7 @@ impl Parser<'_> {
     /// `f (x)` or `x [0]`, where `left` ends before the blank.
     pub(super) fn complain_about_blank(&mut self, left: Span, help: &str) {
         let blank = Span::new(left.end, self.token().span.start);
-        // A comment in the way is not removed.
+        // A blank that contains a comment is not removed.
         let is_blank = self.file.slice(blank).trim().is_empty();
         let complaint = self.complain_and_guess("an operator");
         if is_blank {
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that is free to be bound; a reserved word is reported and read as if it were one.
+    /// A name to bind; a reserved word is reported and parsed as if it were one.
     pub(super) fn ident(&mut self, what: &str) -> Option<Ident> {
         match self.token().kind {
             TokenKind::Name if self.text() == "_" => {
@@ -148,7 +148,7 @@ impl Parser<'_> {
                     .help("`_` stands only on the left side of `=`, for a value that is not used");
             }
             TokenKind::Name => {}
-            // `node f(x, node g(…`: what stands before is not finished.
+            // `node f(x, node g(…`: the first declaration is incomplete.
             TokenKind::Symbol("node") if self.peek(1) == TokenKind::Name => {
                 self.complain(what);
                 return None;
@@ -181,8 +181,8 @@ impl Parser<'_> {
         value
     }
 
-    /// The `;` behind an expression or a row. If it is missing where something new clearly begins, parsing
-    /// goes on there, else at the next place to go on.
+    /// The `;` after an expression or a row. If it is missing and a new construct clearly begins, parsing
+    /// continues there, otherwise at the next position to continue.
     pub(super) fn end_of_line(&mut self, value: Option<ExprId>, place: Place) {
         if self.eat(";") {
             return;
@@ -210,7 +210,7 @@ impl Parser<'_> {
         self.skip(place);
     }
 
-    /// Whether an equation, a row or a declaration, or nothing at all, begins with the next token.
+    /// Whether the next token begins an equation, a row or a declaration, or is the end of the text.
     fn begins_something(&self, place: Place) -> bool {
         if place == Place::Function {
             return self.token().kind == TokenKind::End || self.begins_item();
@@ -232,14 +232,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a declaration begins with the next token.
+    /// Whether the next token begins a declaration.
     pub(super) fn begins_item(&self) -> bool {
         match self.token().kind {
             TokenKind::Symbol("node") => true,
             TokenKind::Name => match self.text() {
                 "run" | "train" | "fn" | "const" | "type" => self.peek(1) == TokenKind::Name,
                 "import" => matches!(self.peek(1), TokenKind::Name | TokenKind::String),
-                // As the name of a stream, it stands on the left side of an equation.
+                // The name of a stream is on the left side of an equation.
                 "eval" => !matches!(self.peek(1), TokenKind::Symbol("=" | "," | ":") | TokenKind::End),
                 _ => false,
             },
@@ -247,15 +247,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next token is the first of its line, and a name before `=`: the start of an equation,
-    /// wherever it stands.
+    /// Whether the next token is the first of its line, and a name before `=`: the start of an equation in
+    /// any context.
     pub(super) fn begins_equation(&self) -> bool {
         matches!(self.peek(1), TokenKind::Symbol("=" | ":="))
             && self.token().kind == TokenKind::Name
             && self.starts_line()
     }
 
-    /// Skips to after the next `;`, or to where something new begins.
+    /// Skips past the next `;`, or to where a new construct begins.
     pub(super) fn skip(&mut self, place: Place) {
         loop {
             match self.token().kind {
@@ -300,7 +300,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The names from this token on stand in something that could not be read.
+    /// Marks the names from this token on as parts of unreadable text.
     pub(super) fn poison_since(&mut self, start: usize) {
         for token in &self.tokens[start..self.at] {
             if token.kind == TokenKind::Name {
@@ -311,11 +311,11 @@ impl Parser<'_> {
     }
 }
 
-/// A text for a message, cut if it is too long for one.
+/// A text for a message, shortened if it is long.
 pub(super) fn shortened(text: &str) -> String {
     // Longer than nearly all names, shorter than a line.
     const MAX_CHARS: usize = 40;
-    // So many characters have at most four times as many bytes; the rest of a long text is not looked at.
+    // These characters take at most four times as many bytes; the rest of a long text is not examined.
     let start = &text[..text.floor_char_boundary(4 * MAX_CHARS + 4)];
     let line = start.lines().next().unwrap_or_default();
     match line.char_indices().nth(MAX_CHARS) {

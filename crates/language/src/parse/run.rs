@@ -31,7 +31,7 @@ impl Parser<'_> {
                     self.complain_about_repetition(&options, &option);
                     options.push(option);
                 }
-                // The brace is missing, and the mistake was reported.
+                // The brace is missing, and the error was reported.
                 None if self.begins_row() => {
                     self.skip_rows();
                     has_rows = false;
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Some(instance.unwrap_or(1))
     }
 
-    /// After a mistake among the options: goes to the `{`, if it comes before the next declaration.
+    /// After an error among the options: moves to the `{`, if it comes before the next declaration.
     fn finds_brace(&mut self) -> bool {
         loop {
             match self.token().kind {
@@ -147,7 +147,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Passes over rows that have no brace.
+    /// Skips rows without a brace.
     fn skip_rows(&mut self) {
         while self.token().kind != TokenKind::End && !self.begins_item() {
             if self.advance().kind == TokenKind::Symbol("}") {
@@ -161,7 +161,8 @@ impl Parser<'_> {
             && matches!(self.peek(self.n_tokens_of_leaf()), TokenKind::Symbol(":" | "="))
     }
 
-    /// How many tokens the name of a stream or of a leaf of a record has: `p.x` has three, without blanks.
+    /// The number of tokens of the name of a stream or of a leaf of a record: `p.x` has three, without
+    /// blanks.
     fn n_tokens_of_leaf(&self) -> usize {
         let mut n = 1;
         while self.peek(n) == TokenKind::Symbol(".")
@@ -236,7 +237,7 @@ impl Parser<'_> {
         Some(Row { ident, value, span: self.since(start) })
     }
 
-    /// `c = t f t;`: reported, and read as if there were a colon.
+    /// `c = t f t;`: reported, and parsed as if there were a colon.
     fn eats_equals_before_cells(&mut self) -> bool {
         let is_cell = |token: &Token| match token.kind {
             TokenKind::Number | TokenKind::Symbol("true" | "false" | "." | "?" | "⊥") => true,
@@ -253,13 +254,13 @@ impl Parser<'_> {
         is_row
     }
 
-    /// The cells up to something that is none, and whether all of them could be read.
+    /// The cells up to a token that is none, and whether all of them could be read.
     fn cells_of_row(&mut self) -> (CellList, bool) {
         let mut done: Vec<CellId> = Vec::new();
-        // For each open list: its bracket, and where its cells start among those that are done.
+        // For each open list: its bracket, and the index of its first cell among the complete ones.
         let mut open: Vec<(Span, usize)> = Vec::new();
         let is_complete = self.read_cells(&mut done, &mut open).is_some();
-        // What is left of lists that never ended belongs to nothing.
+        // The contents of lists without end are dropped.
         if let Some((_, base)) = open.first() {
             done.truncate(*base);
         }
@@ -269,7 +270,7 @@ impl Parser<'_> {
     fn read_cells(&mut self, done: &mut Vec<CellId>, open: &mut Vec<(Span, usize)>) -> Option<()> {
         self.is_doubtful = false;
         loop {
-            // A cell is due, or the end of the row, or that of an empty list.
+            // A cell is expected, or the end of the row, or that of an empty list.
             if self.eat("[") {
                 open.push((self.previous().span, done.len()));
                 if !self.sees("]") {
@@ -285,7 +286,7 @@ impl Parser<'_> {
                 let id = self.cells().push(kind, span);
                 done.push(id);
             }
-            // Behind a cell of a list, or right behind its bracket.
+            // After a cell of a list, or right after its bracket.
             while let Some(&(bracket, base)) = open.last() {
                 if self.eat("]") {
                     open.pop();
@@ -300,7 +301,7 @@ impl Parser<'_> {
                     return None;
                 }
             }
-            // Commas are wrong all along the row, and reported once.
+            // Commas are wrong in the whole row, and reported once.
             while open.is_empty() && self.sees(",") {
                 if !self.is_doubtful {
                     self.complain_and_guess("a cell or `;`").help("cells are separated by blanks");
@@ -316,7 +317,7 @@ impl Parser<'_> {
             || self.begins_item()
     }
 
-    /// One cell that is no list.
+    /// One cell that is not a list.
     fn cell(&mut self, in_list: bool) -> Option<CellKind> {
         let is_number = |kind| kind == TokenKind::Number;
         if self.sees("-") && is_number(self.peek(1)) {
@@ -372,13 +373,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Decision: `.5` and `1.` are refused, although they could be read as an absent cell beside a number:
-    /// whoever writes them means a number, and would never find out.
+    /// Decision: `.5` and `1.` are refused, although they could be parsed as an absent cell next to a number:
+    /// their author means a number, and would not notice.
     fn reject_glued_point(&mut self) -> Option<()> {
         let (here, next) = (self.token(), self.tokens[self.at + 1]);
         let help = match (here.kind, next.kind) {
             _ if here.span.end != next.span.start => return Some(()),
-            // The square is no point.
+            // The square is not a point.
             _ if self.file.slice(here.span.to(next.span)).contains('□') => return Some(()),
             (TokenKind::Number, TokenKind::Symbol(".")) => {
                 "write a digit behind the point, or a blank before it"

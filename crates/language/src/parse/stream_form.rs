@@ -1,4 +1,4 @@
-//! Records, fields and `match` in nodes: where they begin.
+//! Records, fields and `match` in nodes: how they begin.
 
 use eddy_syntax::lex::TokenKind;
 
@@ -6,8 +6,8 @@ use super::{Grammar, Parser, State};
 use crate::tree::{ExprId, Form};
 
 impl Parser<'_> {
-    /// Whether `match` is a construct of a node here, and not a name: a name, a number, or a blank and a
-    /// bracket follow it.
+    /// Whether `match` begins a construct of a node here, and is not a name: a name, a number, or a blank and
+    /// a bracket follow it.
     pub(super) fn begins_match(&self) -> bool {
         self.grammar == Grammar::Streams
             && self.sees_word("match")
@@ -18,7 +18,7 @@ impl Parser<'_> {
             }
     }
 
-    /// Whether a brace in a node holds a record: `{x = e}` or `{r with x = e}`.
+    /// Whether a brace in a node contains a record: `{x = e}` or `{r with x = e}`.
     pub(super) fn begins_record(&self) -> bool {
         if self.grammar != Grammar::Streams {
             return false;

@@ -1,6 +1,6 @@
-//! What derivatives pass through each instance, from its inputs and parameters to its outputs (section 9.2).
-//! A node is differentiated as a whole, with respect to all its `num` inputs, so that its training code is
-//! the same text at every instance.
+//! The derivatives that pass through each instance, from its inputs and parameters to its outputs (section
+//! 9.2). A node is differentiated as a whole, with respect to all its `num` inputs, so that its training code
+//! is the same text at every instance.
 
 use eddy_autodiff::Transposed;
 
@@ -8,21 +8,21 @@ use super::local::{Action, Local, StreamId, Typed};
 use crate::flow::Kind;
 use crate::program::{Customs, SlotId};
 
-/// What cotangents pass through an instance.
+/// The cotangents that pass through an instance.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
     /// For each input whether it influences each output.
     pub passes: Vec<Vec<bool>>,
     /// For each output whether a parameter influences it.
     pub has_parameter: Vec<bool>,
-    /// Whether there is any parameter in it.
+    /// Whether it contains a parameter.
     pub contains_parameter: bool,
     /// Whether the user wrote its derivative.
     pub custom: Option<Customs>,
 }
 
 impl Summary {
-    /// Of an instance whose callees are known.
+    /// The summary of an instance whose callees have summaries.
     pub fn new(typed: &Typed<'_>, instance: usize, local: &Local, callees: &[Option<Summary>]) -> Summary {
         let node = typed.node(instance);
         let custom = typed.program.customs.get(&typed.recorded(instance).node).copied();
@@ -58,7 +58,7 @@ impl Summary {
     }
 }
 
-/// The backward equations of an instance, from the outputs that its caller asks for.
+/// The backward equations of an instance, from the outputs whose cotangents its caller has.
 pub(super) fn transposed(
     typed: &Typed<'_>,
     instance: usize,
@@ -80,7 +80,7 @@ pub(super) fn summary(callees: &[Option<Summary>], callee: usize) -> &Summary {
     callees[callee].as_ref().expect("callees are known before their callers")
 }
 
-/// Where parameters enter.
+/// The streams of parameters.
 fn parameters(local: &Local, callees: &[Option<Summary>]) -> Vec<StreamId> {
     let mut found = Vec::new();
     for step in &local.steps {

@@ -1,5 +1,4 @@
-//! Calls of training code, and what stands for it where the user wrote the derivative (sections 9.5 and
-//! 9.12).
+//! Calls of training code, and their replacement where the user wrote the derivative (sections 9.5 and 9.12).
 
 use super::Form;
 use super::instances::Treatment;
@@ -11,8 +10,8 @@ use crate::clocks::{ClockId, Clocks};
 use crate::tree::{ExprId, Polarity};
 
 impl Writer<'_> {
-    /// Names for the cotangents that calls and registers give: the name of the cotangent itself, where there
-    /// is no other part.
+    /// Names for the cotangents that calls and registers return: the name of the cotangent itself, if it has
+    /// no other part.
     pub fn name_results(&mut self) {
         for number in 0..self.local.steps.len() {
             let is_register = self.registers.contains(&number);
@@ -42,14 +41,14 @@ impl Writer<'_> {
         self.uses.get(&operand).is_some_and(|uses| uses.contains(&(step, position)))
     }
 
-    /// Whether the cotangent of a stream is what this step gives, and nothing else.
+    /// Whether the cotangent of a stream consists only of the result of this step.
     pub fn is_only_part(&self, operand: StreamId, step: usize) -> bool {
         let is_seed = self.seed_of(operand).is_some();
         let is_replacement = matches!(self.treatment(step), Some((Treatment::Replaced, _)));
         self.names.contains_key(&operand) && self.uses[&operand].len() == 1 && !is_seed && !is_replacement
     }
 
-    /// The name of an input of the node that is called.
+    /// The name of an input of the callee.
     fn formal(&self, step: usize, position: usize) -> String {
         match self.local.steps[step].action {
             Action::Call(callee) => self.instances.typed.node(callee).slots[position].name.clone(),
@@ -65,7 +64,7 @@ impl Writer<'_> {
         let condition = match (self.instances.form, support) {
             (Form::Dense, _) => None,
             (Form::Sparse(_), Some(support)) => Some(self.support_name(support)),
-            // Only its parameters matter, and they stay as they are.
+            // Only its parameters matter, and they do not change.
             (Form::Sparse(_), None) => Some(self.text.truth(false)),
         };
         let mut arguments: Vec<ExprId> = Vec::new();
@@ -107,8 +106,8 @@ impl Writer<'_> {
         if is_active { self.support_of_results(number) } else { None }
     }
 
-    /// What training code gives besides the results: for each `num` input its cotangent, with its support in
-    /// front if that is returned. What nobody needs is discarded.
+    /// The results of training code besides the outputs: for each `num` input its cotangent, after its
+    /// support if that is returned. Unused results are discarded.
     fn with_results(&mut self, mut targets: Vec<String>, number: usize, callee: usize) -> Vec<String> {
         let returns = self.returns_of(number);
         for position in self.instances.inputs_with_cotangents(self.treatment(number), callee) {
@@ -191,8 +190,8 @@ impl Writer<'_> {
     }
 
     /// A call takes one support for all its cotangents, so they must be on one clock; a custom derivative can
-    /// be sampled if it is pointwise, and `diff_M` wants dense cotangents. Otherwise the program has only a
-    /// dense form.
+    /// be sampled if it is pointwise, and `diff_M` requires dense cotangents. Otherwise the program has only
+    /// a dense form.
     pub fn all_calls_have_sparse_forms(&self) -> Result<(), NotClosed> {
         for number in 0..self.local.steps.len() {
             let fits = match self.treatment(number) {

@@ -1,9 +1,9 @@
-//! What a use contributes to a cotangent, as an expression: the backward equations of [`eddy_autodiff`], one
-//! inside of the other.
+//! The contribution of a use to a cotangent, as an expression: the backward equations of [`eddy_autodiff`],
+//! nested into one expression.
 //!
-//! The equations are dense: a cotangent is there wherever its stream is. In sparse form it is a pair, a
-//! support b and a stream d that is there where b holds; together they stand for `merge b d 0`. So each
-//! equation is written in the same way: pad what it reads, write it as it is, sample what it gives.
+//! The equations are dense: a cotangent is present wherever its stream is. In sparse form it is a pair, a
+//! support b and a stream d that is present where b holds; together they stand for `merge b d 0`. So each
+//! equation is translated in the same way: pad its operands, keep the operation, sample its result.
 //!
 //! | equation | in dense form | in sparse form, from support b to b' |
 //! | --- | --- | --- |
@@ -22,17 +22,17 @@ use super::supports::SupportId;
 use crate::flow::{Constant, Equation, Kind};
 use crate::tree::{BinaryOp, Direction, ExprId, UnaryOp};
 
-/// A stream of a contribution, written down.
+/// A stream of a contribution as an expression.
 #[derive(Clone, Copy)]
 struct Term {
     expr: ExprId,
     part: Part,
 }
 
-/// What a term depends on.
+/// The dependency of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Nothing: it is there whenever it is needed.
+    /// None: it is present whenever it is needed.
     Constant,
     /// The cycle alone, as `true fby false` does; it is on the clock of the stream.
     Edge,
@@ -42,7 +42,7 @@ enum Part {
     Linear,
 }
 
-/// The step that is transposed: its result, and the supports of the cotangent and of the contribution.
+/// The transposed step: its result, and the supports of the cotangent and of the contribution.
 struct Transposition {
     result: StreamId,
     from: Option<SupportId>,
@@ -52,7 +52,7 @@ struct Transposition {
 type Terms = FxHashMap<StreamId, Term>;
 
 impl Writer<'_> {
-    /// What a use contributes, where the cotangent of the result of its step is this expression.
+    /// The contribution of a use, given the cotangent of the result of its step.
     pub fn contribution(&mut self, step: usize, position: usize, cotangent: ExprId) -> ExprId {
         let (transposed, usage) = (self.transposed, self.contributions[&(step, position)]);
         let result = self.local.steps[step].results[0];
@@ -129,7 +129,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A cotangent stands on the right of a product: `(k when bp) * do`.
+    /// A cotangent is the right factor of a product: `(k when bp) * do`.
     fn application(
         &mut self,
         op: &Op,
@@ -169,7 +169,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A constant of a backward equation. A zero has the shape of what it stands beside.
+    /// A constant of a backward equation. A zero has the shape of the operand next to it.
     fn constant(&mut self, constant: &Constant, out: StreamId, transposed: &Transposed) -> ExprId {
         let ty = &transposed.vars[out.index()].ty;
         match constant {
@@ -210,7 +210,7 @@ impl Writer<'_> {
         let kinds = builtin(op.name()).expect("it is called by its name").statics();
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for (number, (kind, value)) in kinds.iter().zip(op.statics()).enumerate() {
-            // The first number of `spread` is an axis, although it stands in front.
+            // The first number of `spread` is an axis, although it comes first.
             let is_axis = *kind == StaticKind::Axis || (matches!(op, Op::Spread(..)) && number == 0);
             let argument = match value {
                 Static::Int(n) => {

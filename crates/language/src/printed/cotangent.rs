@@ -13,36 +13,36 @@ use super::supports::{SupportId, Supports};
 use crate::flow::Kind;
 use crate::tree::{BinaryOp, ExprId};
 
-/// What a use gives to the cotangent of a stream.
+/// The contribution of a use to the cotangent of a stream.
 struct Contribution {
     step: usize,
     position: usize,
     expr: ExprId,
     support: Option<SupportId>,
-    /// The row that it is the cotangent of, and that cotangent, if the use is `x[i]`.
+    /// The row whose cotangent it is, and that cotangent, if the use is `x[i]`.
     row: Option<(usize, ExprId)>,
 }
 
-/// How often a contribution reads the result of its step, and the cotangent of that.
+/// How often a contribution reads the result of its step, and the cotangent of that result.
 struct Reads {
     result: usize,
     cotangent: usize,
 }
 
-/// Cotangents that are found on the way back.
+/// Cotangents found so far on the way back.
 #[derive(Default)]
 struct Found {
-    /// Of streams that have no name, and so one use.
+    /// Of streams without a name, which have one use.
     unnamed: FxHashMap<StreamId, ExprId>,
-    /// The parts of those that have.
+    /// The parts of the cotangents of streams with a name.
     parts: FxHashMap<StreamId, Vec<Contribution>>,
-    /// The equations of what is used more than once.
+    /// The equations of expressions that are used more than once.
     lines: Vec<Line>,
     n_names: usize,
 }
 
 impl Writer<'_> {
-    /// Names for the cotangents of streams that have names, then for what calls give.
+    /// Names for the cotangents of streams with names, then for the results of calls.
     pub fn name_cotangents(&mut self) {
         for stream in self.named_streams() {
             if !self.active.contains(&stream) || self.cotangents.contains_key(&stream) {
@@ -61,7 +61,7 @@ impl Writer<'_> {
         self.share_results();
     }
 
-    /// Whether the outermost node gives the cotangent of an input only where `bp` holds.
+    /// Whether the outermost node outputs the cotangent of an input only where `bp` holds.
     pub fn is_masked(&self, stream: StreamId) -> bool {
         self.is_root() && self.support(stream).is_some_and(|support| support != Supports::GIVEN)
     }
@@ -129,7 +129,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The operands of a step that cotangents pass to.
+    /// The operands of a step through which cotangents pass.
     fn uses_of(&self, number: usize) -> Vec<usize> {
         let operands = self.local.steps[number].operands.iter().enumerate();
         operands
@@ -138,7 +138,7 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// What calls give was named before; custom derivatives are called here.
+    /// The results of calls have their names already; custom derivatives are called here.
     fn call(
         &mut self,
         number: usize,
@@ -204,7 +204,7 @@ impl Writer<'_> {
         Some(self.text.binary(BinaryOp::Mul, slope, cotangent))
     }
 
-    /// How often the equations of a contribution read what.
+    /// How often the equations of a contribution read the result and its cotangent.
     fn reads(&self, number: usize, position: usize) -> Reads {
         let result = self.local.steps[number].results[0];
         let cotangent = self.transposed.cotangents.get(&result);
@@ -300,7 +300,7 @@ impl Writer<'_> {
         terms.fold(first, |sum, term| self.text.sum(sum, term))
     }
 
-    /// If every row is used by itself, the cotangents of the rows, stacked: `[d0,d1,..]`.
+    /// If every row is used separately, the stacked cotangents of the rows: `[d0,d1,..]`.
     fn rows(&mut self, stream: StreamId, parts: &[Contribution]) -> Option<ExprId> {
         let n_rows = *self.shape(stream).first()?;
         let whole = self.support(stream);

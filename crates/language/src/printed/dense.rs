@@ -1,4 +1,4 @@
-//! The outermost node of the dense form: it pads what comes in and samples what goes out (section 9.5).
+//! The outermost node of the dense form: it pads its inputs and samples its outputs (section 9.5).
 
 use super::Shapes;
 use super::dimensions::Dimensions;
@@ -50,7 +50,7 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
         let mask = text.when(dense, condition, Polarity::On);
         lines.push(text.equation(std::slice::from_ref(name), mask));
     }
-    // Where there is no cotangent at all, nothing else says what `bp` is.
+    // Without any cotangent, nothing else determines the type and clock of `bp`.
     let is_unread = seeds.is_empty() && results.is_empty();
     let bp = if is_unread { format!("{bp}:bool []") } else { bp };
     let mut annotated = Vec::new();

@@ -1,5 +1,5 @@
 //! Sizes as the program writes them: the compile-time parameter, or the static expression of the body, that
-//! has this value, when it is the only one (section 9.5, shapes). So training code is as general in its sizes
+//! has this value, if it is the only one (section 9.5, shapes). So training code is as general in its sizes
 //! as the program, provided that the instance has different sizes where the program has different names.
 
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use crate::program::{Module, Node, Program};
 use crate::static_value::Static;
 use crate::tree::{ExprId, ExprKind};
 
-/// The sizes that an instance has names for.
+/// The sizes for which an instance has names.
 pub(super) struct Dimensions {
-    /// The sizes that are parameters; a head knows no others.
+    /// The sizes that are parameters; a head can use no others.
     parameters: FxHashMap<usize, ExprId>,
     sizes: FxHashMap<usize, ExprId>,
     lists: FxHashMap<Vec<i64>, ExprId>,
@@ -45,7 +45,7 @@ impl Dimensions {
             _ => None,
         };
         let parameters = sizes.clone().into_iter().filter_map(only).collect();
-        // A parameter is preferred to an expression, so expressions only name what no parameter does.
+        // A parameter is preferred to an expression.
         let named: Vec<usize> = sizes.keys().copied().collect();
         for (size, expr) in written(node, module, recorded) {
             if named.contains(&size) {
@@ -69,7 +69,7 @@ impl Dimensions {
         }
     }
 
-    /// A size; 0 is where something begins rather than how large it is.
+    /// A size; 0 is a position rather than a size.
     pub fn size(&self, size: usize, text: &mut Text) -> ExprId {
         match self.sizes.get(&size).filter(|_| size > 0) {
             Some(expr) => *expr,
@@ -77,7 +77,7 @@ impl Dimensions {
         }
     }
 
-    /// Zero where a literal takes the shape of its neighbours (section 3), unless shapes are to be written.
+    /// Zero, as a literal if it takes the shape of its neighbours (section 3), unless shapes must be written.
     pub fn zero(&self, shape: &Shape, shapes: Shapes, text: &mut Text) -> ExprId {
         if shapes == Shapes::Inferred || shape.is_scalar() {
             return text.number(0.0);
@@ -107,7 +107,7 @@ impl Dimensions {
     }
 }
 
-/// The static expressions of a body that are no numerals, in the order of the text.
+/// The static expressions of a body that are not numerals, in the order of the text.
 fn written(node: &Node, module: &Module, recorded: &Recorded) -> Vec<(usize, ExprId)> {
     let exprs = &module.tree.exprs;
     let mut found: Vec<ExprId> = recorded.statics.keys().copied().collect();

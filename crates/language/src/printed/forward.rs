@@ -13,7 +13,7 @@ use crate::program::SlotId;
 use crate::tree::{Direction, ExprId};
 
 impl Writer<'_> {
-    /// Gives names to what is moved out of its expression.
+    /// Gives names to expressions that become equations.
     pub fn name_streams(&mut self) {
         let node = self.instances.typed.node(self.instance);
         for (number, slot) in node.slots.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Writer<'_> {
         declared
     }
 
-    /// `when true` and its like: the condition has no step of its own.
+    /// `when true` and the like: the condition has no step of its own.
     fn constant_conditions(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         for (number, stream) in self.local.streams.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Writer<'_> {
         lines
     }
 
-    /// The expression behind a name that it has got.
+    /// The expression of a stream that has got a name.
     fn copied_inside(&mut self, expr: ExprId) -> ExprId {
         let name = self.replaced.remove(&expr).expect("it has a name");
         let value = self.copied(expr);
@@ -121,7 +121,7 @@ impl Writer<'_> {
         value
     }
 
-    /// The equation of what was moved out of its expression.
+    /// The equation of an expression that was moved out.
     fn moved_line(&mut self, number: usize) -> Line {
         let step = &self.local.steps[number];
         let name = self.names[&step.results[0]].clone();
@@ -161,8 +161,8 @@ impl Writer<'_> {
         self.text.equation(&targets, value)
     }
 
-    /// `p = diff_param(i,b,dp)`. A parameter that nothing depends on keeps its first value, as in the
-    /// synthesised node.
+    /// `p = diff_param(i,b,dp)`. A parameter without dependents keeps its first value, as in the synthesised
+    /// node.
     fn parameter_line(&mut self, number: usize, target: String) -> Line {
         let step = &self.local.steps[number];
         let (init, result) = (step.operands[0], step.results[0]);

@@ -1,4 +1,4 @@
-//! All instances of a program, and what becomes of each call in training code.
+//! All instances of a program, and the translation of each call in training code.
 
 use eddy_autodiff::Transposed;
 use eddy_autodiff::section::Mode;
@@ -15,16 +15,16 @@ use crate::program::{Base, Callable, Callee, NodeId, Program, Reference, SlotId}
 use crate::static_value::postorder;
 use crate::tree::{ExprKind, UnaryOp};
 
-/// An instance whose training code is printed, as its callers see it.
+/// An instance whose training code is printed, as seen by its callers.
 #[derive(Clone, Debug)]
 pub(super) struct Derived {
     /// The name of the printed node.
     pub name: String,
-    /// Which inputs have cotangents, and which of these come back on supports of their own.
+    /// Which inputs have cotangents, and which of these have supports of their own.
     pub returns: Returns,
 }
 
-/// What is known about all instances.
+/// Facts about all instances.
 pub(super) struct Instances<'a> {
     pub typed: &'a Typed<'a>,
     pub locals: &'a [Local],
@@ -42,8 +42,8 @@ pub(super) struct Instances<'a> {
 }
 
 impl Instances<'_> {
-    /// Transposes an instance and gives the callees whose training code it needs, in the order of its text.
-    /// From now on it is known which of their outputs have cotangents.
+    /// Transposes an instance and returns the callees whose training code it needs, in the order of its text.
+    /// This determines which outputs of the callees have cotangents.
     pub fn transpose(&mut self, instance: usize) -> Vec<usize> {
         let local = &self.locals[instance];
         let transposed = transposed(self.typed, instance, local, self.summaries, &self.seeded[instance]);
@@ -59,8 +59,8 @@ impl Instances<'_> {
         callees
     }
 
-    /// What becomes of a call; nothing if its results carry no cotangents and there is no parameter in it,
-    /// which training code keeps at its first value.
+    /// The translation of a call; `None` if its results carry no cotangents and it contains no parameter.
+    /// Training code keeps its parameters at their first values.
     pub fn treatment(&self, step: &Step, transposed: &Transposed) -> Option<(Treatment, usize)> {
         let Action::Call(callee) = step.action else { return None };
         let summary = summary(self.summaries, callee);
@@ -76,13 +76,13 @@ impl Instances<'_> {
         (is_active || summary.contains_parameter).then_some((treatment, callee))
     }
 
-    /// The inputs for which what stands for a call gives cotangents.
+    /// The inputs for which the translation of a call returns cotangents.
     pub fn inputs_with_cotangents(&self, treatment: Option<(Treatment, usize)>, callee: usize) -> Vec<usize> {
         let local = &self.locals[callee];
         let inputs = 0..self.typed.node(callee).n_inputs;
         match treatment {
             Some((Treatment::Reset(template), _)) => template.inputs_with_cotangents().to_vec(),
-            // What the user wrote has the interface of section 9.1, whatever the arguments are here.
+            // The user's derivative has the interface of section 9.1, for any arguments.
             Some((Treatment::Custom | Treatment::Replaced, _)) => {
                 let node = self.typed.recorded(callee).node;
                 let adjoint = Callable { base: Base::Node(node), modes: vec![Mode::Adjoint] };
@@ -98,7 +98,7 @@ impl Instances<'_> {
         }
     }
 
-    /// Whether the user's derivative of an instance can be sampled with it: neither looks at other cycles.
+    /// Whether the user's derivative of an instance can be sampled with it: neither reads other cycles.
     pub fn is_pointwise(&self, instance: usize) -> bool {
         let program = self.typed.program;
         let node = self.typed.recorded(instance).node;
@@ -128,14 +128,14 @@ impl Instances<'_> {
     }
 }
 
-/// What becomes of a call whose results carry cotangents.
+/// The translation of a call whose results carry cotangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
     /// Its training code is called.
     Derived,
-    /// So is the training code of a prelude node with resets.
+    /// The training code of a prelude node with resets is called.
     Reset(Template),
-    /// The user's `adj_M` is called beside it.
+    /// The user's `adj_M` is called in addition.
     Custom,
     /// The user's `diff_M` is called in its place.
     Replaced,

@@ -1,5 +1,5 @@
-//! What the interface of training code needs besides the backward equations (section 9.1): masks, zeros, and
-//! what cotangents are.
+//! The equations that the interface of training code needs in addition (section 9.1): masks, zeros, and the
+//! types of cotangents.
 
 use super::Ties;
 use super::local::StreamId;
@@ -9,9 +9,9 @@ use super::supports::{SupportId, Supports};
 use crate::tree::{ExprId, Polarity};
 
 impl Writer<'_> {
-    /// What the interface needs besides: masks, zeros for inputs that nothing depends on, and the types of
-    /// cotangents that nothing reads. The outermost node has nobody else to say their shapes and clocks, so
-    /// there they are those of the streams that they belong to.
+    /// The additional equations of the interface: masks, zeros for inputs without dependents, and the types
+    /// of cotangents without readers. The outermost node has no caller that determines the shapes and clocks
+    /// of these, so they are those of the corresponding streams.
     pub fn interface_lines(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         let given = self.supports.as_ref().map(|_| Supports::GIVEN);
@@ -40,7 +40,7 @@ impl Writer<'_> {
         lines
     }
 
-    /// An expression that says what a cotangent that comes in is.
+    /// An expression that determines the type and clock of an incoming cotangent.
     fn tie(&mut self, stream: StreamId, name: &str, given: Option<SupportId>) -> ExprId {
         let cotangent = self.text.var(name);
         let condition = given.map(|given| self.support_name(given));

@@ -1,5 +1,5 @@
-//! The program that is differentiated, in one file: the nodes that N needs, each under a name of its own,
-//! with resets woven in where `M_end` is asked for. What is printed later is derived from this text alone.
+//! The differentiated program, in one file: the nodes that N needs, under unique names, with resets woven in
+//! where `M_end` is requested. All later printing derives from this text alone.
 
 use rustc_hash::FxHashMap;
 
@@ -15,13 +15,13 @@ use crate::tree::{ExprId, Target};
 
 /// A program in one file.
 pub(super) struct Linked {
-    /// The node that is differentiated.
+    /// The differentiated node.
     pub root: String,
     /// The nodes, callees first.
     pub nodes: Vec<LinkedNode>,
 }
 
-/// A node of it.
+/// A node of the program.
 pub(super) struct LinkedNode {
     pub name: String,
     pub text: NodeText,
@@ -62,14 +62,14 @@ pub(super) fn link(typed: &Typed<'_>, locals: &[Local], callable: &Callable, typ
     Linked { root, nodes: linker.linked }
 }
 
-/// Which instances have resets: those below an `M_end` that have anything to reset.
+/// Which instances have resets: those inside an `M_end` that contain state to reset.
 fn woven(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Vec<bool> {
     let is_end = |callable: &Callable| matches!(callable.base, Base::Woven { end: true, .. });
     let mut woven = vec![false; locals.len()];
-    // What is called as `M_end`, and the node that was asked for, has the input `end` in any case.
+    // A node called as `M_end`, and the requested node, have the input `end` in any case.
     let mut is_asked = vec![false; locals.len()];
     (woven[0], is_asked[0]) = (is_end(callable), true);
-    // Callers come before what they call.
+    // Callers come before their callees.
     for instance in 0..locals.len() {
         for (expr, callee) in &typed.recorded(instance).calls {
             is_asked[*callee] = match &typed.module(instance).references[expr.index()] {
@@ -93,7 +93,7 @@ struct Linker<'a> {
     typed: &'a Typed<'a>,
     nodes: Nodes,
     linked: Vec<LinkedNode>,
-    /// The names of nodes that are printed as they are.
+    /// The names of nodes that are printed unchanged.
     plain: FxHashMap<NodeId, String>,
 }
 
@@ -106,7 +106,7 @@ impl Linker<'_> {
         name
     }
 
-    /// A node as it is written. Those of the prelude are there already, and so are those that say the same.
+    /// A node as it is written. Nodes of the prelude exist already, and a node with the same text is reused.
     fn plain_node(&mut self, node: NodeId, callee: &dyn Fn(ExprId) -> Option<String>) -> String {
         let program = self.typed.program;
         let declared = program.node(node);
@@ -126,14 +126,14 @@ impl Linker<'_> {
         name
     }
 
-    /// The derivatives that the user wrote of these nodes, and what they need.
+    /// The user's derivatives of these nodes, and the nodes that these need.
     fn customs(&mut self) {
         let program = self.typed.program;
         let mut todo: Vec<NodeId> = self.plain.keys().copied().collect();
         todo.sort_unstable();
         while let Some(node) = todo.pop() {
             let mut needed: Vec<NodeId> = called(program, node);
-            // Nothing instantiates the outermost node, so the user's derivatives of it are not called.
+            // The outermost node has no caller, so the user's derivatives of it are not called.
             let customs = program.customs.get(&node).filter(|_| node != self.typed.recorded(0).node);
             if let Some(customs) = customs {
                 needed.extend(customs.adjoint.into_iter().chain(customs.tangent).chain(customs.diff));
@@ -153,7 +153,7 @@ pub(super) fn called(program: &Program, node: NodeId) -> Vec<NodeId> {
     calls(program, node).into_iter().map(|(callable, _)| program.origin(callable.base)).collect()
 }
 
-/// What a node instantiates, and where.
+/// The callees of a node, with their calls.
 pub(super) fn calls(program: &Program, node: NodeId) -> Vec<(&Callable, ExprId)> {
     let (module, declared) = (program.module_of(node), program.node(node));
     let exprs = declared.equations.iter().flat_map(|equation| postorder(&module.tree.exprs, equation.value));
@@ -164,7 +164,7 @@ pub(super) fn calls(program: &Program, node: NodeId) -> Vec<(&Callable, ExprId)>
     exprs.filter_map(callable).collect()
 }
 
-/// A node as it is written, except for the names of what it calls.
+/// A node as it is written, except for the names of its callees.
 fn written(program: &Program, node: NodeId, callee: &dyn Fn(ExprId) -> Option<String>) -> NodeText {
     let (module, declared) = (program.module_of(node), program.node(node));
     let tree = program.tree_of(declared);

@@ -4,7 +4,7 @@
 //! h = tanh(w * x + reg(h));        x1 = w * x      x2 = reg(h)      x3 = x1 + x2      h = tanh(x3)
 //! ```
 //!
-//! A stream knows the expression that it comes from, so that it can be written as the user wrote it.
+//! A stream refers to the expression that it comes from, so that it can be printed as the user wrote it.
 //! Operations and types are looked up in the flow of the whole program.
 
 use eddy_autodiff::{Node as Differentiated, NodeCall, NodeStep};
@@ -19,7 +19,7 @@ use crate::program::{Callee, Module, Node, Program, Reference, SlotId, static_po
 use crate::static_value::postorder;
 use crate::tree::{ExprId, ExprKind, UnaryOp};
 
-/// A program that was elaborated, with types, and what each of its expressions became.
+/// An elaborated program with types, and the stream of each of its expressions.
 pub(super) struct Typed<'a> {
     pub program: &'a Program,
     pub flow: Flow,
@@ -45,18 +45,18 @@ impl Typed<'_> {
     }
 }
 
-/// A stream of an instance. Its number is that among the streams of the instance, not of the flow of the
+/// A stream of an instance. Its number is the one among the streams of the instance, not of the flow of the
 /// whole program.
 pub(super) type StreamId = VarId;
 
-/// Where a stream comes from.
+/// The origin of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// It has a name.
+    /// A name.
     Slot(SlotId),
-    /// It is the value of an expression.
+    /// The value of an expression.
     Expr(ExprId),
-    /// It is an output of a call that nobody named.
+    /// An output of a call without a name.
     Discarded,
 }
 
@@ -64,13 +64,13 @@ pub(super) enum Origin {
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     pub origin: Origin,
-    /// Its type; compile-time constants that are no streams have none.
+    /// Its type; `None` for compile-time constants that are not streams.
     pub ty: Option<Type>,
     pub var: Option<VarId>,
-    /// Whether it is known at compile time here.
+    /// Whether it is known at compile time in this instance.
     pub is_constant: bool,
     /// Whether it is known at compile time in every instance, so that it has no clock of its own. An input
-    /// that is only here given a constant is a stream for who checks the node by itself.
+    /// that is constant only in this instance is a stream when the node is checked separately.
     pub is_literal: bool,
 }
 
@@ -80,7 +80,7 @@ impl Stream {
     }
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     /// An equation between streams of the instance.
@@ -96,7 +96,7 @@ pub(super) struct Step {
     pub operands: Vec<StreamId>,
     /// One, unless it is a call.
     pub results: Vec<StreamId>,
-    /// The expression that it is.
+    /// Its expression.
     pub expr: ExprId,
     /// Whether the expression is the whole right side of an equation.
     pub is_whole: bool,
@@ -128,7 +128,7 @@ impl Local {
         &self.streams[stream.index()]
     }
 
-    /// The type of what is no compile-time constant.
+    /// The type of a stream that is not a compile-time constant.
     pub fn ty(&self, stream: StreamId) -> &Type {
         self.stream(stream).ty.as_ref().expect("a stream has a type")
     }
@@ -137,9 +137,9 @@ impl Local {
         self.stream(stream).is_num()
     }
 
-    /// The instance as derivatives see it.
+    /// The instance in the form that differentiation takes.
     pub fn differentiated(&self, callees: &[Option<Summary>]) -> Differentiated {
-        // No derivative passes a compile-time constant, whatever its type.
+        // No derivative passes through a compile-time constant, whatever its type.
         let constant = Type { scalar: Scalar::Bool, shape: Shape::scalar() };
         let var = |stream: &Stream| {
             let ty = stream.ty.clone().unwrap_or_else(|| constant.clone());
@@ -191,14 +191,14 @@ struct Flattener<'a> {
     recorded: &'a Recorded,
     module: &'a Module,
     local: Local,
-    /// The streams of expressions that were visited.
+    /// The streams of visited expressions.
     of: FxHashMap<ExprId, StreamId>,
 }
 
 enum Work {
     /// Find the stream of an expression.
     Visit(ExprId),
-    /// The streams of its operands are found.
+    /// The streams of its operands are known.
     Build(ExprId),
 }
 
@@ -251,7 +251,7 @@ impl Flattener<'_> {
             return;
         }
         self.visit(expr);
-        // The whole right side has the names of the targets.
+        // The whole right side gets the names of the targets.
         let Some(step) = self.local.steps.last_mut().filter(|step| step.expr == expr) else { return };
         step.is_whole = true;
         for (result, target) in step.results.iter_mut().zip(results) {

@@ -1,21 +1,20 @@
 //! Training code as source: what `eddy diff` prints (section 9.5, printed form).
 //!
-//! `diff_N` exists by name ([`eddy_autodiff`]); here it is written down, as a program that can be read,
-//! changed and run. There is one printed node per node: its forward equations are copied from the source, its
-//! backward equations are those into which [`eddy_autodiff`] transposes it ([`eddy_autodiff::Node`]), written
-//! in the user's names. Each contribution to a cotangent is known by the use that it comes from, so it gets
-//! its place and its names from the source. Both compute the same cells.
+//! `diff_N` exists by name ([`eddy_autodiff`]); this module prints it as a program that can be read, changed
+//! and run. There is one printed node per node: its forward equations are copied from the source, its
+//! backward equations are its transpose by [`eddy_autodiff`] ([`eddy_autodiff::Node`]), in the user's names.
+//! Each contribution to a cotangent is attributed to the use that it comes from, so the source determines its
+//! position and its names. The printed and the synthesised node compute the same cells.
 //!
-//! * [`mod@link`]: the nodes that N needs, in one file; [`weave`]: with resets, where `M_end` is asked for.
+//! * [`mod@link`]: the nodes that N needs, in one file; [`weave`]: with resets, where `M_end` is requested.
 //! * [`local`]: one instance as steps between its own streams; [`activity`]: its transpose; [`supports`]:
-//!   where cotangents can be different from zero.
-//! * [`instances`]: all instances, and what becomes of each call.
+//!   where cotangents can differ from zero.
+//! * [`instances`]: all instances, and the translation of each call.
 //! * [`node`]: the text of one node, from [`forward`] equations, names of supports ([`support_names`]),
-//!   [`calls`] and [`cotangent`]s, which are sums of [`contribution`]s; [`interface`] adds what its inputs
-//!   and outputs need.
+//!   [`calls`] and [`cotangent`]s, which are sums of [`contribution`]s; [`interface`] adds the equations that
+//!   its inputs and outputs need.
 //! * [`dense`]: the outermost node of the dense form.
-//! * [`text`], [`names`], [`dimensions`], [`nodes`]: expressions, fresh names, sizes, and the nodes that were
-//!   printed.
+//! * [`text`], [`names`], [`dimensions`], [`nodes`]: expressions, fresh names, sizes, and the printed nodes.
 
 mod activity;
 mod calls;
@@ -58,16 +57,16 @@ use node::print_instance;
 use nodes::Nodes;
 use supports::NotClosed;
 
-/// What is asked for.
+/// The options of `eddy diff`.
 #[derive(Clone, Debug, Default)]
 pub struct PrintOptions {
     /// Compile-time constants for inputs, by name.
     pub constants: FxHashMap<String, Static>,
     /// Shapes of inputs, by name; others are scalars.
     pub shapes: Vec<(String, Shape)>,
-    /// Print dense cotangents, also where sparse ones are possible.
+    /// Print dense cotangents, even if sparse ones are possible.
     pub dense: bool,
-    /// Make cells that depend on what comes after the end of the trace 0 instead of unknown.
+    /// Cells that depend on values after the end of the trace are 0 instead of unknown.
     pub finite: bool,
 }
 
@@ -80,39 +79,39 @@ enum Form {
     Dense,
 }
 
-/// What a delay to the future gives at the end of the trace.
+/// The value of a delay into the future at the end of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ends {
-    /// Nothing is known, as in the paper.
+    /// Unknown, as in the paper.
     Open,
     /// 0.
     Finite,
 }
 
-/// Whether the types of streams are written down where resets are woven in.
+/// Whether the types of streams are written where resets are woven in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Types {
-    /// They follow from what is computed.
+    /// Inference finds them.
     Inferred,
-    /// They do not: a zero can be an integer.
+    /// Inference does not: a zero can be an integer.
     Written,
 }
 
-/// Whether the shapes of the cotangents that come in are written down.
+/// Whether the shapes of the incoming cotangents are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shapes {
-    /// They follow from what is computed.
+    /// Inference finds them.
     Inferred,
-    /// They do not, as in `dx = do[0];`.
+    /// Inference does not, as in `dx = do[0];`.
     Written,
 }
 
-/// Whether the cotangents that come in are tied to the clocks of their streams.
+/// Whether the incoming cotangents are tied to the clocks of their streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ties {
-    /// They are, by what is computed.
+    /// The equations do so.
     Inferred,
-    /// They are not, as in `dx = dy;`, so an equation that nobody reads does it.
+    /// They do not, as in `dx = dy;`, so an additional unread equation does.
     Written,
 }
 
@@ -124,7 +123,7 @@ pub fn print(
 ) -> Result<String, Vec<Diagnostic>> {
     refusal::check(program, callable)?;
     let asked = program;
-    // What has no synthesised training code has no printed one.
+    // A node without synthesised training code has no printed one.
     let given = ElaborationOptions { constants: options.constants.clone(), ..ElaborationOptions::default() };
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
     let synthesised =
@@ -154,16 +153,15 @@ pub fn print(
     Err(vec![refusal::mismatch(asked, callable, &mismatch)])
 }
 
-/// With the shapes that inputs turned out to have, so that what is written from here on is read at the same
-/// instance.
+/// Adds the inferred shapes of inputs, so that the printed text is parsed at the same instance.
 fn with_all_shapes(options: &PrintOptions, original: &Typed<'_>) -> PrintOptions {
     let inputs = original.flow.inputs.iter().map(|input| original.flow.var(*input));
     let shapes = inputs.filter_map(|var| Some((var.name.as_deref()?.to_string(), var.ty.shape.clone())));
     PrintOptions { shapes: shapes.collect(), ..options.clone() }
 }
 
-/// Whether inference finds the same types in the linked program, where zeros that resets write may be of
-/// either numeric type.
+/// Whether inference finds the same types in the linked program, where zeros of resets may be of either
+/// numeric type.
 fn has_types(linked: &Linked, original: &Typed<'_>, options: &PrintOptions) -> bool {
     let mut sources = Sources::alone(SourceFile::new("linked.eddy", linked.source()));
     let Ok(program) = resolve(&mut sources).accepted() else { return false };
@@ -175,7 +173,7 @@ fn has_types(linked: &Linked, original: &Typed<'_>, options: &PrintOptions) -> b
     types(&linked.flow) == types(&original.flow)
 }
 
-/// Why the printed node is not `diff_N`.
+/// Why the printed node differs from `diff_N`.
 #[derive(Debug)]
 enum Mismatch {
     /// A check of the language refuses the text.
@@ -184,8 +182,8 @@ enum Mismatch {
     Stream { name: String, printed: String, synthesised: String },
 }
 
-/// Compares the types and clocks that a run of the printed node finds with those of the synthesised one. The
-/// data have the shapes of the inputs and outputs of N.
+/// Compares the inferred types and clocks of the printed node with those of the synthesised one. The data
+/// have the shapes of the inputs and outputs of N.
 fn compare(
     text: &str,
     synthesised: &Prepared,
@@ -221,8 +219,8 @@ fn compare(
     Ok(())
 }
 
-/// The names of inputs and outputs, with their types and clocks. A constant is there whenever it is needed,
-/// so its clock says nothing.
+/// The names of inputs and outputs, with their types and clocks. A constant is present whenever it is needed,
+/// so its clock is irrelevant.
 fn streams(prepared: &Prepared) -> Vec<(String, String)> {
     let Prepared { flow, clocks, .. } = prepared;
     let (labels, definitions) = (flow.labels(), flow.definitions());
@@ -306,8 +304,8 @@ fn derive(
     Ok(with_needed(linked, &nodes))
 }
 
-/// Prints the instances that carry cotangents, callees first; of the callees of a node the last one first, as
-/// cotangents meet them.
+/// Prints the instances that carry cotangents, callees first; the callees of a node are in reverse order, in
+/// which cotangents reach them.
 fn print_all(mut instances: Instances<'_>, linked: &Linked) -> Result<(Nodes, Derived), NotClosed> {
     let mut nodes = Nodes::default();
     nodes.reserve(linked.nodes.iter().map(|node| node.name.clone()));
@@ -325,11 +323,11 @@ fn print_all(mut instances: Instances<'_>, linked: &Linked) -> Result<(Nodes, De
     Ok((nodes, root))
 }
 
-/// What was printed, behind the nodes that it calls and the woven ones that it was made from.
+/// The printed nodes, after the nodes that they call and the woven ones that they derive from.
 fn with_needed(linked: &Linked, nodes: &Nodes) -> String {
     let mut text: String = String::new();
     let mut needed = nodes.called();
-    // Callees come first in the list, so going backwards meets callers before what they call.
+    // Callees come first in the list, so the reverse order visits callers before their callees.
     for node in linked.nodes.iter().rev() {
         if node.is_woven || needed.contains(&node.name) {
             needed.extend(node.text.called());

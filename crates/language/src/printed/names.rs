@@ -1,4 +1,4 @@
-//! Names that are not taken.
+//! Fresh names.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// These are taken.
+    /// A generator that avoids these names.
     pub fn new(taken: impl IntoIterator<Item = String>) -> Fresh {
         Fresh { taken: taken.into_iter().collect() }
     }
 
-    /// A name that is not taken: `'` is appended until it is not (section 9.1).
+    /// A fresh name: `'` is appended until it is unused (section 9.1).
     pub fn name(&mut self, name: &str) -> String {
         let mut name = name.to_string();
         while !self.taken.insert(name.clone()) {

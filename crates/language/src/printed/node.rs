@@ -1,8 +1,8 @@
 //! The training code of one instance of a node, as text.
 //!
-//! The work goes through the node three times: [`forward`](super::forward) gives names to what needs one and
-//! keeps the equations as they are written, [`support_names`](super::support_names) names supports when they
-//! are asked for, and [`cotangent`](super::cotangent) walks the steps back. Here is what they share.
+//! The node is traversed three times: [`forward`](super::forward) gives names to expressions that need one
+//! and copies the equations, [`support_names`](super::support_names) names supports on demand, and
+//! [`cotangent`](super::cotangent) visits the steps in reverse. This module contains their common state.
 
 use eddy_autodiff::{Transposed, Use};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,7 @@ use crate::flow::Kind;
 use crate::program::{Program, SlotId};
 use crate::tree::{Decl, ExprId, Polarity};
 
-/// One instance, while its text is written.
+/// The state of printing one instance.
 pub(super) struct Writer<'a> {
     pub instances: &'a Instances<'a>,
     pub instance: usize,
@@ -30,17 +30,17 @@ pub(super) struct Writer<'a> {
     pub text: Text,
     pub fresh: Fresh,
     pub dimensions: Dimensions,
-    /// The streams that have a name.
+    /// The streams with a name.
     pub names: FxHashMap<StreamId, String>,
-    /// Expressions that have become names.
+    /// Expressions that were replaced by names.
     pub replaced: FxHashMap<ExprId, ExprId>,
     /// The names of the interface: `bp`, then a cotangent for each `num` output and each `num` input.
     pub bp: Option<String>,
     pub seeds: Vec<(StreamId, String)>,
-    /// The outputs whose cotangents are more than zeros.
+    /// The outputs whose cotangents are not just zeros.
     pub seeded: FxHashSet<StreamId>,
     pub results: Vec<(SlotId, String)>,
-    /// The supports, in sparse form, with the names that they have so far.
+    /// The supports, in sparse form, with their names so far.
     pub supports: Option<Supports>,
     pub support_names: FxHashMap<SupportId, String>,
     pub defined: FxHashSet<SupportId>,
@@ -52,19 +52,19 @@ pub(super) struct Writer<'a> {
     pub registers: FxHashSet<usize>,
     /// The uses of each active stream: step and position.
     pub uses: FxHashMap<StreamId, Vec<(usize, usize)>>,
-    /// What a use contributes, by step and position.
+    /// The contributions of uses, by step and position.
     pub contributions: FxHashMap<(usize, usize), &'a Use>,
-    /// The cotangents that have a name.
+    /// The names of cotangents.
     pub cotangents: FxHashMap<StreamId, String>,
-    /// The cotangents that come out of calls and registers, by step and position.
+    /// The names of cotangents that calls and registers return, by step and position.
     pub returned: FxHashMap<(usize, usize), String>,
     /// Results of operations whose formulas read them more than once.
     pub shared_results: FxHashMap<StreamId, String>,
-    /// A constant `true`, where one is needed.
+    /// A constant `true`, if one is needed.
     pub always: Option<String>,
 }
 
-/// Writes the training code of an instance, and gives its name.
+/// Prints the training code of an instance, and returns its name.
 pub(super) fn print_instance(
     instances: &Instances<'_>,
     instance: usize,
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
         self.instance == 0
     }
 
-    /// Whether delays may end the trace with 0, or say nothing about what comes after.
+    /// Whether delays into the future are 0 or unknown at the end of the trace.
     pub fn ends(&self) -> Ends {
         match self.instances.form {
             Form::Sparse(ends) => ends,
@@ -161,7 +161,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The names of section 9.1, which no stream of the node has.
+    /// The names of section 9.1, made unique among the streams of the node.
     fn name_interface(&mut self) {
         let typed = self.instances.typed;
         let node = typed.node(self.instance);
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What the call that a step is returns beside cotangents.
+    /// The supports that the call of a step returns.
     pub fn returns_of(&self, step: usize) -> Returns {
         match self.treatment(step) {
             Some((Treatment::Derived, callee)) => {
@@ -206,12 +206,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What becomes of a call; nothing if its results carry no cotangents.
+    /// The translation of a call; `None` if its results carry no cotangents.
     pub fn treatment(&self, step: usize) -> Option<(Treatment, usize)> {
         self.instances.treatment(&self.local.steps[step], self.transposed)
     }
 
-    /// A register with an inactive initial value that is a whole equation is Fig 3's `diff_fby1`. It defines
+    /// A register with an inactive initial value that is a whole equation is `diff_fby1` of Fig 3. It defines
     /// the support `post b`, so another register with the same support is written out.
     fn find_registers(&mut self) {
         let mut defined = FxHashSet::default();
@@ -229,18 +229,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The name of the cotangent that comes in for an output.
+    /// The name of the incoming cotangent of an output.
     pub fn seed_of(&self, stream: StreamId) -> Option<String> {
         let is_its = |(output, _): &&(StreamId, String)| *output == stream && self.seeded.contains(output);
         self.seeds.iter().find(is_its).map(|(_, name)| name.clone())
     }
 
-    /// The support of a stream's cotangent; dense ones have none.
+    /// The support of a stream's cotangent; `None` for dense ones.
     pub fn support(&self, stream: StreamId) -> Option<SupportId> {
         self.supports.as_ref().map(|supports| supports.of(stream))
     }
 
-    /// The support of the cotangent that a use gives.
+    /// The support of a use's contribution.
     pub fn support_of_use(&mut self, step: usize, position: usize) -> Option<SupportId> {
         let of_results = self.support_of_results(step)?;
         let returns = self.returns_of(step);
@@ -274,13 +274,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An expression as it is written, with the names that it has got.
+    /// An expression as it is written, with parts replaced by their names.
     pub fn copied(&mut self, expr: ExprId) -> ExprId {
         let module = self.instances.typed.module(self.instance);
         self.text.copy(module, expr, &self.replaced, &|_| None)
     }
 
-    /// A stream where a support holds: `x when b`. A constant is there whenever it is needed.
+    /// A stream where a support holds: `x when b`. A constant is present whenever it is needed.
     pub fn primal(&mut self, stream: StreamId, support: Option<SupportId>) -> ExprId {
         let value = self.written(stream);
         if self.local.stream(stream).is_literal { value } else { self.sampled(value, support) }
@@ -305,14 +305,14 @@ impl<'a> Writer<'a> {
         let (typed, shapes) = (self.instances.typed, self.instances.shapes);
         let decls = &self.program().tree_of(typed.node(self.instance)).inputs;
         let own = inputs(typed, self.instance, decls, self.local, &self.dimensions, shapes, &mut self.text);
-        // Where there is no cotangent at all, nothing else says what `bp` is.
+        // Without any cotangent, nothing else determines the type and clock of `bp`.
         let is_unread = self.seeds.is_empty() && self.results.is_empty();
         let bp = self.bp.iter().map(|bp| if is_unread { format!("{bp}:bool []") } else { bp.clone() });
         let seeds = self.seeds.iter().map(|(stream, name)| self.seed(*stream, name.clone()));
         own.into_iter().chain(bp).chain(seeds).collect()
     }
 
-    /// A cotangent that comes in, with its shape where nothing else says it.
+    /// An incoming cotangent, with its shape if inference does not find it.
     fn seed(&self, stream: StreamId, name: String) -> String {
         match self.instances.shapes {
             Shapes::Inferred => name,
@@ -333,7 +333,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The inputs of a node, as they are written, or with the types that they have at an instance.
+/// The inputs of a node, as they are written or with their types at an instance.
 pub(super) fn inputs(
     typed: &Typed<'_>,
     instance: usize,

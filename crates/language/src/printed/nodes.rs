@@ -1,4 +1,4 @@
-//! The nodes that are printed: each text once, in the order in which it was needed.
+//! The printed nodes: each text once, in the order in which it was needed.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ impl NodeText {
     }
 }
 
-/// Nodes by the names that they were given.
+/// Nodes by their assigned names.
 #[derive(Default)]
 pub(super) struct Nodes {
     printed: Vec<Printed>,
@@ -43,20 +43,20 @@ pub(super) struct Nodes {
 }
 
 struct Printed {
-    /// The name that was asked for.
+    /// The preferred name.
     preferred: String,
     name: String,
     node: NodeText,
 }
 
 impl Nodes {
-    /// Names of nodes that are there already.
+    /// Reserves the names of existing nodes.
     pub fn reserve(&mut self, names: impl IntoIterator<Item = String>) {
         self.taken.extend(names);
     }
 
-    /// Adds a node and gives its name. The same text is printed once; another text of the same name is a
-    /// variant, `diff_M'2` (section 9.5).
+    /// Adds a node and returns its name. Equal texts are printed once; a different text with the same name is
+    /// a variant, `diff_M'2` (section 9.5).
     pub fn add(&mut self, preferred: &str, node: NodeText) -> String {
         if let Some(same) =
             self.printed.iter().find(|printed| printed.preferred == preferred && printed.node == node)
@@ -83,7 +83,7 @@ impl Nodes {
         self.printed.iter().map(|printed| printed.node.show(&printed.name)).collect()
     }
 
-    /// One of the nodes that training code is built of, with the name that it has here.
+    /// Adds one of the fixed nodes of training code; returns its name in this program.
     pub fn template(&mut self, template: Template, ends: Ends) -> String {
         let words = |words: &str| words.split(',').map(ToString::to_string).collect::<Vec<_>>();
         let fby_end = match template {
@@ -91,7 +91,7 @@ impl Nodes {
             _ => String::new(),
         };
         let (name, inputs, outputs, lines) = template.parts(ends);
-        // They call nothing but the prelude and each other.
+        // They call only the prelude and each other.
         let line =
             |line: &&str| Line { text: line.replace("DIFF_FBY_END", &fby_end), called: BTreeSet::new() };
         let lines = lines.iter().map(line).collect();
@@ -117,7 +117,7 @@ pub(super) enum Template {
 }
 
 impl Template {
-    /// The inputs of the prelude node that it is the training code of, which have cotangents.
+    /// The inputs of the corresponding prelude node that have cotangents.
     pub fn inputs_with_cotangents(self) -> &'static [usize] {
         match self {
             Template::FbyEnd | Template::PostEnd => &[2, 3],

@@ -1,4 +1,4 @@
-//! What has no printed form (section 9.5, limits).
+//! Programs without a printed form (section 9.5, limits).
 
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Scalar;
@@ -11,7 +11,7 @@ use crate::codes;
 use crate::flow::{Flow, Kind, VarId};
 use crate::program::{Base, Callable, Callee, NodeId, Program, Reference};
 
-/// Nodes and `M_end` have one, if they instantiate nothing else that is synthesised.
+/// Nodes and `M_end` have one, unless they instantiate another synthesised node.
 pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Diagnostic>> {
     if !is_printable(callable) {
         return Err(vec![synthesised(program, callable, program.span_of(callable))]);
@@ -47,7 +47,7 @@ pub(super) fn several_clocks(
     flow: &Flow,
 ) -> Result<(), Vec<Diagnostic>> {
     let (clocks, definitions) = (clocks::infer(flow)?, flow.definitions());
-    // A constant is there whenever it is needed.
+    // A constant is present whenever it is needed.
     let is_constant = |var: VarId| {
         definitions[var.index()].is_some_and(|number| matches!(flow.equations[number].kind, Kind::Const(_)))
     };
@@ -76,7 +76,7 @@ pub(super) fn several_clocks(
     Err(vec![diagnostic])
 }
 
-/// No way to write the equations down has the types and clocks of the synthesised node.
+/// The error when no printed form has the types and clocks of the synthesised node.
 pub(super) fn mismatch(program: &Program, callable: &Callable, mismatch: &Mismatch) -> Diagnostic {
     let name = program.name_of(callable);
     let why = match mismatch {
@@ -131,8 +131,8 @@ fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
     None
 }
 
-/// The equations of a node with records are not those that are written, and their streams have no names in
-/// the language.
+/// The equations of a node with records differ from the written ones, and their streams have no names in the
+/// language.
 fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let node = program.node(node);
     node.is_expanded.then(|| {
@@ -143,7 +143,7 @@ fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
     })
 }
 
-/// A derivative that the user wrote is called, so it must be there: the transpose of `tan_M` has no source.
+/// The user's derivative is called, so it must exist: the transpose of `tan_M` has no source.
 fn without_adjoint(program: &Program, node: NodeId, span: Span) -> Option<Diagnostic> {
     let custom = program.customs.get(&node)?;
     let name = &program.node(node).name;

@@ -1,5 +1,4 @@
-//! Names of supports, given when they are first asked for: `bpx`, after the first stream that has the
-//! support, or `bp3`.
+//! Names of supports, assigned on demand: `bpx`, after the first stream with the support, or `bp3`.
 
 use super::Ends;
 use super::node::Writer;
@@ -8,14 +7,14 @@ use super::supports::{Returns, Support, SupportId, Supports};
 use crate::program::SlotId;
 use crate::tree::{BinaryOp, Direction, ExprId, UnaryOp};
 
-/// What is left to do for a support.
+/// Remaining work for a support.
 enum Work {
     Name(SupportId),
     Define(SupportId),
 }
 
 impl Writer<'_> {
-    /// A support as a name. Its equation is written when it gets one, after those of its parts.
+    /// The name of a support. Its equation is written with its first use, after those of its parts.
     pub fn support_name(&mut self, support: SupportId) -> ExprId {
         let mut todo = vec![Work::Name(support)];
         while let Some(work) = todo.pop() {
@@ -71,7 +70,7 @@ impl Writer<'_> {
 
     fn parts(&self, support: SupportId) -> Vec<SupportId> {
         match self.supports().get(support) {
-            Support::ElaborationOptions | Support::Returned { .. } => Vec::new(),
+            Support::Bp | Support::Returned { .. } => Vec::new(),
             Support::Earlier(part)
             | Support::Later(part)
             | Support::Sampled(_, _, part)
@@ -80,14 +79,14 @@ impl Writer<'_> {
         }
     }
 
-    /// The equation of a support; a call or a register defines what it returns.
+    /// The equation of a support; a call or a register defines the supports that it returns.
     fn define(&mut self, support: SupportId) {
         let part = |writer: &mut Self, part: SupportId| {
             let name = writer.name_of(part);
             writer.text.var(&name)
         };
         let value = match self.supports().get(support).clone() {
-            Support::ElaborationOptions | Support::Returned { .. } => return,
+            Support::Bp | Support::Returned { .. } => return,
             Support::Earlier(of) if self.register_of(of).is_some() => return,
             Support::Earlier(of) => {
                 let of = part(self, of);
@@ -129,8 +128,8 @@ impl Writer<'_> {
         self.registers.iter().find(|register| self.supports().of(result(register)) == support).copied()
     }
 
-    /// Inputs whose cotangents come back on other supports than `bp`: their supports are outputs. The
-    /// outermost node masks instead, so that its interface is that of `diff_N`.
+    /// Inputs whose cotangents have other supports than `bp`: their supports are outputs. The outermost node
+    /// masks the cotangents instead, so that its interface is that of `diff_N`.
     pub fn name_returned_supports(&mut self) -> Returns {
         let n_inputs = self.instances.typed.node(self.instance).n_inputs;
         let mut returns = vec![false; n_inputs];
@@ -148,7 +147,7 @@ impl Writer<'_> {
         returns
     }
 
-    /// The output that a support is. One that two inputs share is copied, and a clock on a copy is the same
+    /// Makes a support an output. One that two inputs share is copied, and a clock on a copy is the same
     /// clock (section 5).
     fn return_support(&mut self, input: SlotId, support: SupportId) {
         let slot = &self.instances.typed.node(self.instance).slots[input.index()].name;
@@ -157,7 +156,7 @@ impl Writer<'_> {
         self.support_names.entry(support).or_insert(name);
     }
 
-    /// The equations of the supports that are returned, as far as nothing asked for them yet.
+    /// The equations of the returned supports that were not needed before.
     pub fn returned_support_lines(&mut self) -> Vec<Line> {
         let mut copies = Vec::new();
         for (input, _) in self.results.clone() {

@@ -1,5 +1,5 @@
-//! Where cotangents can be different from zero: a boolean beside each, computed symbolically before anything
-//! is written (section 9.5).
+//! Where cotangents can differ from zero: a boolean for each, computed symbolically before anything is
+//! printed (section 9.5).
 //!
 //! | backward equation | support, from the support b of the cotangent d |
 //! | --- | --- |
@@ -12,7 +12,8 @@
 //! | several uses | `b1 or b2 ..` |
 //!
 //! A stream on a cycle has the support of all streams on that cycle. A cycle with a step that moves supports
-//! would need a support that contains itself, moved; there is none, and the program has only a dense form.
+//! would need a support that contains itself, moved. No such support exists, and the program has only a dense
+//! form.
 
 use eddy_autodiff::{Transposed, Use};
 use eddy_flow::components::components;
@@ -25,12 +26,12 @@ use crate::flow::{Kind, Polarity};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SupportId(usize);
 
-/// What a support is made of. The order is that of the parts of an `or`.
+/// The definition of a support. The order is that of the parts of an `or`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Support {
     /// `bp` itself.
-    ElaborationOptions,
-    /// Returned by the instance that a step is, for this input.
+    Bp,
+    /// Returned by the instance of this step, for this input.
     Returned { step: usize, input: usize },
     /// `post b`.
     Earlier(SupportId),
@@ -44,7 +45,7 @@ pub(super) enum Support {
     Either(Vec<SupportId>),
 }
 
-/// Some support would have to contain itself.
+/// A support would have to contain itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotClosed;
 
@@ -61,8 +62,8 @@ pub(super) type Returns = Vec<bool>;
 impl Supports {
     pub const GIVEN: SupportId = SupportId(0);
 
-    /// The supports of all active streams; `bp` stands at the outputs. `returns` says what the instance of a
-    /// step returns.
+    /// The supports of all active streams; that of outputs is `bp`. `returns` gives the supports that the
+    /// instance of a step returns.
     pub fn new(
         local: &Local,
         transposed: &Transposed,
@@ -71,7 +72,7 @@ impl Supports {
     ) -> Result<Supports, NotClosed> {
         let mut supports =
             Supports { table: Vec::new(), numbers: FxHashMap::default(), of: FxHashMap::default() };
-        supports.intern(Support::ElaborationOptions);
+        supports.intern(Support::Bp);
         let uses = uses(local, transposed);
         let successors = |stream: usize| {
             let uses = uses.get(&StreamId::new(stream)).into_iter().flatten();
@@ -84,7 +85,7 @@ impl Supports {
         for stream in in_order {
             members[component[stream.index()]].push(stream);
         }
-        // Successors have smaller numbers, so what a support is made of is there before it.
+        // Successors have smaller numbers, so the parts of a support come before it.
         for members in members.into_iter().filter(|members| !members.is_empty()) {
             let mut parts = Vec::new();
             for stream in &members {
@@ -120,12 +121,12 @@ impl Supports {
         self.of[&stream]
     }
 
-    /// What a support is made of.
+    /// The definition of a support.
     pub fn get(&self, support: SupportId) -> &Support {
         &self.table[support.0]
     }
 
-    /// The support of what a use contributes, where the results of its step have this one.
+    /// The support of a use's contribution, given that of the results of its step.
     pub fn contribution(
         &mut self,
         local: &Local,
@@ -137,7 +138,7 @@ impl Supports {
         self.shifted(shift(local, transposed, usage, returns), of_results)
     }
 
-    /// One of these, at least.
+    /// The disjunction.
     pub fn either(&mut self, parts: &[SupportId]) -> SupportId {
         let mut flat: Vec<SupportId> = Vec::new();
         for part in parts {
@@ -191,7 +192,7 @@ enum Shift {
     Padded(StreamId, Polarity),
 }
 
-/// The backward equation says it: a cotangent moves in time, or to another clock, by one equation.
+/// The shift by the backward equation: a cotangent moves in time, or to another clock, by one equation.
 fn shift(local: &Local, transposed: &Transposed, usage: &Use, returns: &dyn Fn(usize) -> Returns) -> Shift {
     let step = &local.steps[usage.step];
     if let Action::Call(_) = step.action {

@@ -1,8 +1,7 @@
-//! Source expressions that are made, not read, and their text.
+//! Generated source expressions, and their text.
 //!
-//! They live in a table like those of a file ([`Exprs`]), without places. Parentheses are not kept: the text
-//! has those that the grammar needs, and a few that the eye needs (around `when` among operators, for
-//! instance).
+//! They are in a table like those of a file ([`Exprs`]), without spans. Parentheses are not stored: the text
+//! has those that the grammar needs, and a few for readability (around `when` among operators, for instance).
 
 use eddy_syntax::Span;
 use rustc_hash::FxHashMap;
@@ -22,7 +21,7 @@ pub(super) struct Text {
     names: Names,
 }
 
-/// What stands for an expression in a copy, if it is not copied as it is; it sees the copies of the parts.
+/// Returns the replacement of an expression in a copy, if there is one, given the copies of its parts.
 type Change<'a> = dyn FnMut(&mut Text, ExprId, &FxHashMap<ExprId, ExprId>) -> Option<ExprId> + 'a;
 
 impl Text {
@@ -107,13 +106,13 @@ impl Text {
         }
     }
 
-    /// Whether it is as short as a name, so that it may be written twice.
+    /// Whether it is as short as a name, so that it may be duplicated.
     pub fn is_atom(&self, expr: ExprId) -> bool {
         matches!(self.exprs.kind(expr), ExprKind::Variable(_) | ExprKind::Number(_) | ExprKind::Bool(_))
     }
 
-    /// Copies an expression of a file, without its parentheses. Some of its parts have become others, and
-    /// calls may have other names.
+    /// Copies an expression of a file, without its parentheses. Parts may be replaced, and calls may get
+    /// other names.
     pub fn copy(
         &mut self,
         from: &Module,
@@ -124,7 +123,7 @@ impl Text {
         self.copy_changed(from, root, callee, &mut |_, expr, _| replaced.get(&expr).copied())
     }
 
-    /// Copies an expression of a file; what `change` gives stands for an expression.
+    /// Copies an expression of a file; `change` may replace expressions.
     pub fn copy_changed(
         &mut self,
         from: &Module,
@@ -264,7 +263,8 @@ impl Text {
             }
             ExprKind::Binary(op, left, right) => {
                 let own = level(kind);
-                // Below `+` everything that is no product is in parentheses, and so is a `when` anywhere.
+                // Below `+` every expression that is not a product is in parentheses, and so is `when`
+                // anywhere.
                 let operand = |expr: ExprId, least: u8| {
                     let is_sampled = matches!(self.exprs.kind(expr), ExprKind::When(..));
                     let is_factor = own == PRODUCT && level(self.exprs.kind(expr)) == UNARY;
@@ -308,7 +308,7 @@ impl Text {
     }
 }
 
-/// What is left to print.
+/// A part that remains to be printed.
 enum Piece {
     Word(&'static str),
     Name(String),

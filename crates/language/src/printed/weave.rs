@@ -7,7 +7,7 @@
 //! M(x)           M_end(x,end), if M has something to reset
 //! ```
 //!
-//! Delays of truth values, and `fby back`, are written out.
+//! Delays of booleans, and `fby back`, are written out.
 
 use eddy_tensor::{Scalar, Type};
 use rustc_hash::FxHashMap;
@@ -73,13 +73,13 @@ pub(super) fn node(woven: &Woven<'_>) -> NodeText {
         lines.push(text.equation(std::slice::from_ref(reset), value));
     }
     let mut inputs: Vec<String> = tree.inputs.iter().map(|decl| text.declaration(module, decl)).collect();
-    // Where there is nothing to reset, nothing else says what `end` is.
+    // Without state to reset, nothing else determines the type and clock of `end`.
     inputs.push(if weaver.is_read { end } else { format!("{end}:bool []") });
     let outputs = tree.outputs.iter().map(|decl| text.declaration(module, decl)).collect();
     NodeText { inputs, outputs, lines }
 }
 
-/// Adds the scalar types of streams that have none beside them.
+/// Adds the scalar types of streams without a written type.
 fn write_types(woven: &Woven<'_>, decls: &[Target], targets: &mut [String]) {
     let typed = woven.typed;
     let (node, module) = (typed.node(woven.instance), typed.module(woven.instance));
@@ -99,14 +99,14 @@ struct Weaver<'a> {
     dimensions: Dimensions,
     end: ExprId,
     fresh: Fresh,
-    /// The name of `true fby end`, where it is needed.
+    /// The name of `true fby end`, if it is needed.
     reset: Option<String>,
-    /// Whether anything is reset.
+    /// Whether any state is reset.
     is_read: bool,
 }
 
 impl Weaver<'_> {
-    /// The parameters that stand as initial values of delays to the past.
+    /// The parameters that are initial values of delays to the past.
     fn initial_parameters(&self, root: ExprId) -> Vec<ExprId> {
         let module = self.woven.typed.module(self.woven.instance);
         let exprs = &module.tree.exprs;
@@ -130,7 +130,7 @@ impl Weaver<'_> {
         Some(typed.flow.var(*var).ty.clone())
     }
 
-    /// What an expression becomes, if it changes.
+    /// The replacement of an expression, if it changes.
     fn changed(
         &mut self,
         text: &mut Text,

@@ -1,8 +1,8 @@
 //! Executes test benches: `run f { x: 1 2 3; }` (sections 1 and 11).
 //!
-//! * [`options`]: what the words after the node's name ask for.
+//! * [`options`]: the options after the node's name.
 //! * [`inputs`]: rows of cells as values of the inputs' types.
-//! * [`output`]: what a run found out, and how that is printed.
+//! * [`output`]: the results of a run, and how they are printed.
 
 mod inputs;
 mod options;
@@ -67,7 +67,7 @@ pub fn execute(
     self::run(program, run, overrides).map(|(ran, warnings)| (ran.text(overrides.width), warnings))
 }
 
-/// Runs a test bench and returns what it found out, and warnings about cells that stay unknown for ever.
+/// Runs a test bench. Returns its results, and warnings about cells that stay unknown for ever.
 pub fn run(
     program: &Program,
     run: &Run,
@@ -104,7 +104,7 @@ fn check_cell_limit(n_cycles: usize, prepared: &Prepared, span: Span) -> Result<
     Err(vec![Diagnostic::error(codes::TOO_MANY_CELLS, span, title).help(help)])
 }
 
-/// The enumerations among the streams that a run prints.
+/// The enumerations among the printed streams of a run.
 fn enumerations(
     program: &Program,
     callable: &Callable,
@@ -164,7 +164,7 @@ impl Bench {
         })
     }
 
-    /// What the run finds out, and how far ahead the outputs looked; lists do not tell that.
+    /// The results of the run, and how far ahead the outputs looked; lists do not contain the latter.
     fn found(&self) -> Result<(Found, Option<u64>), Vec<Diagnostic>> {
         let flow = &self.prepared.flow;
         let shown = self.shown()?;
@@ -203,7 +203,7 @@ impl Bench {
         Ok(Chart::of_run(&self.title, flow, &self.prepared.clocks, self.n_cycles, cell))
     }
 
-    /// What is printed: outputs, or what `show` asks for.
+    /// The printed streams: outputs, or those in `show`.
     fn shown(&self) -> Result<Vec<(String, VarId)>, Vec<Diagnostic>> {
         let flow = &self.prepared.flow;
         if self.options.show.is_empty() {

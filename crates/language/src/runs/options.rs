@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub stats: bool,
     /// `if` waits for both branches.
     pub strict: bool,
-    /// Check neither clocks nor causality, and go on after synchronisation errors.
+    /// Check neither clocks nor causality, and continue after synchronisation errors.
     pub unchecked: bool,
     /// The number of cycles; by default the length of the longest row.
     pub n_cycles: Option<usize>,

@@ -1,4 +1,4 @@
-//! What a run found out, and how it is printed: a JSON object per cycle, a table, or lists.
+//! The results of a run, and how they are printed: a JSON object per cycle, a table, or lists.
 
 use std::fmt::Write;
 
@@ -9,31 +9,31 @@ use crate::chronogram::text::table;
 use crate::program::Enumerations;
 use crate::semantics::Cell;
 
-/// A run that is over.
+/// A completed run.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What was run.
+    /// The node that ran.
     pub node: String,
-    /// How many cycles.
+    /// The number of cycles.
     pub n_cycles: usize,
-    /// What was found out.
+    /// The results.
     pub found: Found,
-    /// The names of the enumerators in it.
+    /// The names of the enumerators in the results.
     pub enumerations: Enumerations,
-    /// Whether a table was asked for.
+    /// Whether a table was requested.
     pub is_table: bool,
-    /// How far ahead the outputs looked, if that was asked for.
+    /// How far ahead the outputs looked, if that was requested.
     pub look_ahead: Option<u64>,
 }
 
-/// What a run finds out, which depends on the semantics.
+/// The results of a run, which depend on the semantics.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A cell for each cycle.
     Cells {
-        /// Those of the inputs, by name.
+        /// The inputs, by name.
         inputs: Vec<(String, Vec<Cell>)>,
-        /// Those of the outputs, or of the streams that are shown instead.
+        /// The outputs, or the streams that are shown instead.
         shown: Vec<(String, Vec<Cell>)>,
     },
     /// The values of each stream, without cycles: Kahn's semantics.
@@ -43,7 +43,7 @@ pub enum Found {
 }
 
 impl Ran {
-    /// As it is printed; a table may be so wide.
+    /// The output of the run; `width` is the largest width of a table.
     pub fn text(&self, width: Option<usize>) -> String {
         let mut text = match &self.found {
             Found::Cells { inputs, shown } if self.is_table => {
@@ -98,7 +98,7 @@ fn json_lists(lists: &[(String, Vec<Value>)], enumerations: &Enumerations) -> St
     object(lists) + "\n"
 }
 
-/// An object of values that are JSON; `p.x` stands in the object of `p`.
+/// An object of JSON values; `p.x` is in the object of `p`.
 fn object<'a>(values: impl Iterator<Item = (&'a str, String)>) -> String {
     let mut text = String::from("{");
     let mut open: Vec<&str> = Vec::new();
@@ -148,7 +148,7 @@ fn name_of(cases: &[String], number: i64) -> Option<&str> {
     cases.get(usize::try_from(number).ok()?).map(String::as_str)
 }
 
-/// Integers as the texts that stand for them, in nested lists.
+/// Integers as the names of enumerators, in nested lists.
 fn enumerators(value: &Value, text: &dyn Fn(i64) -> String) -> String {
     let number = |element: Value| if let Value::Int(number) = element { text(number) } else { String::new() };
     let mut texts: Vec<String> = match value {

@@ -28,12 +28,12 @@ impl CellList {
     }
 }
 
-/// What an input is at one cycle.
+/// The value of an input at one cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellKind {
     /// `.`, `□` or `_`: absent.
     Absent,
-    /// `?` or `⊥`: not known.
+    /// `?` or `⊥`: unknown.
     Unknown,
     /// `true`, `t`, `T` or `false`, `f`, `F`.
     Bool(bool),
@@ -77,12 +77,12 @@ impl Cells {
         &self.pool[list.start as usize..list.end as usize]
     }
 
-    /// What a cell says.
+    /// The kind of a cell.
     pub fn kind(&self, id: CellId) -> CellKind {
         self.kinds[id.0 as usize]
     }
 
-    /// Where a cell stands.
+    /// The span of a cell.
     pub fn span(&self, id: CellId) -> Span {
         self.spans[id.0 as usize]
     }

@@ -1,9 +1,9 @@
 //! Expressions, in one table; they refer to each other by number, children before parents.
 //!
-//! An expression has two places. Its *span* is all of it. Its *mark* ([`Exprs::at`]) is the token that says
-//! what it is: the operator of `x + b`, the `post` of `post u`, the first token of a variable, a literal or a
-//! call. Messages about an expression point at its mark, so that the operators of a long line can be told
-//! apart:
+//! An expression has two spans. Its *span* is all of it. Its *mark* ([`Exprs::at`]) is its characteristic
+//! token: the operator of `x + b`, the `post` of `post u`, the first token of a variable, a literal or a
+//! call. Messages about an expression point at its mark, so that they distinguish the operators of a long
+//! line:
 //!
 //! ```text
 //! o = x * k + b        type error in the sum:   o = x * k + b
@@ -17,7 +17,7 @@ use super::form::{Form, FormId};
 use crate::names::Name;
 
 eddy_index::id! {
-    /// An expression: its place in [`Exprs`], and in tables beside it.
+    /// An expression: its index in [`Exprs`], and in tables parallel to it.
     pub struct ExprId, "fewer expressions than source bytes";
 }
 
@@ -43,13 +43,13 @@ impl ExprList {
 /// A numeral and its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
-    /// What it stands for.
+    /// Its value.
     pub value: NumberValue,
-    /// How it is written.
+    /// Its text in the source.
     pub text: Name,
 }
 
-/// What a numeral stands for.
+/// The value of a numeral.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NumberValue {
     /// Without point and exponent: of either numeric type.
@@ -70,7 +70,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// The word or symbol in source text.
+    /// The word or symbol in the source.
     pub fn symbol(self) -> &'static str {
         match self {
             UnaryOp::Negate => "-",
@@ -156,7 +156,7 @@ impl BinaryOp {
     }
 }
 
-/// Which way a delay looks.
+/// The direction in which a delay looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// `fby`: to the past.
@@ -168,7 +168,7 @@ pub enum Direction {
 /// The forms of expressions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ExprKind {
-    /// Something that could not be read, and was reported.
+    /// An unreadable expression, which was reported.
     Error,
     /// `1` or `2.5e-3`.
     Number(Number),
@@ -188,7 +188,7 @@ pub enum ExprKind {
     Index(ExprId, ExprId),
     /// `-e`, `not e` or `post e`.
     Unary(UnaryOp, ExprId),
-    /// `e + e` and its like.
+    /// `e + e` and the like.
     Binary(BinaryOp, ExprId, ExprId),
     /// `if c then e else e`.
     If(ExprId, ExprId, ExprId),
@@ -245,9 +245,9 @@ impl Exprs {
         &self.pool[list.start as usize..list.end as usize]
     }
 
-    /// All expressions, children before parents. In a program with mistakes some belong to nothing.
+    /// All expressions, children before parents. In a program with errors some have no parent.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = ExprId> + use<> {
-        // `push` made sure that the number fits.
+        // `push` checked that the number fits.
         #[allow(clippy::cast_possible_truncation)]
         let n_exprs = self.kinds.len() as u32;
         (0..n_exprs).map(ExprId)
@@ -268,13 +268,13 @@ impl Exprs {
         self.kinds[id.index()]
     }
 
-    /// Where an expression stands, all of it.
+    /// The span of an expression, all of it.
     pub fn span(&self, id: ExprId) -> Span {
         self.spans[id.index()]
     }
 
-    /// Where messages about an expression point: its operator, or its first token. Parentheses point at what
-    /// is in them.
+    /// The span for messages about an expression: its operator, or its first token; for parentheses, the mark
+    /// of their contents.
     pub fn at(&self, id: ExprId) -> Span {
         self.marks[id.index()]
     }

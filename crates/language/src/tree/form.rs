@@ -1,9 +1,8 @@
-//! The forms of expressions that functions have, of which nodes have records, fields and `match`
-//! (functions.md, section 1).
+//! The forms of expressions that functions have; nodes have records, fields and `match` (functions.md,
+//! section 1).
 //!
-//! A form stands in the table of expressions as [`ExprKind::Form`](super::ExprKind::Form): what it is, here,
-//! and the list of its parts. The order of the parts is the order of the text; each variant says what they
-//! are.
+//! A form is in the table of expressions as [`ExprKind::Form`](super::ExprKind::Form): its kind, here, and
+//! the list of its parts. The order of the parts is the order of the text; each variant lists them.
 
 use eddy_syntax::Span;
 
@@ -142,7 +141,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// How many parts it has.
+    /// The number of its parts.
     pub fn n_parts(self) -> usize {
         match self {
             Index::At => 1,
@@ -159,7 +158,7 @@ pub enum UpdateKind {
     Add,
 }
 
-/// What an alternative of a `match` is for.
+/// The pattern of an alternative of a `match`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     Enumerator(Ident),

@@ -81,7 +81,7 @@ pub struct Eval {
 /// A written type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeKind {
-    /// Something that could not be read, and was reported.
+    /// An unreadable type, which was reported.
     Error,
     /// `num [3, n]`; without brackets it is a single one.
     Scalar(Scalar, Option<ExprList>),

@@ -1,4 +1,4 @@
-//! The tree of a program as it is written: parentheses and places are kept.
+//! The tree of a program as it is written: it keeps parentheses and spans.
 //!
 //! ```text
 //! node f(x:num [3], c)->(o)        Node { inputs: x:num [3], c;  outputs: o }
@@ -6,9 +6,9 @@
 //! run f { x: [1,2,3]; c: t; }      Run { rows: x = one cell, a list;  c = one cell, true }
 //! ```
 //!
-//! [`expr`] holds the expressions of a file in one table, [`cells`] those of its chronograms; declarations
-//! refer to them by number. So nothing in a tree is nested natively, and a tree of any depth is copied and
-//! dropped like a list.
+//! [`expr`] contains the expressions of a file in one table, [`cells`] those of its chronograms; declarations
+//! refer to them by number. So no tree is nested natively, and a tree of any depth is copied and dropped like
+//! a list.
 
 mod cells;
 mod expr;
@@ -32,7 +32,7 @@ pub use function::{
 /// A whole file.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// What it takes from other files.
+    /// Its imports.
     pub imports: Vec<Import>,
     /// Its declarations, in order.
     pub items: Vec<Item>,
@@ -61,34 +61,34 @@ impl Program {
     }
 }
 
-/// A name and its place.
+/// A name and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ident {
     /// The name.
     pub name: Name,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
 }
 
 /// `import name, other from "path.eddy";` or `import "path.eddy";`.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// What is taken.
+    /// The imported names.
     pub what: Imported,
     /// The path, without its quotes.
     pub path: String,
-    /// Where the path stands, with its quotes.
+    /// The span of the path, with its quotes.
     pub path_span: Span,
     /// The whole declaration.
     pub span: Span,
 }
 
-/// What an import takes.
+/// The names that an import takes.
 #[derive(Clone, Debug)]
 pub enum Imported {
     /// Everything.
     All,
-    /// What has these names.
+    /// The declarations with these names.
     Names(Vec<Ident>),
 }
 
@@ -152,11 +152,11 @@ pub struct Node {
 pub struct Decl {
     /// The name.
     pub ident: Ident,
-    /// Its type, where one is written.
+    /// Its type, if one is written.
     pub annotation: Option<Annotation>,
-    /// Its type, where it is written by the name of a `type`.
+    /// Its type, if it is written as the name of a `type`.
     pub type_name: Option<TypeName>,
-    /// Its clock, where one is written: `x when c when not d` is sampled by `c`, then by `not d`.
+    /// Its clock, if one is written: `x when c when not d` is sampled by `c`, then by `not d`.
     pub clock: Vec<Sampling>,
     /// All of it.
     pub span: Span,
@@ -209,7 +209,7 @@ impl Scalar {
 /// One step of a written clock: `when c` or `when not c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
-    /// Which value of the condition keeps the stream.
+    /// The value of the condition at which the stream is present.
     pub polarity: Polarity,
     /// The condition.
     pub condition: Ident,
@@ -220,7 +220,7 @@ pub struct Sampling {
 /// `x, _ = e;`.
 #[derive(Clone, Debug)]
 pub struct Equation {
-    /// What it defines; at least one.
+    /// The targets; at least one.
     pub targets: Vec<Target>,
     /// The right side.
     pub value: ExprId,
@@ -261,11 +261,11 @@ impl Target {
 /// `run f chrono for 4 { x: 1 2 3; k = 2; }`: a test bench.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The node that is run.
+    /// The node to run.
     pub node: Ident,
-    /// How it is run, in the order of the text.
+    /// The options, in the order of the text.
     pub options: Vec<RunOption>,
-    /// What it is given.
+    /// The rows of the inputs.
     pub rows: Vec<Row>,
     /// The rows with their braces.
     pub rows_span: Span,
@@ -297,11 +297,11 @@ pub enum RunOptionKind {
     Strict,
     /// `unchecked`: clocks and causality are not checked, and synchronisation errors do not stop the run.
     Unchecked,
-    /// `for n`: so many cycles.
+    /// `for n`: the number of cycles.
     For(u64),
     /// `seed n`: of random initialisers.
     Seed(u64),
-    /// `show a, f#1/b`: which streams are printed.
+    /// `show a, f#1/b`: the streams to print.
     Show(Vec<StreamPath>),
 }
 
@@ -316,7 +316,7 @@ pub enum Semantics {
     Kahn,
 }
 
-/// The name of a stream seen from outside: `lstm_cell#1/dense1#2/kernel`.
+/// The name of a stream from outside of its node: `lstm_cell#1/dense1#2/kernel`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPath {
     /// Its parts, outermost first; at least one.
@@ -326,7 +326,7 @@ pub struct StreamPath {
 }
 
 impl StreamPath {
-    /// As it is written, without blanks.
+    /// The text without blanks.
     pub fn text(&self, names: &Names) -> String {
         let segments = self.segments.iter().map(|segment| match segment.instance {
             None => names.text(segment.ident.name).to_string(),
@@ -336,7 +336,7 @@ impl StreamPath {
     }
 }
 
-/// A part of a path: a name, and which of the instances of that name.
+/// A part of a path: a name, and the number of the instance with that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The name.
@@ -345,12 +345,12 @@ pub struct Segment {
     pub instance: Option<u32>,
 }
 
-/// What a run gives to one input.
+/// A row of a run.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The input.
     pub ident: Ident,
-    /// What it is given.
+    /// Its cells or its constant.
     pub value: RowValue,
     /// All of it, with its `;`.
     pub span: Span,
@@ -368,7 +368,7 @@ pub enum RowValue {
 /// `train N as M loss L optim O(args) segment mean truncate;`.
 #[derive(Clone, Debug)]
 pub struct Train {
-    /// The word `train`, where later phases report.
+    /// The word `train`, the span for messages of later phases.
     pub at: Span,
     /// N, the node that is trained.
     pub node: Ident,
@@ -378,13 +378,13 @@ pub struct Train {
     pub loss: Ident,
     /// O, the node that updates a parameter.
     pub optimiser: Ident,
-    /// What the optimiser is given besides the parameter, the step and the gradient.
+    /// The arguments of the optimiser after the parameter, the step and the gradient.
     pub arguments: ExprList,
-    /// The word `segment`, where it is written.
+    /// The word `segment`, if it is written.
     pub segment: Option<Span>,
     /// The word `mean` after it.
     pub mean: Option<Span>,
-    /// The word `truncate`, where it is written.
+    /// The word `truncate`, if it is written.
     pub truncate: Option<Span>,
     /// All of it, with its `;`.
     pub span: Span,

@@ -24,7 +24,7 @@ use crate::generated::generate::{Choices, ProgramText};
 use crate::generated::harness::{SampleChoices, Trial, Verdict, law};
 use crate::generated::trace::{Absences, Numbers, Trace, value};
 
-/// A program and decisions about a trace for its training code.
+/// A program, and the choices for a trace of its training code.
 struct Training {
     source: String,
     /// The node that is differentiated.
@@ -52,8 +52,7 @@ fn training(program: &ProgramText, node: String, source: &SampleChoices<'_>) -> 
     Training { source: program.text(), node, trace: longer(source.law) }
 }
 
-/// As many decisions as the longest trace takes. Where they end, all that is left is zero, and cotangents are
-/// decided last.
+/// As many choices as the longest trace needs. After the given ones, all are zero; cotangents come last.
 fn longer(choices: &[u16]) -> Vec<u16> {
     let n = choices.len().max(1);
     let choice = |at: usize| {
@@ -62,7 +61,7 @@ fn longer(choices: &[u16]) -> Vec<u16> {
     (0..400).map(choice).collect()
 }
 
-/// What the printed text must compute.
+/// The relation between the printed text and the synthesised node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Promise {
     /// The same cells.
@@ -70,7 +69,7 @@ enum Promise {
     /// The same cells, and perhaps more: where `bp` is false, sparse cotangents do not wait for primal values
     /// that a dense zero is multiplied by (section 15).
     More,
-    /// Nothing else where both know something. What comes after the end of the trace is unknown.
+    /// No contradiction where both are known. Values after the end of the trace are unknown.
     Compatible,
 }
 
@@ -118,9 +117,9 @@ fn p19_sparse_training_code_with_resets_contradicts_the_synthesised_node_nowhere
     });
 }
 
-/// Generated programs seldom have a parameter behind each kind of equation that moves a support. It shows
-/// where the support is: `dx` is given only where `bp` holds, but the parameter moves wherever a cotangent
-/// reaches it.
+/// Generated programs seldom have a parameter after each kind of equation that moves a support. The parameter
+/// shows where the support is: `dx` is output only where `bp` holds, but the parameter changes wherever a
+/// cotangent reaches it.
 #[test]
 fn p19_supports_move_with_each_kind_of_equation() {
     let bodies = [
@@ -169,8 +168,7 @@ fn agrees(training: &Training, options: &PrintOptions, promise: Promise) -> Tria
     let callable = program.find_named(&training.node).expect("its derivative was found");
     let text = match print(&program, &callable, options) {
         Ok(text) => text,
-        // An output that is never known is an error in what a user writes, and a warning in synthesised
-        // nodes.
+        // An output that is never known is an error in a user's program, and a warning in synthesised nodes.
         Err(found) if is_deadlock(&found) && synthesised.deadlocks().next().is_some() => {
             return Ok(Verdict::Vacuous("waits for itself"));
         }
@@ -203,7 +201,7 @@ fn agrees(training: &Training, options: &PrintOptions, promise: Promise) -> Tria
         if !left.iter().flatten().all(is_finite) {
             return Ok(Verdict::Vacuous("not finite"));
         }
-        // Where something waits for itself within a cycle, A does not learn that it is absent (P1).
+        // Where a stream waits for itself within a cycle, A does not learn that it is absent (P1).
         let promise = if semantics == "A" && waits(other.flow()) { Promise::Compatible } else { promise };
         compare((&ready, settled(&left)), (&other, settled(&right)), promise)
             .map_err(|broken| fail(format!("{semantics}: {broken}\n{}", ready.bench(&name))))?;
@@ -240,7 +238,7 @@ fn prepared(
     Ok((prepared, interface))
 }
 
-/// The data have the shapes that the synthesised node asks for.
+/// The data have the shapes of the synthesised node.
 fn like(draft: &Draft, synthesised: &Prepared) -> Hints {
     let shapes = synthesised.flow.inputs.iter().map(|input| synthesised.flow.var(*input).ty.shape.clone());
     let hint = |(input, says): (&VarId, eddy_tensor::Shape)| Hint {
@@ -260,8 +258,8 @@ fn ports(interface: &Interface) -> [Vec<String>; 2] {
     [&interface.inputs, &interface.outputs].map(|ports| ports.iter().map(|port| port.name.clone()).collect())
 }
 
-/// The types and clocks of inputs and outputs. A constant is there whenever it is needed, so its clock says
-/// nothing.
+/// The types and clocks of inputs and outputs. A constant is present whenever it is needed, so its clock is
+/// irrelevant.
 fn streams(prepared: &Prepared) -> [Vec<String>; 2] {
     let Prepared { flow, clocks, .. } = prepared;
     let (labels, definitions) = (flow.labels(), flow.definitions());
@@ -281,8 +279,8 @@ fn streams(prepared: &Prepared) -> [Vec<String>; 2] {
 /// A trace for training code.
 fn on_a_trace(prepared: Prepared, choices: &mut Choices<'_>, segments: Segments) -> Result<Ready, NoValue> {
     let n_cycles = choices.below(9);
-    // Where nothing that matters ties `bp` to the inputs, the synthesised node leaves it free; the printed
-    // one need not.
+    // If no relevant equation ties `bp` to the inputs, the synthesised node leaves it free; the printed one
+    // need not.
     let base = (0..n_cycles).map(|_| if choices.once_in(4) { Cell::Absent } else { Cell::Present });
     let base: Vec<Cell> = base.collect();
     let like = Some(vec![base; prepared.flow.inputs.len()]);
@@ -291,7 +289,7 @@ fn on_a_trace(prepared: Prepared, choices: &mut Choices<'_>, segments: Segments)
     let mut inputs = trace.rows(choices, Absences::Some)?;
     if segments == Segments::Whole {
         make_constant(&prepared, &mut inputs);
-        // Where `bp` has changed, so have the cotangents.
+        // When `bp` changes, so do the cotangents.
         let is_root = |input: &VarId| prepared.clocks.is_root(prepared.clocks.of(*input));
         let is_sampled: Vec<bool> = prepared.flow.inputs.iter().map(|input| !is_root(input)).collect();
         let values: Vec<Vec<Cell>> = prepared
@@ -311,10 +309,10 @@ fn on_a_trace(prepared: Prepared, choices: &mut Choices<'_>, segments: Segments)
     Ok(Ready { prepared, inputs, n_cycles })
 }
 
-/// What a trace does to segments.
+/// The values of `bp` within a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segments {
-    /// `bp` changes when it likes.
+    /// `bp` changes at any cycle.
     Mixed,
     /// It is the same at all cycles of a segment.
     Whole,
@@ -370,7 +368,7 @@ fn compare(
     Ok(())
 }
 
-/// Sums may be taken in another order.
+/// Sums may be in another order.
 fn is_close(left: &Cell, right: &Cell) -> bool {
     let numbers = |cell: &Cell| match cell {
         Cell::Value(value) => Some(value.clone()),

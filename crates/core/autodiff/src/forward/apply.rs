@@ -5,7 +5,7 @@ use eddy_tensor::{Op, Shape, Site};
 
 use crate::writer::Writer;
 
-/// What the tangents of operands, each with its position, contribute to that of the result.
+/// The contributions of the tangents of operands, given with positions, to the tangent of the result.
 pub(super) fn contributions(
     op: &Op,
     operands: &[VarId],
@@ -25,7 +25,7 @@ pub(super) fn contributions(
     active.iter().map(contribution).collect()
 }
 
-/// `if c then ȧ else ḃ`: not a sum, which would wait for both.
+/// `if c then ȧ else ḃ`: not a sum, which would wait for both branches.
 fn of_if(operands: &[VarId], active: &[(usize, VarId)], writer: &mut Writer) -> VarId {
     let mut branch = |position: usize| match active.iter().find(|(active, _)| *active == position) {
         Some((_, tangent)) => *tangent,

@@ -1,6 +1,6 @@
-//! Tangents (9.10): each active stream gets one, on its own clock, by the equation of the stream itself.
+//! Tangents (9.10): each active stream gets one, on its own clock, by the linearised equation of the stream.
 //!
-//! Tangents flow with time, so they are as causal as the program.
+//! Tangents flow forwards in time, so they are as causal as the program.
 
 mod apply;
 
@@ -19,8 +19,8 @@ use crate::writer::Writer;
 /// The tangents of streams.
 pub(crate) type Tangents = FxHashMap<VarId, VarId>;
 
-/// Writes the tangent equations of a body. `given` are the streams whose tangents come from outside,
-/// `outputs` those whose tangents are wanted and exist as streams.
+/// Writes the tangent equations of a body. `given` are the streams whose tangents are inputs, `outputs` those
+/// whose tangents are existing streams to be defined.
 pub(crate) fn forward(
     body: &Body,
     given: &[Pair],
@@ -35,7 +35,7 @@ pub(crate) fn forward(
     let mut tangents: Tangents = given.iter().map(|pair| (pair.primal, pair.derivative)).collect();
     let mut pinned: FxHashMap<VarId, VarId> = FxHashMap::default();
     for pair in outputs {
-        // An output that is a parameter has its tangent from outside.
+        // The tangent of an output that is a parameter is an input.
         if active.contains(&pair.primal) && !tangents.contains_key(&pair.primal) {
             pinned.insert(pair.primal, pair.derivative);
         }
@@ -91,7 +91,7 @@ impl Forward<'_> {
                 self.renaming.define_sum(target, &parts, self.writer);
                 return;
             }
-            // `ẋ when c`, `merge c ȧ ḃ`, `i̇ fby ẋ` and so on: the equation of the stream, for tangents.
+            // `ẋ when c`, `merge c ȧ ḃ`, `i̇ fby ẋ` and so on: the equation of the stream, on tangents.
             Kind::When { value, condition, polarity } => {
                 Kind::When { value: self.tangent(*value), condition: *condition, polarity: *polarity }
             }
@@ -103,7 +103,7 @@ impl Forward<'_> {
                 Kind::FbyBack { init: self.tangent(*init), next: self.tangent(*next) }
             }
             Kind::Post(operand) => Kind::Post(self.tangent(*operand)),
-            // ṗ = tparamK, which is given.
+            // ṗ = tparamK, which is an input.
             Kind::Param(_) => return,
             Kind::Const(_) => unreachable!("a constant is not active"),
         };
@@ -118,7 +118,7 @@ impl Forward<'_> {
         }
     }
 
-    /// An instance whose derivative the user wrote.
+    /// An instance with a derivative written by the user.
     fn instance(&mut self, instance: &Instance) -> Result<(), Vec<Diagnostic>> {
         self.writer.at(instance.span);
         if !instance.differentiable().any(|output| self.tangents.contains_key(&output)) {

@@ -5,7 +5,7 @@ use eddy_tensor::{Op, Shape, Site};
 
 use crate::writer::Writer;
 
-/// What the cotangent of the result contributes to that of an operand.
+/// The contribution of the result's cotangent to that of an operand.
 pub(super) fn contribution(
     op: &Op,
     operands: &[VarId],

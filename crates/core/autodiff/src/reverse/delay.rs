@@ -1,4 +1,4 @@
-//! Delays: a cotangent arrives at the cycle that the value came from.
+//! Delays: a cotangent arrives at the cycle from which the value came.
 
 use eddy_flow::VarId;
 

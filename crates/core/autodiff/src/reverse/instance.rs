@@ -1,4 +1,4 @@
-//! An instance whose derivative the user wrote is a black box: x̄ += the dx of `adj_M` (9.12).
+//! An instance with a derivative written by the user is a black box: x̄ += the dx of `adj_M` (9.12).
 
 use eddy_flow::{Polarity, VarId};
 use eddy_syntax::Diagnostic;
@@ -52,7 +52,7 @@ impl Reverse<'_> {
         Ok(())
     }
 
-    /// Only `diff_M` is there: it takes the place of the instance, with bp true and dense cotangents.
+    /// Only `diff_M` exists: it replaces the instance, with bp true and dense cotangents.
     fn replacement(
         &mut self,
         instance: &Instance,

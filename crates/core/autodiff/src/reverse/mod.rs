@@ -2,9 +2,9 @@
 //!
 //! * [`apply`]: operations, `if` among them.
 //! * [`sample`]: `when` and `merge`, which become each other.
-//! * [`delay`]: `fby`, `fby back` and `post`: what looked back now looks ahead.
-//! * [`instance`]: instances whose derivative the user wrote.
-//! * [`node`]: one node by itself, for printed training code.
+//! * [`delay`]: `fby`, `fby back` and `post`: looking back becomes looking ahead.
+//! * [`instance`]: instances with derivatives written by the user.
+//! * [`node`]: one node separately, for printed training code.
 
 mod apply;
 mod delay;
@@ -26,20 +26,20 @@ use crate::renaming::Renaming;
 use crate::section::{Instance, Pair};
 use crate::writer::Writer;
 
-/// What is to be transposed.
+/// A request to transpose.
 pub(crate) struct Task<'a> {
     pub body: &'a Body,
     /// The streams whose cotangents are wanted.
     pub sources: Vec<VarId>,
-    /// Where cotangents enter: streams, and the cotangent that comes from outside.
+    /// Where cotangents enter: streams, each with the cotangent that is an input.
     pub seeds: Vec<Pair>,
-    /// Sources whose cotangent is a stream that exists.
+    /// Sources whose cotangent is an existing stream.
     pub pinned: Vec<Pair>,
-    /// Whether `diff_M` stands for its instance.
+    /// Whether `diff_M` may replace its instance.
     pub is_training: bool,
 }
 
-/// The cotangents that were written: of all active streams.
+/// The cotangents of all active streams.
 pub(crate) type Cotangents = FxHashMap<VarId, VarId>;
 
 /// Writes the transposed equations.
@@ -72,8 +72,8 @@ pub(crate) fn reverse(
     Ok(reverse.sums(&order, &task.seeds, renaming))
 }
 
-/// Notes which values of a body the equations written since read: all but constants, and parameters, which
-/// stay as they are.
+/// Records which values of a body the new equations read: all except constants and parameters, which do not
+/// change.
 fn note_reads(body: &Body, first: usize, writer: &mut Writer) {
     let is_kept = |equation: &&Equation| {
         !matches!(equation.kind, Kind::Const(_) | Kind::Param(_)) && !writer.held.contains(&equation.out)
@@ -93,7 +93,7 @@ impl Task<'_> {
     }
 }
 
-/// The active streams, in the order in which they are defined.
+/// The active streams, in the order of their definitions.
 fn in_order(steps: &[Step<'_>], sources: &[VarId], active: &FxHashSet<VarId>) -> Vec<VarId> {
     let mut seen = FxHashSet::default();
     let defined = steps.iter().flat_map(|step| match step {
@@ -104,29 +104,29 @@ fn in_order(steps: &[Step<'_>], sources: &[VarId], active: &FxHashSet<VarId>) ->
     all.filter(|var| active.contains(var) && seen.insert(*var)).collect()
 }
 
-/// What one use of a stream contributes to its cotangent, and where that comes from.
+/// The contribution of one use of a stream to its cotangent.
 #[derive(Clone, Debug)]
 pub struct Use {
-    /// The number of the step that uses it: an equation, or a call.
+    /// The index of the step that uses it: an equation, or a call.
     pub step: usize,
-    /// As which operand.
+    /// The position of the operand.
     pub position: usize,
     /// The stream.
     pub operand: VarId,
     /// The contribution.
     pub value: VarId,
-    /// The equations that were written for it.
+    /// The equations of the contribution.
     pub equations: Range<usize>,
 }
 
 struct Reverse<'a> {
     writer: &'a mut Writer,
     cotangents: Cotangents,
-    /// What uses contribute, the last one first.
+    /// The contributions, the last one first.
     uses: Vec<Use>,
-    /// The step that is transposed now.
+    /// The step in progress.
     step: usize,
-    /// The equations before this one belong to contributions.
+    /// The number of equations that belong to earlier contributions.
     n_attributed: usize,
 }
 

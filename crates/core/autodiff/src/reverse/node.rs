@@ -1,16 +1,17 @@
-//! The transpose of one node by itself, with the origin of each equation: what training code is printed from.
+//! The transpose of one node separately, with the origin of each equation; printed training code is made of
+//! it.
 //!
-//! Synthesised nodes are transposed as a whole, when all instances are inlined. Printed training code has one
-//! node for each node of the program, so each is transposed by itself, by the same rules. A call is a black
-//! box of which is known through which inputs derivatives pass to which outputs. What it contributes to its
-//! arguments are streams without equations: the training code of the callee gives them.
+//! Synthesised nodes are transposed as a whole, after all instances are inlined. Printed training code has
+//! one node for each node of the program, so each is transposed separately, by the same rules. A call is a
+//! black box with known passages of derivatives from inputs to outputs. Its contributions to its arguments
+//! are streams without equations: the training code of the callee defines them.
 //!
 //! ```text
 //! y = f(x) * x         steps      t = f(x), y = t * x
 //!                      uses       t in step 1: y' * x,  x in step 1: t * y',  x in step 0: given by the call
 //! ```
 //!
-//! Contributions are not added up, so that each is known by the use that it comes from.
+//! Contributions are not added up, so each can be attributed to its use.
 
 use eddy_flow::{Equation, Var, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,7 +26,7 @@ use crate::writer::Writer;
 pub struct Node {
     /// Its streams.
     pub vars: Vec<Var>,
-    /// What defines them, in flattening order.
+    /// The definitions of its streams, in flattening order.
     pub steps: Vec<NodeStep>,
 }
 
@@ -43,7 +44,7 @@ pub enum NodeStep {
 pub struct NodeCall {
     /// Its arguments.
     pub inputs: Vec<VarId>,
-    /// What it defines.
+    /// The streams that it defines.
     pub outputs: Vec<VarId>,
     /// For each input whether derivatives pass from it to each output.
     pub passes: Vec<Vec<bool>>,
@@ -54,17 +55,17 @@ pub struct NodeCall {
 pub struct Transposed {
     /// The streams of the node, then those that were written.
     pub vars: Vec<Var>,
-    /// The stream that stands for the cotangent of each active stream. It has no equation: it is the sum of
-    /// what uses contribute, and of what comes from outside.
+    /// The cotangent of each active stream. It has no equation: it is the sum of the contributions of uses
+    /// and of the cotangent from outside.
     pub cotangents: Cotangents,
-    /// What uses contribute, in the order of steps.
+    /// The contributions of uses, in the order of steps.
     pub uses: Vec<Use>,
     /// The equations of contributions, each after those that it reads.
     pub equations: Vec<Equation>,
 }
 
 impl Node {
-    /// The streams that these influence through operands that derivatives pass.
+    /// The streams that `sources` influence through operands with derivatives.
     pub fn influenced(&self, sources: &[VarId]) -> FxHashSet<VarId> {
         let mut edges: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
         for (from, to) in self.passages(&self.writer()) {
@@ -99,7 +100,7 @@ impl Node {
         Writer::new(self.vars.clone(), Vec::new(), Vec::new(), Gradients::AsTheyAre)
     }
 
-    /// From which operands derivatives pass to which results.
+    /// The pairs of operand and result through which derivatives pass.
     fn passages(&self, writer: &Writer) -> Vec<(VarId, VarId)> {
         let mut passages = Vec::new();
         for step in &self.steps {
@@ -121,8 +122,8 @@ impl Node {
 }
 
 impl Transposed {
-    /// The equations of what a use contributes, the last of which defines it. Where there are none, it is the
-    /// cotangent of the result as it is, or what a call gives.
+    /// The equations of a use's contribution, the last of which defines it. Without equations, the
+    /// contribution is the cotangent of the result itself, or an output of a call.
     pub fn equations_of(&self, usage: &Use) -> &[Equation] {
         &self.equations[usage.equations.clone()]
     }

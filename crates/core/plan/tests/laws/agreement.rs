@@ -1,5 +1,4 @@
-//! L1: a plan computes what the operational semantics says, cell by cell, bit for bit. L2 is checked on the
-//! way.
+//! L1: a plan computes the cells of the operational semantics, bit for bit. L2 is checked at the same time.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use eddy_syntax::{SourceFile, Sources};
 
 use crate::generated::case::Ready;
 
-/// Does something with each test bench, and the file that it is in.
+/// Calls a function with each test bench and its file.
 pub fn each_bench(mut each: impl FnMut(&Path, Ready)) {
     let mut files = Vec::new();
     for folder in ["tests/reactive", "examples/reactive", "examples/training"] {

@@ -11,8 +11,8 @@ use crate::generated::case::Ready;
 use crate::generated::engines::{Rows, rows};
 use crate::run::{execute, has_unknown_inputs, planned};
 
-/// The cells of the outputs by simulation, with the seed of test benches; none if an operation has no value,
-/// or inputs break the clocks.
+/// The cells of the outputs by simulation, with the seed of test benches; `None` if an operation fails, or
+/// inputs violate the clocks.
 fn simulated(ready: &Ready) -> Option<Rows> {
     let mut simulation =
         Simulation::new(ready.flow(), ready.clocks(), eddy_language::semantics::simulate::Options::default());

@@ -1,4 +1,4 @@
-//! L4 and L5: how much is kept, and how late outputs come.
+//! L4 and L5: bounds on kept values, and on the lag of outputs.
 
 use eddy_flow::VarId;
 use eddy_language::causality::{Verdict as LookAhead, causality_of};
@@ -17,8 +17,8 @@ use crate::programs::{PROGRAMS, prepared};
 use crate::run::{has_unknown_inputs, input, options, planned};
 use crate::samples::{Family, Sample};
 
-/// L4: with windows of at most so many cycles, no more cycles are kept, and as many values, however long the
-/// trace is.
+/// L4: with windows of bounded length, the numbers of kept cycles and of kept values are bounded, for any
+/// length of the trace.
 #[track_caller]
 fn check_bounded(node: &str, longest: usize) {
     let prepared = prepared(PROGRAMS, node);
@@ -33,7 +33,7 @@ fn check_bounded(node: &str, longest: usize) {
             .iter()
             .map(|input| match prepared.flow.var(*input).name.as_deref() {
                 Some("end" | "bp" | "batch_end" | "e" | "g" | "cut") => Cell::Value(Value::Bool(is_last)),
-                // Targets are there where `bp` is true.
+                // Targets are present where `bp` is true.
                 Some("gt") if !is_last => Cell::Absent,
                 _ => Cell::Value(Value::Num(0.25)),
             })
@@ -58,8 +58,8 @@ fn l4_memory_is_bounded_by_the_longest_window() {
     check_bounded("t_adam", 10);
 }
 
-/// L5: a program whose look-ahead is bounded has a forward plan that is no later, and its outputs come
-/// exactly then.
+/// L5: a program whose look-ahead is bounded has a forward plan with at most that lag, and its outputs come
+/// with exactly its lag.
 fn comes_in_time(sample: &Sample, coverage: &Coverage) -> Trial {
     let ready = match &sample.ready {
         Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),
@@ -78,8 +78,8 @@ fn comes_in_time(sample: &Sample, coverage: &Coverage) -> Trial {
         };
         look_ahead = look_ahead.max(lagged.look_ahead);
     }
-    // `check` follows operands; whether a stream is there may be known later than that says, by a condition
-    // that looks ahead.
+    // `check` follows operands; a condition that looks ahead may delay the presence of a stream beyond that
+    // bound.
     if look_ahead > bound && has_clock_that_looks_ahead(ready) {
         return Ok(Verdict::Vacuous("a clock that looks ahead"));
     }

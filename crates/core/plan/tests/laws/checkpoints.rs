@@ -1,4 +1,4 @@
-//! L8 for checkpoints: loops that run again, chunk by chunk, compute the same bits, in windows of all
+//! L8 for checkpoints: loops that are computed again, chunk by chunk, give the same bits, in windows of all
 //! lengths.
 
 use std::cell::RefCell;
@@ -63,7 +63,7 @@ fn l8_checkpoints_change_no_bit() {
     }
 }
 
-/// L3 for checkpoints: what is forgotten is found out.
+/// L3 for checkpoints: a missing register is detected.
 #[test]
 fn l3_a_register_that_is_not_put_aside_is_missed() {
     for node in NODES {

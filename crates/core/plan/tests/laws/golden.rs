@@ -1,10 +1,10 @@
 //! The golden plans of section 15, with held values and without.
 //!
-//! The table of the specification gives kinds, numbers kept per cycle of a window, and slots that are
-//! carried. Where ours differ, they are better, and the reason stands beside the row:
+//! The table of the specification gives kinds, numbers kept per cycle of a window, and carried slots. Where
+//! ours differ, they are better, and a comment at the row gives the reason:
 //!
-//! * Recomputation goes along several operations, by a minimum cut, so fewer numbers are kept: 12 instead of
-//!   18 for the LSTM.
+//! * Recomputation crosses several operations, by a minimum cut, so fewer numbers are kept: 12 instead of 18
+//!   for the LSTM.
 //! * Sequences of sweeps are searched, so some adjoints take one loop less.
 
 use eddy_flow::VarId;
@@ -16,7 +16,7 @@ use expect_test::{Expect, expect};
 
 use crate::programs::{PROGRAMS, prepared};
 
-/// Numbers per cycle that steps hand to each other.
+/// Numbers per cycle that steps pass to each other.
 fn kept(prepared: &Prepared, plan: &Plan) -> usize {
     let numbers = |var: &VarId| prepared.flow.var(*var).ty.shape.n_elements().expect("shapes are small");
     let mut n = 0;
@@ -45,8 +45,8 @@ fn carried(plan: &Plan) -> usize {
     of_root.sum()
 }
 
-/// One line per node: its kind, that without held values if it is another, numbers kept without recomputation
-/// and with it, and what is carried.
+/// One line per node: its kind, the kind without held values if it differs, numbers kept without
+/// recomputation and with it, and the number of carried values.
 fn check(text: &str, nodes: &[&str], expected: Expect) {
     let mut lines = Vec::new();
     for node in nodes {

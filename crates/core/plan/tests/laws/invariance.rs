@@ -1,4 +1,4 @@
-//! L6, L7, L8: what must not change a plan, and what must not change its outputs.
+//! L6, L7, L8: changes that must not affect a plan, and changes that must not affect its outputs.
 
 use eddy_flow::{Equation, Flow, Kind, VarId};
 use eddy_language::clocks;
@@ -34,7 +34,7 @@ pub fn law_of_samples(
     );
 }
 
-/// Two ways to run a program give the same outputs, where both exist.
+/// Two ways to run a program give the same outputs, if both exist.
 fn same(ready: &Ready, ways: [Result<Rows, ExecutionError>; 2]) -> Trial {
     let mut rows = Vec::new();
     for way in ways {

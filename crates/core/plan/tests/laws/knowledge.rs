@@ -1,4 +1,4 @@
-//! L10: each constant that is claimed for a zone is the value that the simulation finds there.
+//! L10: each claimed constant of a zone equals the value of the simulation there.
 
 use eddy_language::clocks::{Clock, Root};
 use eddy_language::semantics::Cell;
@@ -48,7 +48,7 @@ fn claims_hold(ready: &Ready, coverage: &Coverage) -> Trial {
                     let is_right = match cell {
                         Cell::Value(found) => found == value,
                         Cell::Absent => true,
-                        // Where nothing says whether a stream is there, neither does a claim.
+                        // If the presence of a stream is unknown, so is the claim.
                         _ => false,
                     };
                     if !is_right && root.may_be_unknown.contains(&claim.var) && *cell == Cell::Unknown {

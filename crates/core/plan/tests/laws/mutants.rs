@@ -1,4 +1,4 @@
-//! L3: a plan that was changed is found out, by what it computes or by what it reads.
+//! L3: a mutated plan is detected, by its results or by its reads.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use crate::generated::harness::{Trial, Verdict, law, show};
 use crate::run::{execute, has_unknown_inputs, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
-/// What is done to a plan.
+/// A kind of mutation.
 #[derive(Clone, Copy, Debug)]
 enum Mutation {
     ForgetBuffer,
@@ -37,7 +37,7 @@ fn sweeps(region: &mut Region) -> Vec<&mut Sweep> {
     region.steps.iter_mut().filter_map(sweep).collect()
 }
 
-/// Changes something; whether there was something to change.
+/// Applies a mutation; returns whether there was a place for it.
 fn mutate(plan: &mut Plan, mutation: Mutation, choices: &mut Choices<'_>) -> bool {
     let Some(root) = plan.roots.iter_mut().find(|root| matches!(root.schedule, Schedule::Windows(_))) else {
         return false;
@@ -97,7 +97,7 @@ fn is_caught(ready: &Ready, plan: &Plan, expected: &crate::generated::engines::R
 fn tried(sample: &Sample, counts: &RefCell<[(u32, u32); 5]>) -> Trial {
     let ready = match &sample.ready {
         Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),
-        // There is little to be seen on short traces.
+        // Short traces show few differences.
         Ok(ready) if ready.n_cycles <= 3 => return Ok(Verdict::Holds),
         Ok(ready) => ready,
         Err(refusal) => return Ok(Verdict::Vacuous(refusal)),
@@ -124,7 +124,7 @@ fn l3_mutants_are_caught() {
     show(&format!("L3: caught of {MUTATIONS:?}: {counts:?}"));
     for (mutation, (caught, n)) in MUTATIONS.iter().zip(counts) {
         // One trace each: an initial value may happen to be right, a branch may never be taken, two steps may
-        // not meet.
+        // be independent.
         let least = if matches!(mutation, Mutation::ForgetSlot | Mutation::SwapSteps) { 40 } else { 60 };
         assert!(n >= 10, "{mutation:?} was tried {n} times");
         assert!(100 * caught >= least * n, "{mutation:?}: {caught} of {n} were caught");

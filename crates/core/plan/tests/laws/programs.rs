@@ -1,5 +1,4 @@
-//! Programs that the specification of the planner speaks of, and traces for those with loops that read each
-//! other.
+//! The programs in the specification of the planner, and traces for those with loops that read each other.
 
 use eddy_language::elaborate::ElaborationOptions;
 use eddy_language::infer::Hints;
@@ -13,7 +12,7 @@ use eddy_tensor::{Data, Value};
 use crate::generated::case::Ready;
 use crate::run::options;
 
-/// Programs that the specification speaks of.
+/// Programs of the specification.
 pub const PROGRAMS: &str = r"
 node counter()->(o) o = 0 fby u; u = o + 1;
 node running_mean(x)->(m) n = 1.0 + (0.0 fby n); s = x + (0.0 fby s); m = s / n;
@@ -90,7 +89,7 @@ train r as t_cut loss sq optim sgd(0.125) truncate;
 train r as t_both loss sq optim sgd(0.125) segment truncate;
 ";
 
-/// A node of a program, with shapes as they are written or follow.
+/// A node of a program, with written or inferred shapes.
 pub fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("golden.eddy", text));
     let prepared = resolve(&mut sources).accepted().and_then(|program| {
@@ -103,7 +102,7 @@ pub fn prepared(text: &str, node: &str) -> Prepared {
 /// Lengths of windows: the smallest, squares and their neighbours, a long one.
 pub const LENGTHS: [usize; 14] = [1, 2, 3, 4, 5, 8, 9, 10, 15, 16, 17, 24, 26, 100];
 
-/// Programs with a loop and one that goes the other way and reads what it keeps.
+/// Programs with a loop and one in the other direction that reads its values.
 pub const NODES: [&str; 9] =
     ["adj_l_end", "adj_rnn_reset", "t_lstm", "t_sgd", "t_adam", "t_both", "adj_moe", "adj_l", "adj_lb"];
 

@@ -1,4 +1,4 @@
-//! A stream that looks as if it were the same after each restart is what the simulator says: the pattern of
+//! Streams that seem to be equal after each restart have the values of the simulator: the pattern of
 //! restarts, and its near misses.
 
 use eddy_language::semantics::Cell;
@@ -37,11 +37,11 @@ fn what_is_the_same_after_restarts_is_what_it_starts_with() {
             }
         }
     }
-    // The pattern itself, whatever `held` starts with, and what happens to be 5 on these traces.
+    // The pattern itself, with any start of `held`, and streams that happen to be 5 on these traces.
     assert!(n_constant >= 6, "{n_constant} streams are constant");
 }
 
-/// A plan has the cells of the simulator; says whether all of them are 5.
+/// Checks that a plan has the cells of the simulator; returns whether all of them are 5.
 fn plan_agrees(text: &str, ends: [bool; 6]) -> bool {
     let prepared = prepared(text, "f").unwrap_or_else(|refused| panic!("{text}: {refused}"));
     let inputs = prepared.flow.inputs.iter().map(|input| {

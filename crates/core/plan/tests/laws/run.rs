@@ -1,4 +1,4 @@
-//! A program that was planned, and its plan executed.
+//! Executes the plan of a program.
 
 use eddy_language::semantics::Cell as Simulated;
 use eddy_plan::execute::{Cell, Execution, ExecutionError};
@@ -16,7 +16,7 @@ pub fn planned(ready: &Ready, options: &Options) -> Plan {
     plan(ready.flow(), ready.clocks(), options)
 }
 
-/// Whether some cells of inputs are not known: then the event-driven engine runs the program.
+/// Whether some cells of inputs are unknown: then the event-driven engine runs the program.
 pub fn has_unknown_inputs(ready: &Ready) -> bool {
     ready.inputs.iter().flatten().any(|cell| matches!(cell, Simulated::Unknown | Simulated::Present))
 }
@@ -26,7 +26,7 @@ pub fn execute(ready: &Ready, plan: &Plan) -> Result<Rows, ExecutionError> {
     execute_joining(ready, plan, 0)
 }
 
-/// As [`execute`], where so many ends of windows are passed over before one is taken.
+/// As [`execute`], where the first `joins` ends of windows are ignored.
 pub fn execute_joining(ready: &Ready, plan: &Plan, joins: usize) -> Result<Rows, ExecutionError> {
     let mut execution = Execution::new(ready.flow(), ready.clocks(), plan)?;
     execution.join_windows(joins);
@@ -66,7 +66,7 @@ fn take(execution: &mut Execution<'_>, rows: &mut Rows) {
     }
 }
 
-/// What a plan is given.
+/// An input cell of a plan.
 pub fn input(cell: &Simulated) -> Cell {
     match cell {
         Simulated::Value(value) => Cell::Value(value.clone()),
@@ -75,7 +75,7 @@ pub fn input(cell: &Simulated) -> Cell {
     }
 }
 
-/// The cells of the outputs by simulation; what is there without a value is unknown.
+/// The cells of the outputs by simulation; a present cell without value is unknown.
 pub fn simulated(ready: &Ready) -> Result<Rows, NoValue> {
     let rows = simulate(ready)?;
     let settled = |cell: &Simulated| match cell {
@@ -86,7 +86,7 @@ pub fn simulated(ready: &Ready) -> Result<Rows, NoValue> {
     Ok(outputs.map(|output| rows[output.index()].iter().map(settled).collect()).collect())
 }
 
-/// What kind of plan it is, in a word; that of the last root.
+/// The kind of the plan of the last root, in a word.
 pub fn kind(plan: &Plan) -> &'static str {
     let kind = plan.roots.last().map(|root| match &root.schedule {
         Schedule::Forward(lagged) if lagged.max_lag == 0 => "forward",

@@ -1,5 +1,5 @@
-//! What the laws of planning are tried on: generated programs and what differentiation makes of them, with
-//! traces of all lengths.
+//! The samples for the laws of planning: generated programs and their derivatives, with traces of all
+//! lengths.
 
 use std::fmt;
 
@@ -20,14 +20,14 @@ pub struct Sample {
     pub text: String,
     pub node: String,
     pub ready: Result<Ready, &'static str>,
-    /// Decisions that a law takes.
+    /// Choices for a law.
     pub law: Vec<u16>,
 }
 
-/// What is made of a program before it is planned.
+/// How a program is derived from a generated one.
 #[derive(Clone, Copy, Debug)]
 pub enum Family {
-    /// Nothing.
+    /// Unchanged.
     Plain,
     /// Its adjoint, of first and second order, and its tangent.
     Adjoint,
@@ -37,11 +37,11 @@ pub enum Family {
     Training,
     /// The adjoint of training code and training loops.
     ThroughTraining,
-    /// Not a generated program, but one with streams that need each other in both directions, a bounded
+    /// Not a generated program, but one whose streams depend on each other in both directions, a bounded
     /// number of cycles away, inside of windows.
     BothWays,
-    /// Not a generated program either: windows end where nothing waits, and operations that may have no value
-    /// are applied to what is not known there.
+    /// Not a generated program either: windows end where nothing waits, and operations that may fail have
+    /// operands that are unknown there.
     UnknownAtEnd,
 }
 
@@ -70,7 +70,7 @@ impl Sample {
     }
 }
 
-/// The text of a program, and the node of it that is run.
+/// The text of a program, and the node to run.
 fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> (String, String) {
     let text = program.text();
     let NodeText { name: main, .. } = *program.main();
@@ -95,8 +95,8 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
     (text, node)
 }
 
-/// `a` needs the next cycle of `b`, which is `a` some cycles ago; it starts with what is known, or with what
-/// is computed in the window.
+/// `a` needs the next cycle of `b`, which is `a` some cycles ago; it starts with a known value, or with one
+/// that is computed in the window.
 fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     let (ty, zero) = choices.among(&[("num []", "0.0"), ("num [2]", "zeros([2])")]);
     let mut start = || choices.among(&["y + s", "y", "s - x", zero]);
@@ -111,8 +111,8 @@ fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     (text.concat(), choices.among(&["m", "n"]).to_string())
 }
 
-/// Quotients of integers whose divisors come from the next cycle, and are positive. Where a window ends they
-/// are not known, and not asked for.
+/// Quotients of integers whose divisors come from the next cycle, and are positive. At the end of a window
+/// they are unknown and not needed.
 fn unknown_at_end(choices: &mut Choices<'_>) -> (String, String) {
     let (ty, zero, one) = choices.among(&[("int []", "0", "1"), ("int [2]", "full([2], 0)", "full([2], 1)")]);
     let mut text = vec![format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n")];
@@ -139,7 +139,7 @@ pub fn prepared(text: &str, node: &str) -> Result<Prepared, &'static str> {
     prepared_given(text, node, &ElaborationOptions::default()).map_err(|_| "refused")
 }
 
-/// Prepares a node that is given something.
+/// Prepares a node with given constants and shapes.
 pub fn prepared_given(
     text: &str,
     node: &str,
@@ -159,8 +159,7 @@ fn trace(prepared: Prepared, choices: &mut Choices<'_>, law: &[u16]) -> Result<R
         some @ 4..7 => 2 * some,
         _ => 40,
     };
-    // Long traces take more decisions than there are: they are drawn from a generator that the last ones
-    // start.
+    // Long traces take more choices than there are, so the last choices seed a generator.
     let mut state =
         law.iter().fold(7_u32, |state, number| state.wrapping_mul(31).wrapping_add(u32::from(*number)));
     let mut next = || {

@@ -1,4 +1,4 @@
-//! L2 and L3 for buffers that streams share: one is written after the last step that reads the other.
+//! L2 and L3 for shared buffers: one stream is written after the last step that reads the other.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ fn which_streams_share_a_buffer() {
     .assert_eq(&lines.concat());
 }
 
-/// For each stream in a buffer the steps that write it and those that read it.
+/// For each stream in a buffer, the steps that write it and those that read it.
 fn lifetimes(region: &Region) -> BTreeMap<(BufferId, VarId), (Vec<usize>, Vec<usize>)> {
     let mut found: BTreeMap<(BufferId, VarId), (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     for (number, step) in region.steps.iter().enumerate() {
@@ -77,7 +77,7 @@ fn buffers(read: &Read) -> Vec<(VarId, BufferId)> {
 }
 
 fn take_turns(ready: &Ready, n_shared: &RefCell<usize>) -> Trial {
-    // What is computed again needs no place to share.
+    // Recomputed streams need no buffer to share.
     let plans = [Recompute::Elementwise, Recompute::Nothing]
         .map(|recompute| planned(ready, &Options { recompute, ..options() }));
     for (plan, windows) in plans.iter().flat_map(|plan| windows(plan).map(move |windows| (plan, windows))) {
@@ -109,7 +109,7 @@ fn l2_streams_that_share_a_buffer_take_turns() {
     assert!(*n.borrow() >= 10, "{} buffers are shared", n.borrow());
 }
 
-/// Lets the streams of a buffer have another one.
+/// Moves the streams of a buffer to another one.
 fn merge(region: &mut Region, from: BufferId, to: BufferId) {
     let place = |place: &mut Place| {
         if *place == Place::Buffer(from) {
@@ -145,7 +145,7 @@ fn merge(region: &mut Region, from: BufferId, to: BufferId) {
     });
 }
 
-/// L3: two streams that are kept for the same loop backwards cannot share a buffer.
+/// L3: two streams that are kept for the same backward loop cannot share a buffer.
 fn is_missed(ready: &Ready, counts: &RefCell<(u32, u32)>) -> Verdict {
     let plan = planned(ready, &options());
     let Ok(expected) = execute(ready, &plan) else { return Verdict::Vacuous("no value") };

@@ -25,7 +25,7 @@ pub(super) struct SizePart {
     /// The text of a number, which the other file must know.
     pub text: String,
     pub reference: Reference,
-    /// The size that stands for it.
+    /// The size that it refers to.
     pub stands_for: Option<Size>,
     pub operands: Vec<usize>,
 }

@@ -53,7 +53,7 @@ impl<'a> Inference<'a> {
             if self.mode == Mode::Checking {
                 self.errors.push(*too_large(at));
             }
-            // A tensor stands for it, so that records around it do not grow.
+            // A tensor replaces it, so that records around it do not grow.
             return Some(tensor());
         }
         Some(Rc::new(Structure::Record(fields)))
@@ -190,7 +190,7 @@ impl<'a> Inference<'a> {
     }
 }
 
-/// How deep records are nested in it.
+/// The depth of nested records in it.
 fn depth(structure: &Structure) -> usize {
     match structure {
         Structure::Record(fields) => 1 + fields.iter().map(|(_, field)| depth(field)).max().unwrap_or(0),

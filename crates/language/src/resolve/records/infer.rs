@@ -1,7 +1,7 @@
 //! Which streams and expressions of a node are records or enumerators.
 //!
-//! Structures flow from types with names, record literals, enumerators and callees through the equations,
-//! until nothing changes; all that is left are tensors. Then each expression is checked once.
+//! Structures propagate from named types, record literals, enumerators and callees through the equations,
+//! until nothing changes; all other streams are tensors. Then each expression is checked once.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::tree::{BinaryOp, ExprId, ExprKind, Scalar, UnaryOp};
 /// The largest number of tensors in a record.
 pub(super) const MAX_LEAVES: usize = 1000;
 
-/// What is known about a node with records.
+/// The results of inference for a node with records.
 pub(super) struct Found {
     pub slots: Vec<Rc<Structure>>,
     /// The structure of each expression of the equations.
@@ -37,7 +37,7 @@ pub(super) struct Found {
     pub num_parts: FxHashSet<ExprId>,
 }
 
-/// A written type of a leaf: its number, its elements and its sizes, and where it is written.
+/// A written type of a leaf: its number, its elements and sizes, and its span.
 pub(super) struct LeafType {
     pub leaf: usize,
     pub scalar: Scalar,
@@ -111,9 +111,9 @@ pub(super) fn infer(
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// What is not known is left open.
+    /// Unknown structures stay unknown.
     Searching,
-    /// What is not known is a tensor.
+    /// Unknown structures become tensors.
     Assuming,
     /// Likewise, and errors are reported.
     Checking,
@@ -219,7 +219,7 @@ impl<'a> Inference<'a> {
                     }
                 }
             }
-            // A cycle of streams in which nothing is known, such as `p = {x = p.v, v = p.x}`.
+            // A cycle of streams with unknown structures, such as `p = {x = p.v, v = p.x}`.
             while next_assumed < n_equations && !self.is_open(next_assumed) {
                 next_assumed += 1;
             }
@@ -256,7 +256,7 @@ impl<'a> Inference<'a> {
             }
         }
         if self.errors.len() > n_errors {
-            // The others of this equation probably follow from the first.
+            // Further errors of this equation probably follow from the first.
             self.errors.truncate(n_errors + 1);
             return Vec::new();
         }
@@ -291,7 +291,7 @@ impl<'a> Inference<'a> {
         both.map(|(slot, found)| of_slot(slot).or(found).unwrap_or_else(tensor)).collect()
     }
 
-    /// The structures of the streams that the right side of an equation has, for `n_names` names.
+    /// The structures of the streams that the right side of an equation defines, for `n_names` names.
     fn components(&self, value: ExprId, n_names: usize) -> Vec<Known> {
         let exprs = &self.module.tree.exprs;
         let value = exprs.without_parentheses(value);
@@ -318,8 +318,8 @@ impl<'a> Inference<'a> {
         found
     }
 
-    /// The structures of the results of a function with `n_names` names for them; tensors where nothing is
-    /// written.
+    /// The structures of the results of a function with `n_names` names for them; unwritten types are
+    /// tensors.
     fn results(&self, call: ExprId, n_names: usize) -> Vec<Structure> {
         let written = match &self.module.references[call.index()] {
             Reference::Call { callee: Callee::Applied(function, modes), .. } if modes.is_empty() => {
@@ -335,7 +335,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The structure of an expression whose parts are evaluated.
+    /// The structure of an expression whose parts were evaluated.
     fn structure(&mut self, expr: ExprId) -> Known {
         let exprs = &self.module.tree.exprs;
         let of = |inference: &Self, part: ExprId| inference.exprs.get(&part).cloned();

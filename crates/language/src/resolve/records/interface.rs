@@ -9,7 +9,7 @@ use crate::tree::Scalar;
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     pub structure: Structure,
-    /// For each leaf, whether it is a `num`, as far as that is written; where nothing is written it is.
+    /// For each leaf, whether it is a `num` by its written type; without a written type it is.
     pub is_num: Vec<bool>,
 }
 
@@ -35,7 +35,7 @@ impl Stream {
         Stream { structure: Structure::Tensor, is_num: vec![false] }
     }
 
-    /// Its cotangent or tangent: the bundle of its `num` leaves, if there is one.
+    /// Its cotangent or tangent: the record of its `num` leaves, if there are any.
     fn derivative(&self) -> Option<Stream> {
         let structure = derivative(&self.structure, &mut self.is_num.iter().copied())?;
         Some(Stream { is_num: vec![true; structure.n_leaves()], structure })
@@ -70,8 +70,8 @@ impl StreamInterface {
         self.inputs.iter().chain(&self.outputs).all(|stream| stream.structure == Structure::Tensor)
     }
 
-    /// The interface of what a call instantiates. Parameters are not known here: the cotangents of those of
-    /// `adj_N` are outputs behind the last one.
+    /// The interface of a callee. Parameters are unknown here: the cotangents of those of `adj_N` are outputs
+    /// after the last one.
     pub fn of_callable(
         program: &Program,
         interfaces: &[StreamInterface],

@@ -1,8 +1,8 @@
 //! Expands the records and enumerations of nodes (functions.md, section 6), so that all later phases see
 //! tensors.
 //!
-//! A record stream is a bundle of streams on one clock. Each becomes a stream for each of its leaves, and
-//! each equation of records one equation for each leaf:
+//! A record stream is a bundle of streams on one clock. Each record stream is replaced by one stream per
+//! leaf, and each equation of records by one equation per leaf:
 //!
 //! ```text
 //! p = {x = 0.0, v = 1.0} fby step(p);       step#1.x, step#1.v = step(p.x, p.v);
@@ -10,12 +10,12 @@
 //!                                           p.v = 1.0 fby step#1.v;
 //! ```
 //!
-//! Enumerators become their numbers; `match` becomes comparisons with them. The tree keeps what was written.
+//! Enumerators become their numbers; `match` becomes comparisons with them. The tree is unchanged.
 //!
 //! * [`interface`](mod@interface): the structures of inputs and outputs, also of derivatives.
 //! * [`infer`]: which streams and expressions are records or enumerators, and errors about them.
 //!   [`forms`]: records, fields and `match`.
-//! * [`declared`]: types with names, as annotations of leaves.
+//! * [`declared`]: named types, as annotations of leaves.
 //! * [`streams`]: the new streams. [`rewrite`]: the new equations.
 
 mod declared;
@@ -54,7 +54,7 @@ pub(super) fn expand_records(program: &mut Program, order: &[NodeId], diagnostic
     check_trains(program, &interfaces, diagnostics);
 }
 
-/// Without the expansion, a node with records has no equations.
+/// Drops the equations of a node with records that could not be expanded.
 pub(super) fn discard_unexpanded(program: &mut Program) {
     let interfaces: Vec<StreamInterface> = program.nodes.iter().map(StreamInterface::of_tensors).collect();
     for id in (0..program.nodes.len()).map(NodeId::new) {
@@ -70,7 +70,7 @@ fn discard(program: &mut Program, id: NodeId) {
     node.is_broken = true;
 }
 
-/// Whether a node has streams or expressions that are more than tensors, or types that are names.
+/// Whether a node has streams or expressions with structure, or types that are names.
 fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId) -> bool {
     let (module, node) = (program.module_of(id), program.node(id));
     if node.slots.iter().any(|slot| !slot.type_names.is_empty()) {

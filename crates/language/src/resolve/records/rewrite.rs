@@ -1,8 +1,8 @@
 //! The streams and equations of a node without records.
 //!
 //! The value of an equation is rewritten once for each leaf of its stream, by a path of labels: `(a fby b).x`
-//! is `a.x fby b.x`, `{x = e, v = f}.x` is `e`. What all leaves share (a condition, a call) gets a stream of
-//! its own, so that it is computed once; so does a record of which only some fields are read.
+//! is `a.x fby b.x`, `{x = e, v = f}.x` is `e`. An expression that all leaves share (a condition, a call)
+//! gets a stream, so that it is computed once; so does a record of which only some fields are read.
 
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ pub(super) fn rewrite(program: &mut Program, interfaces: &[StreamInterface], id:
     program.structured_calls.extend(calls.into_iter().map(|(expr, call)| ((number, expr), call)));
 }
 
-/// For each instance in the equations of a node, how many streams it had before it was expanded.
+/// For each instance in the equations of a node, the number of its outputs before the expansion.
 fn output_counts(program: &Program, interfaces: &[StreamInterface], id: NodeId) -> FxHashMap<ExprId, usize> {
     let (module, node) = (program.module_of(id), program.node(id));
     let mut counts = FxHashMap::default();
@@ -77,7 +77,7 @@ enum Work {
     Choose(ExprId),
 }
 
-/// An equation that is still to be rewritten, with the numbers of the first leaf of each target.
+/// An equation on the work list, with the numbers of the first leaf of each target.
 struct Pending {
     targets: Vec<(Option<usize>, Rc<Structure>)>,
     value: ExprId,
@@ -112,7 +112,7 @@ impl Rewriter<'_> {
         self.module.tree.exprs.push(kind, span, at)
     }
 
-    /// Variables refer to the new streams; those that are records are noted.
+    /// Variables refer to the new streams; those that are records are recorded.
     fn renumber(&mut self, node: &Node) {
         let exprs = &self.module.tree.exprs;
         let slots = node.slots.iter();
@@ -135,7 +135,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// All equations; those of streams that were made on the way stand before the equation that reads them.
+    /// All equations; an equation of an added stream comes before the equation that reads it.
     fn equations(&mut self, node: &Node) -> Vec<Equation> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut todo: Vec<(usize, Pending)> = Vec::new();
@@ -189,7 +189,7 @@ impl Rewriter<'_> {
         leaves.map(|(leaf, target)| define(vec![target], self.definition(value, &leaf.path.into()))).collect()
     }
 
-    /// `a, b = (e, f)`: each part is an equation of its own.
+    /// `a, b = (e, f)`: each part becomes an equation.
     fn tuple(&mut self, pending: &Pending, value: ExprId) -> Vec<Equation> {
         let exprs = &self.module.tree.exprs;
         let (mut parts, mut todo) = (Vec::new(), vec![value]);
@@ -222,7 +222,7 @@ impl Rewriter<'_> {
         self.found.exprs.get(&expr).cloned().unwrap_or_else(|| Rc::new(Structure::Tensor))
     }
 
-    /// A call with its arguments leaf by leaf, whose results have these structures.
+    /// A call with its arguments leaf by leaf, with results of these structures.
     fn rewrite_call(&mut self, call: ExprId, results: Vec<Structure>) -> ExprId {
         let arguments = self.arguments_of(call);
         let structures: Vec<Rc<Structure>> =
@@ -257,8 +257,8 @@ impl Rewriter<'_> {
         done.pop().expect("each visit pushes one expression")
     }
 
-    /// As [`leaf`](Self::leaf), for the right side of an equation, which may be one that has streams of its
-    /// own: this defines them.
+    /// As [`leaf`](Self::leaf), for the right side of an equation. If the expression has streams, this
+    /// defines them.
     fn definition(&mut self, root: ExprId, path: &Path) -> ExprId {
         let (mut work, mut done) = (Vec::new(), Vec::new());
         self.visit_parts(root, path, &mut work, &mut done);
@@ -377,7 +377,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A call inside of an expression. One that is a record gets streams of its own.
+    /// A call inside of an expression. A call whose result is a record gets streams.
     fn visit_call(&mut self, expr: ExprId, path: &Path, done: &mut Vec<ExprId>) {
         let structure = self.structure(expr);
         let leaf = if structure.is_record() {
@@ -470,7 +470,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// What a `match` looks at is compared several times.
+    /// The scrutinee of a `match` is compared several times.
     fn name_scrutinee(&mut self, scrutinee: ExprId) {
         if !self.is_shareable(scrutinee) {
             let scrutinee = self.module.tree.exprs.without_parentheses(scrutinee);
@@ -478,14 +478,14 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A condition of which several leaves need the value becomes a stream.
+    /// A condition that several leaves need becomes a stream.
     fn share(&mut self, condition: ExprId, of: &Structure) {
         if of.n_leaves() > 1 {
             self.name_scrutinee(condition);
         }
     }
 
-    /// Whether it costs nothing to write an expression twice: a stream, a literal, or a `not` of one.
+    /// Whether an expression costs nothing when it is duplicated: a stream, a literal, or a `not` of one.
     fn is_shareable(&self, expr: ExprId) -> bool {
         let exprs = &self.module.tree.exprs;
         let mut expr = exprs.without_parentheses(expr);
@@ -495,7 +495,7 @@ impl Rewriter<'_> {
         matches!(exprs.kind(expr), ExprKind::Variable(_) | ExprKind::Bool(_) | ExprKind::Number(_))
     }
 
-    /// Gives an expression streams of its own; returns the first.
+    /// Gives an expression streams; returns the first.
     fn hoist(&mut self, expr: ExprId) -> usize {
         if let Some(first) = self.hoisted.get(&expr) {
             return *first;
