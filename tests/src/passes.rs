@@ -1,5 +1,4 @@
-//! File tests of passes: a program as text, the pass that the first line names, and what the pass makes of
-//! it.
+//! File tests of passes: a program as text, the pass named in its first line, and the output of the pass.
 //!
 //! ```text
 //! test batch 2
@@ -78,7 +77,7 @@ fn check(
 mod tests {
     use super::*;
 
-    /// What is wrong with a file of this text, for a pass that shouts, and what the file is then.
+    /// The error of a file with this text, for a pass that shouts, and the rewritten file.
     fn complaint(text: &str, is_blessing: bool) -> (Option<String>, String) {
         let shout = |words: &[&str], text: &str| match words {
             ["shout"] => Ok(text.to_uppercase()),

@@ -206,7 +206,7 @@ impl Run {
     fn checked(&self, inputs: &[Cell]) -> Result<Vec<Cell>, Box<Diagnostic>> {
         let wrong = |title: String| Box::new(Diagnostic::error(codes::DATA, self.model.span(), title));
         if self.is_ended {
-            return Err(wrong("the run has ended: it starts anew after a reset".to_string()));
+            return Err(wrong("the run has ended: it starts again after a reset".to_string()));
         }
         if inputs.len() != self.types.len() {
             let (n, found, node) = (self.types.len(), inputs.len(), &self.ready.name);

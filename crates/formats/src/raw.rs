@@ -44,7 +44,7 @@ impl fmt::Display for Mismatch {
             Mismatch::Shape(shape) => write!(f, "has shape {shape}"),
             Mismatch::Ragged => f.write_str("has no shape: its lists are of different lengths"),
             Mismatch::Hole => {
-                f.write_str("has an element that is not there: a value is there as a whole, or not at all")
+                f.write_str("has an absent or unknown element: a value is present as a whole, or not at all")
             }
             Mismatch::Scalar(scalar, found) => write!(f, "must be {scalar}, not {found}"),
             Mismatch::TooLarge => f.write_str("has a shape with too many elements"),

@@ -39,7 +39,8 @@ pub struct FunctionReport {
     pub name: String,
     /// One line, followed by the requested details.
     pub text: String,
-    /// The memory that its adjoint takes, if that was requested. Whoever has the sources adds it to the text.
+    /// The memory that its adjoint takes, if that was requested. The owner of the sources adds it to the
+    /// text.
     pub tape: Option<Tape>,
 }
 

@@ -1,4 +1,4 @@
--- What was complete before is shown.
+-- Derivatives that were complete before are shown.
 -- trace --fuel 10
 -- => rd x:real at 3 cotangent 1
 -- =>   trace mul((x, x))

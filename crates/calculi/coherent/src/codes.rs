@@ -4,11 +4,11 @@ eddy_syntax::codes! {
     pages "../../../../docs/errors/";
     /// Characters, comments or bytes that cannot be read.
     LEXICAL = "lex", Lexical;
-    /// A word or symbol where the grammar has none, a name defined twice, a numeral that is none.
+    /// A word or symbol where the grammar has none, a name defined twice, an invalid numeral.
     SYNTAX = "parse", Syntax;
     /// A sum or a zero, which only the rewriting system has.
     SUM = "sum", Syntax;
-    /// A number that is no probability.
+    /// A number that is not a probability.
     PROBABILITY = "prob", Syntax;
     /// A variable that nothing binds.
     UNBOUND = "unbound", Names;

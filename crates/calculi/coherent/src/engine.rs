@@ -91,9 +91,9 @@ pub struct Leaves {
 /// A leaf of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Where it is; empty if the program is one leaf.
+    /// Its path; empty if the program is one leaf.
     pub path: Vec<Bit>,
-    /// What is there.
+    /// Its result.
     pub result: LeafResult,
 }
 

@@ -19,13 +19,13 @@
 //!
 //! * Text to terms: [`parse`] makes the [`surface`] tree, [`typing`] checks it and removes [`sugar`], which
 //!   gives the core terms of [`syntax`], with [`types`] and [`names`].
-//! * What a term means: [`differential`] is ∂, [`substitute`] what it says. [`krivine`] has the two machines
-//!   of the paper, on [`word`]s; [`rewrite`] is the rewriting system, [`relation`] the intersection types.
-//!   The last two are for the laws and for `eddy ask`.
-//! * The fast machine: [`environment`]. [`engine`] is the door to all three, [`outcome`] what comes out.
+//! * The meaning of a term: [`differential`] is ∂, [`substitute`] is substitution. [`krivine`] has the two
+//!   machines of the paper, on [`word`]s; [`rewrite`] is the rewriting system, [`relation`] the intersection
+//!   types. The last two are for the laws and for `eddy ask`.
+//! * The fast machine: [`environment`]. [`engine`] selects one of all three, [`outcome`] has the results.
 //! * Terms to text: [`print`](mod@print), [`trace`](mod@trace) for `eddy trace`, [`format`](mod@format) for
 //!   `eddy fmt`.
-//! * [`requests`] is what can be asked about a program, with the answers; [`codes`] lists the diagnostics.
+//! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program.
 

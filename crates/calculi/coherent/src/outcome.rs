@@ -59,7 +59,7 @@ pub enum Outcome {
     Exhausted(ExhaustedLimit),
 }
 
-/// What is at a leaf of a program.
+/// The result of a leaf of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeafResult {
     /// A number, and how many ticks were counted on the way.
@@ -76,7 +76,7 @@ pub enum LeafResult {
 }
 
 impl Outcome {
-    /// What is at the leaf, unless the run was stopped.
+    /// The result of the leaf, unless the run was stopped.
     pub fn result(self) -> Result<LeafResult, ExhaustedLimit> {
         match self {
             Outcome::Value { value, ticks } => Ok(LeafResult::Value { value, ticks }),

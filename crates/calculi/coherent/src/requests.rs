@@ -1,4 +1,4 @@
-//! What can be asked about a program, and the answers.
+//! The requests about a program, and their answers.
 //!
 //! A request is plain data with a method `answer`; a program that is refused is answered with its
 //! diagnostics. Answers are data too, and print as `eddy` shows them.
@@ -34,16 +34,17 @@ use crate::{codes, parse, typing};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check;
 
-/// What is at its leaves? A limit that is not given is the one of the program's pragma, or the default.
+/// Which values are at its leaves? A limit that is not given is the one of the program's pragma, or the
+/// default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Which machine.
+    /// The machine.
     pub engine: Engine,
-    /// How many steps, for each leaf and each path of coins.
+    /// The largest number of steps, for each leaf and each path of coins.
     pub fuel: Option<u64>,
-    /// How many bytes.
+    /// The largest number of bytes.
     pub memory: Option<u64>,
-    /// How many coins a path may flip.
+    /// The largest number of coins on a path.
     pub coins: Option<u64>,
 }
 
@@ -52,9 +53,9 @@ pub struct Run {
 pub struct Trace {
     /// Which steps to show, and how.
     pub show: TraceOptions,
-    /// How many steps.
+    /// The largest number of steps.
     pub fuel: Option<u64>,
-    /// How many bytes.
+    /// The largest number of bytes.
     pub memory: Option<u64>,
 }
 
@@ -63,7 +64,7 @@ pub struct Trace {
 pub struct Ask {
     /// The point, as text.
     pub point: String,
-    /// How far to search.
+    /// The bounds of the search.
     pub bounds: Bounds,
 }
 
@@ -75,12 +76,12 @@ pub struct Checked {
     pub program: Program,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The leaves, or what was used up. They print as `run` shows them; nothing if the run was stopped.
+    /// The leaves, or the exhausted limit. They print as `run` shows them; nothing if the run was stopped.
     pub leaves: Result<Leaves, ExhaustedLimit>,
-    /// What the run took.
+    /// The counters of the run.
     pub counters: Counters,
     /// Why there is no value, if there is none.
     pub diagnostic: Option<Diagnostic>,
@@ -89,7 +90,7 @@ pub struct Ran {
 /// The steps of a run.
 #[derive(Clone, Debug)]
 pub struct Traced {
-    /// An iterator over the steps. A run that does not end has no trace, unless a part of it is asked for.
+    /// An iterator over the steps. A run that does not end has no trace, unless a part of it is requested.
     pub steps: Result<Steps, ExhaustedLimit>,
     /// Why there is no trace, if there is none.
     pub diagnostic: Option<Diagnostic>,
@@ -100,9 +101,9 @@ pub struct Traced {
 pub struct Asked {
     /// The answer.
     pub answer: Answer,
-    /// How many goals were looked at.
+    /// The number of examined goals.
     pub goals: u64,
-    /// What was not searched, if the answer is not known.
+    /// The part that was not searched, if the answer is unknown.
     pub diagnostic: Option<Diagnostic>,
     program: Program,
 }
@@ -130,14 +131,14 @@ impl Run {
 }
 
 impl Trace {
-    /// The steps; each is made when it is asked for.
+    /// The steps; each is computed on demand.
     pub fn answer(self, file: &SourceFile) -> Result<Traced, Vec<Diagnostic>> {
         let program = typing::check(file)?;
         if let Some(diagnostic) = cannot_trace(file, &program) {
             return Err(vec![diagnostic]);
         }
         let limits = limits(&program, self.fuel, self.memory);
-        // To know whether the run ends, it is run first.
+        // The run decides whether it ends, so it comes first.
         if !self.show.is_part()
             && let Outcome::Exhausted(exhausted) = det::run(&program, &[], limits).outcome
         {
@@ -183,7 +184,7 @@ impl fmt::Display for Ran {
 }
 
 impl Asked {
-    /// Why the answer is yes: a judgement on each line, what it needs below it and indented.
+    /// Why the answer is yes: a judgement on each line, with its premises below it and indented.
     pub fn derivation(&self) -> Option<String> {
         let Answer::Yes(found) = &self.answer else { return None };
         let mut text = String::new();
@@ -209,7 +210,7 @@ fn limits(program: &Program, fuel: Option<u64>, memory: Option<u64>) -> Limits {
     Limits { fuel: fuel.or(program.fuel).unwrap_or(default.fuel), memory: memory.unwrap_or(default.memory) }
 }
 
-/// The run was stopped, which is no mistake of the program: its value is not known.
+/// The run was stopped, which is not an error of the program: its value is unknown.
 fn stopped(file: &SourceFile, exhausted: ExhaustedLimit) -> Diagnostic {
     let diagnostic = Diagnostic::error(codes::FUEL, main_span(file), exhausted.to_string());
     match exhausted {
@@ -228,7 +229,7 @@ fn cannot_run(file: &SourceFile, program: &Program, not_runnable: NotRunnable) -
     };
     match not_runnable {
         NotRunnable::Function => error(format!("a function cannot be run, and this is `{ty}`"))
-            .help("apply it to its arguments; `eddy check` tells its type"),
+            .help("apply it to its arguments; `eddy check` prints its type"),
         NotRunnable::Leaves => {
             let leaves = format!("2^{}", program.ty.depth);
             error(format!("`{ty}` has {leaves} leaves, and at most 2^{MAX_LEVELS} are run"))
@@ -285,7 +286,7 @@ fn not_searched(file: &SourceFile, bounds: Bounds, cuts: &BTreeSet<Cut>) -> Diag
         .help("give the search more room")
 }
 
-/// Where the term of a program stands.
+/// The span of the program's term.
 fn main_span(file: &SourceFile) -> Span {
     let program = parse::parse(file).program;
     program.exprs.span(program.main)

@@ -36,8 +36,8 @@ impl TraceOptions {
     }
 }
 
-/// The run of a program of type `nat` without coins, as an iterator over the steps that are to be shown. When
-/// it is exhausted, the run is over, and [`summary`](Steps::summary) tells what came of it.
+/// The run of a program of type `nat` without coins, as an iterator over the steps to show. When it is
+/// exhausted, the run is over, and [`summary`](Steps::summary) returns the result.
 #[derive(Clone, Debug)]
 pub struct Steps {
     terms: Terms,
@@ -142,7 +142,7 @@ impl Steps {
 }
 
 impl Summary {
-    /// Names and values of what was counted; of the rules those that were used.
+    /// Names and values of the counters; of the rules only those that were used.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let rules = RULES.into_iter().zip(self.rules).filter(|(_, times)| *times > 0);
         let totals = [("steps", self.steps), ("cells", self.cells), ("deepest stack", self.deepest)];

@@ -24,7 +24,7 @@ eddy_syntax::codes! {
     ARGUMENTS = "PB010", Types;
     /// A reserved word as a name.
     RESERVED = "PB011", Syntax;
-    /// A numeral or a type beyond what it may be.
+    /// A numeral or a type that is out of range.
     OUT_OF_RANGE = "PB012", Syntax;
     /// An operation outside of its domain, while running.
     DOMAIN = "PB013", Run;

@@ -19,12 +19,12 @@
 //! * Text to terms: [`parse`] makes the [`surface`] tree, [`typing`] infers types, checks linearity and
 //!   removes sugar, which gives the kernel terms of [`syntax`], with [`types`], [`names`], [`primitive`]s and
 //!   [`substitute`].
-//! * What a program means: [`eval`] is the reference engine, rule by rule. [`translate`] evaluates the
+//! * The meaning of a program: [`eval`] is the reference engine, rule by rule. [`translate`] evaluates the
 //!   translation into the differential λ-calculus, an independent witness.
-//! * The fast engine: [`fast`]. [`engine`] is the door to all of them, [`outcome`] what comes out.
+//! * The fast engine: [`fast`]. [`engine`] selects one of all engines, [`outcome`] has the results.
 //! * Terms to text: [`print`](mod@print), [`trace`](mod@trace) for `eddy trace`, [`format`](mod@format) for
 //!   `eddy fmt`.
-//! * [`requests`] is what can be asked about a program, with the answers; [`codes`] lists the diagnostics.
+//! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program.
 

@@ -1,4 +1,4 @@
-//! What can be asked about a program, and the answers.
+//! The requests about a program, and their answers.
 //!
 //! A request is plain data with a method `answer`; a program that is refused is answered with its
 //! diagnostics. Answers are data too, and print as `eddy` shows them.
@@ -30,18 +30,18 @@ pub struct Check;
 /// What is its value?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Which evaluator.
+    /// The evaluator.
     pub engine: Engine,
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
 /// How does it come to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
-    /// What to show.
+    /// The parts to show.
     pub show: TraceOptions,
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
@@ -52,10 +52,10 @@ pub struct Checked {
     pub program: Program,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The outcome and what it took.
+    /// The outcome and the counters.
     pub report: Report,
     /// Why there is no value, if there is none.
     pub diagnostic: Option<Diagnostic>,

@@ -22,7 +22,7 @@ eddy_syntax::codes! {
     RESERVED = "RD009", Syntax;
     /// A condition used as a term, or the reverse.
     BOOLEAN = "RD010", Types;
-    /// A numeral beyond what it may be.
+    /// A numeral that is out of range.
     OUT_OF_RANGE = "RD011", Syntax;
     /// The gradient of something that is not a real.
     GRADIENT = "RD012", Types;

@@ -45,7 +45,7 @@ impl FromStr for Engine {
     }
 }
 
-/// The answer of a run and what it took.
+/// The answer of a run, and its counters.
 #[derive(Clone, Debug)]
 pub struct Report {
     pub outcome: Outcome,

@@ -2,7 +2,7 @@
 //! Language*.
 //!
 //! `W.rd_V(x:T. N)` is the reverse derivative of `N` at `V`, applied to the cotangent `W`. It is a term like
-//! any other: it may stand in recursive functions, under conditionals, and inside another derivative.
+//! any other: it may occur in recursive functions, under conditionals, and inside another derivative.
 //!
 //! ```
 //! use eddy_rd::requests::Run;
@@ -18,15 +18,15 @@
 //!
 //! * Text to terms: [`parse`] makes the [`surface`] tree, [`typing`] checks it and removes [`sugar`], which
 //!   gives the core terms of [`syntax`], with [`types`], [`names`] and the table of [`operation`]s.
-//! * What a program means: [`eval`] is the reference engine, rule by rule; it differentiates traces with
-//!   [`reverse`], and `op_r` is what [`template`] says. [`denote`] is the denotational semantics, an
-//!   independent witness for the laws.
-//! * Fast engines: [`tape`] (the default) and [`transform`]. [`engine`] is the door to all of them,
-//!   [`outcome`] what comes out, [`value`] what that is made of. [`clarke`] asks for one-sided derivatives at
+//! * The meaning of a program: [`eval`] is the reference engine, rule by rule; it differentiates traces with
+//!   [`reverse`], and [`template`] defines `op_r`. [`denote`] is the denotational semantics, an independent
+//!   witness for the laws.
+//! * Fast engines: [`tape`] (the default) and [`transform`]. [`engine`] selects one of all engines,
+//!   [`outcome`] has the results, which contain [`value`]s. [`clarke`] computes one-sided derivatives at
 //!   kinks.
 //! * Terms to text: [`print`](mod@print), [`trace`](mod@trace) for `eddy trace`, [`format`](mod@format) for
 //!   `eddy fmt`.
-//! * [`requests`] is what can be asked about a program, with the answers; [`codes`] lists the diagnostics.
+//! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program, except [`denote`], which recurses
 //! and which no command uses.

@@ -1,4 +1,4 @@
-//! What can be asked about a program, and the answers.
+//! The requests about a program, and their answers.
 //!
 //! A request is plain data with a method `answer`; a program that is refused is answered with its
 //! diagnostics. Answers are data too, and print as `eddy` shows them.
@@ -33,9 +33,9 @@ pub struct Check;
 /// What is its value?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Which evaluator.
+    /// The evaluator.
     pub engine: Engine,
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
     /// Replace each recursion by this approximant.
     pub approximant: Option<u32>,
@@ -44,9 +44,9 @@ pub struct Run {
 /// How does it come to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
-    /// What to show.
+    /// The parts to show.
     pub show: TraceOptions,
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
     /// Replace each recursion by this approximant.
     pub approximant: Option<u32>,
@@ -109,7 +109,7 @@ impl fmt::Display for Checked {
     }
 }
 
-/// Checks a program and replaces recursion by its approximant where that is asked for.
+/// Checks a program and replaces recursion by its approximant if that is requested.
 fn prepare(file: &SourceFile, approximant: Option<u32>) -> Result<Program, Vec<Diagnostic>> {
     let mut program = typing::check(file)?;
     if let Some(limit) = approximant {

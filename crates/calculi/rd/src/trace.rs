@@ -44,7 +44,7 @@ struct Writer<'a> {
     show: TraceOptions,
     /// A literal derivative was too large since the last line `reverse`.
     is_abridged: bool,
-    /// The first failure to write; the evaluation goes on in silence.
+    /// The first write error; the evaluation continues silently.
     failed: fmt::Result,
 }
 

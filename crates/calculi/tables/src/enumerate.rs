@@ -25,7 +25,7 @@ pub struct Enumeration<'a> {
     main: Vec<Mixed>,
     /// The results of a λ's body for each input, and of a Λ's body.
     results: FxHashMap<(TermId, EnvId, Option<Value>), Vec<Mixed>>,
-    /// The entries of a closure, by what they add to the size of a table.
+    /// The entries of a closure, by their contribution to the size of a table.
     entries: FxHashMap<(TermId, EnvId), Vec<Vec<Entry>>>,
     is_complete: bool,
     next_size: usize,

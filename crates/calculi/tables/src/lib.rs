@@ -29,7 +29,7 @@
 //!   meaning, [`intype`] is the meaning of types of System F.
 //! * An oracle for other compilers, by the same idea: [`oracle`].
 //! * Terms to text: [`print`](mod@print), [`format`](mod@format) for `eddy fmt`.
-//! * [`requests`] is what can be asked about a program, with the answers; [`codes`] lists the diagnostics.
+//! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program.
 

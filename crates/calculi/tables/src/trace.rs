@@ -10,8 +10,8 @@ use crate::syntax::Program;
 /// The default number of steps.
 pub const DEFAULT_STEPS: u64 = 10_000;
 
-/// How many steps a program makes to its value, or why it comes to none. What is printed of a term counts as
-/// memory.
+/// The number of steps of a program to its value, or the reason why it has none. The printed text of terms
+/// counts as memory.
 pub fn count(program: &Program, limits: Limits) -> Result<u64, RunError> {
     let mut configuration = Configuration::new(program);
     let (mut steps, mut printed) = (0, 0_u64);

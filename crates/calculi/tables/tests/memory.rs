@@ -58,7 +58,7 @@ const LIMITS: [u64; 2] = [16 << 20, 48 << 20];
 /// The allowed overhead: the allocator's own memory, and terms.
 const OVERHEAD: u64 = 4 << 20;
 
-/// Tells a process which case is its own.
+/// Tells a child process its case.
 const CASE: &str = "EDDY_MEMORY_CASE";
 
 #[test]

@@ -200,5 +200,5 @@ fn on_sampled_clock(equation: &Equation, clock: &str, request: &Weave, writer: &
         format!("cannot weave `{signal}` into `{node}`: {what}{of} is on the sampled clock `{clock}`");
     Diagnostic::error(codes::SAMPLED, equation.span, title)
         .reason(format!("a `{signal}` that falls between two activations would be lost"))
-        .help("keep delays and parameters on the base clock: sample what they give, not what they are given")
+        .help("keep delays and parameters on the base clock: sample their outputs, not their inputs")
 }

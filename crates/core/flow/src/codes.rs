@@ -1,4 +1,4 @@
-//! The code of a diagnostic that several passes over flow report. Each pass has its own beside it.
+//! The code of a diagnostic that several passes over flow report. Each pass also has its own.
 
 eddy_syntax::codes! {
     pages "../../../../docs/errors/";

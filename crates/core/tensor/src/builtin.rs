@@ -34,7 +34,7 @@ pub enum Static {
     List(Vec<i64>),
 }
 
-/// What a static argument must be.
+/// The kind of a static argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaticKind {
     /// A non-negative integer before the operands.

@@ -2,7 +2,7 @@
 //!
 //! The table has a fixed number of operations; a program may also apply functions of its own. [`Call`] makes
 //! such a function an operation, so that engines, differentiation and batching need no rules for functions.
-//! What a function computes, and what its derivatives are, is known to its [`Callee`].
+//! Its [`Callee`] computes its value and its derivatives.
 //!
 //! An operation has one result. A function with several `num` results, and the adjoint of a function with
 //! several `num` operands, return them as one vector, a *pack*: the elements of all of them in row-major
@@ -22,7 +22,7 @@ use crate::shape_rule::ShapeRule;
 use crate::signature::{Arity, Class, Signature, Slot};
 use crate::value::{Scalar, Type, Value};
 
-/// What a [`Call`] applies: a pure function of tensors of fixed types.
+/// The function of a [`Call`]: a pure function of tensors of fixed types.
 pub trait Callee: fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 

@@ -92,8 +92,7 @@ pub(crate) trait Number: Element {
 
     /// Whether this is the larger number.
     ///
-    /// Decision: NaN counts as larger than any number, so that every maximum propagates it, wherever it
-    /// stands.
+    /// Decision: NaN counts as larger than any number, so that every maximum propagates it, in any position.
     #[inline]
     fn exceeds(self, other: Self) -> bool {
         self > other || (self.is_nan() && !other.is_nan())

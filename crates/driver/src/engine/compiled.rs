@@ -264,7 +264,7 @@ impl<'a> Compiled<'a> {
     }
 
     fn open_elsewhere(&mut self, cells: &[Cell]) -> Result<(), EngineError> {
-        let takeover = self.takeover.as_mut().expect("somebody else runs the program");
+        let takeover = self.takeover.as_mut().expect("the simulator or the executor runs the program");
         let opened = takeover.open(cells);
         self.start_cycle += 1;
         self.found.extend(std::iter::from_fn(|| takeover.next_row()));

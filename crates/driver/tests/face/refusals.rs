@@ -93,7 +93,7 @@ fn steps() {
     check(
         run.step(&[Cell::Absent]),
         &expect![[r"
-        error[E0701]: the run has ended: it starts anew after a reset
+        error[E0701]: the run has ended: it starts again after a reset
          --> test.eddy:1:6
           |
         1 | node n(x:num [2]) -> (y) y = sum(x);

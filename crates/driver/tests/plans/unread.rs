@@ -21,7 +21,7 @@ const PROGRAMS: [(&str, Option<u64>); 13] = [
     // In the branch that is not taken, and in one that is never taken.
     ("y = if c then n else 1 div n;", Some(3)),
     ("y = if true then n else 1 div n;", Some(3)),
-    // On a sampled clock that is there, and on one that is not.
+    // On a sampled clock that is active, and on one that is not.
     ("d = 1 div (n when c); y = n;", Some(3)),
     ("d = 1 div (n when not c); y = n;", None),
     // Beside late streams, and beside windows.

@@ -137,7 +137,7 @@ impl Parser<'_> {
                 ("tel", "a node ends where the next declaration starts, without `tel`")
             }
             "var" if next == TokenKind::Name => {
-                ("var", "locals need no declaration; a type may stand in their equation: `x:num = …;`")
+                ("var", "locals need no declaration; a type may be in their equation: `x:num = …;`")
             }
             _ => return false,
         };

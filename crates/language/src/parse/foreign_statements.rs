@@ -34,7 +34,7 @@ fn statement(word: &str) -> Option<&'static str> {
         "reset" | "automaton" | "restart" => {
             "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`"
         }
-        "input" | "output" => "inputs and outputs stand in the head of the node: `node f(x) -> (y)`",
+        "input" | "output" => "inputs and outputs are in the head of the node: `node f(x) -> (y)`",
         "begin" | "end" | "pass" | "done" | "od" => {
             "a node ends where the next declaration starts, without a word"
         }
@@ -86,7 +86,7 @@ impl Parser<'_> {
             }
             TokenKind::Name if super::foreign::scalar(first).is_some() => {
                 let word = super::foreign::scalar(first).map_or("num", |scalar| scalar.word());
-                return Some(format!("a type stands behind the name: `{text}:{word} = …;`"));
+                return Some(format!("a type comes after the name: `{text}:{word} = …;`"));
             }
             TokenKind::Symbol("+=" | "-=" | "*=" | "/=" | "++") => {
                 return Some(format!(

@@ -184,10 +184,10 @@ impl Parser<'_> {
             return;
         }
         if is_segment {
-            complaint.help("`segment` stands before `truncate`");
+            complaint.help("`segment` comes before `truncate`");
         } else if is_mean {
             complaint.help(
-                "`mean` stands behind `segment`: the gradient of a sequence is then the mean over its rows",
+                "`mean` comes after `segment`: the gradient of a sequence is then the mean over its rows",
             );
         }
         self.skip_declaration();

@@ -102,7 +102,7 @@ impl Parser<'_> {
         let (before, here) = (self.file.slice(self.previous().span), self.text());
         Some(match self.token().kind {
             TokenKind::Name => match super::foreign::scalar(before) {
-                Some(scalar) => format!("a type stands behind the name: `{here}:{}`", scalar.word()),
+                Some(scalar) => format!("a type comes after the name: `{here}:{}`", scalar.word()),
                 None if self.previous().kind == TokenKind::Name => {
                     format!("names are separated by `,`: `{before}, {here}`")
                 }
@@ -260,7 +260,7 @@ impl Parser<'_> {
                 TokenKind::Symbol(";") => {
                     if !head.is_lustre || !equations.is_empty() {
                         let help = if equations.is_empty() {
-                            "no `;` stands between the head of a node and its equations"
+                            "there is no `;` between the head of a node and its equations"
                         } else {
                             "remove this `;`"
                         };

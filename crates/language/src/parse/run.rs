@@ -247,7 +247,7 @@ impl Parser<'_> {
         let is_row = self.sees("=") && self.tokens[self.at + 1..].iter().take(2).all(is_cell);
         if is_row {
             let span = self.token().span;
-            let help = "cells stand behind a colon, one for each cycle";
+            let help = "cells come after a colon, one for each cycle";
             self.complain("`:`").edit(help, span, ":", Confidence::Maybe);
             self.advance();
         }

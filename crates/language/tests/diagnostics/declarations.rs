@@ -302,7 +302,7 @@ fn training_messages_come_in_order() {
         1 | train f as g los h optim sgd(1) truncate segment;
           |                                          ^^^^^^^
           |
-          = help: `segment` stands before `truncate`
+          = help: `segment` comes before `truncate`
     "]],
     );
     check(

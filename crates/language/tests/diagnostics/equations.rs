@@ -221,7 +221,7 @@ fn misplaced_semicolons_and_braces() {
         1 | node f(x)->(o); o = x;
           |               ^
           |
-          = help: no `;` stands between the head of a node and its equations
+          = help: there is no `;` between the head of a node and its equations
     "]],
     );
     check(

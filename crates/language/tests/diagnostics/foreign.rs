@@ -43,7 +43,7 @@ fn lustre_nodes() {
         1 | node f(x)->(o) var t:num; o = x;
           |                ^^^
           |
-          = help: locals need no declaration; a type may stand in their equation: `x:num = …;`
+          = help: locals need no declaration; a type may be in their equation: `x:num = …;`
     "]],
     );
     accepted("node f(returns, var)->(let) let = var; tel = returns; var, x = g(x);");

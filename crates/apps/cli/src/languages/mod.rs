@@ -117,10 +117,10 @@ pub fn of_file(file: &Path) -> Result<&'static dyn Language, String> {
         None => "name the language with `--lang NAME`".to_owned(),
     };
     let what = if extension.is_empty() {
-        format!("cannot tell the language of `{}`: it has no extension", file.display())
+        format!("cannot determine the language of `{}`: it has no extension", file.display())
     } else {
         format!(
-            "cannot tell the language of `{}`: no language has the extension `.{extension}`",
+            "cannot determine the language of `{}`: no language has the extension `.{extension}`",
             file.display()
         )
     };

@@ -83,7 +83,7 @@ impl Description {
     pub fn changes(&self, before: &str) -> Vec<String> {
         let Ok(before) = serde_json::from_str::<Value>(before) else {
             return vec![
-                "`run.json` is lost or damaged, so what has changed since the run began is not known"
+                "`run.json` is lost or damaged, so changes since the run began cannot be detected"
                     .to_string(),
             ];
         };

@@ -121,7 +121,7 @@ impl Folder {
             if !has_only_own_files(place) {
                 return Err(without_checkpoint());
             }
-            folder.notes.push("no epoch of this run was complete, so it begins anew".to_string());
+            folder.notes.push("no epoch of this run was complete, so it starts again".to_string());
             folder.clear();
         }
         Ok(folder)
@@ -273,7 +273,7 @@ impl Folder {
         let n_lost = n_epochs - found.len();
         if n_lost > 0 {
             self.notes.push(format!(
-                "`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training goes on without them"
+                "`{METRICS}` has lost {n_lost} of {n_epochs} epochs; training continues without them"
             ));
         }
         found

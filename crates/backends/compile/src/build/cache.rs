@@ -47,7 +47,7 @@ impl Cache {
         self.folder.join("compiled")
     }
 
-    /// Whether the cache may be used: the existing parts belong to the user, and nobody else can write to
+    /// Whether the cache may be used: the existing parts belong to the user, and no other user can write to
     /// them.
     pub(super) fn check(&self) -> Result<(), NotOurs> {
         is_ours_alone(&self.folder)?;
@@ -60,7 +60,7 @@ impl Cache {
     /// removed: by then another process may have replaced it by a good one.
     pub(super) fn find(&self, key: &blake3::Hash) -> Option<(PathBuf, blake3::Hash)> {
         let is_good = |(path, hash): &(PathBuf, blake3::Hash)| {
-            // A file that cannot be read is made anew.
+            // A file that cannot be read is rebuilt.
             is_ours_alone(path).is_ok() && fs::read(path).is_ok_and(|bytes| blake3::hash(&bytes) == *hash)
         };
         let folder = self.compiled().join(key.to_string());

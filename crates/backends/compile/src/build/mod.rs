@@ -129,7 +129,7 @@ pub struct CannotWrite {
 /// compiler runs.
 ///
 /// Without a writable cache, the object is built in a temporary folder. A cached object that cannot be loaded
-/// is built anew.
+/// is rebuilt.
 pub fn build(
     program: &Emitted,
     options: &BuildOptions,
@@ -211,7 +211,7 @@ fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) 
     built.seconds = start.elapsed().as_secs_f64();
     notes.extend(built.not_kept.as_ref().map(|CannotWrite { path, error }| {
         format!(
-            "compiled programs are not kept, and are compiled anew each time: {}: {error}",
+            "compiled programs are not cached, and are compiled again each time: {}: {error}",
             path.display()
         )
     }));

@@ -1,8 +1,8 @@
 //! Prints `imp` as C.
 //!
-//! Nothing is decided here: the tree says what a program does, what its procedures share, and which loops
-//! threads may run. The printer only adds C syntax: types, literals, parentheses, the order of declarations,
-//! and `(void)` for unused names.
+//! The printer makes no decisions: the tree says what a program does, what its procedures share, and which
+//! loops threads may run. The printer only adds C syntax: types, literals, parentheses, the order of
+//! declarations, and `(void)` for unused names.
 //!
 //! * [`expression`], [`statement`]: expressions and statements.
 //! * [`structs`]: structs, and assertions about them.

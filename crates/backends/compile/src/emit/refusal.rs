@@ -45,7 +45,7 @@ impl fmt::Display for NotCompiled {
             NotCompiled::Fails(stream) => {
                 write!(
                     f,
-                    "windows end where nothing waits, and {stream}, which a loop inside of them computes, is not known there and needed by what may have no value"
+                    "windows end where nothing waits, and {stream}, which a loop inside of them computes, is unknown there, but an operation that may fail needs it"
                 )
             }
         }

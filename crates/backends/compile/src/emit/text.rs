@@ -23,7 +23,7 @@ pub(super) fn header(program: &Program, max_outputs: usize, about_flush: &str) -
                       a multiple of 64. */";
     let structs = [
         ("/* What goes in at a cycle. */", &program.input, "in"),
-        ("\n/* What comes out of a cycle. */", &program.output, "out"),
+        ("\n/* The outputs of a cycle. */", &program.output, "out"),
         (&format!("\n{remembered}"), &program.state, "state"),
     ];
     for (comment, fields, part) in structs {

@@ -1,9 +1,9 @@
-//! What can be asked about a program, and the answers.
+//! The requests about a program, and their answers.
 //!
 //! A request is plain data with a method `answer`; a program that is refused is answered with its
-//! diagnostics. Answers are data too, and print as `eddy` shows them. Where a program is right and there is
-//! still no answer, since it is stuck or a limit was reached, the answer holds a diagnostic that says so, and
-//! prints as nothing.
+//! diagnostics. Answers are data too, and print as `eddy` shows them. If a valid program has no answer, since
+//! it is stuck or a limit was reached, the answer contains a diagnostic with the reason, and prints as
+//! nothing.
 //!
 //! ```
 //! use eddy_syntax::SourceFile;
@@ -15,7 +15,7 @@
 //! assert_eq!(ran.to_string(), "7 : int");
 //! ```
 //!
-//! Here are the questions about how a program runs, in [`questions`] those about what it means.
+//! This module has the requests about runs, [`questions`] those about the meaning of programs.
 
 pub mod questions;
 
@@ -29,41 +29,41 @@ use crate::syntax::Program;
 use crate::trace::{self, Steps};
 use crate::{codes, typing};
 
-/// Is the program in order, and of which type is it?
+/// Is the program well formed, and what is its type?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check;
 
 /// What is its value?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// Which evaluator.
+    /// The evaluator.
     pub engine: Engine,
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
 /// How does it come to its value?
 #[derive(Clone, Copy, Debug)]
 pub struct Trace {
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
-/// A program that is in order. It prints as its type, or as `ok` where programs have no types.
+/// A well-formed program. It prints as its type, or as `ok` in languages without types.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The program, with types erased.
     pub program: Program,
 }
 
-/// What came of a run. It prints as the value with its type.
+/// The result of a run. It prints as the value with its type.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The value, or why there is none.
     pub outcome: Result<Shown, RunError>,
-    /// The type of the program, where programs have types.
+    /// The type of the program, in languages with types.
     pub ty: Option<String>,
-    /// What the run took.
+    /// The counters of the run.
     pub counters: Counters,
     /// Why there is no value, if there is none.
     pub diagnostic: Option<Diagnostic>,
@@ -103,10 +103,10 @@ impl Run {
 }
 
 impl Trace {
-    /// The steps; each is made again when it is asked for.
+    /// The steps; each is computed again on demand.
     pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Traced, Vec<Diagnostic>> {
         let program = typing::check(file, dialect)?;
-        // To know whether the program has a value, it is run first.
+        // The run decides whether the program has a value, so it comes first.
         let steps = trace::count(&program, self.limits).map(|n_steps| Steps::new(&program, n_steps));
         let diagnostic = steps.as_ref().err().map(|failure| no_value(&program, *failure));
         Ok(Traced { steps, diagnostic })

@@ -1,7 +1,7 @@
-//! The questions about what a program means: is a value in it, which values are, what is the same program
-//! made simpler, and is a value in the meaning of its type?
+//! The questions about the meaning of a program: is a value in it, which values are, which simpler program
+//! has the same meaning, and is a value in the meaning of its type?
 //!
-//! Not every question is for every language; where one is left out, the refusal says so.
+//! Some questions are not for every language; the refusal says so.
 //!
 //! ```
 //! use eddy_syntax::{SourceFile, Sources};
@@ -30,25 +30,25 @@ use crate::value::parse::{Goal, parse};
 use crate::value::{Value, Values};
 use crate::{codes, print, typing};
 
-/// Is this in the meaning of the program?
+/// Is this value in the meaning of the program?
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// What is asked about.
+    /// The question.
     pub question: Question,
     /// Explain a yes by a derivation, written in this form.
     pub derivation: Option<write::Form>,
     /// Explain a yes by the table of each function.
     pub tables: bool,
-    /// What the search may use, and how long the explanation may be.
+    /// The limits of the search and of the explanation.
     pub limits: Limits,
 }
 
-/// What a question is about, as text.
+/// The value of a question, as text.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// How the text is read.
     pub kind: QuestionKind,
-    /// What messages call the text.
+    /// The name of the text in messages.
     pub name: String,
     /// The text.
     pub text: String,
@@ -59,7 +59,7 @@ pub struct Question {
 pub enum QuestionKind {
     /// A value.
     Value,
-    /// An intersection type, which stands for a value.
+    /// An intersection type, which represents a value.
     Type,
 }
 
@@ -70,14 +70,14 @@ pub struct Enum {
     pub size: u32,
     /// The integers that inputs are made of.
     pub ints: Vec<Int>,
-    /// What the search may use.
+    /// The limits of the search.
     pub limits: Limits,
 }
 
-/// What is the same program, with constants folded and functions inlined?
+/// Simplifies the program: folds constants and inlines functions.
 #[derive(Clone, Copy, Debug)]
 pub struct Opt {
-    /// How deep functions are inlined.
+    /// The depth to which functions are inlined.
     pub depth: u32,
 }
 
@@ -86,7 +86,7 @@ pub struct Opt {
 pub struct Intype {
     /// The value.
     pub question: Question,
-    /// How many membership tests may be made.
+    /// The largest number of membership tests.
     pub fuel: u64,
 }
 
@@ -95,13 +95,13 @@ pub struct Intype {
 pub struct Asked {
     /// The answer, unless its explanation is too long.
     pub outcome: Result<Explained, TooLong>,
-    /// How many applications it took.
+    /// The number of applications.
     pub applications: u64,
     /// Why there is no answer, if there is none.
     pub diagnostic: Option<Diagnostic>,
 }
 
-/// An answer with as much of an explanation as was asked for; only a yes has one.
+/// An answer with the requested explanation; only a yes has one.
 #[derive(Clone, Debug)]
 pub struct Explained {
     /// The answer.
@@ -113,7 +113,7 @@ pub struct Explained {
 }
 
 /// An explanation that does not fit into memory: trees and tables share their parts, and may be exponentially
-/// longer than what they are made of.
+/// longer than the shared form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -126,7 +126,7 @@ pub struct Listed {
     pub values: Values,
     /// Whether nothing was cut by a limit.
     pub is_complete: bool,
-    /// How many applications it took.
+    /// The number of applications.
     pub applications: u64,
 }
 
@@ -144,19 +144,19 @@ pub struct Optimised {
 /// Whether a value is in the meaning of a type. It prints as `yes` or `no`.
 #[derive(Clone, Debug)]
 pub struct Membership {
-    /// The answer; `None` if it is not known.
+    /// The answer; `None` if it is unknown.
     pub is_member: Option<bool>,
-    /// Why it is not known, if it is not.
+    /// Why it is unknown, if it is.
     pub diagnostic: Option<Diagnostic>,
 }
 
 impl Question {
-    /// About the value that this text is.
+    /// A question about the value with this text.
     pub fn value(text: &str) -> Question {
         Question { kind: QuestionKind::Value, name: "--value".to_string(), text: text.to_string() }
     }
 
-    /// About the intersection type that this text is.
+    /// A question about the intersection type with this text.
     pub fn ty(text: &str) -> Question {
         Question { kind: QuestionKind::Type, name: "--type".to_string(), text: text.to_string() }
     }
@@ -168,7 +168,7 @@ impl Ask {
         Ask { question, derivation: None, tables: false, limits: Limits::default() }
     }
 
-    /// The answer, explained as far as that is asked for.
+    /// The answer, with the requested explanation.
     pub fn answer(&self, sources: &mut Sources, dialect: Dialect) -> Result<Asked, Vec<Diagnostic>> {
         let program = typing::check(sources.main(), dialect)?;
         let is_explained = self.derivation.is_some() || self.tables;
@@ -196,7 +196,7 @@ impl Ask {
         Ok(Asked { outcome, applications, diagnostic })
     }
 
-    /// A yes with what was asked for of its derivation and its tables.
+    /// A yes with the requested derivation and tables.
     fn explained(
         &self,
         answer: Answer,
@@ -274,7 +274,7 @@ impl Opt {
 }
 
 impl Intype {
-    /// With as many tests as are made unless more are allowed.
+    /// A question with the default number of tests.
     pub fn new(question: Question) -> Intype {
         Intype { question, fuel: intype::DEFAULT_FUEL }
     }
@@ -350,7 +350,7 @@ impl fmt::Display for Membership {
     }
 }
 
-/// What is asked for.
+/// The goal of the question.
 fn goal(
     program: &Program,
     sources: &mut Sources,
@@ -371,14 +371,14 @@ fn goal(
     }
 }
 
-/// Text that is at most so long.
+/// Text with a limit on its length.
 struct Limited {
     text: String,
     left: usize,
 }
 
 impl Limited {
-    /// The text so far; what follows is a text of its own, and both together are limited.
+    /// Takes the text so far; later text is separate, and the limit applies to both together.
     fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

@@ -203,7 +203,7 @@ impl Values {
         cells.fold(self.size(side.value), u64::saturating_add)
     }
 
-    /// What an entry adds to the size of a table.
+    /// The contribution of an entry to the size of a table.
     pub fn size_of_entry(&self, entry: Entry) -> u64 {
         self.size_of_side(entry.input).saturating_add(self.size_of_side(entry.output))
     }

@@ -23,7 +23,7 @@ fn sample(choices: &mut Choices<'_>) -> (String, Ty, Vec<u16>) {
     (format!("\\x. \\y. {body}"), first, seeds)
 }
 
-/// Conditions tell 0 from all others, negative ones too.
+/// Conditions distinguish 0 from all other numbers, including negative ones.
 fn integer(choices: &mut Choices<'_>) -> i32 {
     choices.among(&[0, 1, 2, -1])
 }
