@@ -6,6 +6,7 @@
 //! * [`codes`](mod@codes): the registry of codes, with the phase that reports each and its page.
 //! * [`lex`]: comments, names, numbers and symbols, with Unicode and ASCII twins.
 //! * [`cursor`]: the position of a parser in its tokens.
+//! * [`skipped`]: text that a parser skips after an error.
 //! * [`names`]: names as numbers.
 //! * [`mod@format`]: the formatter that all languages share, and [`layout`], its line breaker.
 //! * [`real`]: how a real number prints.
@@ -23,6 +24,7 @@ pub mod lex;
 pub mod names;
 pub mod real;
 pub mod render;
+pub mod skipped;
 pub mod source;
 pub mod suggest;
 

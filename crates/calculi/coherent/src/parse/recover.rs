@@ -1,6 +1,7 @@
 //! Syntax errors: reports what was expected, and finds a token to continue at.
 
 use eddy_syntax::lex::TokenKind;
+use eddy_syntax::skipped::Skipped;
 use eddy_syntax::{Help, Span};
 
 use super::{Frame, Parser, State};
@@ -64,9 +65,7 @@ impl Parser<'_> {
     /// if its part had been read. Words and brackets that open and close within the skipped text are not
     /// counted.
     pub(super) fn recover(&mut self) -> State {
-        let mut inside: Vec<&'static str> = Vec::new();
-        // No form changes in this loop, so a token that no form expects now stays unexpected.
-        let mut unwanted: Vec<&'static str> = Vec::new();
+        let mut skipped = Skipped::new(closer_of);
         loop {
             let token = self.cursor.token();
             match token.kind {
@@ -77,21 +76,12 @@ impl Parser<'_> {
                 {
                     return self.give_up();
                 }
-                TokenKind::Symbol(symbol) => {
-                    if inside.last() == Some(&symbol) {
-                        inside.pop();
-                        if symbol == "then" {
-                            inside.push("else");
-                        }
-                    } else if let Some(closer) = closer_of(symbol) {
-                        inside.push(closer);
-                    } else if inside.is_empty() && !unwanted.contains(&symbol) {
-                        if self.close_up_to(symbol) {
-                            self.cursor.forgive();
-                            return State::HaveTerm(self.error_node());
-                        }
-                        unwanted.push(symbol);
+                TokenKind::Symbol(symbol) if skipped.is_outside(symbol) => {
+                    if self.close_up_to(symbol) {
+                        self.cursor.forgive();
+                        return State::HaveTerm(self.error_node());
                     }
+                    skipped.set_unexpected(symbol);
                 }
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Syntax errors: reports what was expected, and finds a token to continue at.
 
 use eddy_syntax::lex::TokenKind;
+use eddy_syntax::skipped::Skipped;
 use eddy_syntax::{Diagnostic, Span};
 
 use super::{Frame, Head, Parser, State, Tightness};
@@ -83,27 +84,22 @@ impl Parser<'_> {
     /// if its part had been read. Words and brackets that open and close within the skipped text are not
     /// counted.
     pub(super) fn recover(&mut self) -> State {
-        let mut inside: Vec<&'static str> = Vec::new();
-        // No form changes in this loop, so a token that no form expects now stays unexpected.
-        let mut unwanted: Vec<&'static str> = Vec::new();
+        let mut skipped = Skipped::new(closer_of);
         loop {
             let token = self.cursor.token();
             match token.kind {
                 TokenKind::End => return self.give_up(),
                 // A declaration begins: the one before was not finished.
                 TokenKind::Symbol("def" | "prim" | "assume" | "type") => return self.give_up(),
-                TokenKind::Symbol(symbol) => {
-                    if inside.last() == Some(&symbol) {
-                        inside.pop();
-                    } else if let Some(closer) = closer_of(symbol) {
-                        inside.push(closer);
-                    } else if (inside.is_empty() || symbol == ";") && !unwanted.contains(&symbol) {
-                        if self.close_up_to(symbol) {
-                            self.cursor.forgive();
-                            return State::Have(self.error_node(), Tightness::Loose);
-                        }
-                        unwanted.push(symbol);
+                // A `;` ends a declaration even inside of skipped brackets.
+                TokenKind::Symbol(symbol)
+                    if skipped.is_outside(symbol) || symbol == ";" && skipped.may_be_expected(symbol) =>
+                {
+                    if self.close_up_to(symbol) {
+                        self.cursor.forgive();
+                        return State::Have(self.error_node(), Tightness::Loose);
                     }
+                    skipped.set_unexpected(symbol);
                 }
                 _ => {}
             }

@@ -2,6 +2,7 @@
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
+use eddy_syntax::skipped::Skipped;
 
 use super::{Frame, Parser, State};
 use crate::dialect::Dialect;
@@ -61,11 +62,11 @@ impl Parser<'_> {
     /// if its part had been read. Words and brackets that open and close within the skipped text are not
     /// counted.
     pub(super) fn recover(&mut self) -> State {
-        let mut inside: Vec<&'static str> = Vec::new();
-        // No form changes in this loop, so a token that no form expects now stays unexpected. A comma is
-        // expected where there are pairs.
-        let mut unwanted: Vec<&'static str> =
-            if self.dialect == Dialect::References { Vec::new() } else { vec![","] };
+        let mut skipped = Skipped::new(closer_of);
+        // Only the dialect with pairs expects a comma.
+        if self.dialect != Dialect::References {
+            skipped.set_unexpected(",");
+        }
         loop {
             match self.reader.token().kind {
                 TokenKind::End => {
@@ -73,21 +74,12 @@ impl Parser<'_> {
                     self.reader.forgive();
                     return State::HaveExpr(self.error_node());
                 }
-                TokenKind::Symbol(symbol) => {
-                    if inside.last() == Some(&symbol) {
-                        inside.pop();
-                        if symbol == "then" {
-                            inside.push("else");
-                        }
-                    } else if let Some(closer) = closer_of(symbol) {
-                        inside.push(closer);
-                    } else if inside.is_empty() && !unwanted.contains(&symbol) {
-                        if self.close_up_to(symbol) {
-                            self.reader.forgive();
-                            return State::HaveExpr(self.error_node());
-                        }
-                        unwanted.push(symbol);
+                TokenKind::Symbol(symbol) if skipped.is_outside(symbol) => {
+                    if self.close_up_to(symbol) {
+                        self.reader.forgive();
+                        return State::HaveExpr(self.error_node());
                     }
+                    skipped.set_unexpected(symbol);
                 }
                 _ => {}
             }
