@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_out_is_compared() {
+    fn outputs_are_compared() {
         assert_eq!(complaint("test shout\n-- loud\na\n=>\nA\n", false).0, None);
         assert_eq!(complaint("test other\na\n=>\nerror: there is no such pass\n", false).0, None);
         assert!(complaint("test shout\na\n=>\nB\n", false).0.is_some_and(|text| text.contains("found:\nA")));

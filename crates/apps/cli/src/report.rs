@@ -51,22 +51,22 @@ impl Form {
         if matches!(self, Form::Full(_)) {
             text.pop();
         }
-        tell(&text);
+        write_error(&text);
     }
 
     /// Prints the counters of `--stats`.
     pub fn stats(self, language: &dyn Language, stats: &[(&'static str, u64)]) {
         match self {
-            Form::Json => tell(&json::stats(stats)),
-            _ => tell(&language.show_stats(stats)),
+            Form::Json => write_error(&json::stats(stats)),
+            _ => write_error(&language.show_stats(stats)),
         }
     }
 
     /// Prints a failure of the system rather than the program: for example, a file could not be written.
     pub fn failure(self, file: &str, message: &str) {
         match self {
-            Form::Json => tell(&json::failure(file, message)),
-            _ => tell(&format!("error: {file}: {message}\n")),
+            Form::Json => write_error(&json::failure(file, message)),
+            _ => write_error(&format!("error: {file}: {message}\n")),
         }
     }
 }
@@ -85,6 +85,6 @@ fn style(color: clap::ColorChoice) -> Style {
 }
 
 /// Writes to standard error. If that is closed, the text is lost and the exit code remains.
-fn tell(text: &str) {
+fn write_error(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

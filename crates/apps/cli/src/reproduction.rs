@@ -16,7 +16,7 @@ use crate::report::Form;
 use crate::stop::reason;
 
 /// Reports a difference, and the folder that reproduces it.
-pub fn tell(form: Form, sources: &Sources, folder: &Path, found: Disagreement) {
+pub fn report(form: Form, sources: &Sources, folder: &Path, found: Disagreement) {
     let files = files(&found.reproduction);
     let place = folder.join(name(&found.reproduction.node, &files));
     let help = match write(&place, &files) {

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_zeroed_aligned_and_as_long_as_asked() {
+    fn memory_is_zeroed_aligned_and_as_long_as_requested() {
         for bytes in [0, 1, 63, 64, 65, 1000] {
             let mut memory = AlignedBytes::zeroed(bytes);
             assert_eq!(memory.len(), bytes);

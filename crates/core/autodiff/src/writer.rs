@@ -197,8 +197,8 @@ impl Writer {
         !self.handed.is_empty() && body.equations.iter().any(|equation| self.handed.contains(&equation.out))
     }
 
-    /// The same for a gradient that is read directly by a parameter, without an existing stream. Its
-    /// cotangents are inputs, so it is scaled here.
+    /// The same for a gradient without a stream reserved for the parameter to read; returns the stream to
+    /// read. Its cotangents are inputs, so it is scaled here.
     pub fn handed_over(&mut self, computed: VarId) -> VarId {
         let wanted = self.computed(computed);
         self.hand_over(wanted, computed);

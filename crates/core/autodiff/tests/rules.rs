@@ -267,7 +267,7 @@ fn a_branch_that_is_not_taken_gets_zero() {
 }
 
 #[test]
-fn what_looked_back_looks_ahead() {
+fn delays_to_the_past_become_delays_to_the_future() {
     adjoint(
         "input i : num []\ninput x : num []\ny : num [] = i fby x\noutput y",
         expect![[r"
@@ -285,7 +285,7 @@ fn what_looked_back_looks_ahead() {
 }
 
 #[test]
-fn what_looked_ahead_looks_back() {
+fn delays_to_the_future_become_delays_to_the_past() {
     adjoint(
         "input x : num []\ny : num [] = post x\noutput y",
         expect![[r"

@@ -23,7 +23,7 @@ fn check_signature(text: &str, node: &str, expected: &Expect) {
 }
 
 #[test]
-fn signatures_tell_types_clocks_and_look_ahead() {
+fn signatures_contain_types_clocks_and_look_ahead() {
     check_signature(
         "node n(x:num [3], c:bool []) -> (y, z, w) y = x when c; z = sum(x + post x); w = merge c (1.0 when c) ((post w) when not c);",
         "n",

@@ -85,7 +85,7 @@ fn sessions_with_different_threads_work_at_the_same_time_and_agree() {
 }
 
 #[test]
-fn the_listener_hears_a_compilation_and_a_cached_one() {
+fn the_listener_gets_a_compilation_and_a_cached_one() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let cache = Cache { folder: folder.path().join("cache"), limit: 1 << 30 };
     let building = BuildOptions { cache: Some(cache), tries_compiler: false, ..building() };

@@ -244,7 +244,7 @@ fn shapes_of_streams_that_go_both_ways() {
 }
 
 #[test]
-fn shapes_of_programs_in_doubt() {
+fn shapes_of_programs_with_waiting_failures() {
     all_shapes(Family::UnknownAtEnd, 150, 25, &[("derived end", 20), ("unknown at end", 20)]);
     let how = How { flags: &["-O1"], opens: true, checkpoints: true, ..PLAIN };
     shapes_with(how, Family::UnknownAtEnd, 100, 10, &[("checkpoint, unknown at end", 5)]);

@@ -119,15 +119,15 @@ impl Run<'_> {
         let place = self.args.run.as_deref().unwrap_or(&default);
         let mut folder = Folder::open(place, self.args.resume)?;
         let mut checkpoint = self.begin(&mut folder)?;
-        self.tell(&progress::begin(&plan, &folder, checkpoint.n_epochs));
+        self.print_progress(&progress::begin(&plan, &folder, checkpoint.n_epochs));
         let description = Description::new(self.args, self.file, &plan, self.trainer.sources());
         let changes = folder.description().map(|before| description.changes(&before)).unwrap_or_default();
         for note in folder.notes.iter().chain(&changes) {
-            self.tell(&format!("note: {note}\n"));
+            self.print_progress(&format!("note: {note}\n"));
         }
         // A finished run stays unchanged, to the last byte.
         if let Some(why) = self.finished(&checkpoint) {
-            self.tell(&format!("this run is finished: {why}\n"));
+            self.print_progress(&format!("this run is finished: {why}\n"));
             return Ok(self.answer(&checkpoint, &folder, &plan));
         }
         folder.begin(&description.text(), &checkpoint)?;
@@ -136,7 +136,7 @@ impl Run<'_> {
             self.epoch(&mut checkpoint, plan.n_rows, &folder)?;
         }
         if checkpoint.n_epochs < self.args.epochs {
-            self.tell(&progress::stopped(&checkpoint));
+            self.print_progress(&progress::stopped(&checkpoint));
         }
         Ok(self.answer(&checkpoint, &folder, &plan))
     }
@@ -198,7 +198,7 @@ impl Run<'_> {
         };
         let validated = self.trainer.validate().map_err(|refusal| self.reported(&refusal))?;
         let epoch = Epoch::new(&trained, validated.as_ref(), started.elapsed().as_secs_f64());
-        self.tell(&progress::epoch(number, &trained, validated.as_ref(), epoch.seconds));
+        self.print_progress(&progress::epoch(number, &trained, validated.as_ref(), epoch.seconds));
         if !trained.warnings.is_empty() && !std::mem::replace(&mut self.has_warned, true) {
             self.form.diagnostics(self.trainer.sources(), &trained.warnings);
         }
@@ -217,15 +217,15 @@ impl Run<'_> {
         }
         let found = self.trainer.compare_engines(n_done as u64 + 1, n_epochs);
         for disagreement in found.disagreements {
-            reproduction::tell(self.form, self.trainer.sources(), folder.path(), disagreement);
+            reproduction::report(self.form, self.trainer.sources(), folder.path(), disagreement);
         }
         for note in found.notes {
-            self.tell(&format!("note: {note}\n"));
+            self.print_progress(&format!("note: {note}\n"));
         }
     }
 
     /// Prints progress. Programs that read JSON read the run folder instead.
-    fn tell(&self, text: &str) {
+    fn print_progress(&self, text: &str) {
         if !matches!(self.form, Form::Json) {
             // If standard error is closed, the progress is lost.
             let _ = io::stderr().write_all(text.as_bytes());

@@ -172,7 +172,7 @@ fn failures_have_reasons_and_do_not_end_the_session() {
 }
 
 #[test]
-fn runs_are_repeated_as_often_as_asked() {
+fn runs_are_repeated_as_often_as_requested() {
     let times = |min_runs: usize, min_seconds: f64| {
         let input = json!({ "x": [1.0, 2.0], "min_runs": min_runs, "min_seconds": min_seconds });
         let found = answers(&[], &[define(0, "lse"), evaluate(1, "lse", "primal", &input)]);

@@ -39,7 +39,7 @@ fn answers(out: &Receiver<String>, expected: &[&str]) {
 }
 
 #[track_caller]
-fn says_nothing(out: &Receiver<String>) {
+fn no_line_arrives(out: &Receiver<String>) {
     assert_eq!(out.recv_timeout(Duration::from_millis(200)).ok(), None);
 }
 
@@ -124,7 +124,7 @@ fn an_input_on_a_sampled_clock_is_read_only_when_its_clock_is_true() {
         c.write_all(b"{\"c\":false}\n{\"c\":false}\n").expect("eddy reads");
         answers(&out, &["{\"o\":0}", "{\"o\":0}"]);
         c.write_all(b"{\"c\":true}\n").expect("eddy reads");
-        says_nothing(&out);
+        no_line_arrives(&out);
         x.write_all(b"{\"x\":7}\n").expect("eddy reads");
         answers(&out, &["{\"o\":7}"]);
         drop((c, x));

@@ -52,7 +52,7 @@ impl Listener for Announcer {
             Event::Disagreement { sources, found } => {
                 // Reported relative to the current folder: the folder of the program may not belong to the
                 // user.
-                reproduction::tell(self.form, &sources, Path::new(""), *found);
+                reproduction::report(self.form, &sources, Path::new(""), *found);
             }
             Event::Remark(text) => {
                 // If the output is closed, the next write fails as well.
