@@ -175,7 +175,7 @@ impl Arena {
     /// A word of the runtime's part.
     #[allow(clippy::cast_ptr_alignment, reason = "an arena is aligned at 64 bytes")]
     fn word(&self, at: usize) -> *mut i64 {
-        assert!(at < RESERVED / 8, "the runtime has so many words");
+        assert!(at < RESERVED / 8, "the index is in the part of the runtime");
         self.base.as_ptr().cast::<i64>().wrapping_add(at)
     }
 

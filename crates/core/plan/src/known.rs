@@ -57,7 +57,7 @@ impl KnownValue {
     }
 }
 
-/// What is known about some cells.
+/// Knowledge about some cells.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Abstract {
     /// Not visited yet.
@@ -222,7 +222,7 @@ fn apply(
     }
 }
 
-/// What is known about each stream at all cycles.
+/// The knowledge about each stream at all cycles.
 pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
     let n = system.defs.len();
     let mut is_parameter = vec![false; n];

@@ -260,7 +260,7 @@ operations! {
 
     SumTo,                         Call   "sum_to",        SumTo,                    "the first operand summed down to the shape of the second";
     Slice(lo: usize, hi: usize),   Call   "slice",         Slice(*lo, *hi),          "the rows from one index to another, which is excluded";
-    Pad(lo: usize, n: usize),      Call   "pad",           Pad(*lo, *n),             "the operand placed at a row among so many rows of zeros";
+    Pad(lo: usize, n: usize),      Call   "pad",           Pad(*lo, *n),             "the operand at a given row among rows of zeros, with a given number of rows";
     Spread(axis: usize, n: usize), Call   "spread",        Spread(*axis, *n),        "a new axis, along which the operand is repeated";
     Broadcast(shape: Shape),       Call   "broadcast",     Broadcast(shape),         "the operand stretched to a shape";
     Reduce(shape: Shape),          Call   "reduce",        Reduce(shape),            "the operand summed down to a shape";

@@ -119,7 +119,7 @@ impl<F: Float> Products<'_, F> {
             sums.copy_from_slice(&self.sums[(row + i) * m + column..][..COLUMNS]);
         }
         for l in terms.clone() {
-            let ys: &[F; COLUMNS] = self.y[l * m + column..].first_chunk().expect("y has so many columns");
+            let ys: &[F; COLUMNS] = self.y[l * m + column..].first_chunk().expect("y has COLUMNS columns");
             for (i, sums) in sums.iter_mut().enumerate() {
                 let x = x.elements[(row + i) * x.steps[0] + l * x.steps[1]];
                 for (sum, y) in sums.iter_mut().zip(ys) {

@@ -45,7 +45,7 @@ fn epoch(trainer: &mut Trainer, number: u64) -> f64 {
         .unwrap_or_else(|refusal| panic!("{refusal}"))
     {
         Epoch::Done(measured) => measured.loss,
-        Epoch::Cancelled => panic!("nobody stopped it"),
+        Epoch::Cancelled => panic!("it was not stopped"),
     }
 }
 

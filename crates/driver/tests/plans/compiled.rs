@@ -162,7 +162,7 @@ fn parts(
     number: &RefCell<usize>,
 ) -> Result<Result<Code, String>, &'static str> {
     let (mut compiled, mut texts) = (Vec::new(), String::new());
-    for part in split(source).ok_or("roots that are not told apart")? {
+    for part in split(source).ok_or("roots that cannot be separated")? {
         let compilation = match compilation(&part.source(source), folder, how, number) {
             Ok(Ok((compilation, _, text))) => {
                 texts += &text;

@@ -34,7 +34,7 @@ pub const LATER: usize = N_FIRST;
 /// The facts about a stream, by activation.
 pub type Row = [Fact; N_FIRST + 1];
 
-/// What all runs have in common at one activation.
+/// A fact about a stream that holds in all runs at one activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fact {
     /// ⊥.

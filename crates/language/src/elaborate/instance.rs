@@ -9,7 +9,7 @@ use crate::program::{ConstantId, ConstantValue, Module, Node, NodeId, Program, R
 use crate::static_value::{Static, StaticError, postorder, value};
 use crate::tree::{ExprId, ExprKind, Scalar, UnaryOp};
 
-/// What a slot is bound to in an instance.
+/// The binding of a slot in an instance.
 #[derive(Clone, Debug)]
 pub(super) enum Binding {
     Stream(VarId),

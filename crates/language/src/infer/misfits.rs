@@ -112,7 +112,7 @@ fn place(position: Option<usize>, n_operands: usize) -> String {
     }
 }
 
-/// What an operation requires of its operands, or what may have been meant.
+/// The requirement of an operation on its operands, or the operation that was probably intended.
 fn requirement(op: &Op) -> String {
     let text = match op {
         Op::Matmul => {

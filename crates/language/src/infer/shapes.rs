@@ -109,7 +109,7 @@ fn attempt(
     }
 }
 
-/// What to do if an equation contradicts known shapes.
+/// The reaction if an equation contradicts known shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OnError {
     Stop,

@@ -140,11 +140,11 @@ enum State {
 /// The grammar of the current expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grammar {
-    /// Those of nodes.
+    /// Expressions of nodes.
     Streams,
-    /// Those of `fn`, `const` and `eval`.
+    /// Expressions of `fn`, `const` and `eval`.
     Functions,
-    /// Those of sizes in written types.
+    /// Sizes in written types.
     Sizes,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct FunctionSymbols {
     pub types: FxHashMap<Span, String>,
 }
 
-/// What is still to be visited, the next last.
+/// The work list; the next item is the last.
 enum Step {
     Expr(ExprId),
     Type(TypeId),

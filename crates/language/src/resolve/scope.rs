@@ -29,7 +29,7 @@ enum Defined {
     Entity(Entity),
 }
 
-/// What one file sees.
+/// The names that are visible in one file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     pub nodes: Nodes,
@@ -170,7 +170,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
     (program, scopes)
 }
 
-/// What a declaration of functions brings: itself, and the names of an enumeration.
+/// The names that a declaration of functions defines: its own, and those of an enumeration.
 fn entities_of(program: &mut Program, (module, item): (usize, usize), tree: &Item) -> Vec<(Ident, Entity)> {
     let declared = Declared { module, item };
     match tree {

@@ -218,7 +218,7 @@ fn resolved(text: &str) -> Result<Program, Vec<Diagnostic>> {
     resolve(&mut Sources::alone(SourceFile::new("law.eddy", text))).accepted()
 }
 
-/// What `eddy check` does.
+/// The checks of `eddy check`.
 fn checked(program: &Program) -> Result<(), Vec<Diagnostic>> {
     let nodes = (0..program.nodes.len()).map(NodeId::new);
     for node in nodes.filter(|node| program.node(*node).module == Program::MAIN) {

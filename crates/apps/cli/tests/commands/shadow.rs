@@ -245,7 +245,7 @@ fn an_error_in_validation_changes_no_loss() {
         let Ended { code, stdout, stderr } = call(&folder, &line);
         assert_eq!(code, Some(0), "{stderr}");
         let best =
-            stdout.lines().find(|line| line.starts_with("best epoch")).expect("it is told").to_string();
+            stdout.lines().find(|line| line.starts_with("best epoch")).expect("it is printed").to_string();
         (best, fs::read(folder.0.join(run).join("parameters.safetensors")).expect("it was written"), stderr)
     };
     let (simulated, parameters, _) = trained("--engine simulate", "simulated");

@@ -286,7 +286,7 @@ fn without_a_cache_objects_are_made_in_a_temporary_folder() {
     let path = built.path.clone();
     assert!(path.exists());
     drop(built);
-    assert!(!path.exists(), "it goes when nobody holds it");
+    assert!(!path.exists(), "it is removed with its last holder");
 
     place.options.cache = None;
     let built = place.built(2);
@@ -369,7 +369,7 @@ fn what_a_killed_process_left_behind_is_removed_after_a_day() {
     place.cache().limit = 1;
     place.built(2);
     assert!(!old.exists());
-    assert!(new.join("times.c").exists(), "somebody may be at work there");
+    assert!(new.join("times.c").exists(), "another process may be working there");
 }
 
 /// Not a test itself: other tests run it in separate processes, with a chosen environment.

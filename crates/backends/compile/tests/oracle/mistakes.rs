@@ -235,7 +235,7 @@ fn cuts_in_the_wrong_way_are_caught() {
     let long = Node::of_cycles(N_CYCLES, LONG).in_pieces(2);
     is_caught_in_c("a value that is not handed on", &long, "= locals->a_4;", "= 0.0;");
     is_caught_in_c("a value of another variable", &long, "= locals->b_5;", "= locals->a_4;");
-    is_caught_in_c("a change that nobody sees", &long, "  locals->t_7 = v14 + 1.0;", "  (void)v14;");
+    is_caught_in_c("a change without effect on outputs", &long, "  locals->t_7 = v14 + 1.0;", "  (void)v14;");
     for piece in 0..8 {
         let call = format!("  law_step_piece{piece}(");
         is_caught_in_c("a piece that is not called", &long, &call, &format!("  if (false) {}", call.trim()));

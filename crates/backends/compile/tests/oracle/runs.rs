@@ -289,7 +289,7 @@ fn loops_and_products_that_are_cut_otherwise_keep_tables() {
         "eddy_matmul_plus(",
     );
     writes(
-        "rows of a product that nobody reads",
+        "dead rows of a product",
         "node f(m:num [3, 5], x:num [3]) -> (o) o = slice(2, 4, matmul(transpose(m), x)) * 2.0;",
         "eddy_matmul(1, 3, 2,",
     );

@@ -23,7 +23,7 @@ use crate::sweeps::StepKind;
 use crate::system::Def;
 use crate::zones::INNER;
 
-/// What is recomputed.
+/// The recomputed streams.
 #[derive(Default)]
 pub struct Repeats {
     /// For each step the streams whose inner cells it recomputes, in order.

@@ -92,7 +92,7 @@ impl Storage {
 pub struct Homes {
     pub buffers: FxHashMap<VarId, BufferId>,
     pub scalars: FxHashMap<(VarId, Spot), ScalarId>,
-    /// What is recomputed in each step.
+    /// The recomputed streams of each step.
     pub repeats: Repeats,
     /// The streams that would be in buffers between steps without recomputation.
     pub before: Vec<VarId>,

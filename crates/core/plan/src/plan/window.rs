@@ -60,7 +60,7 @@ pub enum Cut {
     Trace,
 }
 
-/// What is known at the ends of a window (section 4).
+/// The kind of a window by its end, and what it implies (section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// It ends where a condition has a value.
