@@ -81,7 +81,7 @@ pub struct Function {
 
 impl Library {
     /// Opens the object of the program `name` if its blake3 hash equals the one recorded when it was built.
-    /// The calling thread computes alone, unless [`Library::with_threads`](Self::with_threads) adds others.
+    /// The calling thread computes alone, unless [`with_threads`](Self::with_threads) adds others.
     pub fn open(path: &Path, hash: &blake3::Hash, name: &str, sizes: Sizes) -> Result<Library, LoadError> {
         let object = open_checked(path, hash)?;
         // SAFETY: these are the types that `eddy-compile` declares for these names.

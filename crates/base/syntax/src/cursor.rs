@@ -7,7 +7,7 @@ use crate::{Code, Diagnostic, Diagnostics, Help, Label, SourceFile, Span};
 pub struct Cursor<'a> {
     /// The text.
     pub file: &'a SourceFile,
-    /// Its tokens; the last one is [`TokenKind::End`](crate::lex::TokenKind::End).
+    /// Its tokens; the last one is [`TokenKind::End`].
     pub tokens: &'a [Token],
     /// The index of the next token.
     pub at: usize,
