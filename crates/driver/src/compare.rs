@@ -7,6 +7,9 @@
 //! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at arguments that are made up, within 1e-5 |
 //!
 //! A semantics that cannot run an item, as compiled code one without a static plan, has no column there.
+//! [`kernels`] compares programs of the other languages.
+
+pub mod kernels;
 
 use std::fmt;
 use std::sync::Arc;

@@ -10,7 +10,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use eddy_compile::build::{BadSetting, BuildOptions};
-use eddy_language::check::load;
+use eddy_language::check::{load, load_as};
+use eddy_language::kernels::Kernel;
 use eddy_language::program::Limits;
 use eddy_loader::Threads;
 use eddy_syntax::{SourceFile, Sources};
@@ -62,6 +63,14 @@ impl Session {
     /// Reads and resolves a program; what it imports is read as the sources say.
     pub fn load(&self, mut sources: Sources) -> Result<Program, Refusal> {
         match load(&mut sources, self.0.limits) {
+            Ok(program) => Ok(Program::new(self.clone(), program, sources)),
+            Err(diagnostics) => Err(Refusal { diagnostics, sources }),
+        }
+    }
+
+    /// Reads a program of a kernel as functions.
+    pub fn load_kernel(&self, kernel: Kernel, mut sources: Sources) -> Result<Program, Refusal> {
+        match load_as(&mut sources, Some(kernel), self.0.limits) {
             Ok(program) => Ok(Program::new(self.clone(), program, sources)),
             Err(diagnostics) => Err(Refusal { diagnostics, sources }),
         }

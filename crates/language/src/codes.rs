@@ -46,6 +46,8 @@ eddy_syntax::codes! {
     FUNCTION_VALUE = "E0214", Elaboration;
     /// A function that cannot be specialised, or that does what functions cannot.
     FUNCTION = "E0215", Elaboration;
+    /// A program of another language, or a part of one, that has no translation to functions.
+    KERNEL = "E0216", Names;
 
     /// Two scalar types meet that differ.
     TYPE = "E0301", Types;

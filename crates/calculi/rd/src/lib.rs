@@ -29,7 +29,7 @@
 //! * [`requests`] is what can be asked about a program, with the answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program, except [`denote`], which recurses
-//! and which no command uses.
+//! and which `eddy compare` uses for programs that nest little.
 
 pub mod parse;
 pub mod surface;

@@ -6,9 +6,11 @@ use eddy_pullback::outcome::{Leaf, Limits, Outcome, Stop as Stopped};
 use eddy_pullback::requests::{self, Checked, Ran};
 use eddy_pullback::trace::TraceOptions;
 use eddy_pullback::{codes, format};
+use eddy_language::kernels::Kernel;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 
+use super::reactive::compare_kernel;
 use super::{Language, NoArgs, Offer};
 use crate::args::{EngineName, Fuel, MemoryLimit};
 use crate::commands::Command;
@@ -44,6 +46,7 @@ impl Language for Pullback {
             Offer::new(Command::Check, check),
             Offer::new(Command::Run, run),
             Offer::new(Command::Trace, trace),
+            Offer::new(Command::Compare, |args, session| compare_kernel(Kernel::Pullback, args, session)),
         ]
     }
 
