@@ -157,7 +157,8 @@ impl Compare {
         if let Some(not_runnable) = engine::not_runnable(&program, Engine::default()) {
             return Err(vec![cannot_run(file, &program, not_runnable)]);
         }
-        let machines = Engine::ALL.into_iter().filter(|engine| engine::not_runnable(&program, *engine).is_none());
+        let machines =
+            Engine::ALL.into_iter().filter(|engine| engine::not_runnable(&program, *engine).is_none());
         let run = |engine: Engine| {
             let run = Run { engine, fuel: self.fuel, memory: self.memory, coins: None };
             (engine.name(), run.of(file, &program))

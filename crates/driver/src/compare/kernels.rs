@@ -106,15 +106,22 @@ impl Session {
 
 impl Program {
     /// The value of a translation by both engines, and the place of the program.
-    fn evaluated(&self, budget: Budget, known: &[Column]) -> Result<(eddy_syntax::Span, Vec<Column>), Refusal> {
+    fn evaluated(
+        &self,
+        budget: Budget,
+        known: &[Column],
+    ) -> Result<(eddy_syntax::Span, Vec<Column>), Refusal> {
         let functions =
             functions::lower(self.resolved(), &mut budget.clone()).map_err(|found| self.refusal(found))?;
         let items = &self.tree().items;
-        let at = items.iter().position(|item| matches!(item, Item::Eval(_))).expect("a translation has an `eval`");
+        let at =
+            items.iter().position(|item| matches!(item, Item::Eval(_))).expect("a translation has an `eval`");
         let eval = functions.evaluation(at);
         let has_value = known[0].numbers.is_some();
         let mut columns = Vec::new();
-        for (name, engine) in [("interpret", FunctionEngine::Interpret), ("compiled", FunctionEngine::Compiled)] {
+        for (name, engine) in
+            [("interpret", FunctionEngine::Interpret), ("compiled", FunctionEngine::Compiled)]
+        {
             let module = Arc::clone(&functions.module);
             let runner = FunctionRunner::new(self.session(), module, vec![eval.body], Some(engine));
             let found = run(&runner, eval.body, budget);
@@ -229,7 +236,10 @@ fn by_rd(file: &SourceFile, limits: KernelLimits) -> Result<Vec<Column>, Vec<Dia
     let column = |(name, report): &(&'static str, eddy_rd::engine::Report)| {
         let numbers = match &report.outcome {
             RdOutcome::Value(value) => Some(value.leaves()),
-            RdOutcome::Interval(..) | RdOutcome::Undefined(_) | RdOutcome::Diverged | RdOutcome::OutOfMemory => None,
+            RdOutcome::Interval(..)
+            | RdOutcome::Undefined(_)
+            | RdOutcome::Diverged
+            | RdOutcome::OutOfMemory => None,
         };
         column(name, &report.to_string(), numbers)
     };

@@ -28,13 +28,19 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let surface = parse(file).program;
     let exprs = &surface.exprs;
     if let Some((what, id)) = exprs.ids().find_map(|id| Some((beyond_numerals(exprs.kind(id))?, id))) {
-        return Err(vec![outside(exprs.span(id), what, "only numbers and functions of them have a translation")]);
+        return Err(vec![outside(
+            exprs.span(id),
+            what,
+            "only numbers and functions of them have a translation",
+        )]);
     }
     let whole = exprs.span(surface.main);
     let (pcf, main) = converted(&program, whole).map_err(|stop| {
         vec![match stop {
             Stop::TooLong => too_long(whole),
-            Stop::Outside(what) => outside(whole, what, "only numbers and functions of them have a translation"),
+            Stop::Outside(what) => {
+                outside(whole, what, "only numbers and functions of them have a translation")
+            }
         }]
     })?;
     pcf.translate(main)

@@ -109,7 +109,8 @@ pub(crate) fn importable(path: &str, span: Span) -> Result<(), Box<Diagnostic>> 
     if !SINGLE.contains(&extension) {
         return Ok(());
     }
-    let title = format!("`{path}` cannot be imported: its programs define no functions of numbers with derivatives");
+    let title =
+        format!("`{path}` cannot be imported: its programs define no functions of numbers with derivatives");
     let reason = "of the other languages, `.rd` and `.pb` files export the functions that they define";
     Err(Box::new(Diagnostic::error(codes::KERNEL, span, title).reason(reason)))
 }

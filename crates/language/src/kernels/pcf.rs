@@ -403,7 +403,12 @@ impl<'a> Emission<'a> {
         Ok(())
     }
 
-    fn application(&mut self, function: TermId, argument: TermId, mut behind: Vec<String>) -> Result<(), Stop> {
+    fn application(
+        &mut self,
+        function: TermId,
+        argument: TermId,
+        mut behind: Vec<String>,
+    ) -> Result<(), Stop> {
         if let Term::Lambda(binder, body) = self.pcf.terms[function.index()].0 {
             let name = self.out.local(&self.pcf.binders[binder.index()]);
             let n = self.arity(argument)?;
@@ -481,6 +486,7 @@ impl<'a> Emission<'a> {
 const PREDECESSOR: &str = "fn NAME(n: int) -> int = if n == 0 then 0 else n - 1;\n";
 
 // `div` and `mod` leave a remainder that is not negative; rounding down, it has the sign of the divisor.
-const FLOOR_DIV: &str = "fn NAME(a: int, b: int) -> int = if b < 0 and a mod b != 0 then a div b - 1 else a div b;\n";
+const FLOOR_DIV: &str =
+    "fn NAME(a: int, b: int) -> int = if b < 0 and a mod b != 0 then a div b - 1 else a div b;\n";
 const FLOOR_MOD: &str =
     "fn NAME(a: int, b: int) -> int = let r = a mod b in if b < 0 and r != 0 then r + b else r;\n";

@@ -31,7 +31,9 @@ fn agrees(text: &str) -> Trial {
         .map_err(|found| format!("not accepted: {}\n{text}", found[0].title))?;
     let leaves = run(&program, Engine::Environment, LIMITS, 0).0;
     match (leaves.map(|leaves| leaves.leaves[0].result.clone()), translated(Kernel::Coherent, text)) {
-        (Ok(LeafResult::Value { .. }), Found::Failed(_)) => Ok(Verdict::Vacuous("an unused argument diverges")),
+        (Ok(LeafResult::Value { .. }), Found::Failed(_)) => {
+            Ok(Verdict::Vacuous("an unused argument diverges"))
+        }
         #[allow(clippy::cast_precision_loss)] // numbers of laws are small
         (Ok(LeafResult::Value { value, .. }), _) => same(Kernel::Coherent, text, &[value as f64]),
         (_, Found::Failed(_)) => Ok(Verdict::Vacuous("diverges")),

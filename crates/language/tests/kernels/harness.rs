@@ -40,7 +40,8 @@ pub fn translated(kernel: Kernel, text: &str) -> Found {
         Err(refused) => return Found::Refused(refused),
     };
     let items = &program.modules[Program::MAIN].tree.items;
-    let eval = items.iter().position(|item| matches!(item, Item::Eval(_))).expect("a translation has an `eval`");
+    let eval =
+        items.iter().position(|item| matches!(item, Item::Eval(_))).expect("a translation has an `eval`");
     match functions.leaves(functions.evaluation(eval), &mut budget) {
         Ok(values) => Found::Numbers(values.iter().map(number).collect()),
         Err(failed) => Found::Failed(*failed),
@@ -71,7 +72,11 @@ pub fn same(kernel: Kernel, program: &str, numbers: &[f64]) -> Trial {
     const TOLERANCE: f64 = 1e-9;
     let close = |x: f64, y: f64| (x - y).abs() <= TOLERANCE * x.abs().max(y.abs()).max(1.0);
     let broken = |found: String| {
-        format!("{} has the value {numbers:?}, its translation {found}\n{program}\n{}", kernel.extension(), text(kernel, program))
+        format!(
+            "{} has the value {numbers:?}, its translation {found}\n{program}\n{}",
+            kernel.extension(),
+            text(kernel, program)
+        )
     };
     match translated(kernel, program) {
         Found::Numbers(found) => {
@@ -79,6 +84,8 @@ pub fn same(kernel: Kernel, program: &str, numbers: &[f64]) -> Trial {
             if agree { Ok(Verdict::Holds) } else { Err(broken(format!("{found:?}"))) }
         }
         Found::Failed(failed) => Err(broken(format!("fails: {}", failed.title))),
-        Found::Refused(refused) => Err(broken(format!("is refused: {} {}", refused[0].code, refused[0].title))),
+        Found::Refused(refused) => {
+            Err(broken(format!("is refused: {} {}", refused[0].code, refused[0].title)))
+        }
     }
 }

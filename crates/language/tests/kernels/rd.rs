@@ -41,13 +41,15 @@ fn gradients_are_grad() {
 /// `W.rd[V](x:T. N)` or `W.fd[V](x:T. N)`.
 fn derivative(generator: &mut Generator<'_>, operator: &str) -> String {
     let (ty, result) = (generator.smooth_type(), generator.smooth_type());
-    let (point, direction) = (generator.value(&ty), generator.value(if operator == "rd" { &result } else { &ty }));
+    let (point, direction) =
+        (generator.value(&ty), generator.value(if operator == "rd" { &result } else { &ty }));
     let body = generator.open_term(&[("x", &ty)], 1, &result);
     format!("{direction}.{operator}[{point}](x:{}. {body})", ty.show())
 }
 
 fn rd_law(name: &'static str, cases: u32, sample: impl Fn(&mut Generator<'_>) -> String + 'static) {
-    let samples = vec(any::<u16>(), 0..MAX_CHOICES).prop_map(move |choices| sample(&mut Generator::new(&choices)));
+    let samples =
+        vec(any::<u16>(), 0..MAX_CHOICES).prop_map(move |choices| sample(&mut Generator::new(&choices)));
     law(name, cases, &samples, |text| agrees(text));
 }
 

@@ -1,12 +1,12 @@
 //! The language of `.pb` files: `check`, `run` and `trace`.
 
 use clap::Args;
+use eddy_language::kernels::Kernel;
 use eddy_pullback::engine::Engine;
 use eddy_pullback::outcome::{Leaf, Limits, Outcome, Stop as Stopped};
 use eddy_pullback::requests::{self, Checked, Ran};
 use eddy_pullback::trace::TraceOptions;
 use eddy_pullback::{codes, format};
-use eddy_language::kernels::Kernel;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 

@@ -1,12 +1,12 @@
 //! The language of `.rd` files: `check`, `run` and `trace`.
 
 use clap::Args;
+use eddy_language::kernels::Kernel;
 use eddy_rd::engine::{Engine, Report};
 use eddy_rd::outcome::{Limits, Outcome};
 use eddy_rd::requests::{self, Checked};
 use eddy_rd::trace::TraceOptions;
 use eddy_rd::{codes, format};
-use eddy_language::kernels::Kernel;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 

@@ -55,8 +55,18 @@ fn a_program_of_another_language_is_compared_with_its_translation() {
         .with("a.cd", "(fix \\f:nat -> nat. \\n:nat. if n then 0 else succ succ (f (pred n))) 21")
         .with("a.lam", "let f = \\self n. if n = 0 then 1 else n * self self (n - 1) in f f 10");
     let cases = [
-        ("a.rd", "rd program (1:1): 6 semantics agree", "tape reference transform denote interpret", "(18, 12)"),
-        ("a.pb", "pullback program (2:1): 5 semantics agree", "fast reference translation interpret", "<512, 12>"),
+        (
+            "a.rd",
+            "rd program (1:1): 6 semantics agree",
+            "tape reference transform denote interpret",
+            "(18, 12)",
+        ),
+        (
+            "a.pb",
+            "pullback program (2:1): 5 semantics agree",
+            "fast reference translation interpret",
+            "<512, 12>",
+        ),
         ("a.cd", "coherent program (1:1): 5 semantics agree", "env det nd interpret", "42"),
         ("a.lam", "lam program (1:9): 4 semantics agree", "closures ask interpret", "3628800"),
     ];
@@ -85,7 +95,11 @@ fn what_has_no_translation_is_named_and_the_engines_are_compared() {
         .with("pair.cd", "pi1 (inj1 3)")
         .with("both.lam", "let id = \\x. x in if 1 then id 3 else id id 3");
     let outside = [
-        ("clarke.rd", "[0, 1]", "clarke.rd:1:5: warning[E0216]: `use clarke` cannot be translated to functions"),
+        (
+            "clarke.rd",
+            "[0, 1]",
+            "clarke.rd:1:5: warning[E0216]: `use clarke` cannot be translated to functions",
+        ),
         ("pair.pb", "1", "pair.pb:1:9: warning[E0216]: a pair with a function cannot be translated"),
         ("pair.cd", "3", "pair.cd:1:1: warning[E0216]: an operation on summable pairs cannot be translated"),
         ("both.lam", "3", "warning[E0216]: a term that is used as a number and as a function"),

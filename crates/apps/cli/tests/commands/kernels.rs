@@ -42,7 +42,10 @@ fn all_exports_are_imported_and_no_helper() {
     let helpers = "let f(x:real):real = x^3 + tan(x) in let g(a:real, b:real):real = a * b in f(1)";
     let folder = Folder::new("kernels_exports")
         .with("f.rd", helpers)
-        .with("all.eddy", "import \"f.rd\";\nfn tangent(x: num) -> num = 7.0;\neval (f(0.0), g(2.0, 3.0), tangent(1.0));\n")
+        .with(
+            "all.eddy",
+            "import \"f.rd\";\nfn tangent(x: num) -> num = 7.0;\neval (f(0.0), g(2.0, 3.0), tangent(1.0));\n",
+        )
         .with("helper.eddy", "import power_3 from \"f.rd\";\neval power_3(2.0);\n");
     assert_eq!(folder.answer("run all.eddy"), "[0,6,7]\n");
     let ended = folder.call("run helper.eddy --short");

@@ -73,7 +73,13 @@ const MAX_NESTING: u32 = 2;
 
 impl<'a> Generator<'a> {
     pub fn new(choices: &'a [u16]) -> Self {
-        Generator { choices: Choices::new(choices), scope: Vec::new(), n_names: 0, nesting: 0, at_numbers: false }
+        Generator {
+            choices: Choices::new(choices),
+            scope: Vec::new(),
+            n_names: 0,
+            nesting: 0,
+            at_numbers: false,
+        }
     }
 
     /// A whole program whose value consists of numbers, and its type.

@@ -58,7 +58,9 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     };
     translator.program().map_err(|stop| {
         vec![match stop {
-            Stop::Outside(term, what, reason) => outside(program.place(Some(term)).unwrap_or(start), what, reason),
+            Stop::Outside(term, what, reason) => {
+                outside(program.place(Some(term)).unwrap_or(start), what, reason)
+            }
             Stop::TooLong => too_long(program.place(None).unwrap_or(start)),
         }]
     })
@@ -99,7 +101,11 @@ impl Translator<'_> {
         }
         if self.program.main.is_some() {
             if !self.operations.is_data(terms.ty(at)) {
-                return Err(Stop::Outside(at, "a program whose value is a function", "a value consists of numbers"));
+                return Err(Stop::Outside(
+                    at,
+                    "a program whose value is a function",
+                    "a value consists of numbers",
+                ));
             }
             self.out.item(self.program.place(Some(at)).unwrap_or(self.start));
             self.out.push("eval ");

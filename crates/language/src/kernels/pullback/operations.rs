@@ -115,7 +115,8 @@ impl Operations {
                     self.leafwise(name, *ty, true, &types::along(&self.types, *ty, sum).expect("numbers"))
                 }
                 Helper::Contract(ty) => {
-                    let products: Vec<String> = (0..self.types.components(*ty)).map(|at| format!("x{at} * y{at}")).collect();
+                    let products: Vec<String> =
+                        (0..self.types.components(*ty)).map(|at| format!("x{at} * y{at}")).collect();
                     self.leafwise(name, *ty, false, &products.join(" + "))
                 }
             });
@@ -124,7 +125,8 @@ impl Operations {
 
     /// A function of two values of a type, whose leaves are `x0`, `y0`, and so on.
     fn leafwise(&self, name: &str, ty: Type, gives_type: bool, body: &str) -> String {
-        let pattern = |stem: char| types::along(&self.types, ty, |at| format!("{stem}{at}")).expect("numbers");
+        let pattern =
+            |stem: char| types::along(&self.types, ty, |at| format!("{stem}{at}")).expect("numbers");
         let written = self.type_text(ty).expect("numbers");
         let (x, y, result) = (pattern('x'), pattern('y'), if gives_type { &*written } else { "num" });
         format!("fn {name}(x: {written}, y: {written}) -> {result} = let {x} = x in let {y} = y in {body};\n")

@@ -199,7 +199,8 @@ impl Translator<'_> {
         let (from, to) = (from.ok_or(no_such_type(id))?, to.ok_or(no_such_type(id))?);
         let (p, x) = (self.out.local("p"), self.out.local(terms.names.text(hint.0)));
         // A constant 1-form does not need the value.
-        let is_constant = matches!(terms.term(form), Term::Lambda(_, covector) if !terms.mentions(covector, 0));
+        let is_constant =
+            matches!(terms.term(form), Term::Lambda(_, covector) if !terms.mentions(covector, 0));
         let value = self.out.local("y");
         let of_value = if is_constant { String::new() } else { format!("let {value} = {p}({point}) in ") };
         self.todo([
@@ -223,7 +224,12 @@ impl Translator<'_> {
     }
 
     /// An application, with the arguments behind it.
-    fn application(&mut self, function: TermId, argument: TermId, mut behind: Vec<String>) -> Result<(), Stop> {
+    fn application(
+        &mut self,
+        function: TermId,
+        argument: TermId,
+        mut behind: Vec<String>,
+    ) -> Result<(), Stop> {
         let terms = &self.program.terms;
         if let Term::Lambda(hint, body) = terms.term(function) {
             // `let x = s in t`
@@ -271,7 +277,13 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn sum(&mut self, id: TermId, ty: Type, (left, right): (TermId, TermId), arguments: Vec<String>) -> Result<(), Stop> {
+    fn sum(
+        &mut self,
+        id: TermId,
+        ty: Type,
+        (left, right): (TermId, TermId),
+        arguments: Vec<String>,
+    ) -> Result<(), Stop> {
         if !self.operations.is_data(ty) {
             return Err(pair_of_functions(id));
         }
@@ -315,7 +327,11 @@ impl Translator<'_> {
 }
 
 fn pair_of_functions(term: TermId) -> Stop {
-    Stop::Outside(term, "a pair with a function", "functions stand as arguments and in `let`, not inside of tuples")
+    Stop::Outside(
+        term,
+        "a pair with a function",
+        "functions stand as arguments and in `let`, not inside of tuples",
+    )
 }
 
 /// `π2 π1 t` is `t.0.1`.

@@ -52,7 +52,8 @@ pub struct KernelCompareArgs {
 pub fn compare_kernel(kernel: Kernel, args: KernelCompareArgs, session: &Session) -> Result<Status, Stop> {
     let limits = KernelLimits { fuel: args.fuel.fuel, memory: args.memory.bytes() };
     show(session, |sources| {
-        let driver = eddy_driver::Session::new(settings(None, eddy_driver::Limits::default()), Arc::new(Deaf));
+        let driver =
+            eddy_driver::Session::new(settings(None, eddy_driver::Limits::default()), Arc::new(Deaf));
         driver.compare_kernel(kernel, sources, limits)
     })
 }
