@@ -13,6 +13,10 @@ use crate::tidy::Complaint;
 const CRATES: &[&str] = &[
     "base/index",
     "base/syntax",
+    "calculi/coherent",
+    "calculi/pullback",
+    "calculi/rd",
+    "calculi/tables",
     "core/autodiff",
     "core/batch",
     "core/body",
@@ -25,7 +29,7 @@ const CRATES: &[&str] = &[
 ];
 
 /// Libraries without side effects.
-const LIBRARIES: &[&str] = &["annotate-snippets", "pulp", "rustc-hash"];
+const LIBRARIES: &[&str] = &["annotate-snippets", "dashu-int", "dashu-ratio", "pulp", "rustc-hash"];
 
 /// Modules of `std` with side effects.
 const MODULES: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];

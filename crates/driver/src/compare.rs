@@ -7,7 +7,10 @@
 //! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at random arguments,
 //! within 1e-5 |
 //!
-//! A semantics that cannot run an item has no column for it, such as compiled code without a static plan.
+//! A semantics that cannot run an item, as compiled code one without a static plan, has no column there.
+//! [`kernels`] compares programs of the other languages.
+
+pub mod kernels;
 
 use std::fmt;
 use std::sync::Arc;

@@ -9,7 +9,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use eddy_compile::build::{BadSetting, BuildOptions};
-use eddy_language::check::load;
+use eddy_language::check::{load, load_as};
+use eddy_language::kernels::Kernel;
 use eddy_language::program::Limits;
 use eddy_loader::Threads;
 use eddy_syntax::{SourceFile, Sources};
@@ -66,7 +67,15 @@ impl Session {
         }
     }
 
-    /// Reads a program that imports nothing but the library; `name` is its name in messages.
+    /// Reads a program of a kernel as functions.
+    pub fn load_kernel(&self, kernel: Kernel, mut sources: Sources) -> Result<Program, Refusal> {
+        match load_as(&mut sources, Some(kernel), self.0.limits) {
+            Ok(program) => Ok(Program::new(self.clone(), program, sources)),
+            Err(diagnostics) => Err(Refusal { diagnostics, sources }),
+        }
+    }
+
+    /// Reads a program that imports nothing but the library; `name` is what messages call it.
     pub fn load_text(&self, name: &str, text: &str) -> Result<Program, Refusal> {
         self.load(Sources::alone(SourceFile::new(name, text)))
     }

@@ -13,11 +13,12 @@ use crate::flow::{Flow, VarId};
 use crate::functions::{self, Budget, Description, Tape};
 use crate::generic::{check_shapes, check_sizes};
 use crate::infer::Hints;
+use crate::kernels::Kernel;
 use crate::limits::Limits;
 use crate::memory::report;
 use crate::prepare::{Typed, typed};
 use crate::program::{Base, Callable, NodeId, Program, Slot, TrainId};
-use crate::resolve::resolve;
+use crate::resolve::resolve_as;
 use crate::runs;
 
 #[derive(Clone, Debug, Default)]
@@ -60,7 +61,16 @@ impl fmt::Display for CheckReport {
 
 /// Reads a program and rejects it if a node is too large to elaborate.
 pub fn load(sources: &mut Sources, limits: Limits) -> Result<Program, Vec<Diagnostic>> {
-    let program = resolve(sources).accepted().map_err(without_repetitions)?;
+    load_as(sources, None, limits)
+}
+
+/// As [`load`]; the main file is one of a kernel if that is given.
+pub fn load_as(
+    sources: &mut Sources,
+    kernel: Option<Kernel>,
+    limits: Limits,
+) -> Result<Program, Vec<Diagnostic>> {
+    let program = resolve_as(sources, kernel).accepted().map_err(without_repetitions)?;
     let program = Program { limits, ..program };
     let too_large = too_large(&program);
     if too_large.is_empty() { Ok(program) } else { Err(without_repetitions(too_large)) }

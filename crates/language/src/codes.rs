@@ -46,6 +46,8 @@ eddy_syntax::codes! {
     FUNCTION_VALUE = "E0214", Elaboration;
     /// A function that cannot be specialised, or that uses a construct that functions do not have.
     FUNCTION = "E0215", Elaboration;
+    /// A program of another language, or a part of one, that has no translation to functions.
+    KERNEL = "E0216", Names;
 
     /// Two different scalar types in one place.
     TYPE = "E0301", Types;

@@ -21,6 +21,7 @@
 //!
 //! * Text to tree: [`parse`] builds the [`tree`]; [`format`](fn@format) prints it.
 //! * Tree to program: [`resolve`](fn@resolve) resolves every name, which gives a [`program`].
+//! * Programs of other languages: [`kernels`] translates them to functions.
 //! * Program to equations: [`elaborate`](mod@elaborate) inlines and flattens, and evaluates compile-time
 //!   constants (`static_value`). The result is a `draft`, and with types a flow (`eddy-flow`). `limits` and
 //!   `extent` reject programs that would be too large.
@@ -50,6 +51,7 @@ pub mod program;
 mod resolve;
 
 pub mod functions;
+pub mod kernels;
 
 mod draft;
 pub mod elaborate;

@@ -253,6 +253,8 @@ pub struct Module {
     pub entities: BTreeMap<String, Entity>,
     /// The module that each import names; `None` if the file could not be read.
     pub imports: Vec<Option<usize>>,
+    /// The only names that an import of the file brings; none: all of them.
+    pub exports: Option<Vec<String>>,
     /// The first position of the file.
     pub start: Span,
     /// Whether the file is built into the binary: the prelude or a file of the library.

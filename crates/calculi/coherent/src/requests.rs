@@ -48,6 +48,15 @@ pub struct Run {
     pub coins: Option<u64>,
 }
 
+/// What is at its leaves, on every machine that can run it? Limits are those of [`Run`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compare {
+    /// How many steps, for each leaf and each path of coins.
+    pub fuel: Option<u64>,
+    /// How many bytes.
+    pub memory: Option<u64>,
+}
+
 /// How does the deterministic machine come to its value?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
@@ -87,6 +96,13 @@ pub struct Ran {
     pub diagnostic: Option<Diagnostic>,
 }
 
+/// The answers of the machines.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The machines by their names, the default first.
+    pub runs: Vec<(&'static str, Ran)>,
+}
+
 /// The steps of a run.
 #[derive(Clone, Debug)]
 pub struct Traced {
@@ -122,11 +138,33 @@ impl Run {
         if let Some(not_runnable) = engine::not_runnable(&program, self.engine) {
             return Err(vec![cannot_run(file, &program, not_runnable)]);
         }
+        Ok(self.of(file, &program))
+    }
+
+    /// The run of a program that the machine can run.
+    fn of(self, file: &SourceFile, program: &Program) -> Ran {
         let coins = self.coins.or(program.coins).unwrap_or(DEFAULT_COINS);
-        let limits = limits(&program, self.fuel, self.memory);
-        let (leaves, counters) = engine::run(&program, self.engine, limits, coins);
+        let limits = limits(program, self.fuel, self.memory);
+        let (leaves, counters) = engine::run(program, self.engine, limits, coins);
         let diagnostic = leaves.as_ref().err().map(|exhausted| stopped(file, *exhausted));
-        Ok(Ran { leaves, counters, diagnostic })
+        Ran { leaves, counters, diagnostic }
+    }
+}
+
+impl Compare {
+    /// What came of the run on each machine.
+    pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
+        let program = typing::check(file)?;
+        if let Some(not_runnable) = engine::not_runnable(&program, Engine::default()) {
+            return Err(vec![cannot_run(file, &program, not_runnable)]);
+        }
+        let machines =
+            Engine::ALL.into_iter().filter(|engine| engine::not_runnable(&program, *engine).is_none());
+        let run = |engine: Engine| {
+            let run = Run { engine, fuel: self.fuel, memory: self.memory, coins: None };
+            (engine.name(), run.of(file, &program))
+        };
+        Ok(Compared { runs: machines.map(run).collect() })
     }
 }
 

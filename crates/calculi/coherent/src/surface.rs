@@ -97,6 +97,11 @@ impl Exprs {
         id
     }
 
+    /// All expressions, parts before wholes.
+    pub fn ids(&self) -> impl Iterator<Item = ExprId> + use<> {
+        (0..self.kinds.len()).map(ExprId::new)
+    }
+
     pub fn kind(&self, id: ExprId) -> &ExprKind {
         &self.kinds[id.index()]
     }

@@ -36,6 +36,13 @@ pub struct Run {
     pub limits: Limits,
 }
 
+/// What is its value, on every engine?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compare {
+    /// What each run may use.
+    pub limits: Limits,
+}
+
 /// How does it come to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
@@ -61,6 +68,13 @@ pub struct Ran {
     pub diagnostic: Option<Diagnostic>,
 }
 
+/// The answers of all engines, the default first.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// One for each engine.
+    pub runs: Vec<Ran>,
+}
+
 /// A program that is ready to be traced.
 #[derive(Clone, Debug)]
 pub struct Traced {
@@ -81,6 +95,15 @@ impl Run {
     pub fn answer(self, file: &SourceFile) -> Result<Ran, Vec<Diagnostic>> {
         let program = with_main(file, "run")?;
         Ok(Ran::new(engine::run(&program, self.engine, self.limits), &program, start(file)))
+    }
+}
+
+impl Compare {
+    /// What came of the run on each engine.
+    pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
+        let program = with_main(file, "compare")?;
+        let run = |engine| Ran::new(engine::run(&program, engine, self.limits), &program, start(file));
+        Ok(Compared { runs: Engine::ALL.map(run).to_vec() })
     }
 }
 

@@ -213,6 +213,8 @@ pub struct Program {
     pub terms: Terms,
     /// Its main expression, with all definitions as `let`s around it; `None` if there is none.
     pub main: Option<TermId>,
+    /// The definitions as `let`s around the main expression, or around 0 if there is none.
+    pub definitions: TermId,
     /// Whether it has free variables.
     pub is_open: bool,
     /// The sources of the terms of the main expression and its definitions.

@@ -19,8 +19,8 @@
 //! therefore identical, apart from overflow: a slope may overflow here that no other engine needs, or the
 //! other way round.
 //!
-//! Decision: this evaluator recurses natively, which keeps it close to the equations. No command uses it; the
-//! laws run it on a thread with a large stack.
+//! Decision: this evaluator recurses natively, which keeps it close to the equations. The laws run it on a
+//! thread with a large stack; of the commands only `compare` uses it, for programs that nest little.
 
 mod number;
 

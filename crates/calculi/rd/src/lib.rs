@@ -29,7 +29,7 @@
 //! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
 //! Nothing here reads files, prints, or recurses natively over a program, except [`denote`], which recurses
-//! and which no command uses.
+//! and which `eddy compare` uses for programs that nest little.
 
 pub mod parse;
 pub mod surface;

@@ -18,10 +18,11 @@ use std::fmt::{self, Write};
 
 use eddy_syntax::{Diagnostic, SourceFile};
 
+use crate::denote::{Denotation, denote};
 use crate::engine::{self, Engine, Report};
-use crate::outcome::Limits;
+use crate::outcome::{Counters, Limits};
 use crate::surface::{ExprKind, Recursion};
-use crate::syntax::Program;
+use crate::syntax::{Program, Term};
 use crate::trace::{self, TraceOptions};
 use crate::transform::{self, NotTransformable};
 use crate::{codes, parse, typing};
@@ -41,6 +42,13 @@ pub struct Run {
     pub approximant: Option<u32>,
 }
 
+/// What is its value, on every engine that can run it?
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compare {
+    /// What each run may use.
+    pub limits: Limits,
+}
+
 /// How does it come to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
@@ -57,6 +65,13 @@ pub struct Trace {
 pub struct Checked {
     /// The program, as core terms.
     pub program: Program,
+}
+
+/// The answers of the engines.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The engines by their names, the default first.
+    pub reports: Vec<(&'static str, Report)>,
 }
 
 /// A program that is ready to be traced.
@@ -85,6 +100,48 @@ impl Run {
         }
         Ok(engine::run(&program, self.engine, self.limits))
     }
+}
+
+impl Compare {
+    /// A report for each engine, and for the denotation where its evaluator is safe.
+    pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
+        let program = prepare(file, None)?;
+        let can_run = |engine: &Engine| {
+            *engine != Engine::Transform || transform::not_transformable(&program).is_none()
+        };
+        let engines = Engine::ALL.into_iter().filter(can_run);
+        let mut reports: Vec<_> =
+            engines.map(|engine| (engine.name(), engine::run(&program, engine, self.limits))).collect();
+        let n_calls = reports[0].1.counters.calls;
+        if !program.clarke && nests_little(&program, n_calls) {
+            let Denotation { outcome, calls, .. } =
+                denote(&program.terms, &[], program.main, self.limits.fuel);
+            let counters = Counters { calls, ..Counters::default() };
+            reports.push(("denote", Report { outcome, counters, limits: self.limits }));
+        }
+        Ok(Compared { reports })
+    }
+}
+
+/// Whether the denotational evaluator, which recurses natively, certainly has enough stack for a program that
+/// makes so many calls.
+fn nests_little(program: &Program, n_calls: u64) -> bool {
+    // Its frames take some kilobytes in a debug build, and a thread of tests has two megabytes.
+    const MAX_NESTING: u64 = 400;
+    let (terms, mut deepest, mut work) = (&program.terms, 0, vec![(program.main, 1)]);
+    let mut parts = Vec::new();
+    while let Some((id, depth)) = work.pop() {
+        deepest = deepest.max(depth);
+        if deepest > MAX_NESTING {
+            return false;
+        }
+        if let Term::Letrec { function, .. } = terms.term(id) {
+            work.push((terms.body(function), 1));
+        }
+        terms.push_children(id, &mut parts);
+        work.extend(parts.drain(..).map(|part| (part, depth + 1)));
+    }
+    deepest.saturating_mul(n_calls.saturating_add(1)) <= MAX_NESTING
 }
 
 impl Trace {

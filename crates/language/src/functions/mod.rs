@@ -92,11 +92,19 @@ pub struct Functions {
 impl Functions {
     /// The line of the `eval` that is this declaration of the main file, or why it has no value.
     pub fn evaluate(&self, item: usize, budget: &mut Budget) -> Result<String, Box<Diagnostic>> {
-        let eval = self.evals.iter().find(|eval| eval.item == item).expect("every evaluation was lowered");
-        match budget.run(&self.program, eval.body, &[]) {
-            Ok(values) => Ok(eval.show(&values)),
-            Err(error) => Err(Box::new(budget.diagnostic(&error, eval.span))),
-        }
+        let eval = self.evaluation(item);
+        self.leaves(eval, budget).map(|values| eval.show(&values))
+    }
+
+    /// The `eval` that is this declaration of the main file.
+    pub fn evaluation(&self, item: usize) -> &Evaluation {
+        self.evals.iter().find(|eval| eval.item == item).expect("every evaluation was lowered")
+    }
+
+    /// The tensors of which the value of an `eval` consists, or why it has no value.
+    pub fn leaves(&self, eval: &Evaluation, budget: &mut Budget) -> Result<Vec<Value>, Box<Diagnostic>> {
+        let found = budget.run(&self.program, eval.body, &[]);
+        found.map_err(|error| Box::new(budget.diagnostic(&error, eval.span)))
     }
 }
 

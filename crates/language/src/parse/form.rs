@@ -549,6 +549,6 @@ impl Parser<'_> {
 }
 
 /// Words that are reserved in functions, in addition to those of nodes.
-pub(super) fn is_reserved(word: &str) -> bool {
+pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(word, "let" | "in" | "match" | "with" | "fold" | "scan" | "loop" | "for" | "while" | "do")
 }

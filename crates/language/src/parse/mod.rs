@@ -55,6 +55,7 @@ use crate::names::{Name, Names};
 use crate::tree::{Cells, ExprId, ExprKind, Exprs, Ident, Program};
 use frame::Frame;
 
+pub(crate) use form::is_reserved as is_reserved_in_functions;
 pub use lexicon::LEXICON;
 
 /// The result of parsing: a tree, for any text, and the errors.

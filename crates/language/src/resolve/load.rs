@@ -7,6 +7,7 @@ use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources
 
 use super::{library, positions};
 use crate::codes;
+use crate::kernels::{self, Kernel};
 use crate::names::Names;
 use crate::parse::{NamedArgument, Parsed, parse};
 use crate::tree;
@@ -17,6 +18,8 @@ pub(super) struct File {
     /// The index of the file that each import names; 0, the prelude, if it could not be read.
     pub imports: Vec<usize>,
     pub is_library: bool,
+    /// The only names that an import brings; none: all of them.
+    pub exports: Option<Vec<String>>,
     /// Its first position.
     pub start: Span,
     /// Accepted but suspicious code.
@@ -25,11 +28,16 @@ pub(super) struct File {
     pub named_arguments: Vec<NamedArgument>,
 }
 
-/// Reads all files; the prelude has index 0, the main file index 1.
-pub(super) fn load(sources: &mut Sources, diagnostics: &mut Diagnostics) -> Vec<File> {
-    let prelude = sources.add("prelude.eddy", library::PRELUDE).map(|file| read(file, true));
+/// Reads all files; the prelude has index 0, the main file index 1. The main file is one of a kernel if that
+/// is given.
+pub(super) fn load(
+    sources: &mut Sources,
+    kernel: Option<Kernel>,
+    diagnostics: &mut Diagnostics,
+) -> Vec<File> {
+    let prelude = sources.add("prelude.eddy", library::PRELUDE).map(|file| read(file, None, true));
     let prelude = prelude.expect("the prelude is small enough to be added to any file");
-    let main = read(sources.main(), false);
+    let main = read(sources.main(), kernel, false);
     let mut loader = Loader {
         by_base: BTreeMap::from([(sources.main().base(), 1)]),
         library: BTreeMap::new(),
@@ -69,10 +77,19 @@ impl Loader {
         if library::is_library(path) {
             return self.import_library(path, span, sources);
         }
+        kernels::importable(path, span)?;
         let file = sources.import(path, span).map_err(|reason| unreadable(path, span, &reason))?;
         match self.by_base.get(&file.base()) {
             Some(known) => Ok(*known),
-            None => Ok(self.add(file, false)),
+            None => {
+                let number = self.add(file, Kernel::of_file(path), false);
+                // What is wrong in a file of another language is also shown where it comes from.
+                if Kernel::of_file(path).is_some() {
+                    let found = &mut self.files[number].1;
+                    *found = found.drain(..).map(|found| found.cause(span, "imported here")).collect();
+                }
+                Ok(number)
+            }
         }
     }
 
@@ -87,24 +104,32 @@ impl Loader {
         }
         let text = library::text(path).ok_or_else(|| Box::new(library::unknown_file(path, span)))?;
         let file = sources.add(path, text).map_err(|reason| unreadable(path, span, &reason))?;
-        let number = self.add(file, true);
+        let number = self.add(file, None, true);
         self.library.insert(path.to_string(), number);
         Ok(number)
     }
 
-    fn add(&mut self, file: &SourceFile, is_library: bool) -> usize {
+    fn add(&mut self, file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> usize {
         let number = self.files.len();
         self.by_base.insert(file.base(), number);
-        self.files.push(read(file, is_library));
+        self.files.push(read(file, kernel, is_library));
         number
     }
 }
 
-fn read(file: &SourceFile, is_library: bool) -> (File, Vec<Diagnostic>) {
-    let Parsed { program, names, diagnostics, warnings, named_arguments, .. } = parse(file);
+fn read(file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> (File, Vec<Diagnostic>) {
+    let (parsed, exports) = match kernel {
+        None => (parse(file), None),
+        Some(kernel) => {
+            let (parsed, exports) = kernels::parse(kernel, file);
+            (parsed, Some(exports))
+        }
+    };
+    let Parsed { program, names, diagnostics, warnings, named_arguments, .. } = parsed;
     let start = Span::new(file.base(), file.base());
     let imports = Vec::new();
-    (File { names, tree: program, imports, is_library, start, warnings, named_arguments }, diagnostics)
+    let file = File { names, tree: program, imports, is_library, exports, start, warnings, named_arguments };
+    (file, diagnostics)
 }
 
 fn unreadable(path: &str, span: Span, reason: &str) -> Box<Diagnostic> {

@@ -33,6 +33,7 @@ mod unknown;
 use eddy_syntax::{Diagnostic, Diagnostics, Sources};
 
 use crate::functions;
+use crate::kernels::Kernel;
 use crate::program::Program;
 
 pub(crate) use calls::{callees, callees_first};
@@ -55,13 +56,18 @@ impl Resolved {
     }
 }
 
-/// Reads and resolves a program.
+/// Reads and resolves a program of this language.
+pub fn resolve(sources: &mut Sources) -> Resolved {
+    resolve_as(sources, None)
+}
+
+/// Reads and resolves a program, whose main file is one of a kernel if that is given.
 ///
 /// A file that cannot be read or parsed suppresses all errors about names, because each use of a declaration
 /// that was not read would cause one.
-pub fn resolve(sources: &mut Sources) -> Resolved {
+pub fn resolve_as(sources: &mut Sources, kernel: Option<Kernel>) -> Resolved {
     let mut unreadable = Diagnostics::default();
-    let files = load::load(sources, &mut unreadable);
+    let files = load::load(sources, kernel, &mut unreadable);
     let warnings = files[Program::MAIN].warnings.clone();
     let mut diagnostics = Diagnostics::default();
     let (mut program, scopes) = scope::scopes(files, &mut diagnostics);

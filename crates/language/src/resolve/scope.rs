@@ -99,6 +99,14 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
             has_imports: !file.tree.imports.is_empty(),
         })
         .collect();
+    let exported: Vec<Entities> = own_entities
+        .into_iter()
+        .zip(&files)
+        .map(|(mut entities, file)| {
+            entities.retain(|name, _| file.exports.as_ref().is_none_or(|exports| exports.contains(name)));
+            entities
+        })
+        .collect();
     for (module, file) in files.iter().enumerate() {
         for (import, from) in file.tree.imports.iter().zip(&file.imports) {
             if *from == 0 {
@@ -112,7 +120,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
             }
             let taken: Vec<(String, Span)> = match &import.what {
                 Imported::All => {
-                    let entities = own_entities[*from].iter();
+                    let entities = exported[*from].iter();
                     scopes[module].entities.extend(entities.map(|(name, entity)| (name.clone(), *entity)));
                     own[*from].keys().map(|name| (name.clone(), import.span)).collect()
                 }
@@ -121,18 +129,19 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
                 }
             };
             for (name, span) in taken {
-                if let Some(entity) = own_entities[*from].get(&name) {
+                if let Some(entity) = exported[*from].get(&name) {
                     // Enumerators come with their type.
                     let is_taken = |other: &Entity| {
                         other == entity
                             || matches!((other, entity), (Entity::Enumerator(of, _), Entity::Type(ty)) if of == ty)
                     };
-                    let entities = own_entities[*from].iter().filter(|(_, other)| is_taken(other));
+                    let entities = exported[*from].iter().filter(|(_, other)| is_taken(other));
                     scopes[module].entities.extend(entities.map(|(name, entity)| (name.clone(), *entity)));
                     continue;
                 }
                 let Some(node) = own[*from].get(&name) else {
-                    diagnostics.push(not_exported(&name, &import.path, span, &own[*from], &own[0]));
+                    let there = own[*from].keys().chain(exported[*from].keys()).map(String::as_str);
+                    diagnostics.push(not_exported(&name, &import.path, span, there, &own[0]));
                     scopes[module].missing.insert(name);
                     continue;
                 };
@@ -163,6 +172,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
             entities: scope.entities.clone(),
             // An import that could not be read has the number of the prelude, which no import names.
             imports: file.imports.iter().map(|number| (*number != 0).then_some(*number)).collect(),
+            exports: file.exports,
             start: file.start,
             is_library: file.is_library,
         })

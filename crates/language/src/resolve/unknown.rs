@@ -144,7 +144,13 @@ pub(super) fn unknown_variable(module: &Module, ident: Ident, slots: &FxHashMap<
 }
 
 /// The error about an imported name that the file does not define.
-pub(super) fn not_exported(name: &str, path: &str, span: Span, there: &Nodes, prelude: &Nodes) -> Diagnostic {
+pub(super) fn not_exported<'a>(
+    name: &str,
+    path: &str,
+    span: Span,
+    there: impl Iterator<Item = &'a str>,
+    prelude: &Nodes,
+) -> Diagnostic {
     let title = format!("unknown node or function `{name}` in `{path}`");
     let diagnostic = Diagnostic::error(codes::UNKNOWN_CALLEE, span, title);
     if prelude.contains_key(name) {
@@ -156,7 +162,7 @@ pub(super) fn not_exported(name: &str, path: &str, span: Span, there: &Nodes, pr
     if let Some(LibraryNode { path: Some(other), .. }) = library_node(name) {
         return diagnostic.help(format!("`{name}` is in `{other}`: `import {name} from \"{other}\";`"));
     }
-    match nearest(name, there.keys().map(String::as_str)) {
+    match nearest(name, there) {
         Some(meant) => diagnostic.suggest(span, meant),
         None => diagnostic,
     }

@@ -240,6 +240,12 @@ impl Exprs {
         ExprList { start, end: offset(self.pool.len()) }
     }
 
+    /// Replaces the places of all expressions.
+    pub(super) fn replace_places(&mut self, new: &impl Fn(Span) -> Span) {
+        self.spans.iter_mut().chain(&mut self.marks).for_each(|span| *span = new(*span));
+        self.forms.iter_mut().for_each(|form| form.replace_places(new));
+    }
+
     /// The expressions of a list.
     pub fn items(&self, list: ExprList) -> &[ExprId] {
         &self.pool[list.start as usize..list.end as usize]

@@ -140,6 +140,28 @@ impl Written {
         self.patterns[id.index()].1
     }
 
+    /// Replaces the places of all types and patterns.
+    pub(super) fn replace_places(&mut self, new: &impl Fn(Span) -> Span) {
+        for (kind, span) in &mut self.types {
+            *span = new(*span);
+            match kind {
+                TypeKind::Named(ident, _) => ident.replace_place(new),
+                TypeKind::Record(fields) => fields.iter_mut().for_each(|(ident, _)| ident.replace_place(new)),
+                TypeKind::Error | TypeKind::Scalar(..) | TypeKind::Tuple(_) | TypeKind::Function(..) => {}
+            }
+        }
+        for (kind, span) in &mut self.patterns {
+            *span = new(*span);
+            match kind {
+                PatternKind::Name(ident) => ident.replace_place(new),
+                PatternKind::Record(fields) => {
+                    fields.iter_mut().for_each(|(ident, _)| ident.replace_place(new))
+                }
+                PatternKind::Discard | PatternKind::Tuple(_) => {}
+            }
+        }
+    }
+
     /// The names that a pattern binds, from left to right.
     pub fn names(&self, id: PatternId) -> Vec<Ident> {
         enum Part {

@@ -14,6 +14,7 @@ mod cells;
 mod expr;
 mod form;
 mod function;
+mod places;
 
 pub use crate::flow::Polarity;
 use eddy_syntax::Span;

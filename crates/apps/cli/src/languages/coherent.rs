@@ -7,9 +7,11 @@ use eddy_coherent::relation::{Answer, Bounds, Cut};
 use eddy_coherent::requests::{self, Asked, Checked, Ran};
 use eddy_coherent::trace::TraceOptions;
 use eddy_coherent::{codes, format};
+use eddy_language::kernels::Kernel;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 
+use super::reactive::compare_kernel;
 use super::{Language, NoArgs, Offer};
 use crate::args::{EngineName, Fuel, MemoryLimit, SearchLimits};
 use crate::command_line::misuse;
@@ -46,6 +48,7 @@ impl Language for Coherent {
             Offer::new(Command::Check, check),
             Offer::new(Command::Run, run),
             Offer::new(Command::Trace, trace),
+            Offer::new(Command::Compare, |args, session| compare_kernel(Kernel::Coherent, args, session)),
             Offer::new(Command::Ask, ask),
         ]
     }

@@ -1,6 +1,7 @@
 //! The language of `.pb` files: `check`, `run` and `trace`.
 
 use clap::Args;
+use eddy_language::kernels::Kernel;
 use eddy_pullback::engine::Engine;
 use eddy_pullback::outcome::{Leaf, Limits, Outcome, Stop as Stopped};
 use eddy_pullback::requests::{self, Checked, Ran};
@@ -9,6 +10,7 @@ use eddy_pullback::{codes, format};
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 
+use super::reactive::compare_kernel;
 use super::{Language, NoArgs, Offer};
 use crate::args::{EngineName, Fuel, MemoryLimit};
 use crate::commands::Command;
@@ -44,6 +46,7 @@ impl Language for Pullback {
             Offer::new(Command::Check, check),
             Offer::new(Command::Run, run),
             Offer::new(Command::Trace, trace),
+            Offer::new(Command::Compare, |args, session| compare_kernel(Kernel::Pullback, args, session)),
         ]
     }
 

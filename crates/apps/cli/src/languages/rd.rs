@@ -1,6 +1,7 @@
 //! The language of `.rd` files: `check`, `run` and `trace`.
 
 use clap::Args;
+use eddy_language::kernels::Kernel;
 use eddy_rd::engine::{Engine, Report};
 use eddy_rd::outcome::{Limits, Outcome};
 use eddy_rd::requests::{self, Checked};
@@ -9,6 +10,7 @@ use eddy_rd::{codes, format};
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use serde_json::{Value, json};
 
+use super::reactive::compare_kernel;
 use super::{Language, NoArgs, Offer};
 use crate::args::{EngineName, Fuel, MemoryLimit};
 use crate::commands::Command;
@@ -44,6 +46,7 @@ impl Language for Rd {
             Offer::new(Command::Check, check),
             Offer::new(Command::Run, run),
             Offer::new(Command::Trace, trace),
+            Offer::new(Command::Compare, |args, session| compare_kernel(Kernel::Rd, args, session)),
         ]
     }
 

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint, value_parser};
+use eddy_language::kernels::Kernel;
 use eddy_syntax::{Code, Diagnostic, SourceFile};
 use eddy_tables::derivation::write;
 use eddy_tables::dialect::Dialect;
@@ -16,6 +17,7 @@ use eddy_tables::run::{Engine, Limits, RunError, Shown};
 use eddy_tables::{ask as search, codes, format};
 use serde_json::{Value, json};
 
+use super::reactive::compare_kernel;
 use super::{Language, NoArgs, Offer};
 use crate::args::{EngineName, Fuel, MemoryLimit, SearchLimits};
 use crate::command_line::misuse;
@@ -61,7 +63,7 @@ impl Language for Tables {
 
     fn offers(&self) -> Vec<Offer> {
         let dialect = self.dialect;
-        vec![
+        let mut offers = vec![
             Offer::new(Command::Check, move |_: NoArgs, session| check(dialect, session)),
             Offer::new(Command::Run, move |args, session| run(dialect, args, session)),
             Offer::new(Command::Trace, move |args, session| trace(dialect, args, session)),
@@ -69,7 +71,13 @@ impl Language for Tables {
             Offer::new(Command::Enum, move |args, session| enumerate(dialect, args, session)),
             Offer::new(Command::Opt, move |args, session| optimise(dialect, args, session)),
             Offer::new(Command::Intype, move |args, session| intype(dialect, args, session)),
-        ]
+        ];
+        // Of the three only `lam` has a translation to functions.
+        if dialect == Dialect::Lambda {
+            let compare = |args, session: &Session| compare_kernel(Kernel::Lam, args, session);
+            offers.push(Offer::new(Command::Compare, compare));
+        }
+        offers
     }
 
     fn format(&self, file: &SourceFile) -> Result<String, Vec<Diagnostic>> {

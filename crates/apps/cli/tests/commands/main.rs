@@ -16,6 +16,7 @@ mod examples;
 mod folder;
 mod functions;
 mod gradbench;
+mod kernels;
 mod limits;
 mod pages;
 mod run_folders;

@@ -72,7 +72,7 @@ fn check_parsed(mut parsed: Parsed) -> Result<Program, Vec<Diagnostic>> {
         return Err(diagnostics.into_sorted());
     }
     let main = program.main.map(|_| lowered.main);
-    Ok(Program { terms, main, is_open, origins: lowered.origins })
+    Ok(Program { terms, main, definitions: lowered.main, is_open, origins: lowered.origins })
 }
 
 /// Makes all types ground, and runs the checks that need ground types.

@@ -65,13 +65,21 @@ pub struct Generator<'a> {
     n_names: usize,
     /// The number of enclosing pullbacks.
     nesting: u32,
+    /// Whether all points and results of derivatives are numbers.
+    pub at_numbers: bool,
 }
 
 const MAX_NESTING: u32 = 2;
 
 impl<'a> Generator<'a> {
     pub fn new(choices: &'a [u16]) -> Self {
-        Generator { choices: Choices::new(choices), scope: Vec::new(), n_names: 0, nesting: 0 }
+        Generator {
+            choices: Choices::new(choices),
+            scope: Vec::new(),
+            n_names: 0,
+            nesting: 0,
+            at_numbers: false,
+        }
     }
 
     /// A whole program whose value consists of numbers, and its type.
@@ -91,6 +99,12 @@ impl<'a> Generator<'a> {
 
     pub fn numeral(&mut self) -> &'static str {
         self.choices.among(&["1", "2", "3"])
+    }
+
+    /// One of the types, of which the last one is `R -> R`.
+    fn space(&mut self, types: &[Ty]) -> Ty {
+        let n = types.len() - usize::from(self.at_numbers);
+        self.choices.among(&types[..n])
     }
 
     fn variable(&mut self, ty: Ty) -> Option<String> {
@@ -177,7 +191,7 @@ impl<'a> Generator<'a> {
             9 => self.binding(Ty::Real, d),
             10 => format!("(sharp {})", self.term(Ty::CoReal, d)),
             11 => {
-                let ty = self.choices.among(&[Ty::Real, Ty::Plane, Ty::Fun]);
+                let ty = self.space(&[Ty::Real, Ty::Plane, Ty::Fun]);
                 format!("({} @ {})", self.term(ty.dual(), d), self.term(ty, d))
             }
             12 => self.jacobian(d),
@@ -254,7 +268,7 @@ impl<'a> Generator<'a> {
             1 if of != Ty::Fun => format!("(flat {})", self.term(of, d)),
             2 => format!("({} + {})", self.term(ty, d), self.term(ty, d)),
             3 => {
-                let value = self.choices.among(&[Ty::Real, Ty::Plane, Ty::Fun]);
+                let value = self.space(&[Ty::Real, Ty::Plane, Ty::Fun]);
                 let (v, body) = self.linear(of, value, d.min(2));
                 format!("((λ{v}:{}. {body})^* · {})", of.text(), self.term(value.dual(), d))
             }
@@ -266,7 +280,7 @@ impl<'a> Generator<'a> {
     /// `((Ω λx.p) · w) a`, the covector of a constant or of a varying 1-form.
     fn pullback(&mut self, of: Ty, d: u32) -> String {
         self.nesting += 1;
-        let value = self.choices.among(&[Ty::Real, Ty::Real, Ty::Plane, Ty::Fun]);
+        let value = self.space(&[Ty::Real, Ty::Real, Ty::Plane, Ty::Fun]);
         let (x, body) = self.bind(of, |generator| generator.term(value, d));
         self.nesting -= 1;
         let form = if value == Ty::Real && self.choices.below(3) < 2 {

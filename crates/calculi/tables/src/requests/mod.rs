@@ -23,10 +23,14 @@ use std::fmt;
 
 use eddy_syntax::{Diagnostic, SourceFile};
 
+use crate::ask::{self, Answer};
 use crate::dialect::Dialect;
+use crate::integer::Int;
 use crate::run::{Counters, Engine, Limits, RunError, Shown, Stuck, run};
 use crate::syntax::Program;
 use crate::trace::{self, Steps};
+use crate::value::Values;
+use crate::value::parse::Goal;
 use crate::{codes, typing};
 
 /// Is the program well formed, and what is its type?
@@ -39,6 +43,13 @@ pub struct Run {
     /// The evaluator.
     pub engine: Engine,
     /// The limits of the run.
+    pub limits: Limits,
+}
+
+/// What is its value, as it runs and as it is asked? Of programs without types.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compare {
+    /// What the run may use.
     pub limits: Limits,
 }
 
@@ -69,6 +80,15 @@ pub struct Ran {
     pub diagnostic: Option<Diagnostic>,
 }
 
+/// The answers of both meanings.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// What came of the run.
+    pub ran: Ran,
+    /// Whether an integer that came of it is in the declarative meaning.
+    pub asked: Option<Answer>,
+}
+
 /// The steps of a run.
 #[derive(Clone, Debug)]
 pub struct Traced {
@@ -94,11 +114,29 @@ impl Check {
 impl Run {
     /// The value, or why there is none.
     pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Ran, Vec<Diagnostic>> {
-        let program = typing::check(file, dialect)?;
+        Ok(self.of(&typing::check(file, dialect)?))
+    }
+
+    fn of(self, program: &Program) -> Ran {
         let Engine::Closures = self.engine;
-        let (outcome, counters) = run(&program, self.limits);
-        let diagnostic = outcome.as_ref().err().map(|failure| no_value(&program, *failure));
-        Ok(Ran { outcome, ty: program.ty.map(|ty| program.types.show(ty)), counters, diagnostic })
+        let (outcome, counters) = run(program, self.limits);
+        let diagnostic = outcome.as_ref().err().map(|failure| no_value(program, *failure));
+        Ran { outcome, ty: program.ty.map(|ty| program.types.show(ty)), counters, diagnostic }
+    }
+}
+
+impl Compare {
+    /// The value of the run, and whether the meaning has it.
+    pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
+        let program = typing::check(file, Dialect::Lambda)?;
+        let ran = Run { limits: self.limits, ..Run::default() }.of(&program);
+        let value = ran.outcome.as_ref().ok().and_then(|Shown(value)| value.parse::<Int>().ok());
+        let asked = value.map(|value| {
+            let mut values = Values::default();
+            let goal = Goal { value: values.int(value), store: None };
+            ask::ask(&program, goal, &mut values, ask::Limits::default()).0
+        });
+        Ok(Compared { ran, asked })
     }
 }
 

@@ -1,15 +1,19 @@
 //! `compare`: a program under every semantics that understands it.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use clap::Args;
-use eddy_driver::Answer;
+use eddy_driver::compare::kernels::KernelLimits;
 use eddy_driver::compare::{ComparedItem, Comparison};
+use eddy_driver::{Answer, Deaf, Refusal};
+use eddy_language::kernels::Kernel;
+use eddy_syntax::Sources;
 use serde_json::{Map, Value as Json, json};
 
 use super::functions::Nesting;
-use super::{Limits, load, refused};
-use crate::args::Fuel;
+use super::{Limits, load, refused, settings};
+use crate::args::{Fuel, MemoryLimit};
 use crate::json;
 use crate::report::Form;
 use crate::session::{Ended, Session};
@@ -29,22 +33,47 @@ pub struct CompareArgs {
 /// Prints all semantics side by side. Exit code 1 if two of them differ.
 pub fn compare(args: CompareArgs, session: &Session) -> Result<Status, Stop> {
     let budget = args.nesting.budget(args.fuel.fuel, None);
-    session.conclude(None, |sources, answers| {
-        let compared = load(sources.clone(), args.limits.read())
-            .and_then(|program| Ok((program.compare(budget)?, program.sources().clone())));
-        match compared {
-            Err(refusal) => Ok(refused(refusal, sources)),
-            Ok((Answer { value: comparison, warnings }, files)) => {
-                *sources = files;
-                let status = if comparison.agrees() { Status::Answered } else { Status::Refused };
-                let (text, answer) = (comparison.to_string(), as_data(&comparison));
-                // The answer is printed even if the exit code is 1.
-                answers.write_str(&match session.form {
-                    Form::Json => json::result(session.command.name(), word(status), &text, &answer),
-                    Form::Full(_) | Form::Short => text,
-                })?;
-                Ok(Ended { status, answer, diagnostics: warnings, stats: Vec::new() })
-            }
+    show(session, |sources| {
+        let program = load(sources, args.limits.read())?;
+        Ok((program.compare(budget)?, program.sources().clone()))
+    })
+}
+
+/// The limits of a comparison of a program of another language.
+#[derive(Args)]
+pub struct KernelCompareArgs {
+    #[command(flatten)]
+    fuel: Fuel,
+    #[command(flatten)]
+    memory: MemoryLimit,
+}
+
+/// As [`compare`], for a program of a kernel.
+pub fn compare_kernel(kernel: Kernel, args: KernelCompareArgs, session: &Session) -> Result<Status, Stop> {
+    let limits = KernelLimits { fuel: args.fuel.fuel, memory: args.memory.bytes() };
+    show(session, |sources| {
+        let driver =
+            eddy_driver::Session::new(settings(None, eddy_driver::Limits::default()), Arc::new(Deaf));
+        driver.compare_kernel(kernel, sources, limits)
+    })
+}
+
+fn show(
+    session: &Session,
+    compared: impl FnOnce(Sources) -> Result<(Answer<Comparison>, Sources), Refusal>,
+) -> Result<Status, Stop> {
+    session.conclude(None, |sources, answers| match compared(sources.clone()) {
+        Err(refusal) => Ok(refused(refusal, sources)),
+        Ok((Answer { value: comparison, warnings }, files)) => {
+            *sources = files;
+            let status = if comparison.agrees() { Status::Answered } else { Status::Refused };
+            let (text, answer) = (comparison.to_string(), as_data(&comparison));
+            // The answer is printed also if the exit code is 1.
+            answers.write_str(&match session.form {
+                Form::Json => json::result(session.command.name(), word(status), &text, &answer),
+                Form::Full(_) | Form::Short => text,
+            })?;
+            Ok(Ended { status, answer, diagnostics: warnings, stats: Vec::new() })
         }
     })
 }

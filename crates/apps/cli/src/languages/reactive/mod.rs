@@ -41,6 +41,7 @@ use crate::session::{Ended, Session};
 use crate::status::Status;
 use crate::stop::{Stop, reason};
 use crate::{build, train};
+pub use comparing::compare_kernel;
 pub use data::open_all;
 pub use listener::Announcer;
 

@@ -46,6 +46,8 @@ pub struct With {
     pub fix: bool,
     pub coins: bool,
     pub ticks: bool,
+    /// Only numbers and functions of them: no depths and no derivatives.
+    pub only_numerals: bool,
 }
 
 impl<'a> Generator<'a> {

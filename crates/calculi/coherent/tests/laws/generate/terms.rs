@@ -17,6 +17,13 @@ pub fn program(mut generator: Generator<'_>) -> Sample {
     generator.finish(main, ty)
 }
 
+/// A closed program of type `nat` without depths and derivatives.
+pub fn numeral_program(mut generator: Generator<'_>) -> Sample {
+    generator.with.only_numerals = true;
+    let main = generator.term(Type::NAT);
+    generator.finish(main, Type::NAT)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Leaf,
@@ -62,7 +69,8 @@ impl Generator<'_> {
             let index = self.choices.among(&known);
             return self.add(Term::Var(index));
         }
-        if let (Some(inner_from), Some(inner_to)) = (from.shallower(1), to.shallower(1))
+        if !self.with.only_numerals
+            && let (Some(inner_from), Some(inner_to)) = (from.shallower(1), to.shallower(1))
             && self.size > 2
             && self.choices.once_in(3)
         {
@@ -79,7 +87,7 @@ impl Generator<'_> {
     /// A term of a type made from one of another depth, or from one of two.
     fn surrounded(&mut self, ty: Type) -> TermId {
         let depth = ty.depth;
-        match self.choices.below(5) {
+        match if self.with.only_numerals { 3 } else { self.choices.below(5) } {
             0 if depth > 0 => {
                 let (bit, at) = (self.bit(), self.level(depth - 1));
                 let part = self.term(ty.shallower(1).expect("it is deep enough"));
@@ -128,7 +136,7 @@ impl Generator<'_> {
         if self.size == 0 {
             return self.leaf(depth);
         }
-        let deeper = depth < MAX_DEPTH;
+        let deeper = depth < MAX_DEPTH && !self.with.only_numerals;
         let options = [
             (2, Form::Leaf, true),
             (6, Form::Variable, !self.scope.is_empty()),
@@ -141,7 +149,7 @@ impl Generator<'_> {
             (3, Form::Flip, depth > 1),
             (5, Form::Derivative, depth > 0),
             (5, Form::Component, deeper),
-            (3, Form::Linear, true),
+            (3, Form::Linear, !self.with.only_numerals),
             (2, Form::Beta, true),
             (2, Form::Fix, self.with.fix),
             (8, Form::Coin, self.with.coins && depth == 0),
@@ -268,6 +276,9 @@ impl Generator<'_> {
         let function = types.arrow(Type::NAT, Type::NAT);
         let pairs = types.arrow(Type::NAT, Type::ground(1));
         let higher = types.arrow(function, Type::NAT);
+        if self.with.only_numerals {
+            return self.choices.weighted(&[(5, Type::NAT), (4, function), (2, higher)]);
+        }
         self.choices.weighted(&[(5, Type::NAT), (2, Type::ground(1)), (4, function), (1, pairs), (1, higher)])
     }
 

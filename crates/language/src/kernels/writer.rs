@@ -1,0 +1,148 @@
+//! The text of a translation while it is written: names that are free in it, and where each part comes from.
+
+use eddy_syntax::{SourceFile, Span};
+use rustc_hash::FxHashSet;
+
+use crate::parse::{LEXICON, is_reserved_in_functions};
+
+/// Names that a translation does not bind, since it uses them with their usual meaning.
+const USED: [&str; 18] = [
+    "bool", "cos", "eval", "exp", "fn", "const", "grad", "int", "jvp", "log", "num", "pow", "sigmoid", "sin",
+    "sqrt", "tanh", "type", "vjp",
+];
+
+/// Items start with these words where a name follows, so no function is called by them.
+const ITEMS: [&str; 3] = ["run", "train", "import"];
+
+/// The longest name that is kept; longer ones of a kernel are shortened.
+const MAX_NAME: usize = 40;
+
+/// A text with the source of each of its parts.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    text: String,
+    /// The parts by their first bytes: each goes to the next one.
+    places: Vec<(usize, Span)>,
+    /// The names of items.
+    items: FxHashSet<String>,
+    /// The names that the current item binds.
+    locals: FxHashSet<String>,
+    exports: Vec<String>,
+}
+
+/// What a kernel's program is in the language of functions.
+#[derive(Clone, Debug)]
+pub struct Translation {
+    /// Items of an `.eddy` file, and an `eval` of the program's result.
+    pub text: String,
+    /// The items that the program defines by their names; the others are helpers.
+    pub exports: Vec<String>,
+    places: Vec<(usize, Span)>,
+}
+
+/// Why a translation has no text: it is longer than a source file may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TooLong;
+
+impl Writer {
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// What follows comes from here.
+    pub fn at(&mut self, span: Span) {
+        match self.places.last_mut() {
+            Some((start, last)) if *start == self.text.len() => *last = span,
+            Some((_, last)) if *last == span => {}
+            _ => self.places.push((self.text.len(), span)),
+        }
+    }
+
+    /// Where the text that is written now comes from.
+    pub fn place(&self) -> Span {
+        self.places.last().map_or(Span::default(), |(_, source)| *source)
+    }
+
+    /// A number of kind `num`, which is finite.
+    pub fn number(&mut self, value: f64) {
+        let text = format!("{value:?}");
+        if value.is_sign_negative() { self.push(&format!("({text})")) } else { self.push(&text) }
+    }
+
+    /// Begins an item, in which no local name is bound yet.
+    pub fn item(&mut self, source: Span) {
+        self.locals.clear();
+        self.at(source);
+    }
+
+    /// A local name that resembles this one; in its item nothing else has it.
+    pub fn local(&mut self, like: &str) -> String {
+        let name = self.free(like);
+        self.locals.insert(name.clone());
+        name
+    }
+
+    /// The name of an item that resembles this one; no item has it, and no local name of the current one.
+    pub fn global(&mut self, like: &str) -> String {
+        let name = self.free(like);
+        self.items.insert(name.clone());
+        name
+    }
+
+    /// This very name for an item; none if no function can be imported by it, or if it is taken.
+    pub fn exported(&mut self, name: &str) -> Option<String> {
+        if !is_exportable(name) || !self.items.insert(name.to_string()) {
+            return None;
+        }
+        self.exports.push(name.to_string());
+        Some(name.to_string())
+    }
+
+    fn free(&self, like: &str) -> String {
+        let short: String = like.chars().take(MAX_NAME).collect();
+        let stem = match &*short {
+            "_" => "unused".to_string(),
+            derivative if is_derivative(derivative) => format!("of_{derivative}"),
+            other => other.replace('\'', "_"),
+        };
+        let is_free =
+            |name: &String| is_free(name) && !self.items.contains(name) && !self.locals.contains(name);
+        if is_free(&stem) {
+            return stem;
+        }
+        (2..).map(|n| format!("{stem}_{n}")).find(is_free).expect("there is always one more number")
+    }
+
+    /// Whether more can be written.
+    pub fn has_room(&self) -> Result<(), TooLong> {
+        if self.text.len() < SourceFile::MAX_BYTES { Ok(()) } else { Err(TooLong) }
+    }
+
+    pub fn finish(self) -> Translation {
+        Translation { text: self.text, exports: self.exports, places: self.places }
+    }
+}
+
+impl Translation {
+    /// Where the byte of the text comes from.
+    pub fn source(&self, byte: usize) -> Span {
+        let after = self.places.partition_point(|(start, _)| *start <= byte);
+        self.places[after.saturating_sub(1)].1
+    }
+}
+
+/// Whether a function with this name can be imported: it is no word of the language, and not the derivative
+/// of another one by its name.
+pub(super) fn is_exportable(name: &str) -> bool {
+    name.len() <= MAX_NAME && name != "_" && is_free(name) && !is_derivative(name)
+}
+
+/// Next to `f`, a function `adj_f` would be its derivative.
+fn is_derivative(name: &str) -> bool {
+    name.starts_with("adj_") || name.starts_with("tan_")
+}
+
+fn is_free(name: &str) -> bool {
+    let is_word = LEXICON.reserved.contains(&name) || is_reserved_in_functions(name);
+    !is_word && !USED.contains(&name) && !ITEMS.contains(&name)
+}
