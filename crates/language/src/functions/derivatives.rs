@@ -512,8 +512,7 @@ impl Lowering<'_> {
             _ => Vec::new(),
         };
         let prefix = |mode: Mode| if mode == Mode::Adj { "adj_" } else { "tan_" };
-        let prefixes: String =
-            std::iter::once(mode).chain(modes.into_iter().rev()).map(prefix).collect();
+        let prefixes: String = std::iter::once(mode).chain(modes.into_iter().rev()).map(prefix).collect();
         prefixes + &self.callee_name(inner)
     }
 }

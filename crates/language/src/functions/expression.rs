@@ -157,7 +157,10 @@ impl Lowering<'_> {
         if super::derivatives::Operator::named(text).is_some() {
             let title = format!("the derivative operator `{text}` is not a function value");
             let refused = eddy_syntax::Diagnostic::error(crate::codes::FUNCTION_VALUE, at, title);
-            return Box::new(refused.help(format!("call it: `{text}(f, x)`; a lambda can be passed on: `\\x. {text}(f, x)`")));
+            return Box::new(
+                refused
+                    .help(format!("call it: `{text}(f, x)`; a lambda can be passed on: `\\x. {text}(f, x)`")),
+            );
         }
         let file = &self.program.modules[module];
         let locals = self.activations.last().into_iter().flat_map(|here| here.env.iter());

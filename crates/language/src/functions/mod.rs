@@ -10,8 +10,8 @@
 //! * [`kinds`], [`sizes`], [`written`], [`value`]: what is known about values.
 //! * [`order`]: how deep derivatives are nested. [`constants`]: evaluated once, before the run. [`customs`]:
 //!   derivatives that the user wrote.
-//! * [`definitions`]: types that are declared. [`declarations`]: functions as `eddy check` shows them; [`tapes`]: how much memory their derivatives
-//!   take.
+//! * [`definitions`]: types that are declared. [`declarations`]: functions as `eddy check` shows them;
+//!   [`tapes`]: how much memory their derivatives take.
 //! * [`budget`]: limits of a command. [`entry`]: calls from outside, with data that [`datum`] reads or that
 //!   are [`made_up`].
 //! * [`resolution`]: names in functions that nothing calls.
