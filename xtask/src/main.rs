@@ -1,5 +1,6 @@
 //! Tasks for developers: `cargo xtask test` is the only test command, also in continuous integration; `cargo
-//! xtask bench` compares Eddy with its peers (see `bench/README.md`); `cargo xtask book` builds the guide.
+//! xtask bench` compares Eddy with its peers (see `bench/README.md`); `cargo xtask book` builds the guide;
+//! `cargo xtask pictures` draws those of its pictures that show what examples compute.
 //!
 //! `test` runs these steps in order and stops at the first that fails:
 //!
@@ -23,6 +24,7 @@ mod library;
 mod manifest;
 mod markdown;
 mod papers;
+mod pictures;
 mod purity;
 mod tidy;
 
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Some((task, [])) if task == "test" => test(&root(), STEPS),
         Some((task, [])) if task == "tidy" => test(&root(), &[TIDINESS]),
         Some((task, [])) if task == "book" => build_book(&root()),
+        Some((task, [])) if task == "pictures" => draw_pictures(&root()),
         Some((task, [])) if task == "wasm" => test(&root(), &[WASM]),
         Some((task, arguments)) if task == "bench" => bench(&root(), arguments),
         _ => {
@@ -49,12 +52,14 @@ const USAGE: &str = "\
 usage: cargo xtask test
        cargo xtask tidy
        cargo xtask book
+       cargo xtask pictures
        cargo xtask wasm
        cargo xtask bench [WORD...] [--quick] [--unpinned] [--long] [--print]
 
 test   checks formatting, lints, tests, tidiness and licences; stops at the first failure
 tidy   checks tidiness alone
 book   builds the guide with mdBook in target/book; without mdBook it says so and does nothing
+pictures  draws docs/guide/pictures from the output of examples/functions
 wasm   checks that the language builds for wasm32-unknown-unknown
 bench  measures Eddy beside its peers; bench/README.md is the manual";
 
@@ -64,6 +69,22 @@ fn bench(root: &Path, arguments: &[String]) -> ExitCode {
     let run: Vec<&str> = run.into_iter().chain(arguments.iter().map(String::as_str)).collect();
     let succeeds = cargo(root, &["build", "--quiet", "--release", "--package", "eddy"]) && cargo(root, &run);
     if succeeds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Draws the pictures again.
+fn draw_pictures(root: &Path) -> ExitCode {
+    for picture in pictures::PICTURES {
+        let printed = std::fs::read_to_string(root.join(picture.source())).unwrap_or_default();
+        let done = picture.draw(&printed).and_then(|drawing| {
+            std::fs::write(root.join(picture.file()), drawing).map_err(|error| error.to_string())
+        });
+        if let Err(error) = done {
+            say(&format!("{}: {error}", picture.source()));
+            return ExitCode::FAILURE;
+        }
+        say(&picture.file());
+    }
+    ExitCode::SUCCESS
 }
 
 fn build_book(root: &Path) -> ExitCode {

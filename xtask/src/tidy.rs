@@ -13,6 +13,7 @@
 //! * Crates use the dependencies that they list, and libraries are tested if they have tests (see
 //!   [`manifest`]).
 //! * The table of dependencies is that of the manifests (see [`dependencies`]).
+//! * Pictures show what their examples print (see [`pictures`]).
 //!
 //! Every rule is a function from a file's name and text to complaints, so it is tested without files.
 
@@ -20,7 +21,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{book, dependencies, library, manifest, markdown, papers, purity};
+use crate::{book, dependencies, library, manifest, markdown, papers, pictures, purity};
 
 /// In well-kept projects nine files in ten are far shorter; a longer file usually mixes two ideas.
 const MAX_LINES: usize = 600;
@@ -54,6 +55,7 @@ pub fn complaints(root: &Path) -> Vec<String> {
     all.extend(in_library(root, &files));
     all.extend(in_book(root, &files));
     all.extend(in_manifests(root, &files));
+    all.extend(in_pictures(root));
     all
 }
 
@@ -73,6 +75,20 @@ fn in_book(root: &Path, files: &[String]) -> Vec<String> {
     let pages = files.iter().filter(is_page).filter_map(page).collect();
     let summary = text_of(&root.join(book::SUMMARY)).unwrap_or_default();
     book::complaints(&summary, &pages).iter().map(|complaint| complaint.at(book::SUMMARY)).collect()
+}
+
+fn in_pictures(root: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for picture in pictures::PICTURES {
+        let drawn = picture.draw(&text_of(&root.join(picture.source())).unwrap_or_default());
+        let complaint = match drawn {
+            Ok(drawing) if text_of(&root.join(picture.file())).as_ref() == Some(&drawing) => continue,
+            Ok(_) => format!("not the picture of {}: call `cargo xtask pictures`", picture.source()),
+            Err(error) => format!("{}: {error}", picture.source()),
+        };
+        all.push(Complaint::new(1, complaint).at(&picture.file()));
+    }
+    all
 }
 
 fn in_library(root: &Path, files: &[String]) -> Vec<String> {

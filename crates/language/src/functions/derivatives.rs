@@ -9,7 +9,7 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 
 use super::activation::DeferredCall;
-use super::errors::{Refused, function, function_value, shape_error, type_error};
+use super::errors::{Refused, arity, function, function_value, shape_error, type_error};
 use super::instances::{Instance, Ready};
 use super::lowering::{Lowering, Task};
 use super::sizes::Form as Size;
@@ -94,7 +94,7 @@ impl Lowering<'_> {
             }
             _ => f,
         };
-        let args = self.point(&f, operands[1].clone(), operator, span)?;
+        let args = self.point(&f, operands[1].clone(), span)?;
         let n_tasks = self.tasks.len();
         match self.instance(&f, &args, span)? {
             Ready::Started => {
@@ -107,6 +107,16 @@ impl Lowering<'_> {
                 Ok(())
             }
             Ready::Instance(instance) => {
+                if self.decide_point(&instance, &f, &args, span)? {
+                    // Again, with the instance at these kinds.
+                    self.tasks.push(Task::Derive { operator, span });
+                    return Ok(());
+                }
+                if !args.iter().any(|arg| self.has_num(arg)) {
+                    let name = operator.name();
+                    let text = format!("there is nothing to differentiate: the point of '{name}' has no num");
+                    return Err(function(span, text));
+                }
                 self.operands.truncate(n_below);
                 let site = self.site(&instance, f, args, span)?;
                 let derived = match operator {
@@ -124,28 +134,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// The arguments of a function at a point; literals in it are nums.
-    pub fn point(
-        &mut self,
-        f: &FnValue,
-        point: Val,
-        operator: Operator,
-        span: Span,
-    ) -> Result<Vec<Val>, Refused> {
+    /// The arguments of a function at a point.
+    fn point(&self, f: &FnValue, point: Val, span: Span) -> Result<Vec<Val>, Refused> {
         if let Val::Function(_) = point {
             return Err(function_value(span, "the point of a derivative"));
-        }
-        for leaf in point.leaves() {
-            if self.activations.last().is_some_and(|here| here.kinds.get(leaf.kind).is_none()) {
-                let leaf = leaf.clone();
-                self.demand(&leaf, Elem::Num, span)?;
-            }
-        }
-        let has_num = point.leaves().iter().any(|leaf| self.is_num(leaf));
-        if !has_num {
-            let text =
-                format!("there is nothing to differentiate: the point of '{}' has no num", operator.name());
-            return Err(function(span, text));
         }
         let n_params = self.n_params(f, &point);
         if n_params == 1 {
@@ -159,6 +151,34 @@ impl Lowering<'_> {
                 Err(type_error(span, text))
             }
         }
+    }
+
+    /// Gives the literals at a point the kinds that the function needs; the others are nums. Returns whether
+    /// there were any.
+    fn decide_point(
+        &mut self,
+        instance: &Instance,
+        f: &FnValue,
+        args: &[Val],
+        span: Span,
+    ) -> Result<bool, Refused> {
+        let kinds = &self.here().kinds;
+        let open: Vec<Leaf> = args
+            .iter()
+            .flat_map(Val::leaves)
+            .filter(|leaf| kinds.get(leaf.kind).is_none())
+            .cloned()
+            .collect();
+        if open.is_empty() {
+            return Ok(false);
+        }
+        self.unify_classes(instance, f, args, span)?;
+        for leaf in open {
+            if self.here().kinds.get(leaf.kind).is_none() {
+                self.demand(&leaf, Elem::Num, span)?;
+            }
+        }
+        Ok(true)
     }
 
     pub fn is_num(&self, leaf: &Leaf) -> bool {
@@ -312,12 +332,7 @@ impl Lowering<'_> {
         let mut operands = operands(site);
         operands.extend(tangents);
         for (_, val) in &site.f.captured {
-            for leaf in val.leaves() {
-                if self.is_num(leaf) {
-                    let zero = self.here().table(Op::ZerosLike, vec![leaf.var], site.span);
-                    operands.push(zero);
-                }
-            }
+            operands.extend(self.zeros_of(val, site.span));
         }
         let here = self.here();
         let value = site.result.map(&mut |leaf| here.renamed(leaf));
@@ -326,6 +341,13 @@ impl Lowering<'_> {
         results.extend(tangent.vars());
         self.here().emit(results, Kind::Call(Mode::Tan, site.id, operands), site.span);
         (value, tangent)
+    }
+
+    /// A tangent of zeros for each num of what is constant.
+    fn zeros_of(&mut self, val: &Val, span: Span) -> Vec<Var> {
+        let nums: Vec<Var> =
+            val.leaves().into_iter().filter(|leaf| self.is_num(leaf)).map(|leaf| leaf.var).collect();
+        nums.into_iter().map(|var| self.here().table(Op::ZerosLike, vec![var], span)).collect()
     }
 
     /// A direction in the structure of the tangent of `val`: its nums, in order.
@@ -391,13 +413,9 @@ impl Lowering<'_> {
 
     /// The body of `adj_f` or `tan_f`: one call of the derivative.
     pub fn wrapped_derivative(&mut self, inner: FnValue, mode: Mode, span: Span) -> Result<(), Refused> {
-        let params = self.here().params.clone();
-        let n = match mode {
-            Mode::Adj => params.len().saturating_sub(1),
-            _ => self.n_before_tangents(&params),
-        };
-        let (args, directions) = params.split_at(n.min(params.len()));
-        let (args, directions) = (args.to_vec(), directions.to_vec());
+        let mut args = self.here().params.clone();
+        let n = self.n_before_directions(&inner, mode, args.len(), span)?;
+        let directions = args.split_off(n);
         let n_tasks = self.tasks.len();
         match self.instance(&inner, &args, span)? {
             Ready::Started => {
@@ -410,6 +428,16 @@ impl Lowering<'_> {
                 Ok(())
             }
             Ready::Instance(instance) => {
+                if self.decide_point(&instance, &inner, &args, span)? {
+                    let task = super::entering::ParamTask::Derivative(inner, mode, span);
+                    self.tasks.push(Task::Param(task));
+                    return Ok(());
+                }
+                let n_tangents = args.iter().filter(|arg| self.has_num(arg)).count();
+                if mode == Mode::Tan && n_tangents != directions.len() {
+                    let (expected, found) = (args.len() + n_tangents, args.len() + directions.len());
+                    return Err(arity(span, &self.derivative_name(&inner, mode), expected, found));
+                }
                 let site = self.site(&instance, inner, args, span)?;
                 let result = match mode {
                     Mode::Adj => {
@@ -417,17 +445,20 @@ impl Lowering<'_> {
                         let cotangents = self.direction(&site.result, &direction, span)?;
                         let (value, tangents) = self.adjoint(&site, cotangents);
                         let mut parts = vec![value];
-                        // A parameter without num has no cotangent.
-                        parts.extend(tangents.into_iter().filter(|tangent| !tangent.leaves().is_empty()));
+                        let cotangents = site.args.iter().zip(tangents);
+                        let cotangents = cotangents.filter(|(arg, _)| self.has_num(arg));
+                        parts.extend(cotangents.map(|(_, cotangent)| cotangent));
                         Val::Tuple(parts)
                     }
                     _ => {
                         let mut given = directions.into_iter();
                         let mut tangents = Vec::new();
                         for arg in &site.args {
-                            if arg.leaves().iter().any(|leaf| self.is_num(leaf)) {
+                            if self.has_num(arg) {
                                 let direction = given.next().unwrap_or_else(Val::unit);
                                 tangents.extend(self.direction(arg, &direction, span)?);
+                            } else {
+                                tangents.extend(self.zeros_of(arg, span));
                             }
                         }
                         let (value, tangent) = self.forward(&site, tangents);
@@ -440,13 +471,49 @@ impl Lowering<'_> {
         }
     }
 
-    /// How many of the parameters of a tangent are those of the function: the others are tangents of the ones
-    /// with nums.
-    pub fn n_before_tangents(&self, params: &[Val]) -> usize {
-        let has_num = |val: &Val| val.leaves().iter().any(|leaf| self.is_num(leaf));
-        (0..=params.len())
-            .find(|n| n + params[..*n].iter().filter(|val| has_num(val)).count() == params.len())
-            .unwrap_or(params.len())
+    /// Whether an argument has a cotangent; what a function has captured has none.
+    fn has_num(&self, val: &Val) -> bool {
+        !matches!(val, Val::Function(_)) && val.leaves().iter().any(|leaf| self.is_num(leaf))
+    }
+
+    /// How many of the `n_found` parameters of `adj_f` or `tan_f` are those of f, which may itself be a
+    /// derivative. How many parameters of the innermost function have nums follows from the number of all.
+    fn n_before_directions(
+        &self,
+        inner: &FnValue,
+        mode: Mode,
+        n_found: usize,
+        span: Span,
+    ) -> Result<usize, Refused> {
+        let Code::Declared(id, modes) = &inner.code else {
+            unreachable!("only a declared function has derivatives with names")
+        };
+        let n_params = self.program.function(*id).1.params.len();
+        let after = |modes: &[Mode], with_num: usize| {
+            modes.iter().fold((n_params, with_num), |(n, with_num), mode| match mode {
+                Mode::Adj => (n + 1, with_num + 1),
+                _ => (n + with_num, 2 * with_num),
+            })
+        };
+        let all = [&modes[..], &[mode]].concat();
+        match (0..=n_params).find(|with_num| after(&all, *with_num).0 == n_found) {
+            Some(with_num) => Ok(after(modes, with_num).0),
+            None => {
+                let name = self.derivative_name(inner, mode);
+                Err(arity(span, &name, after(&all, n_params).0, n_found))
+            }
+        }
+    }
+
+    /// `adj_f`, `tan_f`, ..
+    fn derivative_name(&self, inner: &FnValue, mode: Mode) -> String {
+        let modes = match &inner.code {
+            Code::Declared(_, modes) => modes.clone(),
+            _ => Vec::new(),
+        };
+        let prefix = |mode: Mode| if mode == Mode::Adj { "adj_" } else { "tan_" };
+        let prefixes: String = std::iter::once(mode).chain(modes.into_iter().rev()).map(prefix).collect();
+        prefixes + &self.callee_name(inner)
     }
 }
 

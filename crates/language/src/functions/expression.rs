@@ -154,6 +154,14 @@ impl Lowering<'_> {
 
     pub fn unknown_name(&self, text: &str, at: Span) -> Refused {
         let module = self.activations.last().expect("a function is being lowered").module;
+        if super::derivatives::Operator::named(text).is_some() {
+            let title = format!("the derivative operator `{text}` is not a function value");
+            let refused = eddy_syntax::Diagnostic::error(crate::codes::FUNCTION_VALUE, at, title);
+            return Box::new(
+                refused
+                    .help(format!("call it: `{text}(f, x)`; a lambda can be passed on: `\\x. {text}(f, x)`")),
+            );
+        }
         let file = &self.program.modules[module];
         let locals = self.activations.last().into_iter().flat_map(|here| here.env.iter());
         let locals = locals.map(|(name, _)| file.names.text(*name));

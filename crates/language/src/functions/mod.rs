@@ -10,8 +10,8 @@
 //! * [`kinds`], [`sizes`], [`written`], [`value`]: what is known about values.
 //! * [`order`]: how deep derivatives are nested. [`constants`]: evaluated once, before the run. [`customs`]:
 //!   derivatives that the user wrote.
-//! * [`declarations`]: functions as `eddy check` shows them; [`tapes`]: how much memory their derivatives
-//!   take.
+//! * [`definitions`]: types that are declared. [`declarations`]: functions as `eddy check` shows them;
+//!   [`tapes`]: how much memory their derivatives take.
 //! * [`budget`]: limits of a command. [`entry`]: calls from outside, with data that [`datum`] reads or that
 //!   are [`made_up`].
 //! * [`resolution`]: names in functions that nothing calls.
@@ -30,6 +30,7 @@ mod control;
 mod customs;
 pub mod datum;
 mod declarations;
+mod definitions;
 mod derivatives;
 mod elements;
 mod entering;
@@ -73,7 +74,7 @@ pub(crate) use value::Code;
 
 use crate::codes;
 use crate::program::{ConstantId, ConstantValue, FunctionId, Program};
-use crate::tree::{ExprId, Item};
+use crate::tree::{ExprId, Item, TypeId};
 use errors::Refused;
 use key::Ty;
 use lowering::{Lowering, Task};
@@ -151,10 +152,11 @@ pub fn lower(program: &Program, budget: &mut Budget) -> Result<Functions, Vec<Di
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    lowering.check_type_definitions(&mut diagnostics);
     let mut found = Vec::new();
     for (item, declared) in program.modules[Program::MAIN].tree.items.iter().enumerate() {
         let Item::Eval(eval) = declared else { continue };
-        match lower_expression(&mut lowering, Program::MAIN, eval.value) {
+        match lower_expression(&mut lowering, Program::MAIN, eval.value, None) {
             Ok((body, ty)) => found.push((item, eval.at, body, ty)),
             Err(refused) => diagnostics.push(*refused),
         }
@@ -205,7 +207,7 @@ pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
     for declared in &program.modules[Program::MAIN].tree.items {
         if let Item::Eval(eval) = declared {
             // What is wrong with it is reported elsewhere.
-            let _ = lower_expression(&mut lowering, Program::MAIN, eval.value);
+            let _ = lower_expression(&mut lowering, Program::MAIN, eval.value, None);
         }
     }
     let own = (0..program.functions.len()).map(FunctionId::new);
@@ -280,7 +282,7 @@ fn constant_value(
     tree: &crate::tree::Constant,
     budget: &mut Budget,
 ) -> Result<(Ty, Vec<Value>), Refused> {
-    let (body, ty) = lower_expression(lowering, module, tree.value)?;
+    let (body, ty) = lower_expression(lowering, module, tree.value, tree.annotation)?;
     lowering.check_custom_results()?;
     let program = ready(&finished(&lowering.module, budget.order)?);
     let found = budget.run(&program, body, &[]);
@@ -288,14 +290,19 @@ fn constant_value(
     Ok((ty, values))
 }
 
-/// Lowers an expression that stands outside of functions.
+/// Lowers an expression that stands outside of functions; it may have a written type.
 fn lower_expression(
     lowering: &mut Lowering<'_>,
     module: usize,
     value: ExprId,
+    annotation: Option<TypeId>,
 ) -> Result<(BodyId, Ty), Refused> {
+    if module == Program::MAIN {
+        lowering.check_expression_names(Code::Item { module, expr: value }, module, &[], value)?;
+    }
     lowering.begin_item(module, value);
     lowering.tasks.push(Task::Finish);
+    lowering.tasks.extend(annotation.map(Task::Annotate));
     lowering.tasks.push(Task::Expr(value));
     lowering.finish_tasks()?;
     Ok(lowering.end_item(module, value))

@@ -15,7 +15,7 @@ use super::value::{Code, Val};
 use crate::codes;
 use crate::names::Name;
 use crate::program::FunctionId;
-use crate::tree::{Binders, Control, ExprId, ExprKind, Form, Ident, PatternId};
+use crate::tree::{Binders, Control, ExprId, ExprKind, Form, Ident, PatternId, PatternKind};
 
 enum Step {
     Expr(ExprId),
@@ -30,24 +30,74 @@ impl Lowering<'_> {
     pub fn check_names(&mut self, id: FunctionId) -> Result<(), Refused> {
         let (module, tree) = self.program.function(id);
         let idents: Vec<Ident> = tree.params.iter().map(|param| param.ident).collect();
+        self.check_distinct_in(module, &idents)?;
+        let names: Vec<Name> = idents.iter().chain(&tree.sizes).map(|ident| ident.name).collect();
+        self.check_expression_names(Code::Declared(id, Vec::new()), module, &names, tree.body)
+    }
+
+    /// Every name in an expression is known, where these are in scope.
+    pub fn check_expression_names(
+        &mut self,
+        code: Code,
+        module: usize,
+        names: &[Name],
+        expr: ExprId,
+    ) -> Result<(), Refused> {
+        let key = Key { function: FnKey { code, captured: Vec::new() }, args: Vec::new() };
+        // An activation that is never finished holds the names in scope.
+        let none = BodyId::new(u32::MAX as usize);
+        let span = self.program.modules[module].tree.exprs.at(expr);
+        let mut activation = Activation::new(key, module, none, span);
+        activation.env = names.iter().map(|name| (*name, Val::Unknown)).collect();
+        self.activations.push(activation);
+        let resolved = self.resolve_all(expr);
+        self.activations.pop();
+        resolved
+    }
+
+    /// Names that are bound at the same time are different.
+    pub fn check_distinct(&self, idents: &[Ident]) -> Result<(), Refused> {
+        let module = self.activations.last().expect("a function is being lowered").module;
+        self.check_distinct_in(module, idents)
+    }
+
+    pub fn check_distinct_in(&self, module: usize, idents: &[Ident]) -> Result<(), Refused> {
         for (at, ident) in idents.iter().enumerate() {
             if idents[..at].iter().any(|earlier| earlier.name == ident.name) {
                 let name = self.program.modules[module].names.text(ident.name);
-                let text = format!("the parameter `{name}` is defined twice");
+                let text = format!("`{name}` is defined twice");
                 return Err(Box::new(Diagnostic::error(codes::DEFINED_TWICE, ident.span, text)));
             }
         }
-        let function = FnKey { code: Code::Declared(id, Vec::new()), captured: Vec::new() };
-        let key = Key { function, args: Vec::new() };
-        // An activation that is never finished holds the names in scope.
-        let none = BodyId::new(u32::MAX as usize);
-        let mut activation = Activation::new(key, module, none, tree.ident.span);
-        let names = idents.iter().chain(&tree.sizes).map(|ident| (ident.name, Val::Unknown));
-        activation.env = names.collect();
-        self.activations.push(activation);
-        let resolved = self.resolve_all(tree.body);
-        self.activations.pop();
-        resolved
+        Ok(())
+    }
+
+    /// The names that patterns bind are different, and so are the fields that one of them reads.
+    fn check_patterns(&self, patterns: &[PatternId]) -> Result<(), Refused> {
+        let module = self.activations.last().expect("a function is being lowered").module;
+        let written = &self.program.modules[module].tree.written;
+        let (mut bound, mut work) = (Vec::new(), patterns.to_vec());
+        work.reverse();
+        while let Some(pattern) = work.pop() {
+            match written.pattern(pattern) {
+                PatternKind::Name(ident) => bound.push(*ident),
+                PatternKind::Discard => {}
+                PatternKind::Tuple(parts) => work.extend(parts.iter().rev()),
+                PatternKind::Record(fields) => {
+                    let labels: Vec<Ident> = fields.iter().map(|(label, _)| *label).collect();
+                    self.check_distinct(&labels)?;
+                    bound.extend(fields.iter().filter(|(_, part)| part.is_none()).map(|(label, _)| *label));
+                    work.extend(fields.iter().rev().filter_map(|(_, part)| *part));
+                }
+            }
+        }
+        bound.sort_by_key(|ident| ident.span.start);
+        self.check_distinct(&bound)
+    }
+
+    fn check_binders(&self, binders: &Binders) -> Result<(), Refused> {
+        let idents: Vec<Ident> = binders.binders.iter().map(|binder| binder.ident).collect();
+        self.check_distinct(&idents)
     }
 
     fn resolve_all(&mut self, body: ExprId) -> Result<(), Refused> {
@@ -98,29 +148,39 @@ impl Lowering<'_> {
         let mut steps = Vec::new();
         match form {
             Form::Let { pattern, .. } => {
+                self.check_patterns(&[*pattern])?;
                 steps.extend([Step::Expr(parts[0]), Step::Bind(*pattern), Step::Expr(parts[1])]);
             }
             Form::LetFunction { ident, params, .. } => {
+                let idents: Vec<Ident> = params.iter().map(|param| param.ident).collect();
+                self.check_distinct(&idents)?;
                 let scope = self.here().env.len() + 1;
                 steps.push(Step::BindName(ident.name));
                 steps.extend(params.iter().map(|param| Step::BindName(param.ident.name)));
                 steps.extend([Step::Expr(parts[0]), Step::Unbind(scope), Step::Expr(parts[1])]);
             }
             Form::Lambda { params } => {
+                let patterns: Vec<PatternId> = params.iter().map(|param| param.pattern).collect();
+                self.check_patterns(&patterns)?;
                 steps.extend(params.iter().map(|param| Step::Bind(param.pattern)));
                 steps.push(Step::Expr(parts[0]));
             }
             Form::Loop { state, control, .. } => {
+                self.check_patterns(&[*state])?;
                 steps.push(Step::Expr(parts[0]));
                 let body = *parts.last().expect("a loop has a body");
                 match control {
                     Control::While => {
                         steps.extend([Step::Bind(*state), Step::Expr(parts[1]), Step::Expr(body)]);
                     }
-                    Control::For(binders) => binder_steps(binders, &parts[1..], Some(*state), &mut steps),
+                    Control::For(binders) => {
+                        self.check_binders(binders)?;
+                        binder_steps(binders, &parts[1..], Some(*state), &mut steps);
+                    }
                 }
             }
             Form::Comprehension(binders) | Form::Reduction { binders, .. } => {
+                self.check_binders(binders)?;
                 binder_steps(binders, parts, None, &mut steps);
             }
             _ => steps.extend(parts.iter().map(|part| Step::Expr(*part))),

@@ -20,7 +20,11 @@ impl Lowering<'_> {
         let result = self.pop();
         let key = self.here().key.clone();
         if let Val::Function(_) = result {
-            return Err(function_value(self.name_span(), "the result of a function"));
+            let place = match key.function.code {
+                Code::Item { .. } => "the value of a constant or of an `eval`",
+                _ => "the result of a function",
+            };
+            return Err(function_value(self.name_span(), place));
         }
         let mut open = Vec::new();
         let found = result.ty(&self.here().kinds, &mut open);

@@ -3,7 +3,7 @@
 use eddy_syntax::Span;
 
 use super::activation::AtomSource;
-use super::errors::{Refused, function_value, names, shape_error, type_error};
+use super::errors::{Refused, function, function_value, names, shape_error, type_error};
 use super::expression::no_functions;
 use super::lowering::Lowering;
 use super::value::{Leaf, Val};
@@ -11,6 +11,10 @@ use crate::tree::{Ident, PatternId, PatternKind};
 
 /// How deep tuples and records may be nested.
 const MAX_NESTED: usize = 100;
+
+/// How many parts of a tuple or record may be at one level: a recursion that doubles its argument would
+/// otherwise reach the limit of instances with types of 2^300 parts.
+const MAX_PARTS: usize = 10_000;
 
 impl Lowering<'_> {
     pub fn push_structure(&mut self, val: Val, at: Span) -> Result<(), Refused> {
@@ -20,6 +24,10 @@ impl Lowering<'_> {
             if level.is_empty() {
                 self.push(val);
                 return Ok(());
+            }
+            if level.len() > MAX_PARTS {
+                let text = format!("specialisation refuses a tuple or record of more than {MAX_PARTS} parts");
+                return Err(function(at, text));
             }
         }
         Err(type_error(at, format!("tuples and records are nested more than {MAX_NESTED} levels deep")))
@@ -50,6 +58,7 @@ impl Lowering<'_> {
             }
             return Err(type_error(fields[0].span, "only a record has fields"));
         };
+        self.check_distinct(fields)?;
         for (ident, value) in fields.iter().zip(values) {
             let label = self.text(ident.name);
             let Some(at) = record.iter().position(|(other, _)| other == label) else {

@@ -30,5 +30,6 @@ pub const LEXICON: Lexicon = Lexicon {
         ("¬", "not"),
         ("×", "*"),
         ("□", "."),
+        ("λ", "\\"),
     ],
 };
