@@ -84,7 +84,10 @@ pub enum BuildError {
         output: String,
     },
     /// The compiler fails on the battery already: it is not one that compiles what Eddy prints.
-    #[error("the C compiler `{compiler}` does not compile the C that Eddy prints{}", output_or_silence(output))]
+    #[error(
+        "the C compiler `{compiler}` does not compile the C that Eddy prints{}",
+        output_or_silence(output)
+    )]
     Unfit {
         /// The command.
         compiler: String,

@@ -182,11 +182,8 @@ fn lemma_5_7_substitution_below_quantifiers() {
         // Over the variable of the quantifier, the one to replace, and the outer one.
         let replaced = types.make(TypeKind::Variable(1));
         let other = ty(choices, &mut types, 2, 3);
-        let body = if choices.once_in(2) {
-            types.arrow(replaced, other)
-        } else {
-            types.arrow(other, replaced)
-        };
+        let body =
+            if choices.once_in(2) { types.arrow(replaced, other) } else { types.arrow(other, replaced) };
         let whole = types.make(TypeKind::Forall(body));
         let seeds: Vec<u16> =
             (0..80).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
