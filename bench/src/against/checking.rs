@@ -37,6 +37,9 @@ const CASES: &[Case] = &[
     Case { name: "clock errors", command: "check", program: clock_errors },
     Case { name: "one instantaneous cycle", command: "check", program: long_cycle },
     Case { name: "many instantaneous cycles", command: "check", program: short_cycles },
+    Case { name: "one cycle that no guard breaks", command: "check", program: guarded_cycle },
+    Case { name: "constants, each of the one before", command: "check", program: constants },
+    Case { name: "constants, each of the one behind", command: "check", program: constants_backwards },
     Case { name: "rows for inputs that are not there", command: "run", program: unknown_rows },
     Case { name: "flow of a chain of delays", command: "flow", program: chain },
     Case { name: "flow of samplings side by side", command: "flow", program: samplings },
@@ -212,6 +215,21 @@ fn long_cycle(n: usize) -> String {
 
 fn short_cycles(n: usize) -> String {
     node((0..n).map(|i| format!("  a{i} = a{i} + x;\n")), "x")
+}
+
+fn guarded_cycle(n: usize) -> String {
+    let equation =
+        |i: usize| format!("  a{i} = if c{i} then a{} + x else a{};\n", (i + 1) % n, (7 * i + 3) % n);
+    let conditions = joined(n, ", ", |i| format!("c{i}:bool"));
+    format!("node f(x, {conditions}) -> (y)\n{}  y = a0;\n", joined(n, "", equation))
+}
+
+fn constants(n: usize) -> String {
+    format!("const c0 = 1;\n{}", joined(n, "", |i| format!("const c{} = c{i} + 1;\n", i + 1)))
+}
+
+fn constants_backwards(n: usize) -> String {
+    format!("{}const c{n} = 1;\n", joined(n, "", |i| format!("const c{i} = c{} + 1;\n", i + 1)))
 }
 
 fn unknown_rows(n: usize) -> String {

@@ -60,17 +60,33 @@ impl<R: Read> Npy<R> {
             u32::from_le_bytes(length) as usize
         };
         if length > MAX_HEADER {
-            return Err(not_npy());
+            return Err(unclear_header());
         }
         let mut header = vec![0; length];
-        from.read_exact(&mut header).map_err(|_| not_npy())?;
-        let header = String::from_utf8(header).map_err(|_| not_npy())?;
+        from.read_exact(&mut header).map_err(|_| unclear_header())?;
+        let header = String::from_utf8(header).map_err(|_| unclear_header())?;
         Header::parse(&header)?.reader(from)
     }
 
     /// The shape of a value at one cycle.
     pub fn shape(&self) -> &Shape {
         &self.shape
+    }
+
+    /// Called after the last row: nothing may follow. Two arrays that were saved to one file, for instance, are
+    /// not read as one.
+    fn end(&mut self) -> Result<Option<Row>, BadData> {
+        let mut more = Vec::new();
+        let read = Read::take(&mut self.from, 1).read_to_end(&mut more);
+        read.map_err(|error| BadData::without_line(format!("the array cannot be read: {error}")))?;
+        if more.is_empty() {
+            return Ok(None);
+        }
+        let message = format!(
+            "the file goes on after the array: its header has shape {}",
+            Shape::new(&[&[self.n_rows], &self.shape[..]].concat())
+        );
+        Err(BadData::without_line(message))
     }
 
     fn element(&mut self, bytes: &[u8]) -> Raw {
@@ -108,7 +124,7 @@ impl Element {
 impl<R: Read> Rows for Npy<R> {
     fn next_row(&mut self) -> Result<Option<Row>, BadData> {
         if self.next == self.n_rows {
-            return Ok(None);
+            return self.end();
         }
         let n = self.shape.n_elements().expect("the header was checked");
         let width = self.element.width();
@@ -159,13 +175,13 @@ impl Header {
         let shape =
             after("shape").and_then(|rest| rest.strip_prefix('(')).and_then(|rest| rest.split_once(')'));
         let (Some((descr, _)), Some((shape, _)), Some(order)) = (descr, shape, after("fortran_order")) else {
-            return Err(not_npy());
+            return Err(unclear_header());
         };
         if !["True", "False"].iter().any(|word| order.starts_with(word)) {
-            return Err(not_npy());
+            return Err(unclear_header());
         }
         let sizes = shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse);
-        let shape = sizes.collect::<Result<Vec<usize>, _>>().map_err(|_| not_npy())?;
+        let shape = sizes.collect::<Result<Vec<usize>, _>>().map_err(|_| unclear_header())?;
         Ok(Header { descr: descr.to_string(), is_fortran: order.starts_with("True"), shape })
     }
 
@@ -221,6 +237,12 @@ impl Header {
 
 fn not_npy() -> BadData {
     BadData::without_line("this is no NPY file")
+}
+
+fn unclear_header() -> BadData {
+    BadData::without_line(
+        "the header of this NPY file is not understood: it should name one type of elements, such as '<f8', their order, and a shape",
+    )
 }
 
 #[cfg(test)]
@@ -281,6 +303,25 @@ mod tests {
         }
         let large = read("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 99999999), }", &[]);
         assert_eq!(large, Err("a row of the array is longer than 256 MiB".to_string()));
+    }
+
+    /// Arrays that are saved to one file one after the other, and headers that numpy writes for records.
+    #[test]
+    fn bytes_that_would_be_skipped_are_refused() {
+        let header = "{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }";
+        assert_eq!(read(header, &[0; 4]), Ok(vec![Raw::Int(0); 2]));
+        let longer = read(header, &[0; 5]);
+        assert_eq!(longer, Err("the file goes on after the array: its header has shape [2]".to_string()));
+        let empty = read("{'descr': '<i2', 'fortran_order': False, 'shape': (0, 3), }", &[0; 6]);
+        assert_eq!(empty, Err("the file goes on after the array: its header has shape [0,3]".to_string()));
+        for header in [
+            "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+            "{'descr': '<f8', 'fortran_order': 0, 'shape': (1,), }",
+        ] {
+            let unclear = read(header, &[]);
+            assert!(unclear.is_err_and(|error| error.contains("the header of this NPY file")), "{header}");
+        }
     }
 
     #[test]

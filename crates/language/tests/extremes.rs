@@ -250,6 +250,35 @@ fn checking_takes_time_in_proportion_to_the_size() {
     });
 }
 
+/// Each constant needs the one before, or the one behind.
+#[test]
+fn two_thousand_constants() {
+    let after = joined(2000, "", |i| format!("const c{} = c{i} + 1;\n", i + 1));
+    let before = joined(2000, "", |i| format!("const c{i} = c{} + 1;\n", i + 1));
+    let node = "node f(x) -> (y)\n  y = x;\n";
+    let programs = [format!("{node}const c0 = 1;\n{after}"), format!("{node}{before}const c2000 = 1;\n")];
+    in_thread(move || {
+        for program in programs {
+            assert_eq!(checked(program), []);
+        }
+    });
+}
+
+/// A cycle with as many guards, none of which breaks it: the message shows some of them.
+#[test]
+fn a_message_about_thousands_of_guards() {
+    const N: usize = SOME / 4;
+    let conditions = joined(N, ", ", |i| format!("c{i}:bool"));
+    let equations =
+        joined(N, "", |i| format!("  a{i} = if c{i} then a{} + x else a{};\n", (i + 1) % N, (7 * i + 3) % N));
+    let program = format!("node f(x, {conditions}) -> (y)\n{equations}  y = a0;\n");
+    in_thread(move || {
+        let found = checked(program);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].title.len() < 1000 && found[0].causes.len() < 50, "{}", found[0].title);
+    });
+}
+
 /// Twenty thousand errors are counted, and the first hundred reported.
 #[test]
 fn twenty_thousand_errors() {

@@ -86,6 +86,9 @@ impl NotCompiled {
             NotCompiled::Build(BuildError::NoCompiler { .. }) => Some(
                 "install a C compiler such as gcc or clang, or name one with the variable `CC`; `--engine simulate` says that none is wanted",
             ),
+            NotCompiled::Build(BuildError::Unfit { .. }) => Some(
+                "Eddy prints C99 with some builtin functions of gcc and clang: name one of these with the variable `CC`",
+            ),
             NotCompiled::Build(BuildError::TimedOut { .. }) => {
                 Some("the variable `EDDY_CC_SECONDS` sets another limit")
             }

@@ -1,6 +1,7 @@
 //! Diagnostics about streams that wait for themselves.
 
 use eddy_syntax::{Diagnostic, Severity};
+use rustc_hash::FxHashSet;
 
 use super::graph::{Edge, Graph, Guard};
 use crate::codes;
@@ -101,7 +102,7 @@ pub(super) fn possible_deadlock(flow: &Flow, labels: &Labels<'_>, cycle: &[Edge]
 
 /// How the streams of a cycle wait for each other.
 fn waits(flow: &Flow, labels: &Labels<'_>, graph: &Graph, cycle: &[VarId]) -> String {
-    let names = names(flow, labels, cycle).join(" -> ");
+    let names = shown(&names(flow, labels, cycle));
     if is_instantaneous(graph, cycle) {
         format!("{names} waits for itself at the same cycle")
     } else {
@@ -116,16 +117,14 @@ fn unresolved(
     cycle: &[VarId],
     mut diagnostic: Diagnostic,
 ) -> Diagnostic {
-    let mut guards: Vec<VarId> = Vec::new();
-    for edge in edges(graph, cycle) {
-        if let Some(Guard::Condition(condition, _)) = edge.guard
-            && !guards.contains(&condition)
-        {
-            guards.push(condition);
-        }
-    }
     let place = diagnostic.primary.span;
-    for guard in guards.into_iter().filter(|guard| flow.var(*guard).span != place) {
+    let mut seen = FxHashSet::default();
+    let guards = edges(graph, cycle).filter_map(|edge| match edge.guard {
+        Some(Guard::Condition(condition, _)) => Some(condition),
+        _ => None,
+    });
+    let guards = guards.filter(|guard| flow.var(*guard).span != place && seen.insert(*guard));
+    for guard in guards.take(MAX_SHOWN) {
         let text = format!("{} does not break the cycle then", labels.subject(guard, "`"));
         diagnostic = diagnostic.cause(flow.var(guard).span, text);
     }

@@ -172,6 +172,18 @@ impl<'p> Lowering<'p> {
         (instance.id, instance.result.ty(&instance.kinds, &mut Vec::new()))
     }
 
+    /// Removes the body of such an expression, once it is evaluated. Each evaluation takes the time of all
+    /// bodies, so those of a thousand constants would take a thousand times as long.
+    pub fn forget_item(&mut self, module: usize, value: ExprId) {
+        let key = item_key(module, value);
+        let Some(id) = self.ids.get(&key).copied() else { return };
+        if id.index() + 1 == self.module.bodies.len() {
+            self.module.bodies.pop();
+            self.ids.remove(&key);
+            self.instances.remove(&key);
+        }
+    }
+
     /// The function that is being lowered.
     pub fn here(&mut self) -> &mut Activation {
         self.activations.last_mut().expect("a function is being lowered")

@@ -66,7 +66,7 @@ use eddy_body::expand::ExpandError;
 use eddy_body::ir::{BodyId, Module};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use budget::Budget;
 pub use eddy_body::tape::Tape;
@@ -249,7 +249,7 @@ pub(crate) fn constant_values(program: &Program) -> Vec<Result<ConstantValue, Bo
 fn evaluate_constants(lowering: &mut Lowering<'_>, diagnostics: &mut Vec<Diagnostic>, budget: &mut Budget) {
     let mut waiting: Vec<ConstantId> =
         (0..lowering.program.constants.len()).rev().map(ConstantId::new).collect();
-    let mut being_computed: Vec<ConstantId> = Vec::new();
+    let mut being_computed: FxHashSet<ConstantId> = FxHashSet::default();
     while let Some(constant) = waiting.last().copied() {
         if lowering.constants.known.contains_key(&constant) {
             waiting.pop();
@@ -260,11 +260,12 @@ fn evaluate_constants(lowering: &mut Lowering<'_>, diagnostics: &mut Vec<Diagnos
         match constant_value(lowering, module, tree, budget) {
             Ok(known) => {
                 lowering.constants.known.insert(constant, known);
-                being_computed.retain(|other| *other != constant);
+                lowering.forget_item(module, tree.value);
+                being_computed.remove(&constant);
             }
             Err(refused) => match lowering.constants.missing {
                 Some(missing) if missing != constant && !being_computed.contains(&missing) => {
-                    being_computed.push(constant);
+                    being_computed.insert(constant);
                     waiting.push(missing);
                 }
                 _ => {

@@ -54,3 +54,22 @@ fn a_compiler_that_is_always_wrong_is_not_used() {
     let folder = folder("unreliable", "nothing");
     says(&folder, &["warning[E0902]", "wrong-cc", "runs in the simulator"]);
 }
+
+/// Such as tcc, and compilers of C++.
+#[test]
+fn a_compiler_that_lacks_what_is_printed_is_told() {
+    let folder = folder("unfit", "nothing");
+    let script = "#!/bin/sh\ncase \"$*\" in *battery.c*) echo \"undefined symbol '__builtin_fma'\"; exit 1;; esac\n\
+                  exec cc \"$@\"\n";
+    fs::write(folder.0.join("wrong-cc"), script).expect("it can be written");
+    says(
+        &folder,
+        &[
+            "warning[E0902]",
+            "does not compile the C that Eddy prints",
+            "undefined symbol '__builtin_fma'",
+            "gcc and clang",
+            "runs in the simulator",
+        ],
+    );
+}

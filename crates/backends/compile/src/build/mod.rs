@@ -83,6 +83,17 @@ pub enum BuildError {
         /// The first lines of its output.
         output: String,
     },
+    /// The compiler fails on the battery already: it is not one that compiles what Eddy prints.
+    #[error(
+        "the C compiler `{compiler}` does not compile the C that Eddy prints{}",
+        output_or_silence(output)
+    )]
+    Unfit {
+        /// The command.
+        compiler: String,
+        /// The first lines of its output.
+        output: String,
+    },
     /// The compiler exceeded the time limit.
     #[error(
         "the C compiler `{compiler}` was stopped after {} s (set `EDDY_CC_SECONDS` to wait longer)",

@@ -105,8 +105,8 @@ fn tried(toolchain: &Toolchain, options: &BuildOptions) -> Result<Verdict, Build
         let toolchain = toolchain.with_flags(level);
         let outcome = failures(&toolchain, &batteries, place.path(), options.time_limit);
         let found = match (level, outcome) {
-            // A compiler that compiles nothing has no verdict: its output is reported as for any program.
-            (0, outcome) => outcome?,
+            // A compiler that compiles nothing has no verdict: its output is reported.
+            (0, outcome) => outcome.map_err(unfit)?,
             (_, Ok(found)) => found,
             (_, Err(_)) => continue,
         };
@@ -118,6 +118,14 @@ fn tried(toolchain: &Toolchain, options: &BuildOptions) -> Result<Verdict, Build
         }
     }
     Ok(Verdict { flags: None, failed })
+}
+
+/// A failure to compile the battery concerns every program.
+fn unfit(error: BuildError) -> BuildError {
+    match error {
+        BuildError::Failed { compiler, output } => BuildError::Unfit { compiler, output },
+        other => other,
+    }
 }
 
 /// The wrong cases of all batteries, which are compiled in parallel.

@@ -1,6 +1,5 @@
 //! Typing of states (section 6, Figure 8): `(δ, M, s)` is well typed if M is closed of type `D^|δ| E` for a
 //! sharp E, and `s : E ⊢ nat`.
-//! sharp E, and `s : E ⊢ nat`.
 
 use super::state::{Frame, State};
 use crate::syntax::{TermId, Terms};

@@ -7,7 +7,6 @@
 use crate::syntax::{Term, TermId, Terms};
 
 /// The term in the hole of a linear context of height 1, always the first part; `None` for other forms.
-/// part.
 pub fn hole(term: Term) -> Option<TermId> {
     match term {
         Term::Lambda(_, m)

@@ -11,7 +11,6 @@ use crate::types::Type;
 
 /// The reduct of a term at its root, with the name of the rule; `None` if no rule applies. The type is that
 /// of the term, for zeros.
-/// of the term, for zeros.
 pub fn reduce(terms: &mut Terms, m: TermId, ty: Type) -> Option<(&'static str, TermId)> {
     match terms.get(m) {
         // (\x.M) N → M[N/x]

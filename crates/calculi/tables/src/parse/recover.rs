@@ -26,6 +26,8 @@ impl Parser<'_> {
             TokenKind::Symbol("[") if self.dialect != Dialect::SystemF => {
                 "types are applied only in `.sysf` files"
             }
+            TokenKind::Symbol("->") if self.dialect == Dialect::Lambda => "a function is written `\\x. …`",
+            TokenKind::Symbol("->") => "a function is written `\\x:int. …`",
             TokenKind::Symbol("in") if self.starts_with_letrec() => self.dialect.recursion(),
             TokenKind::Symbol("ref" | "fst" | "snd" | "\\" | "/\\" | "fix" | "let" | "if") => {
                 "put an argument of this form in parentheses"

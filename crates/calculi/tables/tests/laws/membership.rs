@@ -170,6 +170,56 @@ fn lemma_5_4_shifted_types_mean_the_same() {
     });
 }
 
+/// Lemma 5.7 below a quantifier: `T[∀.A](V,η) = T[[0↦B]∀.A]η` with `V = T[B]η`. The variable of B has another
+/// index below the quantifier.
+#[test]
+fn lemma_5_7_substitution_below_quantifiers() {
+    let sample = |choices: &mut Choices<'_>| {
+        let mut types = Types::default();
+        let outer = types.make(TypeKind::Variable(0));
+        // Over the outer variable; often the variable itself.
+        let by = if choices.once_in(2) { outer } else { ty(choices, &mut types, 2, 1) };
+        // Over the variable of the quantifier, the one to replace, and the outer one.
+        let replaced = types.make(TypeKind::Variable(1));
+        let other = ty(choices, &mut types, 2, 3);
+        let body =
+            if choices.once_in(2) { types.arrow(replaced, other) } else { types.arrow(other, replaced) };
+        let whole = types.make(TypeKind::Forall(body));
+        let seeds: Vec<u16> =
+            (0..80).map(|_| u16::try_from(choices.below(1 << 16)).expect("16 bits")).collect();
+        (types, [whole, by], seeds)
+    };
+    let coverage = Coverage::default();
+    law("Lemma 5.7", 1000, sample, |(types, [whole, by], seeds)| {
+        let (mut types, mut values) = (types.clone(), Values::default());
+        let mut choices = Choices::new(seeds);
+        let outer = vec![values.int(1), values.int(2)];
+        let substituted = types.substitute(*whole, 0, *by);
+        let mut is_compared = false;
+        for _ in 0..6 {
+            let value = value_of(&mut choices, substituted, &types, &mut values);
+            let eta = meanings(std::slice::from_ref(&outer));
+            let right = is_member(value, substituted, eta, &types, &values, FUEL);
+            let is_in_by = |part: &Value| {
+                let eta = meanings(std::slice::from_ref(&outer));
+                is_member(*part, *by, eta, &types, &values, FUEL) == Ok(true)
+            };
+            let meaning: Vec<Value> = inside(value, &values).into_iter().filter(is_in_by).collect();
+            let left = is_member(value, *whole, meanings(&[meaning, outer.clone()]), &types, &values, FUEL);
+            if left != right {
+                let shown = types.show(*whole);
+                return Err(format!("{shown}: {} is {left:?} and {right:?}", values.show(value)));
+            }
+            if let Ok(is_member) = left {
+                is_compared = true;
+                coverage.note(if is_member { "a member" } else { "no member" });
+            }
+        }
+        Ok(Verdict::of(is_compared, "too many sets"))
+    });
+    coverage.require("Lemma 5.7", 400, ["a member", "no member"]);
+}
+
 /// Lemma 5.5: the value of a variable in an environment is in the meaning of the variable's type, also under
 /// further quantifiers.
 #[test]

@@ -173,3 +173,37 @@ fn an_entry_is_used_only_in_its_store() {
         assert_eq!(ask(&program, goal, &mut values), expected, "{} of {text}", values.show(goal));
     }
 }
+
+/// The cells of an answer are all cells of the run: a call that leaves a cell behind has no entry that leaves
+/// none.
+#[test]
+fn an_entry_has_all_cells_that_are_left() {
+    let program = program(Dialect::References, "\\x:int. let cell = ref x in x");
+    let mut values = Values::default();
+    let zero = values.int(0);
+    let left = values.store(vec![(0, zero)]);
+    for (store, expected) in [(Store::EMPTY, Answer::No), (left, Answer::Yes)] {
+        let goal = values.table(vec![Entry::new(zero, Side { value: zero, store })]);
+        assert_eq!(ask(&program, goal, &mut values), expected, "{}", values.show(goal));
+    }
+}
+
+/// Reading an address without a cell has no value; it is not a type error, so it does not go wrong.
+#[test]
+fn reading_an_absent_cell_has_no_value() {
+    let program = program(Dialect::References, "\\r:ref int. !r");
+    let mut values = Values::default();
+    let (address, zero, wrong) = (values.address(0), values.int(0), values.wrong());
+    let cells = values.store(vec![(0, zero)]);
+    let cases = [
+        (Store::EMPTY, zero, Answer::No),
+        (Store::EMPTY, wrong, Answer::No),
+        (cells, zero, Answer::Yes),
+        (cells, wrong, Answer::No),
+    ];
+    for (store, value, expected) in cases {
+        let entry = Entry::new(Side { value: address, store }, Side { value, store });
+        let goal = values.table(vec![entry]);
+        assert_eq!(ask(&program, goal, &mut values), expected, "{}", values.show(goal));
+    }
+}

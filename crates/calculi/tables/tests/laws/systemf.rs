@@ -4,7 +4,7 @@ use eddy_tables::ask::Answer;
 use eddy_tables::dialect::Dialect;
 use eddy_tables::intype::{Meanings, Refusal, is_member};
 use eddy_tables::types::{Type, TypeKind, Types};
-use eddy_tables::value::{Value, ValueKind, Values};
+use eddy_tables::value::{Entry, Value, ValueKind, Values};
 use eddy_tests::choices::Choices;
 
 use crate::enumeration::listed;
@@ -181,6 +181,24 @@ fn p18_weakening_and_compositionality() {
             Ok(Verdict::of(is_inhabited, "no member says something"))
         },
     );
+}
+
+/// The content of a thunk is one value, however often it is forced: also where the choice is that of a table
+/// inside of a closure.
+#[test]
+fn a_thunk_has_one_content() {
+    for body in ["t 0", "(\\x:int. t x) 0", "g 0"] {
+        let text = format!("\\t:int -> int. let g = \\x:int. t x in let p = /\\a. {body} in p[int] - p[int]");
+        let program = program(Dialect::SystemF, &text);
+        let mut values = Values::default();
+        let [zero, one, two] = [0, 1, 2].map(|n| values.int(n));
+        let table = values.table(vec![Entry::new(zero, one), Entry::new(zero, two)]);
+        for (difference, expected) in [(0, Answer::Yes), (1, Answer::No), (-1, Answer::No)] {
+            let difference = values.int(difference);
+            let goal = values.table(vec![Entry::new(table, difference)]);
+            assert_eq!(ask(&program, goal, &mut values), expected, "{} of {text}", values.show(goal));
+        }
+    }
 }
 
 /// The values inside of a value, itself included.
