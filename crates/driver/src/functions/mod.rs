@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use eddy_language::codes;
 use eddy_language::functions;
-pub use eddy_language::functions::Budget;
+pub use eddy_language::functions::{Budget, Checkpoints};
 use eddy_language::functions::datum::Mismatch;
 pub use eddy_language::functions::datum::{Datum, Expected};
 pub use eddy_language::functions::entry::Outcome;

@@ -6,7 +6,7 @@
 //! * [`rules`]: operations. [`sizes`]: which sizes are equal. [`activity`]: what depends on the point.
 //! * [`forward`]: tangents, statement by statement.
 //! * [`reverse`]: cotangents. Its documentation explains sweeps, tapes and fusion.
-//! * [`strip`](mod@strip): bodies without some of their accumulators.
+//! * [`segments`]: checkpoints. [`strip`](mod@strip): bodies without some of their accumulators.
 //!
 //! Decision: bodies that are differentiated again are *tape free*: calls in them whose adjoint cannot be
 //! fused run their forward code twice instead of packing a tape, since a tape has no derivative. Code that
@@ -16,6 +16,7 @@ pub(crate) mod activity;
 pub(crate) mod forward;
 pub(crate) mod reverse;
 pub(crate) mod rules;
+pub(crate) mod segments;
 pub(crate) mod sizes;
 pub(crate) mod strip;
 
@@ -25,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 use crate::build::Builder;
 use crate::clean::compact;
-use crate::expand::ExpandError;
+use crate::expand::{Checkpoints, ExpandError};
 use crate::ir::{Body, BodyId, Elem, Kind, Mode, Module, Param, Region, Stmt, Type, Var};
 use crate::operation::Operation;
 use crate::own::own_body;
@@ -83,12 +84,13 @@ pub(crate) struct Deriver {
     /// What bodies with marks become in the end.
     replaced: Vec<(usize, Region)>,
     max_order: usize,
+    pub checkpoints: Checkpoints,
     /// Where a derivative of an operation without one is needed.
     pub refused: Option<(&'static str, Span)>,
 }
 
 impl Deriver {
-    pub fn new(module: Module, max_order: usize) -> Deriver {
+    pub fn new(module: Module, max_order: usize, checkpoints: Checkpoints) -> Deriver {
         let n = module.bodies.len();
         Deriver {
             module,
@@ -101,6 +103,7 @@ impl Deriver {
             pending: Vec::new(),
             replaced: Vec::new(),
             max_order,
+            checkpoints,
             refused: None,
         }
     }
