@@ -20,8 +20,9 @@ use super::aliases::Aliases;
 use super::facts::{Facts, Interval};
 use super::names::Names;
 use super::sites::Sites;
+use super::tapes::Layout;
 use super::text::Text;
-use super::variants::{Budget, Variant};
+use super::variants::{Budget, Known, Variant};
 
 /// How C reads a name.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ pub(super) struct Shared<'a> {
     /// The functions that are written, each behind those that it calls.
     pub functions: String,
     /// Those for known sizes of their arguments.
-    pub variants: FxHashMap<(BodyId, Vec<Option<i64>>), Variant>,
+    pub variants: FxHashMap<(BodyId, Known), Variant>,
     /// How many functions are being written.
     pub depth: usize,
     /// Bodies whose function for all sizes is called and not yet written, and all of them.
@@ -90,6 +91,8 @@ pub(super) struct Emitter<'a, 'm> {
     /// Tensors that are C arrays, and how many more there may be.
     pub arrays: String,
     pub budget: Budget,
+    /// What is known of tapes, and of the tapes of rows.
+    pub layouts: FxHashMap<Var, Rc<Layout>>,
     /// How often the statements at hand are written.
     pub n_copies: i64,
 }
@@ -357,6 +360,13 @@ impl Emitter<'_, '_> {
             self.facts = before;
         }
         self.text.close();
+        for (k, result) in stmt.results.iter().enumerate() {
+            let [yes, no] = regions.map(|region| self.layouts.get(&region.yields[k]).cloned());
+            match yes.filter(|yes| no.as_ref() == Some(yes)) {
+                Some(layout) => self.layouts.insert(*result, layout),
+                None => self.layouts.remove(result),
+            };
+        }
         for (result, target) in stmt.results.iter().zip(targets) {
             let repr = if target.sizes.is_empty() { Repr::Scalar(target.data) } else { Repr::Tensor(target) };
             self.set(*result, repr);
@@ -367,6 +377,7 @@ impl Emitter<'_, '_> {
     fn only_branch(&mut self, stmt: &Stmt, branch: usize, region: &Region) {
         self.region(region);
         for (result, yielded) in stmt.results.iter().zip(&region.yields) {
+            self.same_layout(*result, *yielded);
             match self.repr(*yielded).clone() {
                 Repr::Tensor(tensor) if !self.aliases.is_moved(*result, branch) => self.copy(*result, &tensor),
                 repr => {

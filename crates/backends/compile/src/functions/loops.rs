@@ -493,6 +493,7 @@ impl Emitter<'_, '_> {
         let n = if is_while { &counter.name } else { n_rows };
         for ((result, rows), var) in stmt.results[repeat.first_row()..].iter().zip(rows).zip(&repeat.collect)
         {
+            self.same_layout(*result, *var);
             self.leave_rows(*result, rows, *var, n, is_while);
         }
         for (result, acc) in stmt.results[repeat.first_acc()..].iter().zip(&repeat.accs) {

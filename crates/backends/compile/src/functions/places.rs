@@ -27,6 +27,7 @@ struct Axis {
 
 impl Emitter<'_, '_> {
     pub fn index(&mut self, result: Var, array: Var, at: &[At]) {
+        self.same_layout(result, array);
         let Repr::Tensor(_) = self.repr(array) else {
             return self.set(result, self.repr(array).clone());
         };

@@ -37,8 +37,9 @@ impl Emitter<'_, '_> {
         if count > MAX_COUNT
             || n_copies > MAX_COPIES
             || count * n_statements(&repeat.body) > MAX_STATEMENTS
-            // A state that is changed in place needs memory of its own.
-            || repeat.states.iter().any(|state| is_changed(state.var))
+            // What is changed in place needs memory of its own, and here states share that of others.
+            || repeat.states.iter().any(|state| is_changed(state.var) || is_changed(state.init))
+            || repeat.body.yields.iter().any(|next| is_changed(*next))
             // No row says the sizes of rows.
             || count == 0 && repeat.collect.iter().any(|row| self.ty(*row).rank > 0)
         {

@@ -24,6 +24,7 @@ use super::body::{Emitter, Repr, Shared, Tensor, declared, has_tapes, int_litera
 use super::facts::Facts;
 use super::names::Names;
 use super::small::ARRAY;
+use super::tapes::Layout;
 use super::text::Text;
 
 /// A function for known sizes of its arguments.
@@ -32,6 +33,17 @@ pub(super) struct Variant {
     name: String,
     /// The sizes of results that are written to memory of the caller.
     results: Vec<Option<Vec<String>>>,
+    /// What is in tapes that it returns.
+    layouts: Vec<Option<Rc<Layout>>>,
+}
+
+/// What a caller knows of the arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Known {
+    /// The sizes of all tensors, one after the other.
+    sizes: Vec<Option<i64>>,
+    /// For each parameter what is in the tape.
+    layouts: Vec<Option<Rc<Layout>>>,
 }
 
 /// How many more bytes of C arrays a function may have.
@@ -135,9 +147,11 @@ pub(super) fn declarations(shared: &Shared<'_>) -> String {
 }
 
 /// Writes the function of a body, for all sizes or for these.
-fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&[Option<i64>]>) -> Variant {
+fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Variant {
     let body = shared.module.body(id);
-    let Head { list, names, reprs } = head(body, known.unwrap_or_default());
+    let Head { list, names, reprs } = head(body, known.map_or(&[], |known| &known.sizes));
+    let layouts = known.iter().flat_map(|known| known.layouts.iter().zip(&body.params));
+    let layouts = layouts.filter_map(|(layout, param)| Some((param.var, layout.clone()?))).collect();
     let name = match known {
         None => shared.names[id.index()].clone(),
         Some(_) => {
@@ -166,6 +180,7 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&[Option<i64>]>) 
         n_fails: 0,
         arrays: String::new(),
         budget: Budget(if is_recursive { ARRAYS_OF_RECURSIONS } else { ARRAYS }),
+        layouts,
         n_copies: 1,
     };
     emitter.region(&body.region);
@@ -186,15 +201,16 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&[Option<i64>]>) 
     }
     text.push_str("  return 0;\n}\n");
     let uses_arena = emitter.uses_low || emitter.uses_high;
+    let layouts = body.region.yields.iter().map(|var| emitter.layouts.get(var).cloned()).collect();
     shared.depth -= 1;
     shared.uses_arena |= uses_arena;
     shared.functions.push_str(&text);
-    Variant { name, results }
+    Variant { name, results, layouts }
 }
 
 /// The function that a call takes, for the sizes of its arguments that are known.
-fn callee(shared: &mut Shared<'_>, id: BodyId, sizes: Vec<Option<i64>>) -> Option<Variant> {
-    if let Some(variant) = shared.variants.get(&(id, sizes.clone())) {
+fn callee(shared: &mut Shared<'_>, id: BodyId, known: Known) -> Option<Variant> {
+    if let Some(variant) = shared.variants.get(&(id, known.clone())) {
         return Some(variant.clone());
     }
     let is_recursive = shared.reached[id.index()].contains(&id);
@@ -203,8 +219,8 @@ fn callee(shared: &mut Shared<'_>, id: BodyId, sizes: Vec<Option<i64>>) -> Optio
         require(shared, id);
         return None;
     }
-    let variant = function(shared, id, Some(&sizes));
-    shared.variants.insert((id, sizes), variant.clone());
+    let variant = function(shared, id, Some(&known));
+    shared.variants.insert((id, known), variant.clone());
     Some(variant)
 }
 
@@ -218,7 +234,10 @@ impl Emitter<'_, '_> {
         let counts = !self.shared.calls_none[callee_id.index()];
         self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
         let sizes: Vec<String> = arguments.iter().flat_map(|argument| self.sizes(*argument)).collect();
-        let known: Vec<Option<i64>> = sizes.iter().map(|size| self.facts.literal(size)).collect();
+        let known = Known {
+            sizes: sizes.iter().map(|size| self.facts.literal(size)).collect(),
+            layouts: arguments.iter().map(|argument| self.layouts.get(argument).cloned()).collect(),
+        };
         let variant = callee(self.shared, callee_id, known);
         let mut list = vec!["a".to_owned()];
         for (param, argument) in body.params.iter().zip(arguments) {
@@ -236,6 +255,10 @@ impl Emitter<'_, '_> {
         let mut sized = Vec::new();
         for (k, result) in stmt.results.iter().enumerate() {
             let ty = self.ty(*result);
+            match variant.as_ref().and_then(|variant| variant.layouts[k].clone()) {
+                Some(layout) => self.layouts.insert(*result, layout),
+                None => self.layouts.remove(result),
+            };
             if let Some(sizes) = variant.as_ref().and_then(|variant| variant.results[k].clone()) {
                 let (name, _) = self.result(*result, sizes, false);
                 list.push(name);
