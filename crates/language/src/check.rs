@@ -67,10 +67,7 @@ pub fn load(sources: &mut Sources, limits: Limits) -> Result<Program, Vec<Diagno
 
 /// Checks all nodes and test benches of the main file. With `memory` it says how much memory each
 /// node needs, and each adjoint of a function with these checkpoints.
-pub fn check_program(
-    program: &Program,
-    memory: Option<Checkpoints>,
-) -> Result<Checked, Vec<Diagnostic>> {
+pub fn check_program(program: &Program, memory: Option<Checkpoints>) -> Result<Checked, Vec<Diagnostic>> {
     let (mut checked, mut diagnostics) = (Checked::default(), Vec::new());
     for callable in declared(program) {
         match check_node(program, &callable, memory.is_some()) {

@@ -347,12 +347,14 @@ impl Emitter<'_, '_> {
             .enumerate()
             .map(|(k, result)| self.branch_target(*result, &ends[0].1[k].sizes, &ends[1].1[k].sizes))
             .collect();
+        let mut intervals: Vec<Vec<Interval>> = Vec::new();
         self.text.open(&format!("if ({})", self.scalar(condition)));
         for (branch, (text, yields, facts)) in ends.into_iter().enumerate() {
             if branch == 1 {
                 self.text.reopen("else");
             }
             self.text.lines.push_str(&text);
+            intervals.push(regions[branch].yields.iter().map(|var| facts.interval(*var)).collect());
             let before = std::mem::replace(&mut self.facts, facts);
             for ((result, target), from) in stmt.results.iter().zip(&targets).zip(yields) {
                 self.end_branch(*result, branch, target, from);
@@ -361,6 +363,7 @@ impl Emitter<'_, '_> {
         }
         self.text.close();
         for (k, result) in stmt.results.iter().enumerate() {
+            self.facts.set_interval(*result, intervals[0][k].or(intervals[1][k]));
             let [yes, no] = regions.map(|region| self.layouts.get(&region.yields[k]).cloned());
             match yes.filter(|yes| no.as_ref() == Some(yes)) {
                 Some(layout) => self.layouts.insert(*result, layout),
@@ -379,7 +382,9 @@ impl Emitter<'_, '_> {
         for (result, yielded) in stmt.results.iter().zip(&region.yields) {
             self.same_layout(*result, *yielded);
             match self.repr(*yielded).clone() {
-                Repr::Tensor(tensor) if !self.aliases.is_moved(*result, branch) => self.copy(*result, &tensor),
+                Repr::Tensor(tensor) if !self.aliases.is_moved(*result, branch) => {
+                    self.copy(*result, &tensor)
+                }
                 repr => {
                     self.facts.set_interval(*result, self.facts.interval(*yielded));
                     self.set(*result, repr);

@@ -37,6 +37,11 @@ impl Interval {
         Interval { lo: self.lo.max(Interval::ALL.lo), hi: self.hi.min(Interval::ALL.hi) }
     }
 
+    /// What it is if it is one or the other.
+    pub fn or(self, other: Interval) -> Interval {
+        Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    }
+
     pub fn plus(self, other: Interval) -> Interval {
         Interval { lo: self.lo + other.lo, hi: self.hi + other.hi }
     }
@@ -57,6 +62,8 @@ impl Interval {
 #[derive(Clone, Default)]
 pub(super) struct Facts {
     intervals: FxHashMap<Var, Interval>,
+    /// Of tensors: what each element is.
+    elements: FxHashMap<Var, Interval>,
     /// Truth values that are known.
     truths: FxHashMap<Var, bool>,
     /// An index is at least 0 and below this size.
@@ -87,6 +94,15 @@ impl Facts {
 
     pub fn set_at_most(&mut self, size: &str, bound: &str) {
         self.at_most.insert(size.to_owned(), bound.to_owned());
+    }
+
+    /// What each element of a tensor is.
+    pub fn elements(&self, var: Var) -> Interval {
+        self.elements.get(&var).copied().unwrap_or(Interval::ALL)
+    }
+
+    pub fn set_elements(&mut self, var: Var, interval: Interval) {
+        self.elements.insert(var, interval);
     }
 
     pub fn truth(&self, var: Var) -> Option<bool> {

@@ -34,6 +34,8 @@ struct Rows {
     row: Vec<String>,
     /// Whether the memory is there before the first iteration.
     is_ready: bool,
+    /// Of rows that are integers: what they are.
+    interval: Interval,
 }
 
 impl Emitter<'_, '_> {
@@ -228,7 +230,15 @@ impl Emitter<'_, '_> {
             let row = row.collect();
             let room = self.names.of(&format!("{name}_room"));
             let grew = self.names.of(&format!("{name}_grew"));
-            all.push(Rows { name, room, grew, elem: ty.elem, row, is_ready });
+            all.push(Rows {
+                name,
+                room,
+                grew,
+                elem: ty.elem,
+                row,
+                is_ready,
+                interval: self.facts.interval(*var),
+            });
         }
         all
     }
@@ -449,7 +459,11 @@ impl Emitter<'_, '_> {
             // A row that the fuel does not allow is never finished.
             let is_direct = self.direct.contains_key(var);
             let size = |size: &String| {
-                if is_direct && self.facts.literal(size).is_none() { format!("({size} < a->fuel ? {size} : a->fuel)") } else { size.clone() }
+                if is_direct && self.facts.literal(size).is_none() {
+                    format!("({size} < a->fuel ? {size} : a->fuel)")
+                } else {
+                    size.clone()
+                }
             };
             let list: Vec<String> = std::iter::once(room.clone()).chain(rows.row.iter().map(size)).collect();
             let all = self.new_elements(name, &list);
@@ -512,6 +526,9 @@ impl Emitter<'_, '_> {
             for (row, size) in rows.row.iter().zip(self.sizes(var)) {
                 self.facts.set_at_most(row, &size);
             }
+        }
+        if rows.elem == Elem::Int && rows.row.is_empty() {
+            self.facts.set_elements(result, rows.interval);
         }
         let mut data = rows.name.clone();
         if is_while {

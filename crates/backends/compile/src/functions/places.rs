@@ -34,6 +34,11 @@ impl Emitter<'_, '_> {
         let tensor = self.tensor(array);
         let place = self.place(&tensor, at);
         if place.sizes.is_empty() {
+            let interval = self.facts.elements(array);
+            self.facts.set_interval(result, interval);
+            if let Some(value) = interval.single() {
+                return self.set(result, Repr::Scalar(int_literal(value)));
+            }
             return self.define(result, &format!("{}[{}]", tensor.data, place.start));
         }
         if place.loops.is_empty() {

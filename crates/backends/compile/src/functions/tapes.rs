@@ -8,6 +8,7 @@ use std::rc::Rc;
 use eddy_body::{Elem, Type, Var};
 
 use super::body::{Emitter, Repr, Tensor, declared, int_literal, n_bytes};
+use super::facts::Interval;
 
 /// What is known of the parts of a tape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +18,8 @@ pub(super) struct Layout(Vec<Part>);
 struct Part {
     /// The sizes of a tensor.
     sizes: Vec<Option<i64>>,
+    /// An integer.
+    value: Option<i64>,
     /// What is in a tape, or in the tapes of a row.
     inside: Option<Rc<Layout>>,
 }
@@ -25,6 +28,11 @@ impl Emitter<'_, '_> {
     fn layout_of(&self, operands: &[Var]) -> Layout {
         let part = |var: &Var| Part {
             sizes: self.sizes(*var).iter().map(|size| self.facts.literal(size)).collect(),
+            value: if self.ty(*var) == Type::scalar(Elem::Int) {
+                self.facts.interval(*var).single()
+            } else {
+                None
+            },
             inside: self.layouts.get(var).cloned(),
         };
         Layout(operands.iter().map(part).collect())
@@ -88,14 +96,19 @@ impl Emitter<'_, '_> {
                 Some(inside) => self.layouts.insert(*result, inside),
                 None => self.layouts.remove(result),
             };
-            if ty.rank == 0 {
+            if let Some(value) = part.as_ref().and_then(|part| part.value) {
+                self.facts.set_interval(*result, Interval::of(value));
+                self.set(*result, Repr::Scalar(int_literal(value)));
+            } else if ty.rank == 0 {
                 self.define(*result, &format!("{tape}[{at}].{}", word_field(ty.elem, false)));
             } else {
                 let name = self.name(*result);
                 self.line(&format!("{} = {tape}[{at}].data;", declared(ty.elem, "*const ", &name)));
                 let sizes = (0..ty.rank).map(|k| match part.as_ref().and_then(|part| part.sizes[k]) {
                     Some(size) => int_literal(size),
-                    None => self.local_int(&format!("{name}_n{k}"), &format!("{tape}[{}].integer", at + 1 + k)),
+                    None => {
+                        self.local_int(&format!("{name}_n{k}"), &format!("{tape}[{}].integer", at + 1 + k))
+                    }
                 });
                 let sizes = sizes.collect();
                 self.share(*result, Tensor { data: name, sizes });

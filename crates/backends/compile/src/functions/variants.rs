@@ -279,7 +279,8 @@ impl Emitter<'_, '_> {
             }
         }
         self.uses_high |= has_tapes(body);
-        let name = variant.map_or_else(|| self.shared.names[callee_id.index()].clone(), |variant| variant.name);
+        let name =
+            variant.map_or_else(|| self.shared.names[callee_id.index()].clone(), |variant| variant.name);
         let call = format!("const int eddy_code = {name}({});", list.join(", "));
         self.n_fails += 1;
         self.line(&format!("{{ {call} if (EDDY_RARE(eddy_code)) return eddy_code; }}"));

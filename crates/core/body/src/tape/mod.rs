@@ -327,7 +327,10 @@ impl Walk<'_> {
             Op::Minimum => x.clone(),
             Op::IntDiv => {
                 let by = constant_b.filter(|by| *by > 0)?;
-                Known { counts: x.counts.map(|(span, before)| (span, before * by)), ..Known::int(a.divided(by)) }
+                Known {
+                    counts: x.counts.map(|(span, before)| (span, before * by)),
+                    ..Known::int(a.divided(by))
+                }
             }
             Op::IntMod => Known::int(Formula::constant(constant_b.filter(|by| *by > 0)? - 1)),
             Op::Add if x.counts.is_some() && constant_b.is_some() => {

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use eddy_body::edit::Names;
-use eddy_body::{Binding, Checkpoints, Control, Kind, Literal, Operation, Region, Stmt, Var, own, parse, verify};
+use eddy_body::{
+    Binding, Checkpoints, Control, Kind, Literal, Operation, Region, Stmt, Var, own, parse, verify,
+};
 use eddy_tensor::{Op, Value};
 use eddy_tests::law::{Coverage, Trial, Verdict, law};
 use proptest::prelude::*;

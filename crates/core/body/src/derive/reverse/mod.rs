@@ -35,8 +35,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::activity::Varied;
 use super::rules::{Formulas, passes};
-use super::sizes::Sizes;
 use super::segments::segmented;
+use super::sizes::Sizes;
 use super::{Adjoint, Deriver, Sweep};
 use crate::build::Builder;
 use crate::clean::{Pruner, can_fail};
