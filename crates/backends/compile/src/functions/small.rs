@@ -35,7 +35,7 @@ impl Emitter<'_, '_> {
 
     /// A C array for so many elements, if there may be one.
     pub fn allocate_array(&mut self, name: &str, elem: Elem, n: i64) -> bool {
-        if elem == Elem::Tape || !(0..=ARRAY).contains(&n) || self.budget.0 < 8 * n {
+        if !(0..=ARRAY).contains(&n) || self.budget.0 < 8 * n {
             return false;
         }
         self.budget.0 -= 8 * n;

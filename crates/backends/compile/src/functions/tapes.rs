@@ -18,7 +18,7 @@ pub(super) struct Layout(Vec<Part>);
 struct Part {
     /// The sizes of a tensor.
     sizes: Vec<Option<i64>>,
-    /// An integer.
+    /// An integer, or each element of a tensor of integers.
     value: Option<i64>,
     /// What is in a tape, or in the tapes of a row.
     inside: Option<Rc<Layout>>,
@@ -28,10 +28,10 @@ impl Emitter<'_, '_> {
     fn layout_of(&self, operands: &[Var]) -> Layout {
         let part = |var: &Var| Part {
             sizes: self.sizes(*var).iter().map(|size| self.facts.literal(size)).collect(),
-            value: if self.ty(*var) == Type::scalar(Elem::Int) {
-                self.facts.interval(*var).single()
-            } else {
-                None
+            value: match self.ty(*var) {
+                Type { elem: Elem::Int, rank: 0 } => self.facts.interval(*var).single(),
+                Type { elem: Elem::Int, .. } => self.facts.elements(*var).single(),
+                _ => None,
             },
             inside: self.layouts.get(var).cloned(),
         };
@@ -96,8 +96,12 @@ impl Emitter<'_, '_> {
                 Some(inside) => self.layouts.insert(*result, inside),
                 None => self.layouts.remove(result),
             };
-            if let Some(value) = part.as_ref().and_then(|part| part.value) {
+            let value = part.as_ref().and_then(|part| part.value);
+            if let Some(value) = value {
                 self.facts.set_interval(*result, Interval::of(value));
+                self.facts.set_elements(*result, Interval::of(value));
+            }
+            if let Some(value) = value.filter(|_| ty.rank == 0) {
                 self.set(*result, Repr::Scalar(int_literal(value)));
             } else if ty.rank == 0 {
                 self.define(*result, &format!("{tape}[{at}].{}", word_field(ty.elem, false)));

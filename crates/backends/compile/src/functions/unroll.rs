@@ -4,10 +4,13 @@
 //! nothing but scalars. An iteration that needs memory of the arena stays in a loop, which releases it. Fuel
 //! is counted as in a loop: if no iteration can fail, it is paid at once.
 
+use std::rc::Rc;
+
 use eddy_body::{Loop, Region, Stmt, Var};
 
 use super::body::{Emitter, Repr, Tensor, declared, int_literal};
 use super::facts::Interval;
+use super::tapes::Layout;
 
 /// The most iterations that are written one by one, in all loops around a statement together.
 const MAX_COPIES: i64 = 64;
@@ -84,6 +87,8 @@ impl Emitter<'_, '_> {
         let mut states: Vec<(Repr, Interval)> =
             repeat.states.iter().map(|binding| state(self, binding.init)).collect();
         let mut rows: Vec<Option<Tensor>> = vec![None; repeat.collect.len()];
+        // What is known of all rows.
+        let mut of_rows: Vec<Vec<(Interval, Option<Rc<Layout>>)>> = vec![Vec::new(); repeat.collect.len()];
         let (mut before, mut texts) = (String::new(), Vec::new());
         for iteration in 0..count {
             self.set(index, Repr::Scalar(int_literal(iteration)));
@@ -94,6 +99,7 @@ impl Emitter<'_, '_> {
             }
             let (mut text, ()) = self.aside(|emitter| emitter.region(&repeat.body));
             for (k, var) in repeat.collect.iter().enumerate() {
+                of_rows[k].push((self.facts.interval(*var), self.layouts.get(var).cloned()));
                 let sizes = self.sizes(*var);
                 let row = self.facts.literal_elements(&sizes)?;
                 if rows[k].is_none() {
@@ -135,6 +141,17 @@ impl Emitter<'_, '_> {
             *rows = Some(tensor);
         }
         self.text.lines.push_str(&before);
+        for (result, known) in stmt.results[repeat.first_row()..].iter().zip(of_rows) {
+            let Some((interval, layout)) = known.first().cloned() else { continue };
+            let is_same = known.iter().all(|(_, other)| *other == layout);
+            match layout.filter(|_| is_same) {
+                Some(layout) => self.layouts.insert(*result, layout),
+                None => self.layouts.remove(result),
+            };
+            if self.ty(*result).rank == 1 {
+                self.facts.set_elements(*result, known.iter().fold(interval, |all, (one, _)| all.or(*one)));
+            }
+        }
         for ((repr, interval), result) in states.iter().zip(&stmt.results) {
             if let Repr::Scalar(_) = repr {
                 self.facts.set_interval(*result, *interval);

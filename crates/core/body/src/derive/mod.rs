@@ -305,7 +305,11 @@ impl Deriver {
         };
         let mut matters: Vec<bool> = list[first..]
             .iter()
-            .map(|var| if *mode == Mode::Adj { around.read.contains(var) } else { !around.zeros.contains(var) })
+            .map(
+                |var| {
+                    if *mode == Mode::Adj { around.read.contains(var) } else { !around.zeros.contains(var) }
+                },
+            )
             .collect();
         if !matters.contains(&true) {
             matters = vec![true; n_nums];
@@ -317,7 +321,8 @@ impl Deriver {
         let key = if *mode == Mode::Tan {
             Key::Tan { of, active, tape_free }
         } else {
-            let (seeds, into) = (body.results.iter().map(|ty| ty.is_num()).collect(), vec![false; nums.len()]);
+            let (seeds, into) =
+                (body.results.iter().map(|ty| ty.is_num()).collect(), vec![false; nums.len()]);
             Key::Adj(Adjoint { of, active, into, seeds, tape_free }, Sweep::Joint)
         };
         *callee = self.request(key);

@@ -314,38 +314,15 @@ impl Walk<'_> {
         })
     }
 
-    /// An integer operation as bounds of sizes, which are not negative: the number of segments of a loop, and
-    /// the iterations of each.
-    fn count(&self, op: &Op, x: &Known, y: &Known) -> Option<Known> {
-        let (a, b) = (x.int.as_ref()?, y.int.as_ref()?);
-        let (constant_a, constant_b) = (a.as_constant(), b.as_constant());
-        Some(match op {
-            Op::Maximum if constant_b == Some(0) => x.clone(),
-            Op::Maximum if constant_a == Some(0) => y.clone(),
-            Op::Minimum if constant_b.is_some() => y.clone(),
-            // Either is a bound.
-            Op::Minimum => x.clone(),
-            Op::IntDiv => {
-                let by = constant_b.filter(|by| *by > 0)?;
-                Known {
-                    counts: x.counts.map(|(span, before)| (span, before * by)),
-                    ..Known::int(a.divided(by))
-                }
-            }
-            Op::IntMod => Known::int(Formula::constant(constant_b.filter(|by| *by > 0)? - 1)),
-            Op::Add if x.counts.is_some() && constant_b.is_some() => {
-                Known { counts: x.counts, ..Known::int(a.plus(b)) }
-            }
-            _ => return None,
-        })
-    }
-
     fn table(&self, op: &Op, operands: &[Var], frame: &Frame) -> Option<Known> {
         let known: Vec<Known> = operands.iter().map(|var| self.known(*var, frame)).collect();
+        if let [x, y] = known.as_slice()
+            && operands.iter().all(|var| self.ty(*var, frame) == Type::scalar(Elem::Int))
+            && let Some(count) = count(op, x, y)
+        {
+            return Some(count);
+        }
         if let [Known { int: Some(a), .. }, Known { int: Some(b), .. }] = known.as_slice() {
-            if let Some(count) = self.count(op, &known[0], &known[1]) {
-                return Some(count);
-            }
             match op {
                 Op::Add => return Some(Known::int(a.plus(b))),
                 Op::Sub => return Some(Known::int(a.minus(b))),
@@ -378,6 +355,28 @@ impl Walk<'_> {
             },
         }))
     }
+}
+
+/// An integer operation as bounds of sizes, which are not negative: the iterations of a segment of a loop.
+fn count(op: &Op, x: &Known, y: &Known) -> Option<Known> {
+    let constant = |known: &Known| known.int.as_ref().and_then(Formula::as_constant);
+    let by = constant(y).filter(|by| *by > 0);
+    Some(match op {
+        Op::Maximum if constant(y) == Some(0) => x.clone(),
+        Op::Maximum if constant(x) == Some(0) => y.clone(),
+        // Either is a bound.
+        Op::Minimum if constant(y).is_some() || x.int.is_none() => y.clone(),
+        Op::Minimum => x.clone(),
+        Op::IntDiv => {
+            let counts = x.counts.map(|(span, before)| Some((span, before.saturating_mul(by?))));
+            Known { counts: counts.flatten(), ..Known::int(x.int.as_ref()?.divided(by?)) }
+        }
+        Op::IntMod => Known::int(Formula::constant(by? - 1)),
+        Op::Add if x.counts.is_some() && constant(y).is_some() => {
+            Known { counts: x.counts, ..Known::int(x.int.as_ref()?.plus(y.int.as_ref()?)) }
+        }
+        _ => return None,
+    })
 }
 
 /// The sizes of two tensors that are stretched to each other.

@@ -206,7 +206,7 @@ fn loops_in_segments_keep_few_states() {
       y = for i < n (y0 = x) { t = mul(y0, y0) s = sin(t) yield s } yield y }";
     for (text, all, some) in [
         (WHILE, "8 B per iteration of 0..0 (unbounded)", "24 B + 8 / 3 B per iteration of 0..0 (unbounded)"),
-        (squares, "16 * n B", "16 * (n div 3) + 40 B"),
+        (squares, "8 * n B", "8 * (n div 3) + 32 B"),
     ] {
         let keep = NonZeroUsize::new(3).expect("it is positive");
         for (checkpoints, expected) in [(Checkpoints::All, all), (Checkpoints::Keep(keep), some)] {
