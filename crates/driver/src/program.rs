@@ -6,6 +6,7 @@ use std::sync::Arc;
 use eddy_flow::text::print;
 use eddy_language::check::{CheckReport, Checked, check_program, declared, to_report, without_repetitions};
 use eddy_language::elaborate::ElaborationOptions;
+use eddy_language::functions::Checkpoints;
 use eddy_language::infer::Hints;
 use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::program::{self, Callable};
@@ -38,9 +39,9 @@ pub struct Answer<T> {
 /// Whether `check` also reports memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryReport {
-    /// The memory that each node needs.
-    Included,
-    /// No memory.
+    /// How much memory each node needs, and each adjoint of a function with these checkpoints.
+    Included(Checkpoints),
+    /// Nothing.
     LeftOut,
 }
 
@@ -88,7 +89,11 @@ impl Program {
 
     /// The properties of each node and each function.
     pub fn check(&self, memory: MemoryReport) -> Result<Answer<CheckReport>, Refusal> {
-        let checked = check_program(self.resolved(), memory == MemoryReport::Included);
+        let memory = match memory {
+            MemoryReport::Included(checkpoints) => Some(checkpoints),
+            MemoryReport::LeftOut => None,
+        };
+        let checked = check_program(self.resolved(), memory);
         let Checked { mut report, warnings } = checked.map_err(|found| self.refusal(found))?;
         for function in &mut report.functions {
             if let Some(tape) = &function.tape {

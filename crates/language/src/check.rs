@@ -10,7 +10,7 @@ use crate::clocks::{self, Clocks};
 use crate::elaborate::{ElaborationOptions, Interface, Port, interface};
 use crate::extent::too_large;
 use crate::flow::{Flow, VarId};
-use crate::functions::{self, Budget, Description, Tape};
+use crate::functions::{self, Budget, Checkpoints, Description, Tape};
 use crate::generic::{check_shapes, check_sizes};
 use crate::infer::Hints;
 use crate::kernels::Kernel;
@@ -76,11 +76,12 @@ pub fn load_as(
     if too_large.is_empty() { Ok(program) } else { Err(without_repetitions(too_large)) }
 }
 
-/// Checks all nodes and test benches of the main file. `memory` adds the memory report of each node.
-pub fn check_program(program: &Program, memory: bool) -> Result<Checked, Vec<Diagnostic>> {
+/// Checks all nodes and test benches of the main file. With `memory` it says how much memory each
+/// node needs, and each adjoint of a function with these checkpoints.
+pub fn check_program(program: &Program, memory: Option<Checkpoints>) -> Result<Checked, Vec<Diagnostic>> {
     let (mut checked, mut diagnostics) = (Checked::default(), Vec::new());
     for callable in declared(program) {
-        match check_node(program, &callable, memory) {
+        match check_node(program, &callable, memory.is_some()) {
             Ok((text, found)) => {
                 checked.report.nodes.push(NodeReport { name: program.name_of(&callable), text });
                 checked.warnings.extend(found);
@@ -98,7 +99,7 @@ pub fn check_program(program: &Program, memory: bool) -> Result<Checked, Vec<Dia
             let report = |function: &Description| FunctionReport {
                 name: function.name.clone(),
                 text: function.line.clone(),
-                tape: if memory { function.tape(program) } else { None },
+                tape: memory.and_then(|checkpoints| function.tape(program, checkpoints)),
             };
             checked.report.functions = functions.declared.iter().map(report).collect();
         }

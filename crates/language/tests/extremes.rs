@@ -225,7 +225,7 @@ fn checked(text: String) -> Vec<Diagnostic> {
     let after_node = 5;
     assert!(positions.at(after_node).is_some(), "the first node has a name");
     let mut sources = Sources::alone(SourceFile::new("large.eddy", text));
-    let checked = load(&mut sources, Limits::default()).and_then(|program| check_program(&program, false));
+    let checked = load(&mut sources, Limits::default()).and_then(|program| check_program(&program, None));
     checked.map_or_else(|errors| errors, |checked| checked.warnings)
 }
 

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use eddy_driver::building::{Built, File};
+use eddy_driver::functions::Budget;
 use eddy_driver::{BuildRequest, FunctionRequest, GivenParameters, NodeRequest, Precision, Refusal};
 use eddy_syntax::Sources;
 use serde_json::json;
@@ -14,6 +15,7 @@ use serde_json::json;
 use crate::answers::Answers;
 use crate::json;
 use crate::languages::reactive::building::{BuildArgs, Target};
+use crate::languages::reactive::functions::checkpoints;
 use crate::languages::reactive::{cycles, given_parameters, load};
 use crate::replacement::replace;
 use crate::report::Form;
@@ -70,8 +72,9 @@ fn ask(
 ) -> Result<(Built, Sources), Refusal> {
     let BuildArgs { node, function, constants, shapes, batch, .. } = args;
     if let Some(function) = function {
-        let mut model =
-            load(sources, args.limits.read())?.function(FunctionRequest::new(function.as_str()))?;
+        let budget = Budget { checkpoints: checkpoints(args.keep_states), ..Budget::default() };
+        let request = FunctionRequest { budget, ..FunctionRequest::new(function.as_str()) };
+        let mut model = load(sources, args.limits.read())?.function(request)?;
         let built = model.build_c()?;
         return Ok((built, model.program().sources().clone()));
     }

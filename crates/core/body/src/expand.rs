@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::num::NonZeroUsize;
 
 use eddy_syntax::Span;
 
@@ -32,16 +33,35 @@ impl fmt::Display for ExpandError {
 
 impl Error for ExpandError {}
 
+/// How many states of a loop are kept for its reverse sweep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Checkpoints {
+    /// The state before each iteration.
+    #[default]
+    All,
+    /// So many, and those of one segment of the loop, which runs again. The values have the same bits.
+    Keep(NonZeroUsize),
+}
+
 /// The module with all `adj` and `tan` marks replaced by calls.
 ///
 /// A body that reaches its own derivative has derivatives of every order; those of an order beyond
 /// `max_order` fail when they are called.
 pub fn expand(module: &Module, max_order: usize) -> Result<Module, ExpandError> {
+    expand_with(module, max_order, Checkpoints::All)
+}
+
+/// The same, with this policy for loops.
+pub fn expand_with(
+    module: &Module,
+    max_order: usize,
+    checkpoints: Checkpoints,
+) -> Result<Module, ExpandError> {
     verify(module).map_err(ExpandError::Verify)?;
     if let Some(body) = module.bodies.iter().find(|body| has_tapes(&body.region)) {
         return Err(ExpandError::Tape(body.name.clone()));
     }
-    let mut deriver = Deriver::new(module.clone(), max_order);
+    let mut deriver = Deriver::new(module.clone(), max_order, checkpoints);
     for at in 0..module.bodies.len() {
         // Sources of derivatives are the bodies with their marks, so those are replaced in copies.
         let mut region = module.bodies[at].region.clone();

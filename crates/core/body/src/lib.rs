@@ -112,7 +112,7 @@ pub mod tape;
 pub mod uses;
 
 pub use build::Builder;
-pub use expand::expand;
+pub use expand::{Checkpoints, expand, expand_with};
 pub use interpret::{Failure, Limits, Program, RunError};
 pub use ir::*;
 pub use operation::{Operation, Sized};

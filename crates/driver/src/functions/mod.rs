@@ -30,11 +30,11 @@ use std::sync::Arc;
 
 use eddy_language::codes;
 use eddy_language::functions;
-pub use eddy_language::functions::Budget;
 use eddy_language::functions::datum::Mismatch;
 pub use eddy_language::functions::datum::{Datum, Expected};
 pub use eddy_language::functions::entry::Outcome;
 use eddy_language::functions::entry::{Call, CallError, Entry, LoweredCall};
+pub use eddy_language::functions::{Budget, Checkpoints};
 use eddy_syntax::{Diagnostic, Span};
 
 use crate::functions::runner::{FunctionEngine, FunctionRunner};

@@ -225,7 +225,7 @@ impl<'p> Applier<'p> {
 
 /// The module without marks, which can be run.
 pub(crate) fn expanded(module: &Module) -> Result<Module, Refused> {
-    finished(module, Budget::default().order)
+    finished(module, &Budget::default())
 }
 
 impl Lowering<'_> {

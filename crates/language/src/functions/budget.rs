@@ -2,7 +2,7 @@
 //! spent.
 
 use eddy_body::ir::BodyId;
-use eddy_body::{Failure, RunError};
+use eddy_body::{Checkpoints, Failure, RunError};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
 
@@ -19,12 +19,14 @@ pub struct Budget {
     pub memory: Option<usize>,
     /// How often a derivative operator may be active inside itself, through a recursion.
     pub order: usize,
+    /// How many states of a loop its reverse sweep keeps.
+    pub checkpoints: Checkpoints,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
         let eddy_body::Limits { fuel, depth, memory } = eddy_body::Limits::default();
-        Budget { fuel, depth, memory, order: 4 }
+        Budget { fuel, depth, memory, order: 4, checkpoints: Checkpoints::All }
     }
 }
 

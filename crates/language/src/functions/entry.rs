@@ -433,7 +433,7 @@ pub fn lower_call(
     let instance = &lowering.instances[&key];
     let (body, result) = (instance.id, instance.result.ty(&instance.kinds, &mut Vec::new()));
     let n_plain = lowering.module.bodies.len();
-    let module = finished(&lowering.module, budget.order)?;
+    let module = finished(&lowering.module, budget)?;
     let program = super::ready(&module);
     Ok(LoweredCall { module: Arc::new(module), program, body, n_plain, args, result })
 }

@@ -62,6 +62,7 @@ pub(crate) mod written;
 
 use std::sync::Arc;
 
+pub use eddy_body::Checkpoints;
 use eddy_body::expand::ExpandError;
 use eddy_body::ir::{BodyId, Module};
 use eddy_syntax::{Diagnostic, Span};
@@ -121,8 +122,8 @@ pub struct Description {
 impl Description {
     /// How much memory the tape of its adjoint takes; none if it has no derivative, or if its types are left
     /// out.
-    pub fn tape(&self, program: &Program) -> Option<Tape> {
-        tapes::tape_of(program, self.id)
+    pub fn tape(&self, program: &Program, checkpoints: Checkpoints) -> Option<Tape> {
+        tapes::tape_of(program, self.id, checkpoints)
     }
 }
 
@@ -191,7 +192,7 @@ pub fn lower(program: &Program, budget: &mut Budget) -> Result<Functions, Vec<Di
         .into_iter()
         .map(|(item, span, body, ty)| Evaluation { item, span, body, ty, cases: std::rc::Rc::clone(&cases) })
         .collect();
-    let module = finished(&lowering.module, budget.order).map_err(|refused| vec![*refused])?;
+    let module = finished(&lowering.module, budget).map_err(|refused| vec![*refused])?;
     Ok(Functions { program: ready(&module), module: Arc::new(module), evals, declared })
 }
 
@@ -217,11 +218,13 @@ pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
     lowering.all_bound_types()
 }
 
-/// A module with copies inserted and derivatives expanded, those that a recursion reaches to this order.
-fn finished(module: &Module, order: usize) -> Result<Module, Refused> {
+/// A module with copies inserted and derivatives expanded, those that a recursion reaches to the order of the
+/// budget.
+fn finished(module: &Module, budget: &Budget) -> Result<Module, Refused> {
     let mut module = module.clone();
     eddy_body::own::own(&mut module);
-    match eddy_body::expand(&module, order::max_order(&module, order)) {
+    let order = order::max_order(&module, budget.order);
+    match eddy_body::expand_with(&module, order, budget.checkpoints) {
         Ok(expanded) => Ok(expanded),
         Err(error @ ExpandError::NoDerivative { span, .. }) => {
             Err(Box::new(Diagnostic::error(codes::FUNCTION, span, error.to_string())))
@@ -285,7 +288,7 @@ fn constant_value(
 ) -> Result<(Ty, Vec<Value>), Refused> {
     let (body, ty) = lower_expression(lowering, module, tree.value, tree.annotation)?;
     lowering.check_custom_results()?;
-    let program = ready(&finished(&lowering.module, budget.order)?);
+    let program = ready(&finished(&lowering.module, budget)?);
     let found = budget.run(&program, body, &[]);
     let values = found.map_err(|error| Box::new(budget.diagnostic(&error, tree.at)))?;
     Ok((ty, values))

@@ -1,5 +1,6 @@
 //! How much memory the tape of `adj_f` takes (functions.md, section 7), for `eddy check --memory`.
 
+use eddy_body::Checkpoints;
 use eddy_body::ir::{Elem, Mode};
 use eddy_body::tape::{Formula, Known, Tape, tape};
 
@@ -15,11 +16,11 @@ use crate::program::{FunctionId, Program};
 use crate::tree::{BinaryOp, ExprId, ExprKind};
 
 /// The tape of the adjoint of a function whose types are written; none if it has no derivative.
-pub fn tape_of(program: &Program, id: FunctionId) -> Option<Tape> {
+pub fn tape_of(program: &Program, id: FunctionId, checkpoints: Checkpoints) -> Option<Tape> {
     let lowering = Lowering::new(program);
     let key = lowering.written_key(id).ok()??;
     let (module, tree) = program.function(id);
-    let (span, budget) = (tree.ident.span, Budget::default());
+    let (span, budget) = (tree.ident.span, Budget { checkpoints, ..Budget::default() });
     let lowered = |modes: Vec<Mode>, args: &[Ty]| -> Option<LoweredCall> {
         lower_call(program, Code::Declared(id, modes), args, span, &budget).ok()
     };

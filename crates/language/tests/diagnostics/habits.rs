@@ -39,7 +39,7 @@ fn habits_of_other_languages_get_a_fitting_message() {
 /// The answer of `eddy check` and its first diagnostic.
 fn answers(program: &str) -> Vec<String> {
     let mut sources = Sources::alone(SourceFile::new("f.eddy", program));
-    let checked = load(&mut sources, Limits::default()).and_then(|program| check_program(&program, false));
+    let checked = load(&mut sources, Limits::default()).and_then(|program| check_program(&program, None));
     let (text, diagnostics) = match checked {
         Ok(checked) => (checked.report.to_string(), checked.warnings),
         Err(diagnostics) => (String::new(), diagnostics),

@@ -90,8 +90,7 @@ fn features_of(ready: &Ready) -> Vec<&'static str> {
 fn check_accepts_programs_that_run() {
     law_of_programs("check", 300, Case::sample, |case, _| {
         let mut sources = Sources::alone(SourceFile::new("law.eddy", case.program.text()));
-        let checked =
-            load(&mut sources, Limits::default()).and_then(|program| check_program(&program, false));
+        let checked = load(&mut sources, Limits::default()).and_then(|program| check_program(&program, None));
         match checked {
             Ok(_) => Ok(Verdict::Holds),
             // A node whose output is dead.

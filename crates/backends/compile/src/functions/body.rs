@@ -6,8 +6,12 @@
 //! ```
 //!
 //! A tensor is a pointer and its sizes, which are C locals or literals. Every local is assigned once, so the
-//! text of a size says which sizes are equal.
+//! text of a size says which sizes are equal. [`small`](super::small) says what is done differently where sizes
+//! are known.
 
+use std::rc::Rc;
+
+use eddy_body::verify::Types;
 use eddy_body::{Body, BodyId, Elem, Kind, Module, Operation, Region, Stmt, Type, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,7 +20,9 @@ use super::aliases::Aliases;
 use super::facts::{Facts, Interval};
 use super::names::Names;
 use super::sites::Sites;
+use super::tapes::Layout;
 use super::text::Text;
+use super::variants::{Budget, Known, Variant};
 
 /// How C reads a name.
 #[derive(Clone, Debug)]
@@ -36,7 +42,18 @@ pub(super) struct Tensor {
 /// What all functions of a module share.
 pub(super) struct Shared<'a> {
     pub module: &'a Module,
+    pub types: Rc<Types>,
     pub names: Vec<String>,
+    pub all_names: Names,
+    /// The functions that are written, each behind those that it calls.
+    pub functions: String,
+    /// Those for known sizes of their arguments.
+    pub variants: FxHashMap<(BodyId, Known), Variant>,
+    /// How many functions are being written.
+    pub depth: usize,
+    /// Bodies whose function for all sizes is called and not yet written, and all of them.
+    pub waiting: Vec<BodyId>,
+    pub general: Vec<BodyId>,
     /// Bodies that call no other.
     pub calls_none: Vec<bool>,
     /// For each body those that it reaches by calls.
@@ -69,6 +86,15 @@ pub(super) struct Emitter<'a, 'm> {
     pub vectorises: bool,
     /// The place of the statement at hand, as arguments of the failing functions.
     pub at: String,
+    /// How many places so far can fail.
+    pub n_fails: usize,
+    /// Tensors that are C arrays, and how many more there may be.
+    pub arrays: String,
+    pub budget: Budget,
+    /// What is known of tapes, and of the tapes of rows.
+    pub layouts: FxHashMap<Var, Rc<Layout>>,
+    /// How often the statements at hand are written.
+    pub n_copies: i64,
 }
 
 pub(super) fn c_type(elem: Elem) -> &'static str {
@@ -100,86 +126,6 @@ pub(super) fn int_literal(value: i64) -> String {
     }
 }
 
-/// The parameters of the function of a body, by name.
-pub(super) fn head(shared: &Shared<'_>, id: BodyId, names: &mut Names, reprs: &mut [Option<Repr>]) -> String {
-    let body = shared.module.body(id);
-    let mut list = vec!["eddy_arena *a".to_owned()];
-    for param in &body.params {
-        let name = names.of(body.name(param.var));
-        let repr = if param.ty.rank == 0 {
-            let stars = if param.is_acc { "*" } else { "" };
-            list.push(declared(param.ty.elem, stars, &name));
-            Repr::Scalar(if param.is_acc { format!("(*{name})") } else { name })
-        } else {
-            list.push(declared(param.ty.elem, "*", &name));
-            let sizes: Vec<String> = (0..param.ty.rank).map(|k| names.of(&format!("{name}_n{k}"))).collect();
-            list.extend(sizes.iter().map(|size| format!("int64_t {size}")));
-            Repr::Tensor(Tensor { data: name, sizes })
-        };
-        reprs[param.var.index()] = Some(repr);
-    }
-    for (k, ty) in body.results.iter().enumerate() {
-        let stars = if ty.rank == 0 { "*" } else { "**" };
-        list.push(declared(ty.elem, stars, &format!("eddy_r{k}")));
-        if ty.rank > 0 {
-            list.push(format!("int64_t *eddy_r{k}_n"));
-        }
-    }
-    // Compilers merge functions that are called once, and then take very long for the large ones of
-    // derivatives.
-    let linkage = if n_statements(&body.region) > INLINED { "EDDY_LARGE int" } else { "static int" };
-    format!("{linkage} {}({})", shared.names[id.index()], list.join(", "))
-}
-
-/// Bodies of more statements are not inlined: a call costs nothing beside them.
-const INLINED: usize = 60;
-
-fn n_statements(region: &Region) -> usize {
-    let inside = |stmt: &Stmt| stmt.kind.regions().into_iter().map(n_statements).sum::<usize>();
-    region.stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
-}
-
-/// The text of the function of a body.
-pub(super) fn function(shared: &mut Shared<'_>, id: BodyId, types: &[Type]) -> String {
-    let body = shared.module.body(id);
-    let mut names = Names::default();
-    let mut reprs = vec![None; body.names.len()];
-    let head = head(shared, id, &mut names, &mut reprs);
-    let mut emitter = Emitter {
-        shared,
-        id,
-        body,
-        types,
-        text: Text { lines: String::new(), depth: 1 },
-        facts: Facts::default(),
-        aliases: Aliases::new(body),
-        names,
-        reprs,
-        direct: FxHashMap::default(),
-        uses_low: false,
-        uses_high: false,
-        vectorises: false,
-        at: String::new(),
-    };
-    emitter.region(&body.region);
-    emitter.finish();
-    emitter.shared.uses_arena |= emitter.uses_low || emitter.uses_high;
-    let (uses_low, uses_high) = (emitter.uses_low, emitter.uses_high && !has_tapes(body));
-    let mut text = format!("\n{head} {{\n");
-    if uses_low || body.results.iter().any(|ty| ty.rank > 0) {
-        text.push_str("  const size_t eddy_mark = a->low;\n");
-    }
-    if uses_high {
-        text.push_str("  const size_t eddy_mark_high = a->high;\n");
-    }
-    text.push_str(&emitter.text.lines);
-    if uses_high {
-        text.push_str("  a->high = eddy_mark_high;\n");
-    }
-    text.push_str("  return 0;\n}\n");
-    text
-}
-
 /// Whether tapes can leave the body.
 pub(super) fn has_tapes(body: &Body) -> bool {
     let is_tape = |ty: &Type| ty.elem == Elem::Tape;
@@ -204,7 +150,7 @@ impl Emitter<'_, '_> {
 
     pub fn tensor(&self, var: Var) -> Tensor {
         match self.repr(var) {
-            Repr::Tensor(tensor) => tensor.clone(),
+            Repr::Tensor(tensor) => Tensor { data: tensor.data.clone(), sizes: self.sizes(var) },
             Repr::Scalar(_) => unreachable!("the module is verified: this is a tensor"),
         }
     }
@@ -212,7 +158,7 @@ impl Emitter<'_, '_> {
     /// The sizes of a name, none for a scalar.
     pub fn sizes(&self, var: Var) -> Vec<String> {
         match self.repr(var) {
-            Repr::Tensor(tensor) => tensor.sizes.clone(),
+            Repr::Tensor(tensor) => tensor.sizes.iter().map(|size| self.facts.canonical(size)).collect(),
             Repr::Scalar(_) => Vec::new(),
         }
     }
@@ -249,17 +195,24 @@ impl Emitter<'_, '_> {
     }
 
     pub fn fail(&mut self, condition: &str, what: &str) {
+        self.n_fails += 1;
         let at = &self.at;
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL({what}, {at});"));
     }
 
     pub fn fail_with(&mut self, condition: &str, what: &str, details: &[String]) {
+        self.n_fails += 1;
         let (at, details) = (&self.at, details.join(", "));
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL_WITH({what}, {at}, {details});"));
     }
 
     /// Memory for so many elements, below the next temporaries.
     pub fn allocate(&mut self, name: &str, elem: Elem, count: &str) {
+        if let Some(n) = self.facts.literal(count)
+            && self.allocate_array(name, elem, n)
+        {
+            return;
+        }
         self.uses_low = true;
         let bytes = n_bytes(elem);
         self.line(&format!(
@@ -271,8 +224,10 @@ impl Emitter<'_, '_> {
 
     /// The elements of a tensor whose sizes are those of another one.
     pub fn n_elements(&mut self, name: &str, sizes: &[String]) -> String {
+        if let Some(all) = self.facts.literal_elements(sizes) {
+            return int_literal(all);
+        }
         match sizes {
-            [] => int_literal(1),
             [size] => size.clone(),
             sizes => self.local_int(&format!("{name}_all"), &sizes.join(" * ")),
         }
@@ -280,8 +235,8 @@ impl Emitter<'_, '_> {
 
     /// The elements of a tensor of new sizes, which may be too many.
     pub fn new_elements(&mut self, name: &str, sizes: &[String]) -> String {
-        if sizes.is_empty() {
-            return int_literal(1);
+        if let Some(all) = self.facts.literal_elements(sizes) {
+            return int_literal(all);
         }
         let list = array(sizes);
         let all = self.local_int(&format!("{name}_all"), &format!("eddy_elements({}, {list})", sizes.len()));
@@ -291,6 +246,7 @@ impl Emitter<'_, '_> {
 
     /// Memory for a result, and the number of its elements.
     pub fn result(&mut self, var: Var, sizes: Vec<String>, are_new: bool) -> (String, String) {
+        let sizes: Vec<String> = sizes.iter().map(|size| self.facts.canonical(size)).collect();
         let name = self.name(var);
         let all = if are_new { self.new_elements(&name, &sizes) } else { self.n_elements(&name, &sizes) };
         self.allocate(&name, self.ty(var).elem, &all);
@@ -307,9 +263,27 @@ impl Emitter<'_, '_> {
     }
 
     pub fn copy(&mut self, var: Var, from: &Tensor) {
-        let bytes = n_bytes(self.ty(var).elem);
         let (name, all) = self.result(var, from.sizes.clone(), false);
-        self.line(&format!("__builtin_memcpy({name}, {}, (size_t)({all}) * {bytes});", from.data));
+        self.copy_elements(&name, &from.data, &all, self.ty(var).elem);
+    }
+
+    /// Copies to memory that does not overlap.
+    pub fn copy_elements(&mut self, to: &str, from: &str, all: &str, elem: Elem) {
+        if let Some(n) = self.few(all) {
+            for k in 0..n {
+                self.line(&format!("{to}[{k}] = {from}[{k}];"));
+            }
+            return;
+        }
+        let bytes = n_bytes(elem);
+        self.line(&format!("__builtin_memcpy({to}, {from}, (size_t)({all}) * {bytes});"));
+    }
+
+    /// What `write` writes, apart from the lines so far.
+    pub fn aside<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> (String, T) {
+        let before = std::mem::take(&mut self.text.lines);
+        let result = write(self);
+        (std::mem::replace(&mut self.text.lines, before), result)
     }
 
     pub fn region(&mut self, region: &Region) {
@@ -347,130 +321,118 @@ impl Emitter<'_, '_> {
 
     fn branches(&mut self, stmt: &Stmt, condition: Var, regions: [&Region; 2]) {
         let at = self.at.clone();
-        let mut targets = Vec::new();
-        for result in &stmt.results {
-            let (ty, name) = (self.ty(*result), self.name(*result));
-            let stars = if ty.rank == 0 { "" } else { "*" };
-            self.line(&format!("{};", declared(ty.elem, stars, &name)));
-            let sizes: Vec<String> = (0..ty.rank).map(|k| self.names.of(&format!("{name}_n{k}"))).collect();
-            if !sizes.is_empty() {
-                self.line(&format!("int64_t {};", sizes.join(", ")));
-            }
-            targets.push(Tensor { data: name, sizes });
+        if let Some(truth) = self.facts.truth(condition) {
+            return self.only_branch(stmt, usize::from(!truth), regions[usize::from(!truth)]);
         }
-        self.text.open(&format!("if ({})", self.scalar(condition)));
-        for (branch, region) in regions.into_iter().enumerate() {
+        let mut ends = Vec::new();
+        for region in regions {
             let before = self.facts.clone();
+            self.text.depth += 1;
+            let (text, ()) = self.aside(|emitter| emitter.region(region));
+            self.text.depth -= 1;
+            let yields: Vec<Tensor> = region
+                .yields
+                .iter()
+                .map(|var| match self.repr(*var).clone() {
+                    Repr::Scalar(text) => Tensor { data: text, sizes: Vec::new() },
+                    Repr::Tensor(_) => self.tensor(*var),
+                })
+                .collect();
+            ends.push((text, yields, std::mem::replace(&mut self.facts, before)));
+        }
+        self.at.clone_from(&at);
+        let targets: Vec<Tensor> = stmt
+            .results
+            .iter()
+            .enumerate()
+            .map(|(k, result)| self.branch_target(*result, &ends[0].1[k].sizes, &ends[1].1[k].sizes))
+            .collect();
+        let mut intervals: Vec<Vec<Interval>> = Vec::new();
+        self.text.open(&format!("if ({})", self.scalar(condition)));
+        for (branch, (text, yields, facts)) in ends.into_iter().enumerate() {
             if branch == 1 {
                 self.text.reopen("else");
             }
-            self.region(region);
-            self.at.clone_from(&at);
-            for ((result, target), yielded) in stmt.results.iter().zip(&targets).zip(&region.yields) {
-                let mut from = match self.repr(*yielded).clone() {
-                    Repr::Scalar(text) => Tensor { data: text, sizes: Vec::new() },
-                    Repr::Tensor(tensor) => tensor,
-                };
-                if !from.sizes.is_empty() && !self.aliases.is_moved(*result, branch) {
-                    self.copy(*result, &from);
-                    from = self.tensor(*result);
-                }
-                self.line(&format!("{} = {};", target.data, from.data));
-                for (size, from) in target.sizes.iter().zip(&from.sizes) {
-                    self.line(&format!("{size} = {from};"));
-                }
+            self.text.lines.push_str(&text);
+            intervals.push(regions[branch].yields.iter().map(|var| facts.interval(*var)).collect());
+            let before = std::mem::replace(&mut self.facts, facts);
+            for ((result, target), from) in stmt.results.iter().zip(&targets).zip(yields) {
+                self.end_branch(*result, branch, target, from);
             }
             self.facts = before;
         }
         self.text.close();
+        for (k, result) in stmt.results.iter().enumerate() {
+            self.facts.set_interval(*result, intervals[0][k].or(intervals[1][k]));
+            let [yes, no] = regions.map(|region| self.layouts.get(&region.yields[k]).cloned());
+            match yes.filter(|yes| no.as_ref() == Some(yes)) {
+                Some(layout) => self.layouts.insert(*result, layout),
+                None => self.layouts.remove(result),
+            };
+        }
         for (result, target) in stmt.results.iter().zip(targets) {
             let repr = if target.sizes.is_empty() { Repr::Scalar(target.data) } else { Repr::Tensor(target) };
             self.set(*result, repr);
         }
     }
 
-    fn call(&mut self, stmt: &Stmt, callee: BodyId, arguments: &[Var]) {
-        let body = self.shared.module.body(callee);
-        let is_recursive = self.shared.reached[callee.index()].contains(&self.id);
-        self.fail("a->fuel-- == 0", "EDDY_FUEL");
-        let stack = if is_recursive { " || eddy_stack_ends(a)" } else { "" };
-        // A callee that calls nothing reads no depth.
-        let counts = !self.shared.calls_none[callee.index()];
-        self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
-        let mut list = vec!["a".to_owned()];
-        for (param, argument) in body.params.iter().zip(arguments) {
-            match self.repr(*argument).clone() {
-                Repr::Scalar(text) if param.is_acc => list.push(format!("&{text}")),
-                Repr::Scalar(text) => list.push(text),
-                Repr::Tensor(tensor) => {
-                    list.push(tensor.data);
-                    list.extend(tensor.sizes);
+    /// The condition is known.
+    fn only_branch(&mut self, stmt: &Stmt, branch: usize, region: &Region) {
+        self.region(region);
+        for (result, yielded) in stmt.results.iter().zip(&region.yields) {
+            self.same_layout(*result, *yielded);
+            match self.repr(*yielded).clone() {
+                Repr::Tensor(tensor) if !self.aliases.is_moved(*result, branch) => {
+                    self.copy(*result, &tensor)
+                }
+                repr => {
+                    self.facts.set_interval(*result, self.facts.interval(*yielded));
+                    self.set(*result, repr);
                 }
             }
-        }
-        let mut sized = Vec::new();
-        for result in &stmt.results {
-            let (ty, name) = (self.ty(*result), self.name(*result));
-            let stars = if ty.rank == 0 { "" } else { "*" };
-            self.line(&format!("{};", declared(ty.elem, stars, &name)));
-            list.push(format!("&{name}"));
-            if ty.rank > 0 {
-                self.uses_low = true;
-                let sizes = self.names.of(&format!("{name}_n"));
-                self.line(&format!("int64_t {sizes}[{}];", ty.rank));
-                list.push(sizes.clone());
-                sized.push((*result, name, sizes, ty.rank));
-            } else {
-                self.set(*result, Repr::Scalar(name));
-            }
-        }
-        self.uses_high |= has_tapes(body);
-        let name = &self.shared.names[callee.index()];
-        let call = format!("const int eddy_code = {name}({});", list.join(", "));
-        self.line(&format!("{{ {call} if (EDDY_RARE(eddy_code)) return eddy_code; }}"));
-        if counts {
-            self.line("a->depth++;");
-        }
-        for (result, data, sizes, rank) in sized {
-            let sizes = (0..rank).map(|k| self.local_int(&format!("{data}_n{k}"), &format!("{sizes}[{k}]")));
-            let sizes = sizes.collect();
-            self.set(result, Repr::Tensor(Tensor { data, sizes }));
         }
     }
 
-    /// The results go to the caller; everything else in the arena is released.
-    fn finish(&mut self) {
-        let body = self.body;
-        let yields: Vec<(usize, Repr)> =
-            body.region.yields.iter().map(|var| self.repr(*var).clone()).enumerate().collect();
-        let (mut data, mut bytes, mut targets) = (Vec::new(), Vec::new(), Vec::new());
-        for (k, repr) in &yields {
-            match repr {
-                Repr::Scalar(text) => self.line(&format!("*eddy_r{k} = {text};")),
-                Repr::Tensor(tensor) => {
-                    let all = self.n_elements("eddy_result", &tensor.sizes);
-                    data.push(tensor.data.clone());
-                    bytes.push(format!("(size_t)({all}) * {}", n_bytes(body.results[*k].elem)));
-                    targets.push(*k);
-                    for (axis, size) in tensor.sizes.iter().enumerate() {
-                        self.line(&format!("eddy_r{k}_n[{axis}] = {size};"));
-                    }
-                }
-            }
+    /// The locals that a result of an `if` is in: a C array, or a pointer, and the sizes that are not known.
+    fn branch_target(&mut self, result: Var, yes: &[String], no: &[String]) -> Tensor {
+        let (ty, name) = (self.ty(result), self.name(result));
+        if ty.rank > 0
+            && yes == no
+            && let Some(all) = self.facts.literal_elements(yes)
+            && self.few(&int_literal(all)).is_some()
+            && self.allocate_array(&name, ty.elem, all)
+        {
+            return Tensor { data: name, sizes: yes.to_vec() };
         }
-        if !targets.is_empty() {
-            self.line(&format!("void *eddy_data[] = {{ {} }};", data.join(", ")));
-            self.line(&format!("const size_t eddy_bytes[] = {{ {} }};", bytes.join(", ")));
-            let condition = format!("!eddy_keep(a, eddy_mark, {}, eddy_data, eddy_bytes)", targets.len());
-            if self.at.is_empty() {
-                "1, 0".clone_into(&mut self.at);
+        let stars = if ty.rank == 0 { "" } else { "*" };
+        self.line(&format!("{};", declared(ty.elem, stars, &name)));
+        let mut sizes = Vec::new();
+        for (k, (yes, no)) in yes.iter().zip(no).enumerate() {
+            let mut size = yes.clone();
+            if yes != no || self.facts.literal(yes).is_none() {
+                size = self.names.of(&format!("{name}_n{k}"));
+                self.line(&format!("int64_t {size};"));
             }
-            self.fail(&condition, "EDDY_MEMORY");
-            for (k, target) in targets.iter().enumerate() {
-                self.line(&format!("*eddy_r{target} = eddy_data[{k}];"));
-            }
-        } else if self.uses_low {
-            self.line("a->low = eddy_mark;");
+            sizes.push(size);
+        }
+        Tensor { data: name, sizes }
+    }
+
+    fn end_branch(&mut self, result: Var, branch: usize, target: &Tensor, mut from: Tensor) {
+        if from.sizes.is_empty() {
+            return self.line(&format!("{} = {};", target.data, from.data));
+        }
+        if self.is_array(&target.data) {
+            let all = self.n_elements(&target.data, &target.sizes);
+            return self.copy_elements(&target.data, &from.data, &all, self.ty(result).elem);
+        }
+        if !self.aliases.is_moved(result, branch) {
+            self.copy(result, &from);
+            from = self.tensor(result);
+        }
+        self.line(&format!("{} = {};", target.data, from.data));
+        for (size, from) in target.sizes.iter().zip(&from.sizes).filter(|(size, from)| size != from) {
+            self.line(&format!("{size} = {from};"));
         }
     }
 
@@ -481,13 +443,22 @@ impl Emitter<'_, '_> {
             Operation::Fill => self.fill(stmt.results[0], operands),
             Operation::Size(axis) => {
                 let size = self.sizes(operands[0])[*axis].clone();
-                self.facts.set_interval(stmt.results[0], Interval::SIZE);
+                let known = self.facts.literal(&size).map_or(Interval::SIZE, Interval::of);
+                self.facts.set_interval(stmt.results[0], known);
                 self.set(stmt.results[0], Repr::Scalar(size));
             }
             Operation::ReverseIndex => {
                 let (n, i) = (self.scalar(operands[0]), self.scalar(operands[1]));
                 let is_index =
                     self.facts.below(operands[1]).is_some_and(|size| self.facts.are_same(size, &n));
+                let (count, index) = (self.facts.interval(operands[0]), self.facts.interval(operands[1]));
+                if let (Some(count), Some(index)) = (count.single(), index.single())
+                    && index < count
+                {
+                    let index = count - 1 - index;
+                    self.facts.set_interval(stmt.results[0], Interval::of(index));
+                    return self.set(stmt.results[0], Repr::Scalar(int_literal(index)));
+                }
                 self.define(stmt.results[0], &format!("{n} - 1 - {i}"));
                 if is_index {
                     self.facts.set_below(stmt.results[0], &n);
@@ -519,6 +490,7 @@ impl Emitter<'_, '_> {
             }
             Operation::FailOrder => {
                 let at = &self.at;
+                self.n_fails += 1;
                 // A condition, so that the compiler does not warn about the statements behind it.
                 self.text.line(&format!("if (a) EDDY_FAIL(EDDY_ORDER, {at});"));
             }

@@ -19,10 +19,12 @@ impl Emitter<'_, '_> {
             Value::Num(x) => number(*x, Precision::Double),
             Value::Int(x) => {
                 self.facts.set_interval(var, Interval::of(*x));
-                self.facts.set_constant(&int_literal(*x), *x);
                 int_literal(*x)
             }
-            Value::Bool(x) => x.to_string(),
+            Value::Bool(x) => {
+                self.facts.set_truth(var, *x);
+                x.to_string()
+            }
             other => unreachable!("a constant in double precision, not {other:?}"),
         };
         self.set(var, Repr::Scalar(text));
@@ -44,7 +46,6 @@ impl Emitter<'_, '_> {
         let _ = writeln!(self.shared.tables, "static const {ty} {name}[] = {{\n{rows}}};");
         let sizes = tensor.shape().iter().map(|size| {
             let size = i64::try_from(*size).expect("a size is below 2^63");
-            self.facts.set_constant(&int_literal(size), size);
             int_literal(size)
         });
         let sizes = sizes.collect();

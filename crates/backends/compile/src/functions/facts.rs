@@ -5,6 +5,8 @@
 use eddy_body::Var;
 use rustc_hash::FxHashMap;
 
+use super::body::int_literal;
+
 /// The smallest and the largest value, which may be beyond 64 bits on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
@@ -21,6 +23,11 @@ impl Interval {
         Interval { lo: i128::from(value), hi: i128::from(value) }
     }
 
+    /// The only value that is possible.
+    pub fn single(self) -> Option<i64> {
+        i64::try_from(self.lo).ok().filter(|_| self.lo == self.hi)
+    }
+
     pub fn fits(self) -> bool {
         self.lo >= Interval::ALL.lo && self.hi <= Interval::ALL.hi
     }
@@ -28,6 +35,11 @@ impl Interval {
     /// What is left if the others have failed.
     pub fn clamped(self) -> Interval {
         Interval { lo: self.lo.max(Interval::ALL.lo), hi: self.hi.min(Interval::ALL.hi) }
+    }
+
+    /// What it is if it is one or the other.
+    pub fn or(self, other: Interval) -> Interval {
+        Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
     pub fn plus(self, other: Interval) -> Interval {
@@ -49,9 +61,11 @@ impl Interval {
 
 #[derive(Clone, Default)]
 pub(super) struct Facts {
-    /// Sizes that are literals.
-    constants: FxHashMap<String, i64>,
     intervals: FxHashMap<Var, Interval>,
+    /// Of tensors: what each element is.
+    elements: FxHashMap<Var, Interval>,
+    /// Truth values that are known.
+    truths: FxHashMap<Var, bool>,
     /// An index is at least 0 and below this size.
     below: FxHashMap<Var, String>,
     /// Sizes that are equal to another one.
@@ -82,14 +96,54 @@ impl Facts {
         self.at_most.insert(size.to_owned(), bound.to_owned());
     }
 
-    pub fn set_constant(&mut self, size: &str, value: i64) {
-        self.constants.insert(size.to_owned(), value);
+    /// What each element of a tensor is.
+    pub fn elements(&self, var: Var) -> Interval {
+        self.elements.get(&var).copied().unwrap_or(Interval::ALL)
+    }
+
+    pub fn set_elements(&mut self, var: Var, interval: Interval) {
+        self.elements.insert(var, interval);
+    }
+
+    pub fn truth(&self, var: Var) -> Option<bool> {
+        self.truths.get(&var).copied()
+    }
+
+    pub fn set_truth(&mut self, var: Var, truth: bool) {
+        self.truths.insert(var, truth);
+    }
+
+    /// A size that is known, from its text.
+    pub fn literal(&self, size: &str) -> Option<i64> {
+        literal(self.root(size))
+    }
+
+    /// The text of a size, a literal if it is known.
+    pub fn canonical(&self, size: &str) -> String {
+        self.literal(size).map_or_else(|| size.to_owned(), int_literal)
+    }
+
+    /// The number of elements, if all sizes are known and there are not too many.
+    pub fn literal_elements(&self, sizes: &[String]) -> Option<i64> {
+        let (mut all, mut bound): (i64, i64) = (1, 1);
+        for size in sizes {
+            let size = self.literal(size).filter(|size| (0..=MAX_ELEMENTS).contains(size))?;
+            all *= size;
+            // An axis of size 0 does not make room for others.
+            bound *= size.max(1);
+            if bound > MAX_ELEMENTS {
+                return None;
+            }
+        }
+        Some(all)
     }
 
     pub fn set_same(&mut self, x: &str, y: &str) {
         let (x, y) = (self.root(x).to_owned(), self.root(y).to_owned());
         if x != y {
-            self.same.insert(x, y);
+            // A literal stands for all that are equal to it.
+            let (from, to) = if literal(&x).is_some() { (y, x) } else { (x, y) };
+            self.same.insert(from, to);
         }
     }
 
@@ -117,7 +171,14 @@ impl Facts {
             }
         }
         let interval = self.interval(index);
-        let size = self.constants.get(self.root(size));
-        size.is_some_and(|size| interval.lo >= 0 && interval.hi < i128::from(*size))
+        self.literal(size).is_some_and(|size| interval.lo >= 0 && interval.hi < i128::from(size))
     }
+}
+
+/// A tensor has at most so many elements.
+const MAX_ELEMENTS: i64 = 1 << 28;
+
+/// The number that `int_literal` wrote.
+pub(super) fn literal(text: &str) -> Option<i64> {
+    text.strip_prefix("INT64_C(")?.strip_suffix(')')?.parse().ok()
 }

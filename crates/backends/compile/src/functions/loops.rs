@@ -9,6 +9,7 @@ use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Var};
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
 use super::facts::Interval;
+use super::small::ARRAY;
 
 /// A state in C: a local that changes, or memory whose contents change.
 struct State {
@@ -33,10 +34,15 @@ struct Rows {
     row: Vec<String>,
     /// Whether the memory is there before the first iteration.
     is_ready: bool,
+    /// Of rows that are integers: what they are.
+    interval: Interval,
 }
 
 impl Emitter<'_, '_> {
     pub fn repeat(&mut self, stmt: &Stmt, repeat: &Loop) {
+        if self.unrolled(stmt, repeat) {
+            return;
+        }
         let at = self.at.clone();
         let direct = self.direct_rows(repeat);
         let n_names = self.names.count();
@@ -113,17 +119,14 @@ impl Emitter<'_, '_> {
                     State { name, sizes: Vec::new() }
                 }
                 Repr::Tensor(tensor) if self.aliases.is_taken(binding.var) => {
-                    State { name: tensor.data, sizes: tensor.sizes }
+                    State { name: tensor.data, sizes: self.sizes(binding.init) }
                 }
                 Repr::Tensor(tensor) => {
-                    let all = self.n_elements(&name, &tensor.sizes);
+                    let sizes = self.sizes(binding.init);
+                    let all = self.n_elements(&name, &sizes);
                     self.allocate(&name, ty.elem, &all);
-                    let bytes = n_bytes(ty.elem);
-                    self.line(&format!(
-                        "__builtin_memcpy({name}, {}, (size_t)({all}) * {bytes});",
-                        tensor.data
-                    ));
-                    State { name, sizes: tensor.sizes }
+                    self.copy_elements(&name, &tensor.data, &all, ty.elem);
+                    State { name, sizes }
                 }
             };
             states.push(state);
@@ -131,7 +134,7 @@ impl Emitter<'_, '_> {
         states
     }
 
-    fn begin_accs(&mut self, repeat: &Loop) {
+    pub fn begin_accs(&mut self, repeat: &Loop) {
         for binding in &repeat.accs {
             let repr = match self.repr(binding.init).clone() {
                 Repr::Scalar(text) => {
@@ -139,7 +142,7 @@ impl Emitter<'_, '_> {
                     self.line(&format!("{} {name} = {text};", c_type(elem)));
                     Repr::Scalar(name)
                 }
-                tensor @ Repr::Tensor(_) => tensor,
+                Repr::Tensor(_) => Repr::Tensor(self.tensor(binding.init)),
             };
             self.set(binding.var, repr);
         }
@@ -218,10 +221,24 @@ impl Emitter<'_, '_> {
             let sizes = self.sizes(*var);
             let are_known = sizes.iter().all(|size| self.names.is_among_first(size, n_names));
             let is_ready = repeat.counter().is_some() && are_known;
-            let row = (0..ty.rank).map(|k| self.names.of(&format!("{name}_n{}", k + 1))).collect();
+            let count = repeat.counter().and_then(|(_, count)| self.facts.interval(count).single());
+            let is_known = is_ready && count.is_some_and(|count| count > 0);
+            let row = (0..ty.rank).map(|k| match self.facts.literal(&sizes[k]) {
+                Some(size) if is_known => int_literal(size),
+                _ => self.names.of(&format!("{name}_n{}", k + 1)),
+            });
+            let row = row.collect();
             let room = self.names.of(&format!("{name}_room"));
             let grew = self.names.of(&format!("{name}_grew"));
-            all.push(Rows { name, room, grew, elem: ty.elem, row, is_ready });
+            all.push(Rows {
+                name,
+                room,
+                grew,
+                elem: ty.elem,
+                row,
+                is_ready,
+                interval: self.facts.interval(*var),
+            });
         }
         all
     }
@@ -233,19 +250,19 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let sizes = self.sizes(*var);
-            let (name, bytes) = (&rows.name, n_bytes(rows.elem));
+            let name = &rows.name;
             if !rows.is_ready {
                 self.first_row(rows, &sizes, counter, repeat.counter().is_some());
             }
             match self.repr(*var).clone() {
                 Repr::Scalar(text) => self.line(&format!("{name}[{counter}] = {text};")),
                 Repr::Tensor(tensor) => {
-                    let all = sizes.join(" * ");
-                    let to = format!("{name} + {counter} * {all}");
-                    self.line(&format!(
-                        "__builtin_memcpy({to}, {}, (size_t)({all}) * {bytes});",
-                        tensor.data
-                    ));
+                    let all = match self.facts.literal_elements(&sizes) {
+                        Some(all) => int_literal(all),
+                        None => sizes.join(" * "),
+                    };
+                    let to = format!("({name} + {counter} * {all})");
+                    self.copy_elements(&to, &tensor.data, &all, rows.elem);
                 }
             }
         }
@@ -305,28 +322,36 @@ impl Emitter<'_, '_> {
         }
         let mut moves = Vec::new();
         for (k, (state, yielded)) in states.iter().zip(yields).enumerate() {
-            let Repr::Tensor(mut tensor) = self.repr(*yielded).clone() else {
+            let Repr::Tensor(_) = self.repr(*yielded) else {
                 let text = self.scalar(*yielded);
                 moves.push(format!("{} = {text};", state.name));
                 continue;
             };
+            let mut tensor = self.tensor(*yielded);
             if tensor.data == state.name {
                 continue;
             }
             let elem = self.ty(*yielded).elem;
             let all = self.n_elements(&state.name, &tensor.sizes);
-            let bytes = format!("(size_t)({all}) * {}", n_bytes(elem));
             let others = repeat.states.iter().enumerate().filter(|(other, _)| *other != k);
-            if others.into_iter().any(|(_, other)| self.aliases.may_share(*yielded, other.var)) {
+            let is_read_later =
+                others.into_iter().any(|(_, other)| self.aliases.may_share(*yielded, other.var));
+            if let Some(n) = self.few(&all) {
+                for k in 0..n {
+                    let staged = self.names.of("staged");
+                    self.line(&format!("const {} {staged} = {}[{k}];", c_type(elem), tensor.data));
+                    moves.push(format!("{}[{k}] = {staged};", state.name));
+                }
+                continue;
+            }
+            let bytes = format!("(size_t)({all}) * {}", n_bytes(elem));
+            if is_read_later {
                 let staged = self.names.of("staged");
                 self.allocate(&staged, elem, &all);
                 self.line(&format!("__builtin_memcpy({staged}, {}, {bytes});", tensor.data));
                 tensor.data = staged;
             }
-            moves.push(format!(
-                "if ({0} != {1}) __builtin_memmove({0}, {1}, {bytes});",
-                state.name, tensor.data
-            ));
+            moves.push(format!("__builtin_memmove({}, {}, {bytes});", state.name, tensor.data));
         }
         for line in moves {
             self.line(&line);
@@ -404,7 +429,9 @@ impl Emitter<'_, '_> {
             return n_rows;
         }
         // No more rows than the fuel allows.
-        let room = if is_leaf {
+        let room = if self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
+            n_rows.clone()
+        } else if is_leaf {
             end.clone()
         } else {
             let room = format!("{n_rows} < a->fuel ? {n_rows} : a->fuel");
@@ -425,12 +452,18 @@ impl Emitter<'_, '_> {
             }
             let sizes = self.sizes(*var);
             for (row, size) in rows.row.iter().zip(&sizes) {
-                self.line(&format!("const int64_t {row} = {n_rows} > 0 ? {size} : 0;"));
+                if self.facts.literal(row).is_none() {
+                    self.line(&format!("const int64_t {row} = {n_rows} > 0 ? {size} : 0;"));
+                }
             }
             // A row that the fuel does not allow is never finished.
             let is_direct = self.direct.contains_key(var);
             let size = |size: &String| {
-                if is_direct { format!("({size} < a->fuel ? {size} : a->fuel)") } else { size.clone() }
+                if is_direct && self.facts.literal(size).is_none() {
+                    format!("({size} < a->fuel ? {size} : a->fuel)")
+                } else {
+                    size.clone()
+                }
             };
             let list: Vec<String> = std::iter::once(room.clone()).chain(rows.row.iter().map(size)).collect();
             let all = self.new_elements(name, &list);
@@ -474,6 +507,7 @@ impl Emitter<'_, '_> {
         let n = if is_while { &counter.name } else { n_rows };
         for ((result, rows), var) in stmt.results[repeat.first_row()..].iter().zip(rows).zip(&repeat.collect)
         {
+            self.same_layout(*result, *var);
             self.leave_rows(*result, rows, *var, n, is_while);
         }
         for (result, acc) in stmt.results[repeat.first_acc()..].iter().zip(&repeat.accs) {
@@ -492,6 +526,9 @@ impl Emitter<'_, '_> {
             for (row, size) in rows.row.iter().zip(self.sizes(var)) {
                 self.facts.set_at_most(row, &size);
             }
+        }
+        if rows.elem == Elem::Int && rows.row.is_empty() {
+            self.facts.set_elements(result, rows.interval);
         }
         let mut data = rows.name.clone();
         if is_while {

@@ -6,8 +6,9 @@
 //! expressions of single elements would be shared, and these are one line each. So this is a printer of its
 //! own, over the same elementary functions, number literals, compiler and cache.
 //!
-//! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
-//!   [`constants`]: its statements.
+//! * [`variants`]: a body as C functions, for sizes that are known and for others. [`body`], [`loops`],
+//!   [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`], [`constants`]: its statements. [`small`],
+//!   [`unroll`]: what is different where sizes and counts are known.
 //! * [`package`]: one function as C for others.
 //! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks surely hold.
 //! * [`run`]: builds, loads and calls it. [`sites`]: what a failure of compiled code means. [`names`],
@@ -40,18 +41,22 @@ mod run;
 mod scalar;
 mod sites;
 mod sized;
+mod small;
 mod tapes;
 mod tensor;
 mod text;
+mod unroll;
+mod variants;
 
 use std::fmt::Write;
+use std::rc::Rc;
 
-use eddy_body::verify::VerifyError;
+use eddy_body::verify::{Types, VerifyError};
 use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
 use eddy_syntax::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use body::{Shared, declared, function, head};
+use body::{Shared, declared};
 use names::{Names, c_word};
 pub use run::Compiled;
 pub use sites::Sites;
@@ -133,37 +138,33 @@ fn code<'a>(
     entries: &[BodyId],
     place: Option<&'a Place<'a>>,
 ) -> Result<(Code, Shared<'a>), VerifyError> {
-    let types = verify_final(module)?;
-    let mut shared = shared(module, place);
+    let types = Rc::new(verify_final(module)?);
+    let mut shared = shared(module, Rc::clone(&types), place);
     let is_needed = |id: BodyId| {
         entries.contains(&id) || entries.iter().any(|entry| shared.reached[entry.index()].contains(&id))
     };
-    let needed: Vec<BodyId> = (0..module.bodies.len()).map(BodyId::new).filter(|id| is_needed(*id)).collect();
-    let is_recursive = needed.iter().any(|id| shared.reached[id.index()].contains(id));
-    let functions: String = needed.iter().map(|id| function(&mut shared, *id, types.of(*id))).collect();
-    let mut heads = String::new();
-    for id in &needed {
-        let mut reprs = vec![None; module.body(*id).names.len()];
-        let _ = writeln!(heads, "{};", head(&shared, *id, &mut Names::default(), &mut reprs));
-    }
-    let (rank, results) = limits(module);
+    let mut needed = (0..module.bodies.len()).map(BodyId::new).filter(|id| is_needed(*id));
+    let is_recursive = needed.any(|id| shared.reached[id.index()].contains(&id));
+    variants::write(&mut shared, entries);
+    let (rank, results) = limits(module, &types);
     let text = format!(
-        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}\n{heads}{functions}",
+        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}\n{}{}",
         include_str!("../runtime/functions.h"),
         shared.tables,
+        variants::declarations(&shared),
+        shared.functions,
     );
     Ok((Code { text, is_recursive, uses_arena: shared.uses_arena }, shared))
 }
 
 /// The highest rank of the module, and the most results of a body, as array lengths of C.
-fn limits(module: &Module) -> (usize, usize) {
-    let types = verify_final(module).expect("it was verified");
+fn limits(module: &Module, types: &Types) -> (usize, usize) {
     let ranks = (0..module.bodies.len()).flat_map(|id| types.of(BodyId::new(id)).iter().map(|ty| ty.rank));
     let results = module.bodies.iter().map(|body| body.results.len());
     (ranks.max().unwrap_or(0).max(1), results.max().unwrap_or(0).max(1))
 }
 
-fn shared<'a>(module: &'a Module, place: Option<&'a Place<'a>>) -> Shared<'a> {
+fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>) -> Shared<'a> {
     let callees: Vec<FxHashSet<BodyId>> = module.bodies.iter().map(|body| callees(&body.region)).collect();
     let reached = (0..module.bodies.len()).map(|id| {
         let mut found = callees[id].clone();
@@ -174,11 +175,19 @@ fn shared<'a>(module: &'a Module, place: Option<&'a Place<'a>>) -> Shared<'a> {
         found
     });
     let mut names = Names::default();
+    let own_names = module.bodies.iter().map(|body| names.of(&format!("f_{}", c_word(&body.name)))).collect();
     Shared {
         module,
-        names: module.bodies.iter().map(|body| names.of(&format!("f_{}", c_word(&body.name)))).collect(),
+        types,
+        names: own_names,
         calls_none: callees.iter().map(FxHashSet::is_empty).collect(),
+        all_names: names,
         reached: reached.collect(),
+        functions: String::new(),
+        variants: FxHashMap::default(),
+        depth: 0,
+        waiting: Vec::new(),
+        general: Vec::new(),
         sites: Sites::default(),
         place,
         uses_arena: false,

@@ -27,11 +27,18 @@ struct Axis {
 
 impl Emitter<'_, '_> {
     pub fn index(&mut self, result: Var, array: Var, at: &[At]) {
-        let Repr::Tensor(tensor) = self.repr(array).clone() else {
+        self.same_layout(result, array);
+        let Repr::Tensor(_) = self.repr(array) else {
             return self.set(result, self.repr(array).clone());
         };
+        let tensor = self.tensor(array);
         let place = self.place(&tensor, at);
         if place.sizes.is_empty() {
+            let interval = self.facts.elements(array);
+            self.facts.set_interval(result, interval);
+            if let Some(value) = interval.single() {
+                return self.set(result, Repr::Scalar(int_literal(value)));
+            }
             return self.define(result, &format!("{}[{}]", tensor.data, place.start));
         }
         if place.loops.is_empty() {
@@ -60,7 +67,7 @@ impl Emitter<'_, '_> {
     pub fn change(&mut self, target: Var, at: &[At], value: Var, is_sum: bool, result: Option<Var>) {
         let Type { elem, .. } = self.ty(target);
         let tensor = match self.repr(target).clone() {
-            Repr::Tensor(tensor) => tensor,
+            Repr::Tensor(_) => self.tensor(target),
             Repr::Scalar(text) => return self.change_scalar(&text, elem, value, is_sum, result),
         };
         let place = self.place(&tensor, at);
@@ -79,7 +86,15 @@ impl Emitter<'_, '_> {
             }
             Repr::Tensor(value) => Some(value),
         };
-        if let Some(value) = value {
+        let few = self.facts.literal_elements(&place.run).filter(|_| place.loops.is_empty());
+        if let Some(value) = &value
+            && let Some(few) = few.and_then(|few| self.few(&int_literal(few)))
+        {
+            for k in 0..few {
+                let element = format!("{}[{} + {k}]", tensor.data, place.start);
+                self.change_element(&element, elem, &format!("{}[{k}]", value.data), is_sum);
+            }
+        } else if let Some(value) = value {
             let next = self.names.of("next");
             self.line(&format!("int64_t {next} = 0;"));
             self.open_loops(&place);
@@ -182,12 +197,20 @@ impl Emitter<'_, '_> {
                 }
                 At::Range(lo, hi) => {
                     are_before_single = false;
+                    let known = self.facts.interval(lo).single().zip(self.facts.interval(hi).single());
+                    let known = known.filter(|(lo, hi)| {
+                        *lo >= 0 && lo <= hi && self.facts.literal(&size).is_some_and(|size| *hi <= size)
+                    });
                     let (lo, hi) = (self.scalar(lo), self.scalar(hi));
                     let mut details = vec![lo.clone(), hi.clone(), rank.to_string()];
                     details.extend(tensor.sizes.iter().cloned());
-                    let outside = format!("{lo} < 0 || {lo} > {hi} || {hi} > {size}");
-                    self.fail_with(&outside, "EDDY_RANGE", &details);
-                    let count = self.local_int("length", &format!("{hi} - {lo}"));
+                    let count = if let Some((lo, hi)) = known {
+                        int_literal(hi - lo)
+                    } else {
+                        let outside = format!("{lo} < 0 || {lo} > {hi} || {hi} > {size}");
+                        self.fail_with(&outside, "EDDY_RANGE", &details);
+                        self.local_int("length", &format!("{hi} - {lo}"))
+                    };
                     if is_together {
                         offsets.push(scaled(&lo));
                         place.run.insert(0, count.clone());

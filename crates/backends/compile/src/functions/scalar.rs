@@ -85,6 +85,34 @@ impl Emitter<'_, '_> {
         (text, interval)
     }
 
+    /// What a condition surely is.
+    pub fn known_truth(&self, op: &Op, operands: &[Var]) -> Option<bool> {
+        let truth = |at: usize| self.facts.truth(operands[at]);
+        match op {
+            Op::Not => return truth(0).map(|x| !x),
+            Op::And => return truth(0).zip(truth(1)).map(|(x, y)| x && y),
+            Op::Or => return truth(0).zip(truth(1)).map(|(x, y)| x || y),
+            _ => {}
+        }
+        let [x, y] = *operands else { return None };
+        if self.ty(x).elem != Elem::Int {
+            return None;
+        }
+        let (x, y) = (self.facts.interval(x), self.facts.interval(y));
+        let (is_below, is_above) = (x.hi < y.lo, x.lo > y.hi);
+        let is_equal = x.single().is_some() && x.single() == y.single();
+        let decided = |yes: bool, no: bool| if yes || no { Some(yes) } else { None };
+        match op {
+            Op::Lt => decided(is_below, x.lo >= y.hi),
+            Op::Le => decided(x.hi <= y.lo, is_above),
+            Op::Gt => decided(is_above, x.hi <= y.lo),
+            Op::Ge => decided(x.lo >= y.hi, is_below),
+            Op::Eq => decided(is_equal, is_below || is_above),
+            Op::Ne => decided(is_below || is_above, is_equal),
+            _ => None,
+        }
+    }
+
     /// Operations on integers that can fail or have other words than those on numbers.
     fn integer(&mut self, op: &Op, operands: &[Operand]) -> Option<(String, Interval)> {
         let first = operands.first()?;

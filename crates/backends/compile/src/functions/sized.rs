@@ -25,18 +25,17 @@ impl Emitter<'_, '_> {
             return self.set(result, Repr::Scalar(value));
         }
         let (name, all) = self.result(result, sizes, true);
-        let k = self.names.of("k");
-        self.line(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++) {name}[{k}] = {value};"));
+        self.fill_elements(&name, &all, &value);
     }
 
     /// A tensor, or a scalar as a tensor of one element.
     fn as_tensor(&mut self, var: Var) -> Tensor {
         match self.repr(var).clone() {
-            Repr::Tensor(tensor) => tensor,
+            Repr::Tensor(_) => self.tensor(var),
             Repr::Scalar(text) => {
                 let name = self.names.of("single");
                 let elem = self.ty(var).elem;
-                self.allocate(&name, elem, "1");
+                self.allocate(&name, elem, &int_literal(1));
                 self.line(&format!("{name}[0] = {text};"));
                 Tensor { data: name, sizes: Vec::new() }
             }
@@ -64,8 +63,11 @@ impl Emitter<'_, '_> {
         if !self.facts.all_same(&from, &sizes) {
             let name = self.names.of("reshaped");
             let all = self.new_elements(&name, &sizes);
+            let is_known = self.facts.literal_elements(&from).is_some_and(|from| all == int_literal(from));
             let from = if from.is_empty() { int_literal(1) } else { from.join(" * ") };
-            self.fail_shapes(&format!("{from} != {all}"), &[x], &sizes);
+            if !is_known {
+                self.fail_shapes(&format!("{from} != {all}"), &[x], &sizes);
+            }
         }
         let tensor = match self.repr(x).clone() {
             Repr::Scalar(text) if sizes.is_empty() => return self.set(result, Repr::Scalar(text)),
@@ -101,12 +103,11 @@ impl Emitter<'_, '_> {
         let (name, all) = self.result(result, sizes.clone(), true);
         let (o, k) = (self.names.of("o"), self.names.of("k"));
         match self.repr(x).clone() {
-            Repr::Scalar(text) => {
-                self.line(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++) {name}[{k}] = {text};"));
-            }
+            Repr::Scalar(text) => self.fill_elements(&name, &all, &text),
             Repr::Tensor(tensor) if is_same => {
-                self.line(&format!("__builtin_memcpy({name}, {}, (size_t)({all}) * 8);", tensor.data));
+                self.copy_elements(&name, &tensor.data, &all, self.ty(x).elem);
             }
+            Repr::Tensor(_) if self.few_stretched(x, &sizes, &name) => {}
             Repr::Tensor(tensor) => {
                 let walk = self.names.of("walk");
                 self.line(&format!("eddy_walk {walk};"));
@@ -131,7 +132,7 @@ impl Emitter<'_, '_> {
         let from = self.sizes(x);
         if self.facts.all_same(&from, &to) {
             return match self.repr(x).clone() {
-                Repr::Tensor(tensor) => self.copy(result, &tensor),
+                Repr::Tensor(_) => self.copy(result, &self.tensor(x)),
                 scalar @ Repr::Scalar(_) => self.set(result, scalar),
             };
         }
@@ -143,9 +144,13 @@ impl Emitter<'_, '_> {
         let is_num = self.ty(x).elem == Elem::Num;
         let data = self.tensor(x).data;
         if to.is_empty() {
-            let all = from.join(" * ");
+            let all = match self.facts.literal_elements(&from) {
+                Some(all) => int_literal(all),
+                None => from.join(" * "),
+            };
             if is_num {
-                return self.define(result, &format!("eddy_sum({all}, {data})"));
+                let sum = self.few_sum(&all, &data);
+                return self.define(result, &sum);
             }
             let name = self.name(result);
             self.line(&format!("int64_t {name};"));
@@ -178,12 +183,15 @@ impl Emitter<'_, '_> {
     }
 
     fn onehot(&mut self, result: Var, index: Var, n: &str) {
+        let is_in_range = self.facts.is_in_range(index, n);
         let index = self.scalar(index);
         let (name, all) = self.result(result, vec![n.to_owned()], true);
         // The interpreter shows an index as 32 bits, and the shape as that of a scalar.
         let shown = format!("({index} > INT32_MAX ? INT32_MAX : {index} < INT32_MIN ? INT32_MIN : {index})");
-        self.fail_with(&format!("{index} < 0 || {index} >= {n}"), "EDDY_INDEX", &[shown, "0".to_owned()]);
-        self.line(&format!("eddy_set({all}, 0.0, {name});"));
+        if !is_in_range {
+            self.fail_with(&format!("{index} < 0 || {index} >= {n}"), "EDDY_INDEX", &[shown, "0".to_owned()]);
+        }
+        self.fill_elements(&name, &all, "0.0");
         self.line(&format!("{name}[{index}] = 1.0;"));
     }
 
@@ -194,7 +202,7 @@ impl Emitter<'_, '_> {
         let mut sizes = from.sizes.clone();
         sizes[0].clone_from(n);
         let (name, all) = self.result(result, sizes, true);
-        self.line(&format!("eddy_set({all}, 0.0, {name});"));
+        self.fill_elements(&name, &all, "0.0");
         let inner = if from.sizes.len() == 1 { int_literal(1) } else { from.sizes[1..].join(" * ") };
         let bytes = format!("(size_t)({}) * {}", from.sizes.join(" * "), n_bytes(self.ty(x).elem));
         self.line(&format!("__builtin_memcpy({name} + {lo} * ({inner}), {}, {bytes});", from.data));

@@ -1,13 +1,56 @@
 //! Tapes: records of words at the high end of the arena.
+//!
+//! A tape is one word to those that keep it. What is known of the sizes in it goes along, from where it is
+//! packed to where it is unpacked.
+
+use std::rc::Rc;
 
 use eddy_body::{Elem, Type, Var};
 
-use super::body::{Emitter, Repr, Tensor, declared, n_bytes};
+use super::body::{Emitter, Repr, Tensor, declared, int_literal, n_bytes};
+use super::facts::Interval;
+
+/// What is known of the parts of a tape.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Layout(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Part {
+    /// The sizes of a tensor.
+    sizes: Vec<Option<i64>>,
+    /// An integer, or each element of a tensor of integers.
+    value: Option<i64>,
+    /// What is in a tape, or in the tapes of a row.
+    inside: Option<Rc<Layout>>,
+}
 
 impl Emitter<'_, '_> {
+    fn layout_of(&self, operands: &[Var]) -> Layout {
+        let part = |var: &Var| Part {
+            sizes: self.sizes(*var).iter().map(|size| self.facts.literal(size)).collect(),
+            value: match self.ty(*var) {
+                Type { elem: Elem::Int, rank: 0 } => self.facts.interval(*var).single(),
+                Type { elem: Elem::Int, .. } => self.facts.elements(*var).single(),
+                _ => None,
+            },
+            inside: self.layouts.get(var).cloned(),
+        };
+        Layout(operands.iter().map(part).collect())
+    }
+
+    /// The one name holds what the other does, or rows of it.
+    pub fn same_layout(&mut self, to: Var, from: Var) {
+        match self.layouts.get(&from).cloned() {
+            Some(layout) => self.layouts.insert(to, layout),
+            None => self.layouts.remove(&to),
+        };
+    }
+
     /// A tape: scalars and copies of tensors at the high end, where they stay until the tape is forgotten.
     pub fn pack(&mut self, result: Var, operands: &[Var]) {
         self.uses_high = true;
+        let layout = self.layout_of(operands);
+        self.layouts.insert(result, Rc::new(layout));
         let name = self.name(result);
         let n_words: usize = operands.iter().map(|var| 1 + self.ty(*var).rank).sum();
         self.line(&format!("eddy_word *const {name} = eddy_high(a, (size_t){} * 8);", n_words.max(1)));
@@ -21,12 +64,19 @@ impl Emitter<'_, '_> {
                     self.line(&format!("{name}[{at}].{field} = {text};"));
                 }
                 Repr::Tensor(tensor) => {
-                    let all = self.n_elements(&name, &tensor.sizes);
+                    let sizes = self.sizes(*var);
+                    let all = self.n_elements(&name, &sizes);
                     let bytes = format!("(size_t)({all}) * {}", n_bytes(ty.elem));
                     self.line(&format!("{name}[{at}].data = eddy_high(a, {bytes});"));
                     self.fail(&format!("!{name}[{at}].data"), "EDDY_MEMORY");
-                    self.line(&format!("__builtin_memcpy({name}[{at}].data, {}, {bytes});", tensor.data));
-                    for (k, size) in tensor.sizes.iter().enumerate() {
+                    if self.few(&all).is_some() && ty.elem != Elem::Tape {
+                        let to = self.names.of("packed");
+                        self.line(&format!("{} = {name}[{at}].data;", declared(ty.elem, "*const ", &to)));
+                        self.copy_elements(&to, &tensor.data, &all, ty.elem);
+                    } else {
+                        self.line(&format!("__builtin_memcpy({name}[{at}].data, {}, {bytes});", tensor.data));
+                    }
+                    for (k, size) in self.sizes(*var).iter().enumerate() {
                         self.line(&format!("{name}[{}].integer = {size};", at + 1 + k));
                     }
                 }
@@ -37,16 +87,32 @@ impl Emitter<'_, '_> {
     }
 
     pub fn unpack(&mut self, results: &[Var], types: &[Type], tape: Var) {
+        let layout = self.layouts.get(&tape).cloned();
         let tape = self.scalar(tape);
         let mut at = 0;
-        for (result, ty) in results.iter().zip(types) {
-            if ty.rank == 0 {
+        for (k, (result, ty)) in results.iter().zip(types).enumerate() {
+            let part = layout.as_ref().map(|layout| layout.0[k].clone());
+            match part.as_ref().and_then(|part| part.inside.clone()) {
+                Some(inside) => self.layouts.insert(*result, inside),
+                None => self.layouts.remove(result),
+            };
+            let value = part.as_ref().and_then(|part| part.value);
+            if let Some(value) = value {
+                self.facts.set_interval(*result, Interval::of(value));
+                self.facts.set_elements(*result, Interval::of(value));
+            }
+            if let Some(value) = value.filter(|_| ty.rank == 0) {
+                self.set(*result, Repr::Scalar(int_literal(value)));
+            } else if ty.rank == 0 {
                 self.define(*result, &format!("{tape}[{at}].{}", word_field(ty.elem, false)));
             } else {
                 let name = self.name(*result);
                 self.line(&format!("{} = {tape}[{at}].data;", declared(ty.elem, "*const ", &name)));
-                let sizes = (0..ty.rank).map(|k| {
-                    self.local_int(&format!("{name}_n{k}"), &format!("{tape}[{}].integer", at + 1 + k))
+                let sizes = (0..ty.rank).map(|k| match part.as_ref().and_then(|part| part.sizes[k]) {
+                    Some(size) => int_literal(size),
+                    None => {
+                        self.local_int(&format!("{name}_n{k}"), &format!("{tape}[{}].integer", at + 1 + k))
+                    }
                 });
                 let sizes = sizes.collect();
                 self.share(*result, Tensor { data: name, sizes });

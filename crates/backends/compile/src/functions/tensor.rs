@@ -4,7 +4,7 @@ use eddy_body::{Elem, Var};
 use eddy_tensor::Op;
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, int_literal, n_bytes};
-use super::facts::Interval;
+use super::facts::{Interval, literal};
 use super::scalar::{Operand, is_elementwise};
 
 impl Emitter<'_, '_> {
@@ -31,8 +31,17 @@ impl Emitter<'_, '_> {
 
     fn scalars(&mut self, result: Var, op: &Op, operands: &[Var]) {
         let texts: Vec<Operand> = operands.iter().map(|var| self.scalar_operand(*var)).collect();
+        if let Some(truth) = self.known_truth(op, operands) {
+            self.facts.set_truth(result, truth);
+            return self.set(result, Repr::Scalar(truth.to_string()));
+        }
         let (text, interval) = self.element(op, &texts);
         self.facts.set_interval(result, interval);
+        if self.ty(result).elem == Elem::Int
+            && let Some(value) = interval.single()
+        {
+            return self.set(result, Repr::Scalar(int_literal(value)));
+        }
         if let Op::Copy | Op::StopGradient = op {
             return self.set(result, Repr::Scalar(text));
         }
@@ -41,6 +50,9 @@ impl Emitter<'_, '_> {
 
     /// One loop over all elements, if the shapes are known to be equal; else row by row.
     fn elements(&mut self, result: Var, op: &Op, operands: &[Var]) {
+        if self.few_elements(result, op, operands) {
+            return;
+        }
         let tensors: Vec<Var> = operands.iter().copied().filter(|var| self.ty(*var).rank > 0).collect();
         let sizes = self.sizes(tensors[0]);
         let is_flat = tensors.iter().all(|var| self.facts.all_same(&sizes, &self.sizes(*var)));
@@ -114,7 +126,7 @@ impl Emitter<'_, '_> {
         (walk.clone(), sizes.collect())
     }
 
-    fn element_at(&self, var: Var, k: &str) -> Operand {
+    pub fn element_at(&self, var: Var, k: &str) -> Operand {
         if self.ty(var).rank == 0 {
             return self.scalar_operand(var);
         }
@@ -186,10 +198,11 @@ impl Emitter<'_, '_> {
     fn reduction(&mut self, result: Var, op: &Op, axis: Option<usize>, x: Var) {
         let is_num = self.ty(x).elem == Elem::Num;
         let suffix = if is_num { "" } else { "_int" };
-        let Repr::Tensor(tensor) = self.repr(x).clone() else {
+        let Repr::Tensor(_) = self.repr(x) else {
             self.facts.set_interval(result, self.facts.interval(x));
             return self.set(result, self.repr(x).clone());
         };
+        let tensor = self.tensor(x);
         let (outer, n, inner) = Self::slices(&tensor, axis);
         if matches!(op, Op::Max(_)) {
             self.fail(&format!("{n} == 0"), "EDDY_EMPTY");
@@ -204,8 +217,14 @@ impl Emitter<'_, '_> {
                     self.fail(&format!("!eddy_sum_int({n}, {data}, &{name})"), "EDDY_OVERFLOW");
                     self.set(result, Repr::Scalar(name));
                 }
-                Op::Sum(_) => self.define(result, &format!("eddy_sum({n}, {data})")),
-                Op::Mean(_) => self.define(result, &format!("eddy_sum({n}, {data}) / (double){n}")),
+                Op::Sum(_) => {
+                    let sum = self.few_sum(&n, data);
+                    self.define(result, &sum);
+                }
+                Op::Mean(_) => {
+                    let sum = self.few_sum(&n, data);
+                    self.define(result, &format!("{sum} / (double){n}"));
+                }
                 _ => self.define(result, &format!("{data}[eddy_maximum_at{suffix}({n}, 1, {data})]")),
             }
             return;
@@ -236,7 +255,10 @@ impl Emitter<'_, '_> {
         let product = |sizes: &[String]| match sizes {
             [] => int_literal(1),
             [size] => size.clone(),
-            sizes => format!("({})", sizes.join(" * ")),
+            sizes => match sizes.iter().map(|size| literal(size)).product::<Option<i64>>() {
+                Some(all) => int_literal(all),
+                None => format!("({})", sizes.join(" * ")),
+            },
         };
         match axis {
             None => (int_literal(1), product(&tensor.sizes), int_literal(1)),
@@ -279,11 +301,21 @@ impl Emitter<'_, '_> {
         }
         let sizes: Vec<String> = x.sizes[..x.sizes.len() - 1].iter().chain(&y.sizes[1..]).cloned().collect();
         if sizes.is_empty() {
+            if let Some(n @ 1..) = self.few(&inner) {
+                let mut sum = format!("{}[0] * {}[0]", x.data, y.data);
+                for l in 1..n {
+                    sum = format!("eddy_fma({}[{l}], {}[{l}], {sum})", x.data, y.data);
+                }
+                return self.define(result, &sum);
+            }
             return self.define(result, &format!("eddy_inner({inner}, {}, {})", x.data, y.data));
         }
         let n = if x.sizes.len() == 2 { x.sizes[0].clone() } else { int_literal(1) };
         let m = if y.sizes.len() == 2 { y.sizes[1].clone() } else { int_literal(1) };
         let (name, _) = self.result(result, sizes, true);
+        if self.few_products([&n, &inner, &m], &x.data, &y.data, &name) {
+            return;
+        }
         self.line(&format!("eddy_matrix_product({n}, {inner}, {m}, {}, {}, {name});", x.data, y.data));
     }
 
@@ -318,7 +350,6 @@ impl Emitter<'_, '_> {
             }
         }
         let n = i64::try_from(operands.len()).expect("few operands");
-        self.facts.set_constant(&int_literal(n), n);
         let sizes: Vec<String> = std::iter::once(int_literal(n)).chain(first).collect();
         let (name, _) = self.result(result, sizes, true);
         let parts: Vec<Repr> = operands.iter().map(|var| self.repr(*var).clone()).collect();
@@ -336,9 +367,11 @@ impl Emitter<'_, '_> {
                     before.push("1".to_owned());
                 }
                 Repr::Tensor(tensor) => {
-                    let all = tensor.sizes.join(" * ");
-                    let bytes = format!("(size_t)({all}) * {}", n_bytes(elem));
-                    self.line(&format!("__builtin_memcpy({name} + ({start}), {}, {bytes});", tensor.data));
+                    let all = match self.facts.literal_elements(&tensor.sizes) {
+                        Some(all) => int_literal(all),
+                        None => tensor.sizes.join(" * "),
+                    };
+                    self.copy_elements(&format!("({name} + ({start}))"), &tensor.data, &all, elem);
                     before.push(all);
                 }
             }

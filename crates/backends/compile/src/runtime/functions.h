@@ -112,6 +112,13 @@ EDDY_INLINE int64_t eddy_burn(eddy_arena *a, int64_t n) {
   return end;
 }
 
+/* Whether the fuel allows n iterations, none of which fails. */
+EDDY_INLINE bool eddy_pay(eddy_arena *a, int64_t n) {
+  if (EDDY_RARE(a->fuel < n)) { a->fuel = 0; return false; }
+  a->fuel -= n;
+  return true;
+}
+
 /* Whether the stack is nearly used up. */
 EDDY_INLINE bool eddy_stack_ends(const eddy_arena *a) {
   return (uintptr_t)__builtin_frame_address(0) < (uintptr_t)((const uint64_t *)(const void *)a->base)[0];

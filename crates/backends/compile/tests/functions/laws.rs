@@ -1,6 +1,8 @@
 //! L1 on generated modules.
 
-use eddy_body::{BodyId, Limits, Module};
+use std::sync::Arc;
+
+use eddy_body::{Body, BodyId, Kind, Limits, Literal, Mode, Module, Region, Stmt, Type, Var};
 
 use crate::generate::module;
 use crate::harness::{ALL, Bodies};
@@ -45,6 +47,63 @@ fn placed(text: &str) -> String {
 fn is_root(module: &Module, id: BodyId) -> bool {
     let name = module.body(id).name.split_once('_').map_or("", |(_, name)| name);
     name == "f" || ALL.iter().any(|word| name == format!("{word}_f"))
+}
+
+/// Adds bodies that call these at constants, whose sizes are known to the compiler. Returns them.
+fn at_constants(module: &mut Module, roots: &[BodyId], k: i64) -> Vec<BodyId> {
+    let mut added = Vec::new();
+    for id in roots {
+        let called = module.body(*id).clone();
+        let types: Vec<Type> = called.params.iter().map(|param| param.ty).collect();
+        let values = arguments(&types, k);
+        let n = types.len();
+        let constants = types.iter().zip(values).enumerate().map(|(at, (ty, value))| {
+            let literal = Literal { elem: ty.elem, value: Arc::new(value) };
+            Stmt::new(vec![Var::new(at)], Kind::Const(literal))
+        });
+        let yields: Vec<Var> = (n..n + called.results.len()).map(Var::new).collect();
+        let call = Kind::Call(Mode::Plain, *id, (0..n).map(Var::new).collect());
+        let stmts = constants.chain([Stmt::new(yields.clone(), call)]).collect();
+        module.bodies.push(Body {
+            name: format!("at_constants_{k}_{}", called.name),
+            params: Vec::new(),
+            results: called.results,
+            region: Region { stmts, yields },
+            names: (0..n + module.body(*id).results.len()).map(|at| format!("v{at}")).collect(),
+        });
+        added.push(BodyId::new(module.bodies.len() - 1));
+    }
+    added
+}
+
+/// The same with sizes that are known: small tensors are scalars, and short loops are unrolled.
+#[test]
+fn known_sizes_change_no_bit() {
+    let mut module = generated(40..44, false, &["adj", "tan", "tan_adj"]);
+    let roots: Vec<BodyId> =
+        (0..module.bodies.len()).map(BodyId::new).filter(|id| is_root(&module, *id)).collect();
+    let mut entries = at_constants(&mut module, &roots, 2);
+    entries.extend(at_constants(&mut module, &roots, 3));
+    let both = Both::with_entries(module, &entries);
+    let mut n_compared = 0;
+    for id in &entries {
+        let limits = Limits { fuel: Some(1_000_000), ..Limits::default() };
+        n_compared += u32::from(both.check(*id, &[], &limits).is_ok());
+    }
+    assert!(n_compared > 20, "{n_compared} of {} have values", entries.len());
+    let mut module = generated(1040..1052, true, &["adj"]);
+    let roots: Vec<BodyId> =
+        (0..module.bodies.len()).map(BodyId::new).filter(|id| is_root(&module, *id)).collect();
+    let mut entries = at_constants(&mut module, &roots, 1);
+    entries.extend(at_constants(&mut module, &roots, 3));
+    let both = Both::with_entries(module, &entries);
+    for id in entries {
+        for fuel in [100_000, 40, 7] {
+            let limits = Limits { fuel: Some(fuel), depth: 1000, memory: None };
+            // It compares failures too.
+            let _ = both.check(id, &[], &limits);
+        }
+    }
 }
 
 /// Values of all constructs, and derivatives to order 2.

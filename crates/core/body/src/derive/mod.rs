@@ -6,7 +6,7 @@
 //! * [`rules`]: operations. [`sizes`]: which sizes are equal. [`activity`]: what depends on the point.
 //! * [`forward`]: tangents, statement by statement.
 //! * [`reverse`]: cotangents. Its documentation explains sweeps, tapes and fusion.
-//! * [`strip`](mod@strip): bodies without some of their accumulators.
+//! * [`segments`]: checkpoints. [`strip`](mod@strip): bodies without some of their accumulators.
 //!
 //! Decision: bodies that are differentiated again are *tape free*: calls in them whose adjoint cannot be
 //! fused run their forward code twice instead of packing a tape, since a tape has no derivative. Code that
@@ -16,16 +16,17 @@ pub(crate) mod activity;
 pub(crate) mod forward;
 pub(crate) mod reverse;
 pub(crate) mod rules;
+pub(crate) mod segments;
 pub(crate) mod sizes;
 pub(crate) mod strip;
 
 use eddy_syntax::Span;
-use eddy_tensor::Op;
-use rustc_hash::FxHashMap;
+use eddy_tensor::{Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::Builder;
 use crate::clean::compact;
-use crate::expand::ExpandError;
+use crate::expand::{Checkpoints, ExpandError};
 use crate::ir::{Body, BodyId, Elem, Kind, Mode, Module, Param, Region, Stmt, Type, Var};
 use crate::operation::Operation;
 use crate::own::own_body;
@@ -67,6 +68,42 @@ pub(crate) enum Sweep {
     Backward,
 }
 
+/// What the statements around marks say.
+#[derive(Default)]
+struct Around {
+    /// All names that are read.
+    read: FxHashSet<Var>,
+    /// Names that are zero.
+    zeros: FxHashSet<Var>,
+}
+
+impl Around {
+    fn of(region: &Region) -> Around {
+        let mut around = Around::default();
+        around.add(region);
+        around
+    }
+
+    fn add(&mut self, region: &Region) {
+        self.read.extend(&region.yields);
+        for stmt in &region.stmts {
+            self.read.extend(stmt.kind.operands());
+            match &stmt.kind {
+                Kind::Const(literal) if *literal.value == Value::Num(0.0) => self.zeros.extend(&stmt.results),
+                Kind::Op(Operation::Table(Op::ZerosLike), _) => self.zeros.extend(&stmt.results),
+                Kind::Op(Operation::Fill, operands) if self.zeros.contains(&operands[0]) => {
+                    self.zeros.extend(&stmt.results);
+                }
+                Kind::Loop(repeat) => self.read.extend(&repeat.collect),
+                _ => {}
+            }
+            for region in stmt.kind.regions() {
+                self.add(region);
+            }
+        }
+    }
+}
+
 /// A module to which derived bodies are added.
 pub(crate) struct Deriver {
     pub module: Module,
@@ -83,12 +120,13 @@ pub(crate) struct Deriver {
     /// What bodies with marks become in the end.
     replaced: Vec<(usize, Region)>,
     max_order: usize,
+    pub checkpoints: Checkpoints,
     /// Where a derivative of an operation without one is needed.
     pub refused: Option<(&'static str, Span)>,
 }
 
 impl Deriver {
-    pub fn new(module: Module, max_order: usize) -> Deriver {
+    pub fn new(module: Module, max_order: usize, checkpoints: Checkpoints) -> Deriver {
         let n = module.bodies.len();
         Deriver {
             module,
@@ -101,6 +139,7 @@ impl Deriver {
             pending: Vec::new(),
             replaced: Vec::new(),
             max_order,
+            checkpoints,
             refused: None,
         }
     }
@@ -199,22 +238,23 @@ impl Deriver {
 
     /// Replaces marks by calls of derived bodies.
     pub fn replace_marks(&mut self, region: &mut Region, tape_free: bool) {
+        let around = Around::of(region);
+        self.replace(region, &around, tape_free);
+    }
+
+    fn replace(&mut self, region: &mut Region, around: &Around, tape_free: bool) {
         for stmt in &mut region.stmts {
             match &mut stmt.kind {
-                Kind::Call(mode @ (Mode::Adj | Mode::Tan), callee, _) => {
-                    let of = self.without_custom(*callee);
-                    *callee = self.request(self.marked(*mode, of, tape_free));
-                    *mode = Mode::Plain;
-                }
+                Kind::Call(Mode::Adj | Mode::Tan, ..) => self.replace_mark(stmt, around, tape_free),
                 Kind::If(_, yes, no) => {
-                    self.replace_marks(yes, tape_free);
-                    self.replace_marks(no, tape_free);
+                    self.replace(yes, around, tape_free);
+                    self.replace(no, around, tape_free);
                 }
                 Kind::Loop(repeat) => {
                     if let crate::ir::Control::While(condition) = &mut repeat.control {
-                        self.replace_marks(condition, tape_free);
+                        self.replace(condition, around, tape_free);
                     }
-                    self.replace_marks(&mut repeat.body, tape_free);
+                    self.replace(&mut repeat.body, around, tape_free);
                 }
                 _ => {}
             }
@@ -250,16 +290,43 @@ impl Deriver {
         caller
     }
 
-    /// What a mark stands for: all numbers are active.
-    fn marked(&self, mode: Mode, of: BodyId, tape_free: bool) -> Key {
+    /// A mark becomes a call of the derivative by the numbers that matter: those whose cotangent is read, or
+    /// whose tangent is not zero. What a closure captures is a parameter too, and seldom matters.
+    fn replace_mark(&mut self, stmt: &mut Stmt, around: &Around, tape_free: bool) {
+        let Kind::Call(mode, callee, arguments) = &mut stmt.kind else { unreachable!("it is a mark") };
+        let of = self.without_custom(*callee);
         let body = self.module.body(of);
-        let active: Vec<bool> = body.params.iter().map(|param| param.ty.is_num()).collect();
-        if mode == Mode::Tan {
-            return Key::Tan { of, active, tape_free };
+        let nums: Vec<bool> = body.params.iter().map(|param| param.ty.is_num()).collect();
+        let n_nums = nums.iter().filter(|is_num| **is_num).count();
+        // One for each number, behind the results or behind the arguments.
+        let (list, first) = match mode {
+            Mode::Adj => (&mut stmt.results, body.results.len()),
+            _ => (&mut *arguments, nums.len()),
+        };
+        let mut matters: Vec<bool> = list[first..]
+            .iter()
+            .map(
+                |var| {
+                    if *mode == Mode::Adj { around.read.contains(var) } else { !around.zeros.contains(var) }
+                },
+            )
+            .collect();
+        if !matters.contains(&true) {
+            matters = vec![true; n_nums];
         }
-        let seeds = body.results.iter().map(|ty| ty.is_num()).collect();
-        let into = vec![false; active.len()];
-        Key::Adj(Adjoint { of, active, into, seeds, tape_free }, Sweep::Joint)
+        let mut kept = std::iter::repeat_n(&true, first).chain(&matters);
+        list.retain(|_| *kept.next().expect("there is one for each number"));
+        let mut matters = matters.into_iter();
+        let active = nums.iter().map(|is_num| *is_num && matters.next() == Some(true)).collect();
+        let key = if *mode == Mode::Tan {
+            Key::Tan { of, active, tape_free }
+        } else {
+            let (seeds, into) =
+                (body.results.iter().map(|ty| ty.is_num()).collect(), vec![false; nums.len()]);
+            Key::Adj(Adjoint { of, active, into, seeds, tape_free }, Sweep::Joint)
+        };
+        *callee = self.request(key);
+        *mode = Mode::Plain;
     }
 
     /// Writes the statements of a body, if they are missing.

@@ -41,6 +41,34 @@ impl Formula {
         }
     }
 
+    /// What it is if it has no sizes.
+    pub fn as_constant(&self) -> Option<i128> {
+        match self.terms.iter().next() {
+            None => Some(0),
+            Some((sizes, n)) if sizes.is_empty() && self.terms.len() == 1 => Some(*n),
+            Some(_) => None,
+        }
+    }
+
+    /// The quotient, without a rest.
+    #[must_use]
+    pub fn divided(&self, by: i128) -> Formula {
+        match self.as_constant() {
+            Some(n) => Formula::constant(n.div_euclid(by)),
+            None if self.terms.len() == 1 => Formula::named(&format!("({self} div {by})")),
+            None => Formula::named(&format!("(({self}) div {by})")),
+        }
+    }
+
+    /// The share of one iteration, if so many share it.
+    #[must_use]
+    pub fn divided_by_iterations(&self, by: i128) -> Formula {
+        if self.terms.len() == 1 {
+            return Formula::named(&format!("{self} / {by}"));
+        }
+        Formula::named(&format!("({self}) / {by}"))
+    }
+
     /// Whether it is 0.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()

@@ -32,6 +32,8 @@ pub struct Known {
     pub sizes: Vec<Formula>,
     /// The bytes that a tape, or each tape of a row, keeps.
     packed: Formula,
+    /// The `while` whose iterations it counts, and by what their number was divided.
+    counts: Option<(Span, i128)>,
 }
 
 impl Known {
@@ -222,7 +224,7 @@ impl Walk<'_> {
                     }
                 }
                 sizes.extend(array.sizes[at.len()..].iter().cloned());
-                let known = Known { int: None, sizes, packed: array.packed };
+                let known = Known { packed: array.packed, ..Known::sized(sizes) };
                 frame.known.insert(stmt.results[0], known);
             }
             Kind::Update(array, ..) | Kind::Increase(array, ..) => {
@@ -251,7 +253,7 @@ impl Walk<'_> {
     fn repeat(&mut self, stmt: &Stmt, repeat: &Loop, frame: &mut Frame) {
         // States keep their sizes, not their values.
         for binding in repeat.states.iter().chain(&repeat.accs) {
-            let known = Known { int: None, ..self.known(binding.init, frame) };
+            let known = Known { int: None, counts: None, ..self.known(binding.init, frame) };
             frame.known.insert(binding.var, known);
         }
         if let Control::While(condition) = &repeat.control {
@@ -260,20 +262,31 @@ impl Walk<'_> {
         self.region(&repeat.body, frame);
         let bindings = repeat.states.iter().zip(&stmt.results);
         for (binding, result) in bindings.chain(repeat.accs.iter().zip(&stmt.results[repeat.first_acc()..])) {
-            let known = Known { int: None, ..self.known(binding.init, frame) };
+            let known = Known { int: None, counts: None, ..self.known(binding.init, frame) };
             frame.known.insert(*result, known);
+        }
+        if let (Control::While(_), Some(count)) = (&repeat.control, stmt.results.last()) {
+            let counts = Some((stmt.span, 1));
+            frame.known.insert(*count, Known { counts, ..Known::int(Formula::unknown()) });
         }
         let mut row_bytes = Formula::default();
         let count = repeat.counter().map(|(_, count)| self.int(count, frame));
+        let counts = repeat.counter().and_then(|(_, count)| self.known(count, frame).counts);
         for (row, result) in repeat.collect.iter().zip(&stmt.results[repeat.first_row()..]) {
             let known = self.known(*row, frame);
             row_bytes = row_bytes.plus(&known.n_bytes(self.ty(*row, frame).elem));
             let mut sizes = vec![count.clone().unwrap_or_else(Formula::unknown)];
             sizes.extend(known.sizes);
-            frame.known.insert(*result, Known { int: None, sizes, packed: known.packed });
+            let known = Known { packed: known.packed, ..Known::sized(sizes) };
+            frame.known.insert(*result, known);
         }
         if frame.body.index() < self.n_plain || row_bytes.is_zero() {
             return;
+        }
+        if let Some((span, by)) = counts {
+            // A segment of a loop that ends when the data say so.
+            let bytes = if by == 1 { row_bytes } else { row_bytes.divided_by_iterations(by) };
+            return frame.tape.add(&Tape { per_iteration: vec![(span, bytes)], ..Tape::default() });
         }
         match count {
             Some(count) => frame.tape.fixed = frame.tape.fixed.plus(&count.times(&row_bytes)),
@@ -303,6 +316,12 @@ impl Walk<'_> {
 
     fn table(&self, op: &Op, operands: &[Var], frame: &Frame) -> Option<Known> {
         let known: Vec<Known> = operands.iter().map(|var| self.known(*var, frame)).collect();
+        if let [x, y] = known.as_slice()
+            && operands.iter().all(|var| self.ty(*var, frame) == Type::scalar(Elem::Int))
+            && let Some(count) = count(op, x, y)
+        {
+            return Some(count);
+        }
         if let [Known { int: Some(a), .. }, Known { int: Some(b), .. }] = known.as_slice() {
             match op {
                 Op::Add => return Some(Known::int(a.plus(b))),
@@ -338,6 +357,28 @@ impl Walk<'_> {
     }
 }
 
+/// An integer operation as bounds of sizes, which are not negative: the iterations of a segment of a loop.
+fn count(op: &Op, x: &Known, y: &Known) -> Option<Known> {
+    let constant = |known: &Known| known.int.as_ref().and_then(Formula::as_constant);
+    let by = constant(y).filter(|by| *by > 0);
+    Some(match op {
+        Op::Maximum if constant(y) == Some(0) => x.clone(),
+        Op::Maximum if constant(x) == Some(0) => y.clone(),
+        // Either is a bound.
+        Op::Minimum if constant(y).is_some() || x.int.is_none() => y.clone(),
+        Op::Minimum => x.clone(),
+        Op::IntDiv => {
+            let counts = x.counts.map(|(span, before)| Some((span, before.saturating_mul(by?))));
+            Known { counts: counts.flatten(), ..Known::int(x.int.as_ref()?.divided(by?)) }
+        }
+        Op::IntMod => Known::int(Formula::constant(by? - 1)),
+        Op::Add if x.counts.is_some() && constant(y).is_some() => {
+            Known { counts: x.counts, ..Known::int(x.int.as_ref()?.plus(y.int.as_ref()?)) }
+        }
+        _ => return None,
+    })
+}
+
 /// The sizes of two tensors that are stretched to each other.
 fn wider(a: Vec<Formula>, b: &[Formula]) -> Vec<Formula> {
     if a.len() != b.len() {
@@ -358,6 +399,7 @@ fn joined(a: Known, b: &Known) -> Known {
         int: a.int.filter(|int| b.int.as_ref() == Some(int)),
         sizes: a.sizes.into_iter().zip(&b.sizes).map(|(a, b)| same(a, b)).collect(),
         // One of the two is kept: the sum is a bound.
+        counts: a.counts.filter(|counts| b.counts.as_ref() == Some(counts)),
         packed: if a.packed == b.packed { a.packed } else { a.packed.plus(&b.packed) },
     }
 }

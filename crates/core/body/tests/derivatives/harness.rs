@@ -3,7 +3,9 @@
 use std::slice::from_ref;
 
 use eddy_body::verify::interface;
-use eddy_body::{Limits, Mode, Module, Program, RunError, expand, own, parse, verify_final};
+use eddy_body::{
+    Checkpoints, Limits, Mode, Module, Program, RunError, expand_with, own, parse, verify_final,
+};
 use eddy_tensor::{Data, Scalar, Shape, Value};
 
 pub fn vector(elements: &[f64]) -> Value {
@@ -49,8 +51,12 @@ pub struct Bodies {
 
 impl Bodies {
     pub fn new(text: &str, derivatives: &[&str]) -> Result<Bodies, String> {
+        Bodies::keeping(text, derivatives, Checkpoints::All)
+    }
+
+    pub fn keeping(text: &str, derivatives: &[&str], checkpoints: Checkpoints) -> Result<Bodies, String> {
         let marked = with_marks(text, derivatives)?;
-        let module = expand(&marked, 8).map_err(|error| format!("{error}\n{marked}"))?;
+        let module = expand_with(&marked, 8, checkpoints).map_err(|error| format!("{error}\n{marked}"))?;
         verify_final(&module).map_err(|error| format!("{error}\n{module}"))?;
         let program = Program::new(&module).map_err(|error| error.to_string())?;
         Ok(Bodies { module, program })

@@ -1,13 +1,17 @@
 //! Laws on generated modules.
 
+use std::num::NonZeroUsize;
+
 use eddy_body::edit::Names;
-use eddy_body::{Binding, Control, Kind, Literal, Operation, Region, Stmt, Var, own, parse, verify};
+use eddy_body::{
+    Binding, Checkpoints, Control, Kind, Literal, Operation, Region, Stmt, Var, own, parse, verify,
+};
 use eddy_tensor::{Op, Value};
 use eddy_tests::law::{Coverage, Trial, Verdict, law};
 use proptest::prelude::*;
 
 use crate::generate::module;
-use crate::harness::{ALL, Bodies, Probe, close, dot, nums, vector};
+use crate::harness::{ALL, Bodies, Probe, close, dot, is_num, noise, nums, vector};
 
 fn numbers() -> impl Strategy<Value = Vec<u16>> {
     prop::collection::vec(any::<u16>(), 0..300)
@@ -51,6 +55,36 @@ fn generated_modules_verify_and_their_text_reads_back() {
         let text = module.to_string();
         let again = parse(&text).map_err(|error| format!("{error}\n{text}"))?;
         if again.to_string() == text { Ok(Verdict::Holds) } else { Err(format!("{again}\n{text}")) }
+    });
+}
+
+/// L18: values and cotangents have the same bits whatever is kept.
+#[test]
+fn checkpoints_change_no_bit() {
+    law("body: L18", 300, &(numbers(), 1_usize..5), |(numbers, keep)| {
+        let text = module(numbers, false);
+        let has_states = text.contains(" = for ") || text.contains(" = while ");
+        let keep = Checkpoints::Keep(NonZeroUsize::new(*keep).expect("it is positive"));
+        let all = Bodies::new(&text, &["adj"])?;
+        let some = Bodies::keeping(&text, &["adj"], keep)?;
+        let mut is_shown = false;
+        for k in 0..4 {
+            let arguments = point(k);
+            let y = all.run("f", &arguments).map_err(|error| format!("{error}\n{text}"))?;
+            let mut seed = 7;
+            let cotangents = y.iter().filter(|value| is_num(value)).map(|value| noise(value, &mut seed));
+            let arguments: Vec<Value> = arguments.iter().cloned().chain(cotangents).collect();
+            let bits = |bodies: &Bodies| -> Result<Vec<u64>, String> {
+                let found = bodies.derivative("adj_f", &[&arguments])?;
+                Ok(nums(&found).iter().map(|x| x.to_bits()).collect())
+            };
+            let (expected, found) = (bits(&all)?, bits(&some)?);
+            if expected != found {
+                return Err(format!("{expected:?} and {found:?} at {k}\n{text}\n{}", some.module));
+            }
+            is_shown |= has_states;
+        }
+        Ok(Verdict::of(is_shown, "no loop has states"))
     });
 }
 

@@ -54,6 +54,10 @@ pub struct BuildArgs {
     /// Compute loops again from registers saved every √W cycles, rather than keep their values
     #[arg(long, value_name = "HOW", value_parser = ["sqrt"])]
     pub checkpoint: Option<String>,
+    /// Keep K states of each loop of the function for its adjoint, which runs the iterations between them
+    /// again [default: all states]
+    #[arg(long, value_name = "K", value_parser = value_parser!(u64).range(1..), requires = "function")]
+    pub keep_states: Option<u64>,
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -1,10 +1,11 @@
 //! Functions: `run --fn`, `gradcheck --fn`, and the limits of calls.
 
 use std::fmt::{self, Write};
+use std::num::NonZeroUsize;
 
 use clap::{Args, value_parser};
 use eddy_driver::functions::gradcheck::{FunctionEntry, FunctionGradcheck, FunctionGradients};
-use eddy_driver::functions::{Budget, NoResult, Outcome};
+use eddy_driver::functions::{Budget, Checkpoints, NoResult, Outcome};
 use eddy_driver::{self as driver, Answer, Data, FunctionRequest, Program};
 use eddy_syntax::Sources;
 use serde_json::{Value as Json, json};
@@ -25,6 +26,29 @@ pub struct Nesting {
     /// Stop when a derivative operator is active more than K times at once, through a recursion [default: 4]
     #[arg(long, value_name = "K", value_parser = value_parser!(u64).range(1..=64))]
     order: Option<u64>,
+    #[command(flatten)]
+    states: Keep,
+}
+
+/// Checkpoints of functions.
+#[derive(Args)]
+pub struct Keep {
+    /// Keep K states of each loop of a function for its adjoint, which runs the iterations between them again
+    /// [default: all states]
+    #[arg(long, value_name = "K", value_parser = value_parser!(u64).range(1..))]
+    keep_states: Option<u64>,
+}
+
+impl Keep {
+    pub fn checkpoints(&self) -> Checkpoints {
+        checkpoints(self.keep_states)
+    }
+}
+
+/// What `--keep-states` asks for.
+pub fn checkpoints(keep: Option<u64>) -> Checkpoints {
+    let keep = keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
+    keep.and_then(NonZeroUsize::new).map_or(Checkpoints::All, Checkpoints::Keep)
 }
 
 impl Nesting {
@@ -35,7 +59,7 @@ impl Nesting {
             given.map_or(default, |n| usize::try_from(n).unwrap_or(usize::MAX))
         };
         let (depth, order) = (count(self.depth, default.depth), count(self.order, default.order));
-        Budget { fuel, depth, memory, order }
+        Budget { fuel, depth, memory, order, checkpoints: self.states.checkpoints() }
     }
 }
 

@@ -11,7 +11,7 @@ pub mod building;
 mod comparing;
 mod data;
 pub mod derivatives;
-mod functions;
+pub mod functions;
 mod listener;
 mod planning;
 mod rows;
@@ -133,6 +133,8 @@ struct CheckArgs {
     /// adjoint keeps
     #[arg(long)]
     memory: bool,
+    #[command(flatten)]
+    states: functions::Keep,
 }
 
 #[derive(Args)]
@@ -145,8 +147,8 @@ struct FlowArgs {
 }
 
 fn check(args: CheckArgs, session: &Session) -> Result<Status, Stop> {
-    let CheckArgs { limit, memory } = args;
-    let memory = if memory { MemoryReport::Included } else { MemoryReport::LeftOut };
+    let CheckArgs { limit, memory, states } = args;
+    let memory = if memory { MemoryReport::Included(states.checkpoints()) } else { MemoryReport::LeftOut };
     reply(session, limit.read(None), |program| {
         let Answer { value: report, warnings } = program.check(memory)?;
         let node = |node: &NodeReport| json!({ "name": node.name, "lines": lines(&node.text) });

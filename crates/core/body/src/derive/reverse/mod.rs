@@ -35,21 +35,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::activity::Varied;
 use super::rules::{Formulas, passes};
+use super::segments::segmented;
 use super::sizes::Sizes;
 use super::{Adjoint, Deriver, Sweep};
 use crate::build::Builder;
 use crate::clean::{Pruner, can_fail};
+use crate::expand::Checkpoints;
 use crate::ir::{At, Body, Elem, Kind, Param, Region, Stmt, Type, Var};
 use crate::operation::Operation;
 use crate::uses::free_vars;
+use crate::verify::types_of;
 use cotangents::{Around, Frame};
 use fusion::{Parts, Slot};
 
 /// A part of the adjoint of a body.
 pub(super) fn write(deriver: &mut Deriver, adjoint: &Adjoint, sweep: Sweep) -> Body {
     let of = deriver.source(adjoint.of);
-    let types = deriver.types(of);
-    let source = deriver.module.body(of).clone();
+    let mut types = deriver.types(of);
+    let mut source = deriver.module.body(of).clone();
+    if let Checkpoints::Keep(keep) = deriver.checkpoints {
+        source = segmented(deriver, &source, &types, keep.get());
+        types = types_of(&deriver.module, &source).expect("loops in segments are well formed");
+    }
     let varied = Varied::new(&deriver.module, &source, &types, &adjoint.active);
     let mut writer = Writer {
         builder: Builder::new(&source, &types),

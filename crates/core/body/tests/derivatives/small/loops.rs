@@ -1,9 +1,13 @@
 //! Loops and branches.
 
+use std::num::NonZeroUsize;
+
+use eddy_body::tape::{Formula, Known, tape};
+use eddy_body::{Checkpoints, Elem};
 use expect_test::expect;
 
 use super::{check, check_code};
-use crate::harness::vector;
+use crate::harness::{Bodies, vector};
 
 const WHILE: &str = "body f(x: num) -> (num) { c = const 100.0 ()
   y, n = while (y0 = x) { t = lt(y0, c) yield t } { y1 = mul(y0, x) yield y1 }
@@ -193,4 +197,33 @@ fn vectors_in_a_loop_whose_sizes_are_known() {
             }
         "]],
     );
+}
+
+/// A loop keeps as many states as it is told to, and runs the iterations between them again.
+#[test]
+fn loops_in_segments_keep_few_states() {
+    let squares = "body f(n: int, x: num) -> (num) {
+      y = for i < n (y0 = x) { t = mul(y0, y0) s = sin(t) yield s } yield y }";
+    for (text, all, some) in [
+        (WHILE, "8 B per iteration of 0..0 (unbounded)", "24 B + 8 / 3 B per iteration of 0..0 (unbounded)"),
+        (squares, "8 * n B", "8 * (n div 3) + 32 B"),
+    ] {
+        let keep = NonZeroUsize::new(3).expect("it is positive");
+        for (checkpoints, expected) in [(Checkpoints::All, all), (Checkpoints::Keep(keep), some)] {
+            let module = Bodies::keeping(text, &["adj"], checkpoints).expect("it verifies").module;
+            let adjoint = module.find("adj_f").expect("it was added");
+            let known: Vec<Known> = module
+                .body(adjoint)
+                .params
+                .iter()
+                .map(|param| match param.ty.elem {
+                    Elem::Int => Known::int(Formula::named("n")),
+                    _ => Known::default(),
+                })
+                .collect();
+            let found = tape(&module, adjoint, &known, 1).expect("it verifies");
+            let shown = found.show(&|span| format!("{}..{}", span.start, span.end));
+            assert_eq!(shown, expected, "{module}");
+        }
+    }
 }
