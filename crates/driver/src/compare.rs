@@ -4,8 +4,7 @@
 //! | --- | --- |
 //! | `run` | `simulate`, `denote`, `plan` (the executor of plans) and `compiled`, line by line, the same text |
 //! | `eval` | `interpret` and `compiled`, the same text |
-//! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at random arguments,
-//! within 1e-5 |
+//! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at random arguments, within 1e-5 |
 //!
 //! A semantics that cannot run an item, as compiled code one without a static plan, has no column there.
 //! [`kernels`] compares programs of the other languages.
