@@ -114,7 +114,7 @@ impl Pcf {
     }
 
     /// The type of a term; that of the binder with the same number follows those of all terms.
-    fn of_term(&self, term: TermId) -> TypeId {
+    fn of_term(term: TermId) -> TypeId {
         TypeId::new(term.index())
     }
 
@@ -132,31 +132,31 @@ impl Pcf {
             let equal: [Option<(TypeId, TypeId)>; 3] = match term {
                 Term::Variable(binder) => [Some((own, self.of_binder(binder))), None, None],
                 Term::Lambda(binder, body) => {
-                    let arrow = self.arrow(self.of_binder(binder), self.of_term(body));
+                    let arrow = self.arrow(self.of_binder(binder), Self::of_term(body));
                     [Some((own, arrow)), None, None]
                 }
                 Term::Apply(function, argument) => {
-                    let arrow = self.arrow(self.of_term(argument), own);
-                    [Some((self.of_term(function), arrow)), None, None]
+                    let arrow = self.arrow(Self::of_term(argument), own);
+                    [Some((Self::of_term(function), arrow)), None, None]
                 }
                 Term::Int(_) => [Some((own, int)), None, None],
                 Term::Operator(_, left, right) => {
-                    [Some((own, int)), Some((self.of_term(left), int)), Some((self.of_term(right), int))]
+                    [Some((own, int)), Some((Self::of_term(left), int)), Some((Self::of_term(right), int))]
                 }
-                Term::Predecessor(of) => [Some((own, int)), Some((self.of_term(of), int)), None],
+                Term::Predecessor(of) => [Some((own, int)), Some((Self::of_term(of), int)), None],
                 Term::If(condition, _, yes, no) => [
-                    Some((self.of_term(condition), int)),
-                    Some((own, self.of_term(yes))),
-                    Some((own, self.of_term(no))),
+                    Some((Self::of_term(condition), int)),
+                    Some((own, Self::of_term(yes))),
+                    Some((own, Self::of_term(no))),
                 ],
                 Term::Fix(of) => {
                     let arrow = self.arrow(own, own);
-                    [Some((self.of_term(of), arrow)), None, None]
+                    [Some((Self::of_term(of), arrow)), None, None]
                 }
                 Term::Let(binder, value, body) => [
                     Some((self.of_binder(binder), int)),
-                    Some((self.of_term(value), int)),
-                    Some((own, self.of_term(body))),
+                    Some((Self::of_term(value), int)),
+                    Some((own, Self::of_term(body))),
                 ],
             };
             for (left, right) in equal.into_iter().flatten() {
@@ -299,7 +299,7 @@ impl<'a> Emission<'a> {
     }
 
     fn arity(&self, term: TermId) -> Result<usize, Stop> {
-        self.pcf.arity(self.pcf.of_term(term)).ok_or_else(|| {
+        self.pcf.arity(Pcf::of_term(term)).ok_or_else(|| {
             let reason = "however many arguments it gets, it returns a function";
             let what = "a function without a number of parameters";
             Stop::Outside(Box::new(outside(self.pcf.terms[term.index()].1, what, reason)))

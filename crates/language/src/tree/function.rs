@@ -155,7 +155,9 @@ impl Written {
             match kind {
                 PatternKind::Name(ident) => ident.replace_place(new),
                 PatternKind::Record(fields) => {
-                    fields.iter_mut().for_each(|(ident, _)| ident.replace_place(new))
+                    for (ident, _) in fields {
+                        ident.replace_place(new);
+                    }
                 }
                 PatternKind::Discard | PatternKind::Tuple(_) => {}
             }

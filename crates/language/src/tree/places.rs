@@ -63,7 +63,9 @@ impl Form {
             | Form::Comprehension(binders)
             | Form::Reduction { binders, .. } => binders.replace_places(new),
             Form::Record(fields) | Form::RecordUpdate(fields) => {
-                fields.iter_mut().for_each(|field| field.replace_place(new));
+                for field in fields {
+                    field.replace_place(new);
+                }
             }
             Form::Match(cases) => cases.iter_mut().for_each(|case| match case {
                 Case::Enumerator(ident) => ident.replace_place(new),

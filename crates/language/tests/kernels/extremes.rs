@@ -34,9 +34,8 @@ fn deep_terms_are_translated() {
 #[test]
 fn a_translation_that_would_be_too_long_is_refused() {
     // Each definition has the one before twice; the kernel shares them, a text cannot.
-    let doubled: String =
-        (1..60).map(|n| format!("def f{n} = \\x:nat. f{} (f{} x);\n", n - 1, n - 1)).collect();
-    let text = format!("def f0 = \\x:nat. x;\n{doubled}f59 0");
+    let doubled = |n: u32| format!("def f{n} = \\x:nat. f{} (f{} x);\n", n - 1, n - 1);
+    let text = format!("def f0 = \\x:nat. x;\n{}f59 0", (1..60).map(doubled).collect::<Vec<_>>().concat());
     let refused = Kernel::Coherent.translate(&SourceFile::new("large.cd", text)).expect_err("it is too long");
     assert_eq!(refused[0].code.name(), "E0216");
     assert!(refused[0].title.contains("too long"), "{}", refused[0].title);

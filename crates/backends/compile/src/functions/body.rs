@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A tensor is a pointer and its sizes, which are C locals or literals. Every local is assigned once, so the
-//! text of a size says which sizes are equal. [`small`](super::small) says what is done differently where sizes
-//! are known.
+//! text of a size says which sizes are equal. [`small`](super::small) says what is done differently where
+//! sizes are known.
 
 use std::rc::Rc;
 
@@ -383,7 +383,7 @@ impl Emitter<'_, '_> {
             self.same_layout(*result, *yielded);
             match self.repr(*yielded).clone() {
                 Repr::Tensor(tensor) if !self.aliases.is_moved(*result, branch) => {
-                    self.copy(*result, &tensor)
+                    self.copy(*result, &tensor);
                 }
                 repr => {
                     self.facts.set_interval(*result, self.facts.interval(*yielded));

@@ -79,8 +79,8 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// The iterations; accumulators and the memory of rows are before them. `None` if states or rows differ in
-    /// their sizes.
+    /// The iterations; accumulators and the memory of rows are before them. `None` if states or rows differ
+    /// in their sizes.
     fn iterations(&mut self, stmt: &Stmt, repeat: &Loop, index: Var, count: i64) -> Option<Iterations> {
         self.begin_accs(repeat);
         let state = |emitter: &Self, var: Var| (emitter.repr(var).clone(), emitter.facts.interval(var));

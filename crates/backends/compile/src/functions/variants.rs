@@ -6,13 +6,13 @@
 //! ```
 //!
 //! Sizes are known where the text says so (`num [3]`, a list of three elements) or follow from such. A caller
-//! that knows sizes of its arguments calls a *variant*, in which these are literals, so that small tensors are
-//! scalars to the C compiler. Results whose sizes turn out to be literals too are written to memory of the
-//! caller. Others are behind each other at the low end of the arena, where the temporaries of the function
-//! began.
+//! that knows sizes of its arguments calls a *variant*, in which these are literals, so that small tensors
+//! are scalars to the C compiler. Results whose sizes turn out to be literals too are written to memory of
+//! the caller. Others are behind each other at the low end of the arena, where the temporaries of the
+//! function began.
 //!
-//! Bodies that reach themselves have one function, for all sizes: what a variant returns is known only when it
-//! is written, and a recursion may call ever new ones.
+//! Bodies that reach themselves have one function, for all sizes: what a variant returns is known only when
+//! it is written, and a recursion may call ever new ones.
 
 use std::rc::Rc;
 

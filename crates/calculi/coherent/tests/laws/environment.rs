@@ -39,7 +39,7 @@ fn env_is_det_p6() {
 #[test]
 fn env_counts_ticks_as_det_p6() {
     let with_ticks = |mut generator: crate::generate::Generator<'_>| {
-        generator.with = With { fix: true, ticks: true, coins: false };
+        generator.with = With { fix: true, ticks: true, coins: false, ..With::default() };
         terms::program(generator)
     };
     law("P6, ticks", 800, with_ticks, |sample| {
@@ -58,7 +58,7 @@ const COINS: u64 = 6;
 #[test]
 fn env_has_the_distributions_of_det_p6() {
     let with_coins = |mut generator: crate::generate::Generator<'_>| {
-        generator.with = With { fix: true, ticks: true, coins: true };
+        generator.with = With { fix: true, ticks: true, coins: true, ..With::default() };
         terms::program(generator)
     };
     let flips = Cell::new(0);

@@ -19,7 +19,7 @@ fn distribution(program: &Program, path: &[Bit], coins: u64) -> Distribution {
 }
 
 fn with_coins(mut generator: Generator<'_>) -> Sample {
-    generator.with = With { fix: true, coins: true, ticks: true };
+    generator.with = With { fix: true, coins: true, ticks: true, ..With::default() };
     terms::program(generator)
 }
 

@@ -9,7 +9,7 @@ use crate::generate::{Generator, Sample, With, terms};
 use crate::harness::{Verdict, law};
 
 fn any_program(mut generator: Generator<'_>) -> Sample {
-    generator.with = With { fix: true, coins: true, ticks: true };
+    generator.with = With { fix: true, coins: true, ticks: true, ..With::default() };
     terms::program(generator)
 }
 

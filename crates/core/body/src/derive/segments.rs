@@ -11,12 +11,13 @@
 //!   yield s2 }
 //! ```
 //!
-//! The reverse sweep then keeps what [`reverse`](super::reverse) keeps for two nested loops: the `k` states at
-//! the beginnings of segments, and, while it goes through a segment, which it runs again, what the iterations
-//! of this one segment need. Values and cotangents have the bits of the plain loop, since each iteration
-//! computes the same.
+//! The reverse sweep then keeps what [`reverse`](super::reverse) keeps for two nested loops: the `k` states
+//! at the beginnings of segments, and, while it goes through a segment, which it runs again, what the
+//! iterations of this one segment need. Values and cotangents have the bits of the plain loop, since each
+//! iteration computes the same.
 //!
-//! A `while` runs once without keeping anything to find out how many iterations there are; then it is a `for`.
+//! A `while` runs once without keeping anything to find out how many iterations there are; then it is a
+//! `for`.
 //!
 //! Loops that collect rows keep a row for each iteration anyway, and `each` has no states: they stay as they
 //! are. So does a `while` that adds to accumulators, as it would add twice.

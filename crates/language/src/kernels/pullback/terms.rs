@@ -148,7 +148,7 @@ impl Translator<'_> {
                 let first = arguments.remove(0);
                 self.todo([Task::Bind(first), Task::Term(body, arguments), Task::Unbind]);
             }
-            Term::Apply(function, argument) => self.application(function, argument, arguments)?,
+            Term::Apply(function, argument) => self.application(function, argument, arguments),
             Term::PrimJacobian(primitive, direction) => {
                 let name = self.operations.primitive(terms, primitive, &mut self.out);
                 let point = &arguments[0];
@@ -224,12 +224,7 @@ impl Translator<'_> {
     }
 
     /// An application, with the arguments behind it.
-    fn application(
-        &mut self,
-        function: TermId,
-        argument: TermId,
-        mut behind: Vec<String>,
-    ) -> Result<(), Stop> {
+    fn application(&mut self, function: TermId, argument: TermId, mut behind: Vec<String>) {
         let terms = &self.program.terms;
         if let Term::Lambda(hint, body) = terms.term(function) {
             // `let x = s in t`
@@ -243,7 +238,7 @@ impl Translator<'_> {
                 Task::Unbind,
                 Text(")"),
             ]);
-            return Ok(());
+            return;
         }
         let (mut head, mut applied) = (function, vec![argument]);
         while let Term::Apply(function, argument) = terms.term(head)
@@ -262,7 +257,7 @@ impl Translator<'_> {
             tasks.extend(behind.into_iter().map(|name| Owned(format!(", {name}"))));
             tasks.push(Text(")"));
             self.todo(tasks);
-            return Ok(());
+            return;
         }
         // Any other function is written with names as arguments.
         let (mut tasks, mut names) = (vec![Text("(")], Vec::new());
@@ -274,7 +269,6 @@ impl Translator<'_> {
         names.append(&mut behind);
         tasks.extend([Task::Term(head, names), Text(")")]);
         self.todo(tasks);
-        Ok(())
     }
 
     fn sum(

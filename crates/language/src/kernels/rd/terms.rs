@@ -95,13 +95,19 @@ impl Translator<'_> {
             Term::Op(Op::Primal(primitive), argument) => self.operation(primitive, argument),
             Term::Op(Op::Reverse(primitive), argument) => self.reverse_operation(primitive, argument),
             Term::Pair(left, right) => {
-                self.todo([Text("("), Task::Term(left, Last), Text(", "), Task::Term(right, Last), Text(")")])
+                self.todo([
+                    Text("("),
+                    Task::Term(left, Last),
+                    Text(", "),
+                    Task::Term(right, Last),
+                    Text(")"),
+                ]);
             }
             Term::Fst(pair) => self.todo([Task::Term(pair, Operand), Text(".0")]),
             Term::Snd(pair) => self.todo([Task::Term(pair, Operand), Text(".1")]),
             Term::Let { var, bound, body } => {
                 let name = self.binder(var);
-                self.to_the_right(
+                self.rightmost(
                     position,
                     vec![
                         Owned(format!("let {name} = ")),
@@ -111,7 +117,7 @@ impl Translator<'_> {
                     ],
                 );
             }
-            Term::If { test, yes, no } => self.to_the_right(
+            Term::If { test, yes, no } => self.rightmost(
                 position,
                 vec![
                     Text("if "),
@@ -137,7 +143,7 @@ impl Translator<'_> {
     }
 
     /// A form that extends to the right.
-    fn to_the_right(&mut self, position: Position, tasks: Vec<Task>) {
+    fn rightmost(&mut self, position: Position, tasks: Vec<Task>) {
         match position {
             Last => self.todo(tasks),
             Operand => {
@@ -161,7 +167,7 @@ impl Translator<'_> {
         let rest = vec![Task::At(around), Text(" in "), Task::Term(body, Last)];
         let tasks = [Task::At(own), Text("let ")].into_iter().chain(head).chain(self.body(function, rest));
         let tasks: Vec<Task> = tasks.collect();
-        self.to_the_right(position, tasks);
+        self.rightmost(position, tasks);
     }
 
     /// `M.rd[L](x. N)` and what is written by it.

@@ -41,6 +41,7 @@ pub struct Generator<'a> {
 }
 
 /// Extra forms of a generated term.
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature that programs may have")]
 #[derive(Clone, Copy, Default)]
 pub struct With {
     pub fix: bool,
