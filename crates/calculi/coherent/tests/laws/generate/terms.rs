@@ -17,13 +17,6 @@ pub fn program(mut generator: Generator<'_>) -> Sample {
     generator.finish(main, ty)
 }
 
-/// A closed program of type `nat` without depths and derivatives.
-pub fn numeral_program(mut generator: Generator<'_>) -> Sample {
-    generator.with.only_numerals = true;
-    let main = generator.term(Type::NAT);
-    generator.finish(main, Type::NAT)
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Leaf,
