@@ -18,6 +18,9 @@ use crate::refusal::Refusal;
 /// Windows may have so many cycles, if nothing else is said.
 const MAX_WINDOW: usize = 64;
 
+/// Functions may use so many bytes at once, if nothing else is said.
+const ARENA: usize = 1 << 20;
+
 /// How C is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildRequest {
@@ -31,6 +34,8 @@ pub struct BuildRequest {
     pub keep: bool,
     /// How many cycles a window may have.
     pub max_window: Option<usize>,
+    /// How many bytes functions may use at once.
+    pub arena: Option<usize>,
 }
 
 /// A program in another language.
@@ -86,6 +91,7 @@ impl Model {
             opens: true,
             places: places(flow, sources),
             pieces: emit::Pieces::USUAL,
+            arena: request.arena.unwrap_or(ARENA),
         };
         let source = emit::EmitInput { flow, clocks: &prepared.clocks, plan: &plan, seed };
         let emitted = emit(&source, &emission).map_err(|why| vec![no_c(&why, &name, span)])?;

@@ -9,6 +9,7 @@
 //! order. So the cotangents of one call are one call, and slices of the pack have the derivatives of the
 //! table.
 
+use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -35,6 +36,10 @@ pub trait Callee: fmt::Debug + Send + Sync {
 
     /// An error of [`Callee::eval`].
     fn failure(&self, number: u32) -> CallFailure;
+
+    /// What compilers translate, in a type that they and the makers of functions agree on; `None` if there is
+    /// no such code.
+    fn code(&self) -> Option<Arc<dyn Any + Send + Sync>>;
 
     /// The function of the operands and the cotangent of the result that returns the pack of the cotangents
     /// of all `num` operands.

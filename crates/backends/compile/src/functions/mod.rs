@@ -8,7 +8,7 @@
 //!
 //! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
 //!   [`constants`]: its statements.
-//! * [`package`]: one function as C for others.
+//! * [`package`]: one function as C for others. [`applied`]: functions that nodes apply.
 //! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks surely hold.
 //! * [`run`]: builds, loads and calls it. [`sites`]: what a failure of compiled code means. [`names`],
 //!   [`text`]: the text.
@@ -29,6 +29,7 @@
 //!   than the interpreter's.
 
 mod aliases;
+pub(crate) mod applied;
 mod body;
 mod constants;
 mod facts;
@@ -51,6 +52,7 @@ use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
 use eddy_syntax::Span;
 use rustc_hash::FxHashSet;
 
+pub use applied::AppliedFunction;
 use body::{Shared, declared, function, head};
 use names::{Names, c_word};
 pub use run::Compiled;

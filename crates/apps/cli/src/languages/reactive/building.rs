@@ -48,6 +48,9 @@ pub struct BuildArgs {
     /// There is room for windows of at most N cycles [default: 64]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub max_window: Option<u64>,
+    /// Functions that loop or recurse may use N bytes at once, which are part of the state [default: 1048576]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1 << 12..=1 << 32))]
+    pub arena: Option<u64>,
     /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory
     #[arg(long)]
     pub keep: bool,
@@ -60,8 +63,19 @@ pub struct BuildArgs {
 }
 
 /// Arguments that a function does not have.
-const OF_NODES: [&str; 10] =
-    ["node", "f32", "constants", "shapes", "params", "batch", "seed", "max_window", "keep", "checkpoint"];
+const OF_NODES: [&str; 11] = [
+    "node",
+    "f32",
+    "constants",
+    "shapes",
+    "params",
+    "batch",
+    "seed",
+    "max_window",
+    "arena",
+    "keep",
+    "checkpoint",
+];
 
 /// What a program can be written in.
 #[derive(Clone, Copy, Debug, ValueEnum)]
