@@ -24,7 +24,7 @@ use crate::signature::{Arity, Class, Signature, Slot};
 use crate::value::{Scalar, Type, Value};
 
 /// What a [`Call`] applies: a pure function of tensors of fixed types.
-pub trait Callee: fmt::Debug + Send + Sync {
+pub trait Callee: Any + fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     fn operands(&self) -> &[Type];
@@ -36,6 +36,9 @@ pub trait Callee: fmt::Debug + Send + Sync {
 
     /// An error of [`Callee::eval`].
     fn failure(&self, number: u32) -> CallFailure;
+
+    /// Whether another function gives other results of the same code at the same operands.
+    fn shares_code(&self, other: &dyn Callee) -> bool;
 
     /// What compilers translate, in a type that they and the makers of functions agree on; `None` if there is
     /// no such code.

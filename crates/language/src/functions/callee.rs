@@ -223,6 +223,11 @@ impl Callee for Function {
         failures[number as usize].clone()
     }
 
+    fn shares_code(&self, other: &dyn Callee) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref::<Function>().is_some_and(|other| Arc::ptr_eq(&self.code, &other.code))
+    }
+
     fn code(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         let Ready { module, .. } = self.code.ready().as_ref().ok()?;
         Some(Arc::new(Applied {
@@ -316,6 +321,10 @@ impl Callee for Open {
 
     fn failure(&self, _: u32) -> CallFailure {
         unreachable!("inference gives it types")
+    }
+
+    fn shares_code(&self, _: &dyn Callee) -> bool {
+        false
     }
 
     fn code(&self) -> Option<Arc<dyn Any + Send + Sync>> {

@@ -3,11 +3,12 @@
 //! An operand is passed in place if its elements lie in order, all at the same distance; otherwise it is
 //! copied first. A scalar result is returned in an array of one element.
 
+use std::sync::Arc;
+
 use eddy_body::Applied;
 use eddy_imp::stmt::Comment;
 use eddy_imp::{Application, Argument, Block, Expr, Place, Stmt};
 use eddy_tensor::{Op, Scalar};
-use std::sync::Arc;
 
 use super::Right;
 use super::schedule::Item;

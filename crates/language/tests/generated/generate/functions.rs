@@ -46,7 +46,7 @@ impl Generator<'_> {
 
     /// An expression that applies a function; `None` where no function has this type.
     pub fn application(&mut self, ty: Ty, place: Place) -> Option<Text> {
-        if !self.has(Feature::Functions) || !self.choices.once_in(3) {
+        if !self.has(Feature::Functions) || !self.choices.once_in(2) {
             return None;
         }
         let mut operand = |ty: Ty| self.expression(ty, place);

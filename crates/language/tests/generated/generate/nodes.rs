@@ -55,7 +55,7 @@ impl Generator<'_> {
         if self.has_parts {
             self.write_shapes(&mut heads[n_inputs..], n_inputs);
         }
-        let mut several = self.has(Feature::Functions) && self.choices.below(2) == 1;
+        let mut several = self.has(Feature::Functions) && !self.choices.once_in(4);
         let mut equations: Vec<String> = Vec::new();
         for (streams, value) in values {
             let is_number = streams.len() == 1 && self.scope.streams[streams.start].ty == Ty::Num;
