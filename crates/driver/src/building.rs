@@ -18,7 +18,10 @@ use crate::refusal::Refusal;
 /// The default for the number of cycles of a window.
 const MAX_WINDOW: usize = 64;
 
-/// How the C text is written.
+/// Functions may use so many bytes at once, if nothing else is said.
+const ARENA: usize = 1 << 20;
+
+/// How C is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildRequest {
     /// The seed of random initialisers.
@@ -31,6 +34,8 @@ pub struct BuildRequest {
     pub keep: bool,
     /// The largest number of cycles of a window.
     pub max_window: Option<usize>,
+    /// How many bytes functions may use at once.
+    pub arena: Option<usize>,
 }
 
 /// A program in another language.
@@ -86,6 +91,7 @@ impl Model {
             opens: true,
             places: places(flow, sources),
             pieces: emit::Pieces::USUAL,
+            arena: request.arena.unwrap_or(ARENA),
         };
         let source = emit::EmitInput { flow, clocks: &prepared.clocks, plan: &plan, seed };
         let emitted = emit(&source, &emission).map_err(|why| vec![no_c(&why, &name, span)])?;

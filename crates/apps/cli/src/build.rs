@@ -91,6 +91,7 @@ fn ask(
         checkpoints: args.checkpoint.is_some(),
         keep: args.keep,
         max_window: args.max_window.map(cycles),
+        arena: args.arena.and_then(|bytes| usize::try_from(bytes).ok()),
     })?;
     Ok((built, model.sources().clone()))
 }

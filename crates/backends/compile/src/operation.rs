@@ -96,6 +96,8 @@ pub(crate) enum Loops<'a> {
     },
     /// An operation on each stream of a batch.
     Each(&'a Each),
+    /// A call of a function.
+    Call,
 }
 
 /// Operations with two factors whose results are sums of products.
@@ -179,7 +181,7 @@ pub(crate) fn form(op: &Op) -> Form<'_> {
         Op::Onehot(n) => Form::Loops(Loops::Onehot(*n)),
         Op::Fold(axis, stride, _) => Form::Loops(Loops::Fold { axis: *axis, stride: *stride }),
         Op::Each(each) => Form::Loops(Loops::Each(each)),
-        Op::Call(_)   => unreachable!("`emit` refuses programs that apply functions"),
+        Op::Call(_)   => Form::Loops(Loops::Call),
     }
 }
 

@@ -25,6 +25,14 @@ pub fn header(precision: Precision) -> String {
     format!("{}\n{}\n{numbers}", c_source(width), include_str!("runtime/common.h"))
 }
 
+/// The header of a program, which may have functions: these compute in double precision.
+pub(crate) fn header_of(precision: Precision, has_functions: bool) -> String {
+    match precision {
+        Precision::Single if has_functions => header(Precision::Single) + &header(Precision::Double),
+        _ => header(precision),
+    }
+}
+
 /// Instantiates a text for one precision.
 fn instantiated(text: &str, precision: Precision) -> String {
     let (number, bits, suffix, guard, intrinsic, lanes, wide, half) = match precision {

@@ -73,6 +73,7 @@
 //!   copies.
 //! * [`interpret`]: the reference engine, with limits and precise errors.
 //! * [`expand`](mod@expand): derivatives on demand, by [`derive`](mod@derive).
+//! * [`applied`]: a body as an operation of streams.
 //! * [`tape`](mod@tape): how much memory a derivative takes.
 //! * [`clean`](mod@clean), [`uses`](mod@uses): dead code, the order of statements, free names.
 //!
@@ -105,12 +106,14 @@ pub mod own;
 
 pub mod interpret;
 
+pub mod applied;
 mod clean;
 mod derive;
 pub mod expand;
 pub mod tape;
 pub mod uses;
 
+pub use applied::Applied;
 pub use build::Builder;
 pub use expand::{Checkpoints, expand, expand_with};
 pub use interpret::{Failure, Limits, Program, RunError};

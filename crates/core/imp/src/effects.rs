@@ -107,6 +107,15 @@ pub fn walk_stmt(stmt: &Stmt, visit: &mut impl Visit) {
                 walk_argument(argument, access, visit);
             }
         }
+        Stmt::Apply(this) => {
+            for operand in &this.operands {
+                walk_argument(operand, Access::Read, visit);
+            }
+            walk_place(&this.memory, Access::Update, visit);
+            for result in &this.results {
+                walk_place(result, Access::Write, visit);
+            }
+        }
         // The callee is not inspected: it may do anything with its arrays.
         Stmt::Run(_, _, arguments) => walk_arguments(arguments, visit),
         Stmt::Parallel(this) => walk_arguments(&this.arguments, visit),
@@ -159,6 +168,9 @@ pub fn can_fail(block: &Block) -> bool {
         fn expr(&mut self, expr: &Expr) {
             self.0 |= matches!(expr, Expr::Checked(..));
         }
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt, Stmt::Apply(_));
+        }
     }
     let mut fails = Fails(false);
     walk(block, &mut fails);
@@ -174,7 +186,7 @@ pub fn mentions_failure(block: &Block) -> bool {
             self.0 |= matches!(expr, Expr::Checked(..) | Expr::Failure);
         }
         fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= *stmt == Stmt::LeaveIfFailed;
+            self.0 |= matches!(stmt, Stmt::LeaveIfFailed | Stmt::Apply(_));
         }
     }
     let mut mentions = Mentions(false);

@@ -36,6 +36,7 @@
 //!
 //! * [`expr`]: expressions, and [`operators`] that make them; [`place`]: memory that they read; [`stmt`]:
 //!   statements; [`program`]: procedures, structs and tables.
+//! * [`application`]: functions of the program, which a backend provides.
 //! * [`intrinsic`], [`kernel`]: the functions on elements and on arrays that every backend provides.
 //! * [`layout`]: the offsets of fields in structs.
 //! * [`print`](mod@print), [`parse`](mod@parse): the text form; [`verify`](mod@verify): the invariants.
@@ -43,6 +44,7 @@
 //! * [`rewrite`]: changes all places that code mentions.
 //! * [`interpret`](mod@interpret): runs a program, one statement at a time; the reference for backends.
 
+pub mod application;
 pub mod effects;
 pub mod expr;
 pub mod interpret;
@@ -60,6 +62,7 @@ pub mod stmt;
 mod types;
 pub mod verify;
 
+pub use application::{Application, Function, Tensor};
 pub use expr::{Binary, Expr, Number, Unary};
 pub use intrinsic::Intrinsic;
 pub use kernel::{Argument, Kernel, KernelCall};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::application::{Application, Function, Tensor};
 use crate::expr::{Expr, Unary};
 use crate::kernel::Argument;
 use crate::layout::Struct;
@@ -19,6 +20,9 @@ impl fmt::Display for Program {
         }
         for table in &self.tables {
             write!(f, "{table}")?;
+        }
+        for function in &self.functions {
+            write!(f, "{function}")?;
         }
         for procedure in &self.procedures {
             write!(f, "{procedure}")?;
@@ -67,6 +71,37 @@ impl fmt::Display for Table {
         write!(f, "table {}: {} = [", self.name, self.ty)?;
         separated(&self.elements, f)?;
         writeln!(f, "]")
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "function {}(", self.name)?;
+        separated(&self.operands, f)?;
+        f.write_str(") -> (")?;
+        separated(&self.results, f)?;
+        writeln!(f, ")")
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.ty)?;
+        let Some(size) = self.size else { return Ok(()) };
+        write!(f, " [{size}]")?;
+        if self.step == 1 { Ok(()) } else { write!(f, " by {}", self.step) }
+    }
+}
+
+impl fmt::Display for Application {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "apply {}(", self.function)?;
+        separated(&self.operands, f)?;
+        f.write_str(") -> (")?;
+        for (number, place) in self.results.iter().enumerate() {
+            write!(f, "{}&{place}", if number == 0 { "" } else { ", " })?;
+        }
+        write!(f, ") in {} @{};", self.memory, self.site)
     }
 }
 
@@ -190,6 +225,7 @@ fn write_stmt(stmt: &Stmt, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Res
             separated(&call.arguments, f)?;
             f.write_str(");")?;
         }
+        Stmt::Apply(this) => write!(f, "{this}")?,
         Stmt::Run(result, procedure, arguments) => {
             if let Some(name) = result {
                 write!(f, "let {name} = ")?;

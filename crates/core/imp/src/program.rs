@@ -1,5 +1,6 @@
 //! Procedures, and the memory that they share.
 
+use crate::application::Function;
 use crate::layout::Struct;
 use crate::name::Name;
 use crate::stmt::Block;
@@ -17,6 +18,8 @@ pub struct Program {
     /// The output of a cycle.
     pub output: Struct,
     pub tables: Vec<Table>,
+    /// The functions that it applies and does not define.
+    pub functions: Vec<Function>,
     /// Each comes before those that call it.
     pub procedures: Vec<Procedure>,
 }
@@ -69,6 +72,10 @@ pub enum Parameter {
 impl Program {
     pub fn procedure(&self, name: &str) -> Option<&Procedure> {
         self.procedures.iter().find(|procedure| procedure.name == name)
+    }
+
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
     }
 
     pub fn table(&self, name: &str) -> Option<&Table> {

@@ -48,6 +48,11 @@ pub fn places_of_stmt(stmt: &mut Stmt, change: &mut dyn FnMut(&mut Place)) {
         }
         Stmt::Scope(block) => places(block, change),
         Stmt::Kernel(call) => in_arguments(&mut call.arguments, change),
+        Stmt::Apply(this) => {
+            in_arguments(&mut this.operands, change);
+            in_place(&mut this.memory, change);
+            this.results.iter_mut().for_each(|place| in_place(place, change));
+        }
         Stmt::Run(_, _, arguments) => in_arguments(arguments, change),
         Stmt::Parallel(this) => in_arguments(&mut this.arguments, change),
     }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use crate::application::Application;
 use crate::expr::Expr;
 use crate::kernel::{Argument, Kernel, KernelCall};
 use crate::name::Name;
@@ -37,6 +38,8 @@ pub enum Stmt {
     /// A nested block.
     Scope(Block),
     Kernel(KernelCall),
+    /// Applies a function that the program does not define.
+    Apply(Box<Application>),
     /// Calls another procedure of the program; its result is the value of a new variable, if there is a name.
     Run(Option<Name>, Name, Vec<Argument>),
     /// Calls a procedure that runs a loop whose iterations threads may share.
@@ -286,6 +289,7 @@ impl Stmt {
             | Stmt::While(..)
             | Stmt::Scope(_)
             | Stmt::Kernel(_)
+            | Stmt::Apply(_)
             | Stmt::Run(None, ..)
             | Stmt::Parallel(_)
             | Stmt::Check(_)

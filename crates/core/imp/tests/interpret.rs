@@ -131,3 +131,43 @@ fn what_verification_cannot_see_is_found() {
     assert!(failed("while true {\n}").contains("too long"));
     assert!(failed("self.n = (self.n / 0);").contains("is no count"));
 }
+
+/// Applies `f`, which gives its operands in opposite order and their number, and fails at a negative number.
+fn applied(first: f64) -> (Option<i64>, Vec<f64>) {
+    let text = format!(
+        "program p f64\n{}function f(num, num [2] by 2) -> (num [3], int)\n{}",
+        HEAD.replace("n: cycle", "n: cycle\n  room: cycle [8]"),
+        "procedure step(self, in, out) -> status {
+           apply f(self.s, &in.x[1]) -> (&out.y[1], &out.i) in self.room @7;
+           apply f(in.x[0], &in.x[0]) -> (&self.a[0], &out.i) in self.room @8;
+           out.y[0] = self.a[0];
+           leave if failed;
+           return 1;
+         }"
+    );
+    let program = parse(&text).expect("it parses");
+    verify(&program).unwrap_or_else(|violation| panic!("{violation}"));
+    let reversed = |_: &eddy_imp::Function, operands: &[Vec<Value>]| {
+        let mut all: Vec<Value> = operands.concat();
+        let n = Value::Int(i64::try_from(all.len()).ok()?);
+        all.reverse();
+        all.iter().all(|x| x.num() >= 0.0).then(|| vec![all, vec![n]])
+    };
+    let mut machine = Machine::new(&program, 1);
+    machine.functions = Some(&reversed);
+    machine.memory.set_input("x", (1..5_i32).map(|x| Value::Num(x.into()))).expect("a field");
+    machine.memory.set_state("s", [Value::Num(first)]).expect("a field");
+    let result = machine.run("step").unwrap_or_else(|failed| panic!("{failed}"));
+    let y = machine.memory.output(0, "y").expect("a field");
+    (result, y.iter().map(|value| value.map_or(f64::NAN, Value::num)).collect())
+}
+
+#[test]
+fn functions_are_applied_to_elements_that_are_a_step_apart() {
+    assert_eq!(applied(9.0), (Some(1), vec![3.0, 4.0, 2.0, 9.0]));
+}
+
+#[test]
+fn after_a_failure_results_are_zeros_and_no_function_runs() {
+    assert_eq!(applied(-9.0), (Some(-7), vec![0.0; 4]));
+}

@@ -2,15 +2,16 @@
 
 use eddy_imp::stmt::{Parallel, PointsTo};
 use eddy_imp::{
-    Argument, Base, Binary, Block, Expr, Intrinsic, Kernel, KernelCall, Linkage, Loop, Name, Parameter,
-    Place, Precision, Procedure, Program, Stmt, Struct, Table, Type, Unary, parse,
+    Application, Argument, Base, Binary, Block, Expr, Function, Intrinsic, Kernel, KernelCall, Linkage, Loop,
+    Name, Parameter, Place, Precision, Procedure, Program, Stmt, Struct, Table, Tensor, Type, Unary, parse,
 };
 use proptest::prelude::*;
 
 fn name() -> impl Strategy<Value = Name> {
     "[a-h][a-z0-9_]{0,4}"
         .prop_filter("words of the language are no names", |text| {
-            !["for", "if", "by", "array", "check", "else", "false", "failure"].contains(&text.as_str())
+            !["for", "if", "by", "apply", "array", "check", "else", "false", "failure"]
+                .contains(&text.as_str())
                 && !Intrinsic::ALL.iter().any(|one| one.name() == text)
                 && !Type::ALL.iter().any(|ty| ty.word() == text)
         })
@@ -112,6 +113,10 @@ fn stmt() -> BoxedStrategy<Stmt> {
         (prop::sample::select(Kernel::ALL.to_vec()), any::<bool>(), arguments()).prop_map(
             |(kernel, is_large, arguments)| Stmt::Kernel(KernelCall { kernel, is_large, arguments })
         ),
+        (name(), arguments(), prop::collection::vec(place(expr()), 0..3), place(expr()), 0..99_usize)
+            .prop_map(|(function, operands, results, memory, site)| {
+                Stmt::Apply(Box::new(Application { function, operands, results, memory, site }))
+            }),
         (prop::option::of(name()), name(), arguments())
             .prop_map(|(result, name, arguments)| Stmt::Run(result, name, arguments)),
         (name(), arguments(), 0..99_usize, 1..9_usize, 0..99_usize).prop_map(
@@ -186,6 +191,13 @@ fn procedure(precision: Precision) -> impl Strategy<Value = Procedure> {
     )
 }
 
+fn tensors() -> impl Strategy<Value = Vec<Tensor>> {
+    // The step of a scalar is not in the text.
+    let size = prop_oneof![Just((None, 1)), (0..9_usize, 1..9_usize).prop_map(|(n, step)| (Some(n), step))];
+    let tensor = (ty(), size).prop_map(|(ty, (size, step))| Tensor { ty, size, step });
+    prop::collection::vec(tensor, 0..3)
+}
+
 fn program() -> impl Strategy<Value = Program> {
     prop::sample::select(vec![Precision::Double, Precision::Single]).prop_flat_map(|precision| {
         let literal = prop_oneof![number().prop_map(Expr::num), any::<i64>().prop_map(Expr::Int)];
@@ -193,15 +205,22 @@ fn program() -> impl Strategy<Value = Program> {
             .prop_map(|(name, ty, elements)| Table { name, ty, elements });
         let structs = (fields(precision), fields(precision), fields(precision));
         let tables = prop::collection::vec(table, 0..2);
+        let function = (name(), tensors(), tensors()).prop_map(|(name, operands, results)| Function {
+            name,
+            operands,
+            results,
+        });
+        let functions = prop::collection::vec(function, 0..2);
         let procedures = prop::collection::vec(procedure(precision), 0..3);
-        (name(), structs, tables, procedures).prop_map(
-            move |(name, (state, input, output), tables, procedures)| Program {
+        (name(), structs, tables, functions, procedures).prop_map(
+            move |(name, (state, input, output), tables, functions, procedures)| Program {
                 name,
                 precision,
                 state,
                 input,
                 output,
                 tables,
+                functions,
                 procedures,
             },
         )
@@ -220,6 +239,7 @@ proptest! {
         prop_assert_eq!(parsed.procedures, program.procedures);
         prop_assert_eq!(parsed.state, program.state);
         prop_assert_eq!(parsed.tables, program.tables);
+        prop_assert_eq!(parsed.functions, program.functions);
     }
 
     /// No text makes the parser panic.

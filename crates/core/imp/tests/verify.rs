@@ -6,8 +6,9 @@ use expect_test::{Expect, expect};
 /// A program with this body of `step`, which may call `helper` and `part`.
 fn program(body: &str) -> String {
     format!(
-        "program p f64\nstate {{\n  a: num [4]\n  b: num [2, 3]\n  s: num\n  k: int\n  flag: bool\n  n: cycle\n}}\n\
+        "program p f64\nstate {{\n  a: num [4]\n  b: num [2, 3]\n  s: num\n  k: int\n  flag: bool\n  n: cycle\n  room: cycle [8]\n}}\n\
          in {{\n  x: num [4]\n}}\nout {{\n  y: num [4]\n}}\ntable c: num = [1.0, 2.0]\n\
+         function f(num, num [4]) -> (num [2] by 2, int)\n\
          private procedure helper(self, m: cycle) -> status {{\n  return 0;\n}}\n\
          range procedure part(first: size, end: size, mut a0: num [], s1: num) {{\n\
          for i: size = first while (i < end) by 1 {{\n    a0[i] = s1;\n  }}\n}}\n\
@@ -35,6 +36,9 @@ fn right_programs_are_accepted() {
     accepted("var v: num = 0.0;\nv = self.b[1, 2];\nself.s = v;");
     accepted(
         "let n: cycle = self.n;\nself.n = (n + 1);\nlet given = run helper(self, n);\nif (given < 0) {\n return given;\n}",
+    );
+    accepted(
+        "array i: int [1];\napply f(self.s, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;\nself.k = i[0];",
     );
     accepted("parallel 4 by 1 terms 9 part(&self.a, self.s);");
     accepted("pointer p: num = self.flag ? &self.a : &in.x;\nself.s = p[3];");
@@ -222,5 +226,28 @@ fn calls() {
         &expect![[r"
         in procedure `step`: threads do not share `pack`
           large pack(1, 1, &self.a[0], 1, 1, &self.a[1]);"]],
+    );
+}
+
+#[test]
+fn functions_have_operands_and_results() {
+    refused("apply g() -> () in self.room @3;", &expect![[r""]]);
+    refused("apply f(self.s, &in.x[0]) -> (&self.a[1]) in self.room @3;", &expect![[r""]]);
+    refused(
+        "array i: int [1];\napply f(self.k, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;",
+        &expect![[r""]],
+    );
+    refused(
+        "array i: int [1];\napply f(self.s, self.s) -> (&self.a[1], &i[0]) in self.room @3;",
+        &expect![[r""]],
+    );
+    refused("apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;", &expect![[r""]]);
+    refused(
+        "array i: int [1];\napply f(self.s, &in.x[0]) -> (&in.x[1], &i[0]) in self.room @3;",
+        &expect![[r""]],
+    );
+    refused(
+        "array i: int [1];\napply f(self.s, &in.x[0]) -> (&self.a[1], &i[0]) in self.a @3;",
+        &expect![[r""]],
     );
 }

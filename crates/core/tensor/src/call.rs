@@ -9,6 +9,7 @@
 //! order. So the cotangents of one call are one call, and slices of the pack have the derivatives of the
 //! table.
 
+use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -22,8 +23,8 @@ use crate::shape_rule::ShapeRule;
 use crate::signature::{Arity, Class, Signature, Slot};
 use crate::value::{Scalar, Type, Value};
 
-/// The function of a [`Call`]: a pure function of tensors of fixed types.
-pub trait Callee: fmt::Debug + Send + Sync {
+/// What a [`Call`] applies: a pure function of tensors of fixed types.
+pub trait Callee: Any + fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     fn operands(&self) -> &[Type];
@@ -35,6 +36,13 @@ pub trait Callee: fmt::Debug + Send + Sync {
 
     /// An error of [`Callee::eval`].
     fn failure(&self, number: u32) -> CallFailure;
+
+    /// Whether another function gives other results of the same code at the same operands.
+    fn shares_code(&self, other: &dyn Callee) -> bool;
+
+    /// What compilers translate, in a type that they and the makers of functions agree on; `None` if there is
+    /// no such code.
+    fn code(&self) -> Option<Arc<dyn Any + Send + Sync>>;
 
     /// The function of the operands and the cotangent of the result that returns the pack of the cotangents
     /// of all `num` operands.

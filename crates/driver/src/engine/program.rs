@@ -18,7 +18,11 @@ use super::EngineInput;
 use super::companions::{WithCompanions, add_companions};
 use super::parts::{Part, Split, split};
 
-/// How machine code is made, and the threads that run it.
+/// The bytes that functions may use at once, which the system gives when they are touched. What needs more is
+/// simulated.
+const ARENA: usize = 1 << 26;
+
+/// How machine code is made, and which threads run it.
 #[derive(Clone, Debug)]
 pub struct Native {
     /// The C compiler and its cache, or the setting that is invalid.
@@ -203,6 +207,7 @@ pub fn print_in_pieces(
         opens,
         places: Vec::new(),
         pieces,
+        arena: ARENA,
     };
     let emitted = emit(&emit::EmitInput { flow: &flow, clocks: &clocks, plan: &plan, seed }, &options)?;
     Ok(Printed { flow, plan, emitted, sampled, companions, is_state_known })

@@ -22,6 +22,7 @@ mod samples;
 
 mod batch;
 mod benches;
+mod calls;
 mod compiled;
 mod shapes;
 mod threads;

@@ -1,9 +1,10 @@
 //! A function of a node as an operation of streams: its value, its adjoint and its tangent.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use eddy_body::ir::{Body, BodyId, Kind, Mode, Module, Param, Region, Stmt, Type as BodyType, Var};
-use eddy_body::{Limits, Program};
+use eddy_body::{Applied, Limits, Program};
 use eddy_tensor::{Call, CallFailure, Callee, Data, EvalError, Scalar, Shape, Type, Value};
 
 use super::apply::expanded;
@@ -14,13 +15,7 @@ struct Group(Vec<Type>);
 
 impl Group {
     fn ty(&self) -> Type {
-        match self.0.as_slice() {
-            [ty] => ty.clone(),
-            types => {
-                let size = types.iter().map(size).sum();
-                Type { scalar: Scalar::Num, shape: Shape::new(&[size]) }
-            }
-        }
+        eddy_body::applied::packed(&self.0)
     }
 
     /// The tensors of an operand.
@@ -73,15 +68,23 @@ struct Code {
     /// With derivatives as marks.
     module: Arc<Module>,
     body: BodyId,
-    /// Or why its derivatives cannot be expanded.
-    program: OnceLock<Result<Program, CallFailure>>,
+    /// The module with derivatives expanded and ready to run, or why they cannot be expanded.
+    ready: OnceLock<Result<Ready, CallFailure>>,
+}
+
+#[derive(Debug)]
+struct Ready {
+    module: Arc<Module>,
+    program: Program,
 }
 
 impl Code {
-    fn program(&self) -> &Result<Program, CallFailure> {
-        self.program.get_or_init(|| match expanded(&self.module) {
+    fn ready(&self) -> &Result<Ready, CallFailure> {
+        self.ready.get_or_init(|| match expanded(&self.module) {
             Ok(module) => {
-                Ok(Program::new(&module).unwrap_or_else(|error| panic!("lowered code verifies: {error}")))
+                let program =
+                    Program::new(&module).unwrap_or_else(|error| panic!("lowered code verifies: {error}"));
+                Ok(Ready { module: Arc::new(module), program })
             }
             Err(refused) => {
                 let span = refused.primary.span;
@@ -156,7 +159,7 @@ impl Function {
         let n_found = found.len();
         let unique = format!("{prefix}_{}_{}", of.name, body.index());
         module.bodies.push(Body { name: unique, params, results: found, region, names });
-        let code = Code { module: Arc::new(module), body, program: OnceLock::new() };
+        let code = Code { module: Arc::new(module), body, ready: OnceLock::new() };
         let is_num = |group: &&Group| group.ty().scalar == Scalar::Num;
         let nums = self.operands.iter().filter(is_num);
         let (seeds, result): (Vec<Group>, Vec<Type>) = match mode {
@@ -188,10 +191,13 @@ impl Callee for Function {
         for (group, operand) in self.operands.iter().zip(operands) {
             group.unpack(operand, &mut arguments);
         }
-        let found = match self.code.program() {
-            Ok(program) => program.run(self.code.body, &arguments, &Limits::default()).map_err(|error| {
-                CallFailure { message: error.failure.to_string(), place: error.span.start..error.span.end }
-            }),
+        let found = match self.code.ready() {
+            Ok(Ready { program, .. }) => {
+                program.run(self.code.body, &arguments, &Limits::default()).map_err(|error| CallFailure {
+                    message: error.failure.to_string(),
+                    place: error.span.start..error.span.end,
+                })
+            }
             Err(failure) => Err(failure.clone()),
         };
         match found {
@@ -215,6 +221,22 @@ impl Callee for Function {
     fn failure(&self, number: u32) -> CallFailure {
         let failures = self.failures.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         failures[number as usize].clone()
+    }
+
+    fn shares_code(&self, other: &dyn Callee) -> bool {
+        let other: &dyn Any = other;
+        other.downcast_ref::<Function>().is_some_and(|other| Arc::ptr_eq(&self.code, &other.code))
+    }
+
+    fn code(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        let Ready { module, .. } = self.code.ready().as_ref().ok()?;
+        Some(Arc::new(Applied {
+            module: Arc::clone(module),
+            body: self.code.body,
+            operands: self.operands.iter().map(|group| group.0.clone()).collect(),
+            picked: self.picked.clone(),
+            result: self.result.0.clone(),
+        }))
     }
 
     fn adjoint(&self) -> Call {
@@ -250,7 +272,7 @@ pub(crate) fn operations(
     operands: &[Type],
     results: &[Type],
 ) -> Operations {
-    let code = Arc::new(Code { module: Arc::clone(module), body, program: OnceLock::new() });
+    let code = Arc::new(Code { module: Arc::clone(module), body, ready: OnceLock::new() });
     let operands: Vec<Group> = operands.iter().map(|ty| Group(vec![ty.clone()])).collect();
     let call = |picked: Vec<usize>| {
         let result = Group(picked.iter().map(|at| results[*at].clone()).collect());
@@ -299,6 +321,14 @@ impl Callee for Open {
 
     fn failure(&self, _: u32) -> CallFailure {
         unreachable!("inference gives it types")
+    }
+
+    fn shares_code(&self, _: &dyn Callee) -> bool {
+        false
+    }
+
+    fn code(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        None
     }
 
     fn adjoint(&self) -> Call {

@@ -105,7 +105,8 @@ fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic
         .help("the synthesised node can be run: `eddy run FILE --node NAME`")
 }
 
-/// A function is differentiated as code, not as equations, so its cotangents have no text here.
+/// What is printed is nodes in one file, which has no functions: neither those that the node applies, nor
+/// their adjoints.
 fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let module = program.module_of(node);
     let exprs = &module.tree.exprs;
@@ -116,8 +117,14 @@ fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
                 let title = "training code of a node that applies a function has no text";
                 return Some(
                     Diagnostic::error(codes::NOT_PRINTED, exprs.at(expr), title)
-                        .reason("a function is differentiated as code with loops and calls, not as equations")
-                        .help("the derivative can be run: `eddy run FILE --node adj_NAME`"),
+                        .reason(
+                            "`eddy diff` prints nodes only: the functions that they apply, and `adj_f`, which gives \
+                             their cotangents, would be missing in that file",
+                        )
+                        .help(
+                            "the derivative can be run: `eddy run FILE --node adj_NAME`; a node of your own can call \
+                             `adj_f`: `y, dx = adj_f(x, dy);`",
+                        ),
                 );
             }
             Reference::Constant(_) => {

@@ -8,6 +8,10 @@
 
 pub mod generate;
 
+/// Functions as text, shared with the laws of functions.
+#[path = "../functions_laws/generate.rs"]
+pub mod functions;
+
 pub mod agreement;
 pub mod case;
 pub mod compare;

@@ -83,6 +83,46 @@ fn what_is_written_is_clean() {
     }
 }
 
+/// Functions that stay calls: recursion, tensors in an arena, tapes, several results, failures.
+const CALLS: &str = "\
+fn power(x: num, n: int) -> num = if n <= 0 then 1.0 else x * power(x, n - 1);
+fn smooth(v: num [5], w: num [3], n: int) -> (num [5], num, bool, int) =
+  let r = fold v = v for i < n do [j < 5: 0.5 * v[j] + 0.25 * w[j mod 3] * sin(v[(j + 1) mod 5])] in
+  (r, sum(r), sum(r) > 3.0, n div 2);
+fn picked(v: num [5], i: int) -> num = v[i mod 5];
+node forward(v: num [5], n: int) -> (r, s, hot, m, p)
+  w = param([0.5, 1.0, 0.25]);
+  r, s, hot, m = smooth(v, w, 9 + n mod 3);
+  p = power(s, 1 + n mod 4) + picked(r, n) + (0.0 fby 0.5 * p);
+node loss(v: num [5], n: int) -> (l)
+  r, s, hot, m = smooth(v, param([0.5, 1.0, 0.25]), 9 + n mod 3);
+  l = sum(r * r) + (if hot then power(s, 1 + n mod 4) else s) + num(m);
+train loss as learn loss mse optim sgd(0.125);
+";
+
+#[test]
+fn functions_are_clean_too() {
+    let cases = [
+        ("forward", ""),
+        ("forward", "--f32"),
+        ("adj_loss", ""),
+        ("tan_loss", "--arena 65536"),
+        ("adj_loss", "--batch 3 --f32"),
+        ("learn", "--max-window 16"),
+    ];
+    for (node, arguments) in cases {
+        let folder = Folder::new("calls").with("calls.eddy", CALLS);
+        let mut all = vec!["build", "calls.eddy", "--node", node, "--out", "c"];
+        all.extend(arguments.split_whitespace());
+        written(&folder.eddy(&all));
+        for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)) {
+            let printed = compile_and_run(compiler, &folder.0.join("c"), node);
+            let printed = printed.unwrap_or_else(|error| panic!("{compiler}: {node} {arguments}: {error}"));
+            assert_eq!(printed.lines().count(), 10, "{compiler}: {node}: {printed}");
+        }
+    }
+}
+
 /// A program whose functions are so long that they are cut.
 fn long() -> String {
     let n = 120;

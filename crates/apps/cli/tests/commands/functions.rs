@@ -219,3 +219,57 @@ fn gradcheck_compares_both_modes() {
     folder.eddy(&["gradcheck", "a.eddy", "--fn", "row"]).fails(1, &["type error", "`--in FILE`"]);
     folder.eddy(&["gradcheck", "a.eddy"]).fails(2, &["--node <NAME>"]);
 }
+
+/// Functions that stay calls: loops and recursions that the arguments decide.
+const CALLS: &str = "\
+fn pick(i: int, a: num) -> num = [a, 1.5, 0.5 * a][i];
+fn deep(n: int, x: num) -> num = if n == 0 then x else deep(n - 1, x * 0.5) + 0.5;
+fn grown(x: num, n: int) -> (num, int, bool) =
+  loop (y, k, b) = (x, 0, false) while y < 10.0 and k < n do (y * 1.5 + x, k + 1, y > 5.0);
+node picks(i: int, a) -> (y) y = pick(i, a) + (0.0 fby y);
+node falls(i: int, a) -> (y) y = deep(i, a) + (0.0 fby y);
+node grows(i: int, a) -> (y, k, b) y, k, b = grown(a, i);
+";
+
+/// The same words, cycle and exit code on both engines, and the same rows before that.
+#[test]
+fn a_function_fails_alike_in_a_node_on_both_engines() {
+    let rows: String = [0, 1, 2, 5, 1].map(|i| format!("{{\"i\":{i},\"a\":1.5}}\n")).concat();
+    let folder = Folder::new("fails").with("a.eddy", CALLS).with("i.jsonl", rows);
+    let run = ["run", "a.eddy", "--node", "picks", "--in", "i.jsonl", "--no-shadow", "--engine"];
+    let [compiled, simulated] =
+        ["compiled", "simulate"].map(|engine| folder.eddy(&[&run[..], &[engine]].concat()));
+    assert_eq!((compiled.code, &compiled.stdout), (simulated.code, &simulated.stdout));
+    assert_eq!(compiled.stderr, simulated.stderr);
+    let rows = compiled.stdout.clone();
+    compiled.fails_after(
+        &rows,
+        1,
+        &["index 5 is out of range for shape [3] at cycle 3 in `pick`", "it happens here"],
+    );
+}
+
+/// Compiled code has less stack than the simulator allows calls: such a cycle is simulated, and the next one
+/// is compiled again.
+#[test]
+fn a_deep_recursion_in_a_node_is_left_to_the_simulator() {
+    let rows: String = [3, 100_000, 7].map(|i| format!("{{\"i\":{i},\"a\":1.5}}\n")).concat();
+    let folder = Folder::new("deep").with("a.eddy", CALLS).with("i.jsonl", rows);
+    let run = ["run", "a.eddy", "--node", "falls", "--in", "i.jsonl", "--no-shadow", "--engine"];
+    let [compiled, simulated] =
+        ["compiled", "simulate"].map(|engine| folder.eddy(&[&run[..], &[engine]].concat()));
+    assert_eq!((simulated.code, simulated.stdout.lines().count()), (Some(0), 3), "{}", simulated.stderr);
+    compiled.is(0, &simulated.stdout);
+}
+
+#[test]
+fn results_of_one_application_are_one_instruction() {
+    let folder = Folder::new("plan").with("a.eddy", CALLS);
+    let planned = folder.eddy(&["plan", "a.eddy", "--node", "grows"]).stdout;
+    assert!(planned.contains("  y, k, b = grown(a i)\n"), "{planned}");
+    folder.eddy(&["build", "a.eddy", "--node", "grows", "--out", "c"]);
+    let text = folder.read("c/grows.c");
+    assert_eq!(text.matches("grows_apply0(self->arena").count(), 1, "{text}");
+    let diff = folder.eddy(&["diff", "a.eddy", "--node", "grows"]);
+    diff.fails(1, &["E0807", "`eddy diff` prints nodes only", "`y, dx = adj_f(x, dy);`"]);
+}

@@ -299,6 +299,7 @@ impl Writer {
             input: self.input.clone(),
             output: self.output.clone(),
             tables: Vec::new(),
+            functions: Vec::new(),
             procedures: self.procedures,
         };
         passes::run(&mut program, &FxHashSet::default(), false, Pieces::USUAL);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use eddy_imp::effects::declared_and_read;
-use eddy_imp::{Argument, Block, Expr, KernelCall, Name, Stmt};
+use eddy_imp::{Application, Argument, Block, Expr, KernelCall, Name, Stmt};
 
 use super::expression::{Style, c_type, number_function};
 
@@ -101,6 +101,7 @@ impl Text {
             }
             Stmt::Scope(block) => self.braces("", |text| text.block(block, style)),
             Stmt::Kernel(call) => self.line(&kernel(call, style)),
+            Stmt::Apply(this) => self.line(&application(this, &self.program, style)),
             Stmt::Run(result, procedure, arguments) => {
                 let result = result.as_ref().map_or(String::new(), |name| format!("const int32_t {name} = "));
                 let arguments = argument_list(arguments, style);
@@ -154,15 +155,23 @@ fn step(index: &Name, step: &Expr, style: Style) -> String {
 fn kernel(call: &KernelCall, style: Style) -> String {
     let large = if call.is_large { "large_" } else { "" };
     let function = number_function(&format!("{large}{}", call.kernel.name()), style.precision);
-    let arguments: Vec<String> = call
-        .arguments
-        .iter()
-        .map(|argument| match argument {
-            Argument::Array(place) => format!("&{}", style.place(place)),
-            other => self::argument(other, style),
-        })
-        .collect();
+    let arguments: Vec<String> = call.arguments.iter().map(|argument| in_place(argument, style)).collect();
     format!("{function}({});", arguments.join(", "))
+}
+
+fn application(this: &Application, program: &Name, style: Style) -> String {
+    let mut arguments = vec![style.place(&this.memory), format!("&{}", style.error), this.site.to_string()];
+    arguments.extend(this.operands.iter().map(|operand| in_place(operand, style)));
+    arguments.extend(this.results.iter().map(|place| format!("&{}", style.place(place))));
+    format!("{program}_{}({});", this.function, arguments.join(", "))
+}
+
+/// An argument that begins with an element of an array.
+fn in_place(operand: &Argument, style: Style) -> String {
+    match operand {
+        Argument::Array(place) => format!("&{}", style.place(place)),
+        other => argument(other, style),
+    }
 }
 
 fn argument_list(arguments: &[Argument], style: Style) -> String {

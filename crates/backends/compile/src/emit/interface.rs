@@ -6,6 +6,7 @@ use eddy_imp::Program;
 use eddy_plan::Plan;
 use eddy_tensor::{Type, Value};
 
+use crate::functions::AppliedFunction;
 use crate::layout::Struct;
 use crate::passes::Pieces;
 use crate::precision::Precision;
@@ -34,6 +35,8 @@ pub struct Options {
     pub places: Vec<String>,
     /// How to split long functions into pieces.
     pub pieces: Pieces,
+    /// The bytes of the state that functions may use at once, if they need any.
+    pub arena: usize,
 }
 
 /// Where large constants are.
@@ -71,6 +74,8 @@ pub struct Emitted {
     pub constants: Vec<(String, Value)>,
     /// The fields of inputs, and whether each has a presence flag.
     pub inputs: Vec<Port>,
+    /// The functions that the program applies.
+    pub functions: Vec<AppliedFunction>,
     /// See [`Emitted::inputs`].
     pub outputs: Vec<Port>,
     /// The fields of parameters that are not trained.

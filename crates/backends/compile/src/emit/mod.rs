@@ -26,6 +26,7 @@ mod text;
 mod transposed;
 mod window;
 
+use eddy_body::Applied;
 use eddy_flow::clocks::{Clock, Root};
 use eddy_flow::{Equation, Kind, Labels, Polarity, VarId};
 use eddy_imp::{
@@ -36,7 +37,9 @@ use eddy_plan::plan::{RootPlan, Schedule, SlotId};
 use eddy_tensor::{Op, Type, Value};
 use rustc_hash::FxHashSet;
 
+use crate::functions::{AppliedFunction, applied};
 use crate::layout::value_field;
+use crate::lower::calls;
 use crate::lower::memory::Scratch;
 use crate::names::{Names, flag_name, port_names, program_name};
 use crate::passes;
@@ -48,7 +51,7 @@ pub use refusal::NotCompiled;
 
 pub fn emit<'a>(source: &EmitInput<'a>, options: &Options) -> Result<Emitted, NotCompiled> {
     let Some(root) = source.plan.roots.first() else { return Err(NotCompiled::Nothing) };
-    if let Some(function) = applied_function(source) {
+    if let Some(function) = function_without_code(source) {
         return Err(NotCompiled::Calls(function));
     }
     let mut emitter = Emitter::new(source, root, options);
@@ -76,11 +79,11 @@ pub fn emit<'a>(source: &EmitInput<'a>, options: &Options) -> Result<Emitted, No
     emitter.finish()
 }
 
-/// The name of a function that the program applies.
-fn applied_function(source: &EmitInput<'_>) -> Option<String> {
+/// The name of a function that the program applies and that has no code.
+fn function_without_code(source: &EmitInput<'_>) -> Option<String> {
     source.flow.equations.iter().find_map(|equation| match &equation.kind {
         Kind::Apply(op, _) => match op.applied() {
-            Op::Call(call) => Some(call.callee().name().to_string()),
+            Op::Call(call) if Applied::of(op).is_none() => Some(call.callee().name().to_string()),
             _ => None,
         },
         _ => None,
@@ -119,6 +122,7 @@ struct Emitter<'a> {
     constants_are: Constants,
     opens: bool,
     pieces: Pieces,
+    arena: usize,
     /// Constants in the text.
     tables: Vec<Table>,
     places: Vec<String>,
@@ -183,6 +187,7 @@ impl<'a> Emitter<'a> {
             constants_are: options.constants,
             opens: options.opens,
             pieces: options.pieces,
+            arena: options.arena,
             tables: Vec::new(),
             places: options.places.clone(),
             is_set: FxHashSet::default(),
@@ -293,6 +298,8 @@ impl<'a> Emitter<'a> {
             let (name, ty) = (Scratch::name(number), element_type(scalar));
             self.state.field(name, ty, vec![size], "scratch", self.precision);
         }
+        let functions = std::mem::take(&mut self.scratch.functions).into_vec();
+        let functions_text = self.functions_text(&functions)?;
         let (input, output) = (self.struct_of(&self.inputs), self.struct_of(&self.outputs));
         let EmitInput { flow, clocks, .. } = self.source;
         let on_root =
@@ -310,6 +317,7 @@ impl<'a> Emitter<'a> {
             input: input.clone(),
             output: output.clone(),
             tables: std::mem::take(&mut self.tables),
+            functions: functions.iter().map(|applied| applied.function.clone()).collect(),
             procedures,
         };
         let can_fail = program.procedures.iter().any(|procedure| effects::can_fail(&procedure.body));
@@ -319,9 +327,9 @@ impl<'a> Emitter<'a> {
         // A bug in a pass would give wrong numbers, so code that does not verify is rejected.
         eddy_imp::verify(&program).map_err(|violation| NotCompiled::InternalError(violation.to_string()))?;
         Ok(Emitted {
-            runtime_header: runtime::header(self.precision),
+            runtime_header: runtime::header_of(self.precision, !functions.is_empty()),
             header: text::header(&program, self.max_outputs, &self.about_flush()),
-            source: text::source(&program),
+            source: text::source(&program, &functions_text),
             state: program.state.clone(),
             program,
             name: self.name,
@@ -337,8 +345,23 @@ impl<'a> Emitter<'a> {
             delay_states: self.delay_states,
             shape: self.shape,
             can_fail,
+            functions,
             is_flushed: self.is_flushed,
         })
+    }
+
+    /// The C of the functions that the program applies, and memory of the state for them.
+    fn functions_text(&mut self, functions: &[AppliedFunction]) -> Result<String, NotCompiled> {
+        if functions.is_empty() {
+            return Ok(String::new());
+        }
+        let words = self.arena.div_ceil(8);
+        let made = applied::text(functions, &self.name, self.precision, words)
+            .map_err(|error| NotCompiled::InternalError(error.to_string()))?;
+        let (words, comment) =
+            if made.uses_memory { (words, "memory of functions") } else { (1, "functions need no memory") };
+        self.state.field(calls::ARENA, Element::Cycle, vec![words], comment, self.precision);
+        Ok(made.text)
     }
 
     /// The fields that a host reads or writes.

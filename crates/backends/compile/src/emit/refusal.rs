@@ -16,7 +16,7 @@ pub enum NotCompiled {
     /// Where a window with a derived end ends, a loop inside of it may apply an operation that can fail to an
     /// unknown value.
     Fails(String),
-    /// The program applies this function, for which there is no C code.
+    /// The program applies this function, whose derivative does not exist.
     Calls(String),
     /// The generated code does not verify; this is a bug in Eddy.
     InternalError(String),
@@ -37,7 +37,7 @@ impl fmt::Display for NotCompiled {
                 write!(f, "it runs when all of the trace is there, and {stream} may be unknown at the end")
             }
             NotCompiled::Calls(function) => {
-                write!(f, "it applies the function `{function}`, which cannot be compiled in a node yet")
+                write!(f, "it applies `{function}`, which has no derivative")
             }
             NotCompiled::InternalError(violation) => {
                 write!(f, "the code that was made for it is wrong, which is a mistake of Eddy: {violation}")

@@ -48,18 +48,20 @@ pub(super) fn header(program: &Program, max_outputs: usize, about_flush: &str) -
     text
 }
 
-/// The code. If it contains work for threads, the host provides them.
-pub(super) fn source(program: &Program) -> String {
+/// The code, with that of the functions that it applies. If it contains work for threads, the host provides
+/// them.
+pub(super) fn source(program: &Program, functions: &str) -> String {
     let name = &program.name;
     let mut text = String::new();
     let is_large = c::is_large(program);
     if is_large {
-        let _ = writeln!(text, "#define EDDY_PARALLEL\n#define EDDY_LARGE {LARGE}");
+        let _ = writeln!(text, "#define EDDY_PARALLEL\n#define EDDY_LARGE_WORK {LARGE}");
     }
     let _ = writeln!(text, "#include \"{name}.h\"\n#include \"eddy_rt.h\"\n");
     for (part, fields) in [("in", &program.input), ("out", &program.output), ("state", &program.state)] {
         text.push_str(&c::assertions(fields, &format!("{name}_{part}")));
     }
+    text.push_str(functions);
     text.push('\n');
     text.push_str(&c::code(program));
     if is_large {

@@ -6,10 +6,9 @@
 //! expressions of single elements would be shared, and these are one line each. So this is a printer of its
 //! own, over the same elementary functions, number literals, compiler and cache.
 //!
-//! * [`variants`]: a body as C functions, for sizes that are known and for others. [`body`], [`loops`],
-//!   [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`], [`constants`]: its statements. [`small`],
-//!   [`unroll`]: what is different where sizes and counts are known.
-//! * [`package`]: one function as C for others.
+//! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
+//!   [`constants`]: its statements.
+//! * [`package`]: one function as C for others. [`applied`]: functions that nodes apply.
 //! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks surely hold.
 //! * [`run`]: builds, loads and calls it. [`sites`]: what a failure of compiled code means. [`names`],
 //!   [`text`]: the text.
@@ -30,6 +29,7 @@
 //!   than the interpreter's.
 
 mod aliases;
+pub(crate) mod applied;
 mod body;
 mod constants;
 mod facts;
@@ -56,7 +56,8 @@ use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
 use eddy_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use body::{Shared, declared};
+pub use applied::AppliedFunction;
+use body::{Shared, declared, function, head};
 use names::{Names, c_word};
 pub use run::Compiled;
 pub use sites::Sites;

@@ -36,7 +36,8 @@ pub(super) fn each(writer: &Writer<'_>, item: &Item<'_>, each: &Each, block: &mu
         | Loops::Reshape(_)
         | Loops::Pad { .. }
         | Loops::Fold { .. }
-        | Loops::Each(_) => unreachable!("it knows a further axis: {of:?}"),
+        | Loops::Each(_)
+        | Loops::Call => unreachable!("it knows a further axis: {of:?}"),
     }
 }
 

@@ -12,6 +12,7 @@ use eddy_tensor::Shape;
 use rustc_hash::FxHashMap;
 
 use super::Statement;
+use super::calls::{are_together, is_call};
 use super::schedule::{Action, ActionKind, Item, is_map, summed_along};
 
 /// The largest number of statements in a loop. Compilers take long for more and run out of registers; a
@@ -27,6 +28,9 @@ pub(super) fn fuse<'a>(items: Vec<Item<'a>>, group: usize, actions: &mut Vec<Act
             let mut together = fusion.joined(&shape);
             together.extend(fusion.sums(&together, &shape));
             ActionKind::Map(shape, fusion.take(&together))
+        } else if is_call(&fusion.statements[first].right) {
+            let together = fusion.results_of(first);
+            ActionKind::Call(fusion.take(&together))
         } else {
             ActionKind::Other(fusion.take(&[first]).remove(0))
         };
@@ -105,6 +109,14 @@ impl<'a> Fusion<'a> {
             }
         }
         joined
+    }
+
+    /// The statements that are results of the same call. They have the same operands, so all are ready.
+    fn results_of(&self, first: usize) -> Vec<usize> {
+        let item = |number: usize| self.items[number].as_ref().expect("what is ready is not placed yet");
+        let others = self.ready.iter().copied().filter(|number| *number != first);
+        let others = others.filter(|number| are_together(item(first), item(*number)));
+        [first].into_iter().chain(others).collect()
     }
 
     /// The sums that the loop can compute too.

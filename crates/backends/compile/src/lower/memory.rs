@@ -9,8 +9,10 @@ use eddy_imp::{Base, Expr, Name, Place};
 use eddy_tensor::{Op, Scalar, Shape, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::calls::{applied, copies, steps};
 use super::schedule::{Action, ActionKind, Item, Scheduled, summed_along};
 use super::{Code, Right, products};
+use crate::functions::applied::AppliedFunctions;
 use crate::precision::zero;
 use crate::view::{Root, View};
 
@@ -22,6 +24,9 @@ pub(crate) struct Homes {
     aliases: FxHashMap<VarId, View>,
     /// Arrays that are used only while a result is computed.
     workspaces: FxHashMap<VarId, Place>,
+    /// The function that computes a result, and copies of its operands by their positions.
+    functions: FxHashMap<VarId, Name>,
+    copies: FxHashMap<(VarId, usize), Place>,
 }
 
 /// Where a stream is stored.
@@ -67,6 +72,16 @@ impl Homes {
         self.workspaces.get(&var)
     }
 
+    /// The function that computes a result, and others with it.
+    pub fn function(&self, var: VarId) -> Option<&Name> {
+        self.functions.get(&var)
+    }
+
+    /// Where an operand of a function is copied to.
+    pub fn copy(&self, var: VarId, operand: usize) -> Option<&Place> {
+        self.copies.get(&(var, operand))
+    }
+
     pub fn element(&self, view: &View, at: Expr) -> Expr {
         match &view.root {
             Root::One(expr) => expr.clone(),
@@ -94,18 +109,37 @@ impl Homes {
     }
 }
 
+impl Homes {
+    /// Names the function of a call and finds memory for copies of its operands; returns the pieces.
+    fn prepare_call(&mut self, items: &[Item<'_>], scratch: &mut Scratch) -> Vec<usize> {
+        let var = items[0].statement.var;
+        let parts: Vec<_> =
+            items.iter().map(|item| applied(&item.statement.right).expect("it applies a function")).collect();
+        let (operands, results) = steps(items);
+        self.functions.insert(var, scratch.functions.named(&parts, &operands, &results));
+        let mut pieces = Vec::new();
+        for (operand, scalar, size) in copies(&items[0]) {
+            let piece = scratch.take(scalar, size);
+            self.copies.insert((var, operand), Scratch::place(piece));
+            pieces.push(piece);
+        }
+        pieces
+    }
+}
+
 impl FromIterator<(VarId, Home)> for Homes {
     fn from_iter<T: IntoIterator<Item = (VarId, Home)>>(homes: T) -> Homes {
         Homes { homes: homes.into_iter().collect(), ..Homes::default() }
     }
 }
 
-/// Memory shared by values with disjoint lifetimes. All code of a program uses the same.
+/// What all code of a program shares: memory for values with disjoint lifetimes, and functions that it calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     /// The type and the size of each piece.
     pub pieces: Vec<(Scalar, usize)>,
     is_taken: Vec<bool>,
+    pub functions: AppliedFunctions,
 }
 
 impl Scratch {
@@ -186,6 +220,10 @@ pub(super) fn assign(
                 to_free.entry(number).or_default().push(piece);
                 homes.workspaces.insert(var, Scratch::place(piece));
             }
+        }
+        if let ActionKind::Call(items) = &action.kind {
+            let pieces = homes.prepare_call(items, scratch);
+            to_free.entry(number).or_default().extend(pieces);
         }
         to_free.remove(&number).unwrap_or_default().into_iter().for_each(|piece| scratch.give_back(piece));
     }
@@ -297,5 +335,7 @@ fn is_aligned(kind: &ActionKind<'_>, operand: usize, view: &View) -> bool {
         ActionKind::Other(item) => {
             matches!(item.statement.right, Right::Accumulate(..)) && operand == 0 && view.offset == 0
         }
+        // A function may write results before it has read all operands.
+        ActionKind::Call(_) => false,
     }
 }

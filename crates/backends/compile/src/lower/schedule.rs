@@ -32,6 +32,8 @@ pub(super) struct Action<'a> {
 pub(super) enum ActionKind<'a> {
     /// A loop over a shape that computes all of these; sums come last.
     Map(Shape, Vec<Item<'a>>),
+    /// A call of a function that computes all of these.
+    Call(Vec<Item<'a>>),
     /// An operation of another kind.
     Other(Item<'a>),
 }
@@ -47,7 +49,7 @@ pub(super) struct Item<'a> {
 impl Action<'_> {
     pub fn items(&self) -> &[Item<'_>] {
         match &self.kind {
-            ActionKind::Map(_, items) => items,
+            ActionKind::Map(_, items) | ActionKind::Call(items) => items,
             ActionKind::Other(item) => std::slice::from_ref(item),
         }
     }

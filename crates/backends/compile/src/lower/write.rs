@@ -13,7 +13,7 @@ use super::extents::rows_read;
 use super::map::Map;
 use super::memory::{Home, Homes};
 use super::schedule::{Action, ActionKind, Item, Scheduled};
-use super::{Code, Right, convolution, each, products, reductions, structure};
+use super::{Code, Right, calls, convolution, each, products, reductions, structure};
 use crate::nest::Nest;
 use crate::operation::{Form, Loops, SumOfProducts, form, is_moving};
 use crate::precision::{element_type, zero};
@@ -98,6 +98,10 @@ impl Writer<'_> {
     fn action(&self, action: &Action<'_>, block: &mut Block) {
         match &action.kind {
             ActionKind::Map(shape, items) => Map::new(self, shape, items).write(block),
+            ActionKind::Call(items) => {
+                items.iter().for_each(|item| block.note(item.statement.comment.clone()));
+                calls::call(self, items, block);
+            }
             ActionKind::Other(item) => {
                 block.note(item.statement.comment.clone());
                 self.other(item, block);
@@ -141,6 +145,7 @@ impl Writer<'_> {
             Loops::Onehot(n) => structure::onehot(self, item, n, block),
             Loops::Fold { axis, stride } => structure::fold(self, item, axis, stride, block),
             Loops::Each(each) => each::each(self, item, each, block),
+            Loops::Call => unreachable!("a call is an action of its own"),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::emit::{Emitted, Shape};
 use crate::layout::Field;
+use crate::lower::calls::ARENA;
 
 /// The purpose of a field, by the first letter of its name.
 const ROLES: &[(&str, &str)] = &[
@@ -22,6 +23,7 @@ const ROLES: &[(&str, &str)] = &[
     ("y", "where windows end"),
     ("cy", "cycles of windows inside windows"),
     ("t", "scratch"),
+    (ARENA, "memory of functions"),
 ];
 
 pub fn report(emitted: &Emitted) -> String {

@@ -39,7 +39,7 @@ static void eddy_piece(void *context, size_t piece) {
 static void eddy_in_pieces(size_t size, size_t unit, size_t terms, const void *context, EddyRange range) {
   const size_t units = (size + unit - 1) / unit, per_piece = (units + 31) / 32 * unit;
   EddyRanges ranges = {context, range, size, per_piece};
-  if (eddy_parallel == 0 || size <= per_piece || terms < EDDY_LARGE) range(context, 0, size);
+  if (eddy_parallel == 0 || size <= per_piece || terms < EDDY_LARGE_WORK) range(context, 0, size);
   else eddy_parallel((size + per_piece - 1) / per_piece, terms, &ranges, eddy_piece);
 }
 #endif

@@ -4,6 +4,7 @@
 use eddy_compile::Precision;
 use eddy_compile::emit::{Constants, EmitInput, Emitted, NotCompiled, Options, Pieces, emit};
 use eddy_flow::VarId;
+use eddy_imp::Function;
 use eddy_imp::interpret::{Machine, Value as Element};
 use eddy_language::semantics::Cell;
 use eddy_language::semantics::simulate::{self, Simulation};
@@ -11,13 +12,14 @@ use eddy_plan::{Recompute, plan};
 use eddy_tensor::{Data, Scalar, Value};
 use eddy_tests::law::Coverage;
 
+use crate::functions::Bodies;
 use crate::generated::case::Ready;
 use crate::generated::engines::{SEED, rows};
 use crate::generated::harness::{Trial, Verdict, law};
 use crate::samples::{Family, Sample, prepared};
 
 /// The elements of a value.
-fn elements(value: &Value) -> Vec<Element> {
+pub fn elements(value: &Value) -> Vec<Element> {
     let element = |element: Value| match element {
         Value::Bool(truth) => Element::Bool(truth),
         Value::Int(x) => Element::Int(x),
@@ -47,7 +49,10 @@ type Rows = Vec<Vec<Option<Value>>>;
 /// The rows of the interpreter; `None` if it stops where a host would take over.
 fn interpreted(emitted: &Emitted, ready: &Ready, single: bool) -> Result<Option<Rows>, String> {
     let program = &emitted.program;
+    let bodies = Bodies::new(emitted);
+    let apply = |function: &Function, operands: &[Vec<Element>]| bodies.apply(function, operands);
     let mut machine = Machine::new(program, emitted.max_outputs);
+    machine.functions = Some(&apply);
     machine.fuel = 50_000_000;
     let failed = |failed: eddy_imp::interpret::InterpreterError| format!("{failed}\n{program}");
     machine.memory.clear(program);
@@ -132,6 +137,7 @@ fn emitted(ready: &Ready, how: How) -> Result<Emitted, NotCompiled> {
         opens: true,
         places: Vec::new(),
         pieces: how.pieces,
+        arena: 1 << 16,
     };
     emit(&EmitInput { flow, clocks, plan: &plan, seed: SEED }, &options)
 }
@@ -200,14 +206,16 @@ fn interpreted_samples(name: &'static str, n: u32, family: Family, how: How) {
             Ok(ready) => {
                 let verdict = agrees(ready, how)?;
                 if let Verdict::Holds = verdict {
-                    coverage.note("compared");
+                    coverage.note(if sample.n_calls() > 0 { "with calls" } else { "compared" });
                 }
                 Ok(verdict)
             }
             Err(refusal) => Ok(Verdict::Vacuous(refusal)),
         },
     );
-    coverage.require(name, n / 4, ["compared"]);
+    let is_of_functions =
+        matches!(family, Family::Functions | Family::FunctionsAdjoint | Family::FunctionsTraining);
+    coverage.require(name, n / 4, [if is_of_functions { "with calls" } else { "compared" }]);
 }
 
 #[test]
@@ -230,6 +238,15 @@ fn interpreted_training() {
 fn interpreted_training_in_single_precision() {
     let how = How { single: true, ..PLAIN };
     interpreted_samples("interpreted training in single precision", 300, Family::Training, how);
+}
+
+#[test]
+fn interpreted_calls() {
+    interpreted_samples("interpreted calls", 400, Family::Functions, PLAIN);
+    let how = How { pieces: Pieces::of_lines(3), ..PLAIN };
+    interpreted_samples("interpreted calls in pieces", 200, Family::FunctionsTraining, how);
+    let how = How { single: true, ..PLAIN };
+    interpreted_samples("interpreted adjoints of calls", 200, Family::FunctionsAdjoint, how);
 }
 
 /// A gradient reads each matrix by rows and by columns, forwards and backwards; two copies of it are enough.

@@ -9,4 +9,5 @@ mod generated;
 #[allow(dead_code, reason = "not all laws take the same samples")]
 mod samples;
 
+mod functions;
 mod interpreted;

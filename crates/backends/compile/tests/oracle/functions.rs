@@ -247,6 +247,7 @@ impl Node {
             opens: false,
             places: Vec::new(),
             pieces: self.pieces,
+            arena: 1 << 16,
         };
         let mut emitted = emit(&source, &options).unwrap_or_else(|why| panic!("it can be compiled: {why:?}"));
         edit(&mut emitted);

@@ -13,6 +13,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use crate::application::{Application, Function};
 use crate::expr::{Binary, Expr, Unary};
 use crate::kernel::Argument;
 use crate::name::Name;
@@ -36,6 +37,9 @@ impl Error for InterpreterError {}
 
 type Run<T = ()> = Result<T, InterpreterError>;
 
+/// Computes functions: from the elements of all operands those of all results, or nothing if it fails.
+pub type Functions<'p> = dyn Fn(&Function, &[Vec<Value>]) -> Option<Vec<Vec<Value>>> + 'p;
+
 /// A running program and its memory.
 pub struct Machine<'p> {
     program: &'p Program,
@@ -43,6 +47,8 @@ pub struct Machine<'p> {
     pub memory: Memory,
     /// The number of statements that may still run.
     pub fuel: u64,
+    /// What computes the functions that the program applies.
+    pub functions: Option<&'p Functions<'p>>,
 }
 
 /// How a block ended.
@@ -76,7 +82,7 @@ struct Frame {
 impl<'p> Machine<'p> {
     /// A program with uninitialised memory, and space for some outputs.
     pub fn new(program: &'p Program, n_outputs: usize) -> Machine<'p> {
-        Machine { program, memory: Memory::new(program, n_outputs), fuel: u64::MAX }
+        Machine { program, memory: Memory::new(program, n_outputs), fuel: u64::MAX, functions: None }
     }
 
     /// Runs a procedure whose only parameters are the state, the input and the outputs.
@@ -168,6 +174,7 @@ impl<'p> Machine<'p> {
             }
             Stmt::Scope(block) => return self.block(block, frame),
             Stmt::Kernel(call) => self.kernel(call, frame)?,
+            Stmt::Apply(this) => self.apply(this, frame)?,
             Stmt::Run(result, name, arguments) => {
                 let value = self.call(name, None, arguments, frame)?;
                 if let (Some(result), Some(value)) = (result, value) {
@@ -210,6 +217,39 @@ impl<'p> Machine<'p> {
         }
         frame.blocks.pop();
         Ok(flow)
+    }
+
+    /// Applies a function; after a failure the results are zeros.
+    fn apply(&mut self, this: &'p Application, frame: &mut Frame) -> Run {
+        let unknown = || InterpreterError(format!("there is no function `{}`", this.function));
+        let function = self.program.function(this.function.as_str()).ok_or_else(unknown)?;
+        let mut operands = Vec::new();
+        for (tensor, operand) in function.operands.iter().zip(&this.operands) {
+            operands.push(match operand {
+                Argument::Value(value) => vec![self.value(value, frame)?],
+                Argument::Array(place) => {
+                    let (array, at) = self.place(place, frame)?;
+                    let places = (0..tensor.size.unwrap_or(1)).map(|k| at + k * tensor.step);
+                    places.map(|at| self.memory.read(&array, at)).collect::<Run<_>>()?
+                }
+                other => return Err(InterpreterError(format!("`{other}` is no operand"))),
+            });
+        }
+        let mut found = None;
+        if frame.failure == 0 {
+            found = self.functions.ok_or_else(unknown)?(function, &operands);
+            if found.is_none() {
+                frame.failure = i64::try_from(this.site).unwrap_or(i64::MAX);
+            }
+        }
+        for (number, (tensor, place)) in function.results.iter().zip(&this.results).enumerate() {
+            let (array, at) = self.place(place, frame)?;
+            for k in 0..tensor.size.unwrap_or(1) {
+                let value = found.as_ref().map_or(Value::zero(tensor.ty), |found| found[number][k]);
+                self.memory.write(&array, at + k * tensor.step, value)?;
+            }
+        }
+        Ok(())
     }
 
     /// Calls another procedure; one for a part of a loop gets its start and end.

@@ -7,6 +7,7 @@ mod statement;
 use std::error::Error;
 use std::fmt;
 
+use crate::application::{Function, Tensor};
 use crate::layout::Struct;
 use crate::name::Name;
 use crate::program::{Linkage, Parameter, Procedure, Program, Table};
@@ -72,12 +73,14 @@ impl Parser {
             input: input?,
             output: output?,
             tables: Vec::new(),
+            functions: Vec::new(),
             procedures: Vec::new(),
         };
         loop {
             match self.tokens.peek() {
                 Token::End => return Ok(program),
                 Token::Name(word) if *word == "table" => program.tables.push(self.table()?),
+                Token::Name(word) if *word == "function" => program.functions.push(self.function()?),
                 _ => program.procedures.push(self.procedure()?),
             }
         }
@@ -130,6 +133,27 @@ impl Parser {
             self.tokens.takes(",");
         }
         Ok(Table { name, ty, elements })
+    }
+
+    fn function(&mut self) -> Result<Function, ParseError> {
+        self.tokens.word("function")?;
+        let name = self.tokens.name()?;
+        let operands = self.tensors()?;
+        self.tokens.symbol("->")?;
+        Ok(Function { name, operands, results: self.tensors()? })
+    }
+
+    /// `(num, num [3] by 2)`
+    fn tensors(&mut self) -> Result<Vec<Tensor>, ParseError> {
+        let mut tensors = Vec::new();
+        self.tokens.symbol("(")?;
+        while !self.tokens.takes(")") {
+            let (ty, size) = (self.ty()?, self.dimensions()?.first().copied());
+            let step = if self.tokens.takes_word("by") { self.tokens.size()? } else { 1 };
+            tensors.push(Tensor { ty, size, step });
+            self.tokens.takes(",");
+        }
+        Ok(tensors)
     }
 
     fn procedure(&mut self) -> Result<Procedure, ParseError> {

@@ -2,6 +2,7 @@
 
 use super::lexer::Token;
 use super::{ParseError, Parser};
+use crate::application::Application;
 use crate::expr::Expr;
 use crate::kernel::{Argument, Kernel, KernelCall};
 use crate::name::Name;
@@ -70,6 +71,7 @@ impl Parser {
                 let procedure = self.tokens.name()?;
                 Ok(Stmt::Run(None, procedure, self.arguments()?))
             }
+            "apply" => self.application(),
             "parallel" => self.parallel(),
             "check" => {
                 let value = self.expression()?;
@@ -186,15 +188,40 @@ impl Parser {
         Ok(Stmt::Parallel(Box::new(Parallel { procedure, arguments, size, unit, n_terms })))
     }
 
+    /// After `apply`.
+    fn application(&mut self) -> Result<Stmt, ParseError> {
+        let (function, operands) = (self.tokens.name()?, self.listed()?);
+        self.tokens.symbol("->")?;
+        let mut results = Vec::new();
+        self.tokens.symbol("(")?;
+        while !self.tokens.takes(")") {
+            self.tokens.symbol("&")?;
+            results.push(self.place()?);
+            self.tokens.takes(",");
+        }
+        self.tokens.word("in")?;
+        let memory = self.place()?;
+        self.tokens.symbol("@")?;
+        let site = self.tokens.size()?;
+        self.tokens.symbol(";")?;
+        Ok(Stmt::Apply(Box::new(Application { function, operands, results, memory, site })))
+    }
+
     /// `(…);`
     fn arguments(&mut self) -> Result<Vec<Argument>, ParseError> {
+        let arguments = self.listed()?;
+        self.tokens.symbol(";")?;
+        Ok(arguments)
+    }
+
+    /// `(…)`
+    fn listed(&mut self) -> Result<Vec<Argument>, ParseError> {
         let mut arguments = Vec::new();
         self.tokens.symbol("(")?;
         while !self.tokens.takes(")") {
             arguments.push(self.argument()?);
             self.tokens.takes(",");
         }
-        self.tokens.symbol(";")?;
         Ok(arguments)
     }
 

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::Violation;
 use super::bounds::Ranges;
 use super::scope::{Declared, Scope};
+use crate::application::Application;
 use crate::expr::{Binary, Expr, Unary};
 use crate::kernel::{Argument, KernelCall, Role};
 use crate::layout::Struct;
@@ -156,6 +157,7 @@ impl<'p> Checker<'p> {
             Stmt::For(this) => self.head(this),
             Stmt::While(condition, _) => self.wants(condition, Type::Bool),
             Stmt::Kernel(call) => self.kernel(call),
+            Stmt::Apply(this) => self.application(this),
             Stmt::Run(result, name, arguments) => self.run(result.as_ref(), name, arguments),
             Stmt::Parallel(this) => {
                 let called = self.called(&this.procedure)?;
@@ -226,6 +228,39 @@ impl<'p> Checker<'p> {
             }
         }
         Ok(())
+    }
+
+    fn application(&mut self, this: &Application) -> Checked {
+        let function = self.program.function(this.function.as_str());
+        let function = function.ok_or_else(|| format!("there is no function `{}`", this.function))?;
+        if (this.operands.len(), this.results.len()) != (function.operands.len(), function.results.len()) {
+            return Err(format!(
+                "`{}` has {} operands and {} results",
+                function.name,
+                function.operands.len(),
+                function.results.len()
+            ));
+        }
+        for (tensor, operand) in function.operands.iter().zip(&this.operands) {
+            match (tensor.size, operand) {
+                (None, Argument::Value(value)) => self.wants(value, tensor.ty)?,
+                (Some(_), Argument::Array(place)) => self.element_of(place, tensor.ty)?,
+                _ => return Err(format!("`{operand}` for operand `{tensor}`")),
+            }
+        }
+        for (tensor, place) in function.results.iter().zip(&this.results) {
+            self.element_of(place, tensor.ty)?;
+            self.may_be_written(place)?;
+        }
+        self.row(&this.memory, Type::Cycle)?;
+        self.may_be_written(&this.memory)
+    }
+
+    fn element_of(&mut self, place: &Place, ty: Type) -> Checked {
+        match self.element(place)? {
+            own if own == ty => Ok(()),
+            own => Err(format!("`{place}` is {own}, and {ty} is wanted")),
+        }
     }
 
     fn called(&self, name: &Name) -> Checked<&'p Procedure> {

@@ -58,7 +58,8 @@ impl Writer<'_> {
     }
 
     fn code(&self, body: &Body) -> String {
-        list(body.code.iter().map(|instruction| text(&self.names.instruction(instruction))))
+        let instructions: Vec<&Instruction> = body.code.iter().collect();
+        list(self.names.lines(&instructions).into_iter().map(|(_, line)| text(&line)))
     }
 
     fn root(&self, root: &RootPlan) -> String {
@@ -92,10 +93,11 @@ impl Writer<'_> {
     }
 
     fn lagged(&self, lagged: &Lagged) -> Vec<(&'static str, String)> {
-        let body = lagged.body.iter().map(|late| {
-            let instruction = text(&self.names.instruction(&late.instruction));
-            object(&[("lag", late.lag.to_string()), ("equation", instruction)])
-        });
+        let instructions: Vec<&Instruction> = lagged.body.iter().map(|late| &late.instruction).collect();
+        let body =
+            self.names.lines(&instructions).into_iter().map(|(at, line)| {
+                object(&[("lag", lagged.body[at].lag.to_string()), ("equation", text(&line))])
+            });
         let rings = lagged
             .rings
             .iter()

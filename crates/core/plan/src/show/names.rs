@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use eddy_flow::text::{names, operation};
 use eddy_flow::{Flow, Kind, Labels, VarId};
-use eddy_tensor::{Op, Value};
+use eddy_tensor::{Callee, Op, Value};
 
 use super::kind::{condition, quoted, reason};
 use crate::plan::{Immediate, Instruction, Place, Polarity, Read, Reason, Rejected, Right};
@@ -74,15 +74,47 @@ impl<'a> Names<'a> {
         (guard, reason)
     }
 
-    pub fn instruction(&self, instruction: &Instruction) -> String {
+    /// Instructions as lines, each with the position of its first instruction: results of one call are one line.
+    pub fn lines(&self, instructions: &[&Instruction]) -> Vec<(usize, String)> {
+        let mut lines: Vec<(usize, Vec<&str>)> = Vec::new();
+        for (at, instruction) in instructions.iter().enumerate() {
+            let is_same = |first: usize| self.are_one_call(instructions[first], instruction);
+            let name = self.name(instruction.var);
+            let is_call = self.callee(instruction).is_some();
+            match lines.iter_mut().find(|(first, _)| is_call && is_same(*first)) {
+                Some((_, names)) => names.push(name),
+                None => lines.push((at, vec![name])),
+            }
+        }
+        let line = |(at, names): (usize, Vec<&str>)| {
+            (at, format!("{} = {}", names.join(", "), self.value(instructions[at])))
+        };
+        lines.into_iter().map(line).collect()
+    }
+
+    /// Whether two instructions are results of one call, in the same iteration.
+    fn are_one_call(&self, one: &Instruction, other: &Instruction) -> bool {
+        let (Some(first), Some(second)) = (self.callee(one), self.callee(other)) else { return false };
+        first.shares_code(second) && self.value(one) == self.value(other)
+    }
+
+    /// The function that an instruction applies.
+    fn callee(&self, instruction: &Instruction) -> Option<&'a dyn Callee> {
+        match self.operations[instruction.var.index()]?.applied() {
+            Op::Call(call) => Some(call.callee()),
+            _ => None,
+        }
+    }
+
+    /// What an instruction computes, and when.
+    fn value(&self, instruction: &Instruction) -> String {
         let mut when = String::new();
         for condition in &instruction.clock {
             let not = if condition.polarity == Polarity::On { "" } else { "not " };
             write!(when, " when {not}{}", self.read(&condition.read)).expect("a string takes it");
         }
         let again = if instruction.is_repeated { " (again)" } else { "" };
-        let var = instruction.var;
-        format!("{} = {}{when}{again}", self.name(var), self.right(var, &instruction.right))
+        format!("{}{when}{again}", self.right(instruction.var, &instruction.right))
     }
 
     fn right(&self, var: VarId, right: &Right) -> String {

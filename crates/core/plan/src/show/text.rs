@@ -7,8 +7,8 @@ use super::derived_end::closes;
 use super::kind::{condition, kind};
 use super::names::Names;
 use crate::plan::{
-    Body, Buffer, BufferRole, Cut, Lagged, OpenEntry, Plan, Region, RootPlan, Schedule, Step, Unit, Windows,
-    Zone, ZoneEnd,
+    Body, Buffer, BufferRole, Cut, Instruction, Lagged, OpenEntry, Plan, Region, RootPlan, Schedule, Step,
+    Unit, Windows, Zone, ZoneEnd,
 };
 use eddy_flow::Flow;
 
@@ -68,9 +68,11 @@ impl Writer<'_> {
     }
 
     fn lagged(&self, lagged: &Lagged, depth: usize, text: &mut String) {
-        for late in &lagged.body {
-            let lag = if lagged.max_lag > 0 { format!("lag {}  ", late.lag) } else { String::new() };
-            line(text, depth, &format!("{lag}{}", self.names.instruction(&late.instruction)));
+        let instructions: Vec<&Instruction> = lagged.body.iter().map(|late| &late.instruction).collect();
+        for (at, instruction) in self.names.lines(&instructions) {
+            let lag =
+                if lagged.max_lag > 0 { format!("lag {}  ", lagged.body[at].lag) } else { String::new() };
+            line(text, depth, &format!("{lag}{instruction}"));
         }
         if !lagged.registers.is_empty() {
             let registers = self.names.list(lagged.registers.iter().map(|register| register.fby));
@@ -201,9 +203,10 @@ impl Writer<'_> {
     fn bodies(&self, region: &Region, bodies: &[Body], depth: usize, text: &mut String) {
         let several = !region.alternatives.is_empty();
         for (of, body) in region.zones.iter().zip(bodies) {
-            for (index, instruction) in body.code.iter().enumerate() {
+            let instructions: Vec<&Instruction> = body.code.iter().collect();
+            for (index, instruction) in self.names.lines(&instructions) {
                 let label = if index == 0 { zone(*of, several) } else { String::new() };
-                line(text, depth, &format!("{label:<3}{}", self.names.instruction(instruction)));
+                line(text, depth, &format!("{label:<3}{instruction}"));
             }
         }
     }

@@ -3,11 +3,14 @@
 
 use std::fmt;
 
+use eddy_flow::{Equation, Kind};
 use eddy_language::elaborate::ElaborationOptions;
 use eddy_language::infer::Hints;
 use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::resolve;
 use eddy_syntax::{Diagnostic, SourceFile, Sources};
+
+use eddy_tensor::Op;
 
 use crate::generated::case::Ready;
 use crate::generated::engines::NoValue;
@@ -37,7 +40,13 @@ pub enum Family {
     Training,
     /// The adjoint of training code and training loops.
     ThroughTraining,
-    /// Not a generated program, but one whose streams depend on each other in both directions, a bounded
+    /// Nothing; nodes apply functions that stay calls.
+    Functions,
+    /// The adjoint of first and second order, and the tangent, of such a program.
+    FunctionsAdjoint,
+    /// Training code and training loops of such a program.
+    FunctionsTraining,
+    /// Not a generated program, but one with streams that need each other in both directions, a bounded
     /// number of cycles away, inside of windows.
     BothWays,
     /// Not a generated program either: windows end where nothing waits, and operations that may fail have
@@ -52,6 +61,9 @@ impl Sample {
             Family::Adjoint => Some(source.program.smooth_program()),
             Family::Reset => Some(source.program.program_to_train()),
             Family::Training | Family::ThroughTraining => Some(source.program.single_to_train()),
+            Family::Functions => Some(source.program.with_functions().program()),
+            Family::FunctionsAdjoint => Some(source.program.with_functions().smooth_program()),
+            Family::FunctionsTraining => Some(source.program.with_functions().single_to_train()),
             Family::BothWays | Family::UnknownAtEnd => None,
         };
         let (text, node) = match program {
@@ -65,6 +77,13 @@ impl Sample {
         Sample { text, node, ready, law: source.law.to_vec() }
     }
 
+    /// How often the program applies functions that stay calls.
+    pub fn n_calls(&self) -> usize {
+        let Ok(ready) = &self.ready else { return 0 };
+        let is_call = |equation: &&Equation| matches!(&equation.kind, Kind::Apply(op, _) if matches!(op.applied(), Op::Call(_)));
+        ready.flow().equations.iter().filter(is_call).count()
+    }
+
     pub fn decisions(&self) -> Choices<'_> {
         Choices::new(&self.law)
     }
@@ -75,17 +94,19 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
     let text = program.text();
     let NodeText { name: main, .. } = *program.main();
     let node = match family {
-        Family::Plain => main.to_string(),
-        Family::Adjoint => choices.among(&["adj_#", "tan_#", "adj_adj_#"]).replace('#', main),
+        Family::Plain | Family::Functions => main.to_string(),
+        Family::Adjoint | Family::FunctionsAdjoint => {
+            choices.among(&["adj_#", "tan_#", "adj_adj_#"]).replace('#', main)
+        }
         Family::Reset => choices.among(&["#_end", "adj_#_end", "adj_#_cut", "diff_#_end"]).replace('#', main),
-        Family::Training | Family::ThroughTraining => {
+        Family::Training | Family::ThroughTraining | Family::FunctionsTraining => {
             let optimiser = choices.among(&["sgd(0.125)", "momentum(0.125,0.5)"]);
             let pieces = choices.among(&["segment", "truncate", "segment truncate", ""]);
             let declaration = format!("train {main} as t loss mse optim {optimiser} {pieces};\n");
             let node = match (choices.once_in(3), family) {
-                (true, Family::Training) => "diff_#".replace('#', main),
+                (true, Family::Training | Family::FunctionsTraining) => "diff_#".replace('#', main),
                 (true, _) => "adj_diff_#_end".replace('#', main),
-                (false, Family::Training) => "t".to_string(),
+                (false, Family::Training | Family::FunctionsTraining) => "t".to_string(),
                 (false, _) => "adj_t".to_string(),
             };
             return (text + &declaration, node);

@@ -14,11 +14,13 @@
 //! * [`text`](text): texts with precedence, for parentheses; [`scope`](scope): streams and clocks.
 //! * [`expressions`](expressions): one production per form; [`operations`](operations): pointwise operations;
 //!   [`smooth`](smooth): operations of programs to differentiate.
+//! * [`functions`](functions): functions that nodes apply.
 //! * [`equations`](equations): typical recurrences; [`nodes`](nodes), [`instances`](instances) and
 //!   [`program`](program): what equations make up.
 
 mod equations;
 mod expressions;
+mod functions;
 mod instances;
 mod nodes;
 mod operations;

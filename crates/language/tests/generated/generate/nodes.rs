@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Generator;
+use super::functions::with_several;
 use super::program::{Feature, NodeText};
 use super::scope::{BASE, ClockNo, MAX_SAMPLINGS, Scope, Stream, Ty};
 use super::text::Text;
@@ -54,9 +55,18 @@ impl Generator<'_> {
         if self.has_parts {
             self.write_shapes(&mut heads[n_inputs..], n_inputs);
         }
-        let equation =
-            |(streams, value): (Range<usize>, String)| format!("{} = {value};", heads[streams].join(", "));
-        let mut equations: Vec<String> = values.into_iter().map(equation).collect();
+        let mut several = self.has(Feature::Functions) && !self.choices.once_in(4);
+        let mut equations: Vec<String> = Vec::new();
+        for (streams, value) in values {
+            let is_number = streams.len() == 1 && self.scope.streams[streams.start].ty == Ty::Num;
+            let head = heads[streams].join(", ");
+            if several && is_number {
+                several = false;
+                equations.extend(with_several(&head, &value));
+            } else {
+                equations.push(format!("{head} = {value};"));
+            }
+        }
         if kind.n_outputs.is_none() {
             equations.extend(self.links(n_inputs));
         }

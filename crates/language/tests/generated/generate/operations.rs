@@ -12,6 +12,9 @@ impl Generator<'_> {
     /// An operation on expressions of the same clock.
     pub fn pointwise(&mut self, ty: Ty, place: Place) -> Text {
         let place = place.operand();
+        if let Some(applied) = self.application(ty, place) {
+            return applied;
+        }
         match ty {
             Ty::Num if self.has(Feature::Smooth) => self.smooth_number(place),
             Ty::Vector if self.has(Feature::Smooth) => self.smooth_vector(place),

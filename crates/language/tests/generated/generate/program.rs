@@ -30,6 +30,8 @@ pub enum Feature {
     OneClock,
     /// Three or four inputs, sampled where possible, by others or by computed conditions.
     SampledInputs,
+    /// Functions that stay calls.
+    Functions,
 }
 
 /// The features of most programs.
@@ -54,6 +56,8 @@ pub struct NodeText {
 /// A program as text; the last node is the one that runs.
 #[derive(Clone, Debug)]
 pub struct ProgramText {
+    /// The functions that nodes apply.
+    pub functions: String,
     pub nodes: Vec<NodeText>,
 }
 
@@ -70,7 +74,7 @@ impl ProgramText {
     }
 
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = self.functions.clone();
         for node in &self.nodes {
             let (inputs, outputs) = (node.inputs.join(", "), node.outputs.join(", "));
             writeln!(text, "node {}({inputs}) -> ({outputs})", node.name)
@@ -90,6 +94,12 @@ impl Generator<'_> {
 
     fn drop(&mut self, feature: Feature) {
         self.features.retain(|other| *other != feature);
+    }
+
+    /// Programs have functions.
+    pub fn with_functions(&mut self) -> &mut Self {
+        self.features.push(Feature::Functions);
+        self
     }
 
     /// A program without `fby back`.
@@ -188,7 +198,8 @@ impl Generator<'_> {
             }
         }
         let main = self.node(MAIN);
-        let mut program = ProgramText { nodes: vec![main] };
+        let functions = if self.has(Feature::Functions) { self.functions() } else { String::new() };
+        let mut program = ProgramText { functions, nodes: vec![main] };
         for node in nodes.into_iter().rev() {
             let call = format!("{}(", node.name);
             let is_called = |other: &NodeText| other.equations.iter().any(|text| calls(text, &call));
@@ -203,7 +214,9 @@ impl Generator<'_> {
     pub fn single(&mut self) -> ProgramText {
         // Two instances would draw different numbers.
         self.drop(Feature::Random);
-        ProgramText { nodes: vec![self.node(SINGLE)] }
+        let nodes = vec![self.node(SINGLE)];
+        let functions = if self.has(Feature::Functions) { self.functions() } else { String::new() };
+        ProgramText { functions, nodes }
     }
 }
 

@@ -48,7 +48,10 @@ pub struct BuildArgs {
     /// There is room for windows of at most N cycles [default: 64]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub max_window: Option<u64>,
-    /// Keep values that take long to compute again, such as `exp`: it is faster and takes more memory
+    /// Functions that loop or recurse may use N bytes at once, which are part of the state [default: 1048576]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1 << 12..=1 << 32))]
+    pub arena: Option<u64>,
+    /// Keep what takes long to compute again, `exp` and its like: it is faster and takes more memory
     #[arg(long)]
     pub keep: bool,
     /// Compute loops again from registers saved every √W cycles, rather than keep their values
@@ -62,9 +65,20 @@ pub struct BuildArgs {
     pub limits: Limits,
 }
 
-/// Arguments that apply to nodes and not to functions.
-const OF_NODES: [&str; 10] =
-    ["node", "f32", "constants", "shapes", "params", "batch", "seed", "max_window", "keep", "checkpoint"];
+/// Arguments that a function does not have.
+const OF_NODES: [&str; 11] = [
+    "node",
+    "f32",
+    "constants",
+    "shapes",
+    "params",
+    "batch",
+    "seed",
+    "max_window",
+    "arena",
+    "keep",
+    "checkpoint",
+];
 
 /// The target languages of `build`.
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -96,6 +96,11 @@ impl Renamed {
             }
             Stmt::Scope(block) => self.in_block(block),
             Stmt::Kernel(call) => self.in_arguments(&mut call.arguments),
+            Stmt::Apply(this) => {
+                self.in_arguments(&mut this.operands);
+                self.in_place(&mut this.memory);
+                this.results.iter_mut().for_each(|place| self.in_place(place));
+            }
             Stmt::Run(_, _, arguments) => self.in_arguments(arguments),
             Stmt::Parallel(this) => self.in_arguments(&mut this.arguments),
             Stmt::Array(..) | Stmt::LeaveIfFailed | Stmt::Note(_) => {}
