@@ -147,6 +147,7 @@ fn compile(text: &str, node: &str) -> Result<(f64, f64), String> {
         opens: false,
         places: Vec::new(),
         pieces: Pieces::USUAL,
+        arena: 0,
     };
     let emitted = emit(&source, &options).map_err(|why| format!("{why:?}"))?;
     let to_c = start.elapsed().as_secs_f64();

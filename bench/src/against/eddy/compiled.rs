@@ -62,6 +62,7 @@ impl Compiled {
             opens: false,
             places: Vec::new(),
             pieces: Pieces::USUAL,
+            arena: 0,
         };
         let emitted = emit(&source, &options).map_err(|why| format!("not compiled: {why:?}"))?;
         let to_c = start.elapsed().as_secs_f64();

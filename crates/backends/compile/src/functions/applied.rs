@@ -5,7 +5,8 @@
 //! function of a body, which computes in double precision, and copies the results:
 //!
 //! ```c
-//! static void NODE_apply0(int64_t *memory, int32_t *error, int32_t site, double x0, const double *x1, double *y0);
+//! static void NODE_apply0(int64_t *memory, int32_t *error, int32_t site,
+//!                         double x0, const double *x1, double *y0);
 //! ```
 //!
 //! Several results of one application come from one call. The body's arena is memory of the node's state.
@@ -22,7 +23,7 @@ use eddy_tensor::Type;
 use rustc_hash::FxHashMap;
 
 use super::body::{Shared, declared, int_literal};
-use super::{ARENA, Code, code, shared};
+use super::{ARENA, Code, code, reached};
 use crate::c::c_type;
 use crate::precision::element_type;
 
@@ -141,8 +142,7 @@ fn linked<'a>(applied: impl Iterator<Item = &'a Applied>) -> (Module, Vec<BodyId
         if linked.enums.len() < module.enums.len() {
             linked.enums.clone_from(&module.enums);
         }
-        let shared = shared(module, None);
-        let mut needed: Vec<BodyId> = shared.reached[part.body.index()].iter().copied().collect();
+        let mut needed: Vec<BodyId> = reached(module)[part.body.index()].iter().copied().collect();
         needed.push(part.body);
         needed.sort_unstable();
         needed.dedup();
@@ -224,7 +224,7 @@ impl Wrapper<'_> {
             .iter()
             .enumerate()
             .map(|(k, tensor)| format!("{} *y{k}", c_type(tensor.ty, self.precision)));
-        operands.chain(results).map(|parameter| format!(", {parameter}")).collect()
+        operands.chain(results).flat_map(|parameter| [", ".to_owned(), parameter]).collect()
     }
 
     fn arguments(&self) -> String {

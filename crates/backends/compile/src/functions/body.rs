@@ -391,35 +391,6 @@ impl Emitter<'_, '_> {
                 }
             }
         }
-        let mut sized = Vec::new();
-        for result in &stmt.results {
-            let (ty, name) = (self.ty(*result), self.name(*result));
-            let stars = if ty.rank == 0 { "" } else { "*" };
-            // Compilers do not see that it is written unless the call fails.
-            self.line(&format!("{} = 0;", declared(ty.elem, stars, &name)));
-            list.push(format!("&{name}"));
-            if ty.rank > 0 {
-                self.uses_low = true;
-                let sizes = self.names.of(&format!("{name}_n"));
-                self.line(&format!("int64_t {sizes}[{}];", ty.rank));
-                list.push(sizes.clone());
-                sized.push((*result, name, sizes, ty.rank));
-            } else {
-                self.set(*result, Repr::Scalar(name));
-            }
-        }
-        self.uses_high |= has_tapes(body);
-        let name = &self.shared.names[callee.index()];
-        let call = format!("const int eddy_code = {name}({});", list.join(", "));
-        self.line(&format!("{{ {call} if (EDDY_RARE(eddy_code)) return eddy_code; }}"));
-        if counts {
-            self.line("a->depth++;");
-        }
-        for (result, data, sizes, rank) in sized {
-            let sizes = (0..rank).map(|k| self.local_int(&format!("{data}_n{k}"), &format!("{sizes}[{k}]")));
-            let sizes = sizes.collect();
-            self.set(result, Repr::Tensor(Tensor { data, sizes }));
-        }
     }
 
     /// The locals that a result of an `if` is in: a C array, or a pointer, and the sizes that are not known.

@@ -57,7 +57,7 @@ use eddy_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use applied::AppliedFunction;
-use body::{Shared, declared, function, head};
+use body::{Shared, declared};
 use names::{Names, c_word};
 pub use run::Compiled;
 pub use sites::Sites;
@@ -165,25 +165,31 @@ fn limits(module: &Module, types: &Types) -> (usize, usize) {
     (ranks.max().unwrap_or(0).max(1), results.max().unwrap_or(0).max(1))
 }
 
-fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>) -> Shared<'a> {
+/// For each body those that it calls, also through others.
+fn reached(module: &Module) -> Vec<FxHashSet<BodyId>> {
     let callees: Vec<FxHashSet<BodyId>> = module.bodies.iter().map(|body| callees(&body.region)).collect();
-    let reached = (0..module.bodies.len()).map(|id| {
+    let of = |id: usize| {
         let mut found = callees[id].clone();
         let mut open: Vec<BodyId> = found.iter().copied().collect();
         while let Some(next) = open.pop() {
             open.extend(callees[next.index()].iter().copied().filter(|callee| found.insert(*callee)));
         }
         found
-    });
+    };
+    (0..module.bodies.len()).map(of).collect()
+}
+
+fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>) -> Shared<'a> {
+    let reached = reached(module);
     let mut names = Names::default();
     let own_names = module.bodies.iter().map(|body| names.of(&format!("f_{}", c_word(&body.name)))).collect();
     Shared {
         module,
         types,
         names: own_names,
-        calls_none: callees.iter().map(FxHashSet::is_empty).collect(),
+        calls_none: reached.iter().map(FxHashSet::is_empty).collect(),
         all_names: names,
-        reached: reached.collect(),
+        reached,
         functions: String::new(),
         variants: FxHashMap::default(),
         depth: 0,

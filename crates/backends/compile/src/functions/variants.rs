@@ -266,7 +266,8 @@ impl Emitter<'_, '_> {
             }
             let name = self.name(*result);
             let stars = if ty.rank == 0 { "" } else { "*" };
-            self.line(&format!("{};", declared(ty.elem, stars, &name)));
+            // Compilers do not see that it is written unless the call fails.
+            self.line(&format!("{} = 0;", declared(ty.elem, stars, &name)));
             list.push(format!("&{name}"));
             if ty.rank > 0 {
                 self.uses_low = true;

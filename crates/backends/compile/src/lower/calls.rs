@@ -84,7 +84,7 @@ impl Given {
 fn even_step(view: &View) -> Option<usize> {
     let axes = || (0..view.shape.len()).filter(|axis| view.shape[*axis] != 1);
     let own = row_major(&view.shape);
-    let Some(last) = axes().last() else { return Some(1) };
+    let Some(last) = axes().next_back() else { return Some(1) };
     let step = (view.strides[last] / own[last]).max(1);
     axes().all(|axis| view.strides[axis] == step * own[axis]).then_some(step)
 }

@@ -13,8 +13,8 @@
 //!
 //! Then the code is written in `imp`: [`map`] writes loops over elements, [`products`], [`reductions`],
 //! [`structure`] and [`convolution`] the other operations, [`mod@each`] those that are applied to each stream
-//! of a batch, [`calls`] functions of the program, and [`mod@write`] the surrounding code. Each operation accumulates in the order that the
-//! tensor crate defines, so that the bits are the same as in the simulator.
+//! of a batch, [`calls`] functions of the program, and [`mod@write`] the surrounding code. Each operation
+//! accumulates in the order that the tensor crate defines, so that the bits are the same as in the simulator.
 
 mod accumulate;
 pub(crate) mod calls;

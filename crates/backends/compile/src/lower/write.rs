@@ -99,7 +99,9 @@ impl Writer<'_> {
         match &action.kind {
             ActionKind::Map(shape, items) => Map::new(self, shape, items).write(block),
             ActionKind::Call(items) => {
-                items.iter().for_each(|item| block.note(item.statement.comment.clone()));
+                for item in items {
+                    block.note(item.statement.comment.clone());
+                }
                 calls::call(self, items, block);
             }
             ActionKind::Other(item) => {

@@ -74,7 +74,8 @@ impl<'a> Names<'a> {
         (guard, reason)
     }
 
-    /// Instructions as lines, each with the position of its first instruction: results of one call are one line.
+    /// Instructions as lines, each with the position of its first instruction: results of one call are one
+    /// line.
     pub fn lines(&self, instructions: &[&Instruction]) -> Vec<(usize, String)> {
         let mut lines: Vec<(usize, Vec<&str>)> = Vec::new();
         for (at, instruction) in instructions.iter().enumerate() {
