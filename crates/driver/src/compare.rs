@@ -44,6 +44,8 @@ pub struct ComparedItem {
     pub name: String,
     /// The names of the semantics, each with its lines.
     pub columns: Vec<(&'static str, Vec<String>)>,
+    /// Semantics that are shown and not compared: they may differ where the others have no value.
+    pub not_compared: Vec<&'static str>,
     /// The first line at which two of them differ, from 0.
     pub first_difference: Option<usize>,
 }
@@ -168,7 +170,7 @@ impl Program {
         let is_wrong =
             |entry: &FunctionEntry| !entry.is_kink && (entry.error().is_nan() || entry.error() > TOLERANCE);
         let first_difference = entries.iter().position(is_wrong);
-        Some(ComparedItem { name: place, columns, first_difference })
+        Some(ComparedItem { name: place, columns, not_compared: Vec::new(), first_difference })
     }
 }
 
@@ -178,7 +180,7 @@ impl ComparedItem {
         let n_lines = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
         let differs = |at: &usize| columns.iter().any(|(_, lines)| lines.get(*at) != columns[0].1.get(*at));
         let first_difference = (0..n_lines).find(differs);
-        ComparedItem { name, columns, first_difference }
+        ComparedItem { name, columns, not_compared: Vec::new(), first_difference }
     }
 }
 
@@ -237,12 +239,17 @@ fn on_engine(ready: &runs::Ready, mut engine: Engine<'_>) -> Option<Vec<Vec<Cell
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for item in &self.items {
-            let verdict = match (item.first_difference, item.columns.len()) {
+            let n_compared = item.columns.len() - item.not_compared.len();
+            let verdict = match (item.first_difference, n_compared) {
                 (Some(at), _) => format!("differs at line {}", at + 1),
                 (None, 0 | 1) => "one semantics".to_string(),
                 (None, n) => format!("{n} semantics agree"),
             };
-            writeln!(f, "{}: {verdict}", item.name)?;
+            let others = match &*item.not_compared {
+                [] => String::new(),
+                names => format!("; not compared: {}", names.join(", ")),
+            };
+            writeln!(f, "{}: {verdict}{others}", item.name)?;
             let width = |(name, lines): &(&str, Vec<String>)| {
                 lines.iter().map(|line| line.chars().count()).chain([name.len()]).max().unwrap_or(0)
             };

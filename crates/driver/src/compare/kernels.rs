@@ -204,8 +204,10 @@ fn item(name: String, columns: Vec<Column>) -> ComparedItem {
         let is_other = |at: &usize| first.lines.get(*at) != column.lines.get(*at);
         (0..first.lines.len().max(column.lines.len())).find(is_other).unwrap_or(0)
     });
+    let not_compared =
+        columns.iter().filter(|column| !column.is_compared).map(|column| column.name).collect();
     let columns = columns.into_iter().map(|column| (column.name, column.lines)).collect();
-    ComparedItem { name, columns, first_difference }
+    ComparedItem { name, columns, not_compared, first_difference }
 }
 
 fn are_close(x: f64, y: f64) -> bool {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// `x^k`: `pow(x, k.0)` for x > 0, else a product of k factors, made by squaring, so that derivatives at 0 are
-/// those of a polynomial.
+/// `x^k`: `pow(x, k.0)` for x > 0, else a product of k factors, made by squaring, so that derivatives at 0
+/// are those of a polynomial.
 pub(super) fn power(name: &str, exponent: i64) -> String {
     if exponent == 0 {
         return format!("fn {name}(x: num) -> num = 1.0;\n");

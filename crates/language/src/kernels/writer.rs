@@ -1,7 +1,7 @@
 //! The text of a translation while it is written: names that are free in it, and where each part comes from.
 
 use eddy_syntax::{SourceFile, Span};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::parse::{LEXICON, is_reserved_in_functions};
 
@@ -27,6 +27,8 @@ pub(super) struct Writer {
     items: FxHashSet<String>,
     /// The names that the current item binds.
     locals: FxHashSet<String>,
+    /// The last number behind each name of the current item, so that many equal names take no search each.
+    numbers: FxHashMap<String, u32>,
     exports: Vec<String>,
 }
 
@@ -72,6 +74,7 @@ impl Writer {
     /// Begins an item, in which no local name is bound yet.
     pub fn item(&mut self, source: Span) {
         self.locals.clear();
+        self.numbers.clear();
         self.at(source);
     }
 
@@ -98,19 +101,20 @@ impl Writer {
         Some(name.to_string())
     }
 
-    fn free(&self, like: &str) -> String {
+    fn free(&mut self, like: &str) -> String {
         let short: String = like.chars().take(MAX_NAME).collect();
         let stem = match &*short {
             "_" => "unused".to_string(),
             derivative if is_derivative(derivative) => format!("of_{derivative}"),
             other => other.replace('\'', "_"),
         };
-        let is_free =
-            |name: &String| is_free(name) && !self.items.contains(name) && !self.locals.contains(name);
-        if is_free(&stem) {
-            return stem;
+        let (mut name, mut number) = (stem.clone(), self.numbers.get(&stem).copied().unwrap_or(1));
+        while !is_free(&name) || self.items.contains(&name) || self.locals.contains(&name) {
+            number += 1;
+            name = format!("{stem}_{number}");
         }
-        (2..).map(|n| format!("{stem}_{n}")).find(is_free).expect("there is always one more number")
+        self.numbers.insert(stem, number);
+        name
     }
 
     /// Whether more can be written.
