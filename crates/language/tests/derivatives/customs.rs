@@ -32,7 +32,8 @@ struct Customised<'a> {
 impl<'a> Customised<'a> {
     fn new(case: &'a Case, node: &Run) -> Customised<'a> {
         let f = case.program.main();
-        let copy = ProgramText { nodes: vec![NodeText { name: "g", ..f.clone() }] };
+        // `node.text` has the functions.
+        let copy = ProgramText { functions: String::new(), nodes: vec![NodeText { name: "g", ..f.clone() }] };
         let arguments: Vec<&str> = f.input_names().collect();
         let (inputs, arguments) = (f.inputs.join(", "), arguments.join(", "));
         let m = format!("node m({inputs}) -> (o)\n  o = sin(f({arguments})) * param(0.75);\n");

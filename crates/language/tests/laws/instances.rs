@@ -93,7 +93,7 @@ fn p12_a_sampled_instance_is_a_run_with_absences() {
 }
 
 fn program(f: &NodeText, main: NodeText) -> Result<eddy_language::prepare::Prepared, String> {
-    let program = ProgramText { nodes: vec![f.clone(), main] };
+    let program = ProgramText { functions: String::new(), nodes: vec![f.clone(), main] };
     prepared(&program.text(), "n").map_err(|refusal| format!("{refusal:?}\n{}", program.text()))
 }
 
