@@ -188,7 +188,8 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
     let (uses_low, uses_high) = (emitter.uses_low, emitter.uses_high && !has_tapes(body));
     let is_kept = |(k, ty): (usize, &eddy_body::Type)| ty.rank > 0 && results[k].is_none();
     let mut text = format!("\n{} {{\n", declaration(&name, body, list, &results));
-    if uses_low || body.results.iter().enumerate().any(is_kept) {
+    let keeps_results = body.results.iter().enumerate().any(is_kept);
+    if uses_low || keeps_results {
         text.push_str("  const size_t eddy_mark = a->low;\n");
     }
     if uses_high {
@@ -200,7 +201,7 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
         text.push_str("  a->high = eddy_mark_high;\n");
     }
     text.push_str("  return 0;\n}\n");
-    let uses_arena = emitter.uses_low || emitter.uses_high;
+    let uses_arena = emitter.uses_low || emitter.uses_high || keeps_results;
     let layouts = body.region.yields.iter().map(|var| emitter.layouts.get(var).cloned()).collect();
     shared.depth -= 1;
     shared.uses_arena |= uses_arena;

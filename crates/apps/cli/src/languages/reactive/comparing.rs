@@ -12,7 +12,7 @@ use eddy_syntax::Sources;
 use serde_json::{Map, Value as Json, json};
 
 use super::functions::Nesting;
-use super::{Limits, load, refused, settings};
+use super::{EquationLimit, load, refused, settings};
 use crate::args::{Fuel, MemoryLimit};
 use crate::json;
 use crate::report::Form;
@@ -23,7 +23,9 @@ use crate::stop::Stop;
 #[derive(Args)]
 pub struct CompareArgs {
     #[command(flatten)]
-    limits: Limits,
+    memory: MemoryLimit,
+    #[command(flatten)]
+    limit: EquationLimit,
     #[command(flatten)]
     fuel: Fuel,
     #[command(flatten)]
@@ -32,9 +34,10 @@ pub struct CompareArgs {
 
 /// Prints all semantics side by side. Exit code 1 if two of them differ.
 pub fn compare(args: CompareArgs, session: &Session) -> Result<Status, Stop> {
-    let budget = args.nesting.budget(args.fuel.fuel, None);
+    let bytes = args.memory.bytes_of_functions().map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let budget = args.nesting.budget(args.fuel.fuel, bytes);
     show(session, |sources| {
-        let program = load(sources, args.limits.read())?;
+        let program = load(sources, args.limit.read(args.memory.bytes()))?;
         Ok((program.compare(budget)?, program.sources().clone()))
     })
 }
