@@ -13,9 +13,15 @@ power(2, 3)
 fn a_function_of_rd_is_called_differentiated_and_applied_in_a_node() {
     let main = "\
 import power, slope, norm from \"power.rd\";
-node cube(x) -> (y) y = power(x, 3.0);
+node cube(x) -> (y)
+  y = power(x, 3.0);
 eval (power(2.0, 3.0), slope(2.0), norm(((1.0, 2.0), 2.0)));
-eval (grad(power, (2.0, 3.0)), grad(slope, 2.0), adj_slope(2.0, 1.0), tan_power(2.0, 3.0, 1.0, 0.0));
+eval (
+  grad(power, (2.0, 3.0)),
+  grad(slope, 2.0),
+  adj_slope(2.0, 1.0),
+  tan_power(2.0, 3.0, 1.0, 0.0)
+);
 run adj_cube { x: 2; dy: 1; }
 ";
     let folder = Folder::new("kernels_rd").with("power.rd", POWER).with("main.eddy", main);
