@@ -347,7 +347,7 @@ fn the_mean_over_the_rows_of_a_sequence() {
     let parameters = |run: &str| bytes(&folder, &format!("{run}/parameters.safetensors"));
     assert_eq!(parameters("mean"), parameters("sum"));
     let message = folder.with("wrong.eddy", program("0.1", "mean")).refusal("check wrong.eddy");
-    assert!(message.contains("`mean` stands behind `segment`"), "{message}");
+    assert!(message.contains("`mean` comes after `segment`"), "{message}");
 }
 
 /// A classifier's gradient against its closed form, with the mean over a batch as in other systems.
