@@ -173,7 +173,10 @@ fn a_value_of_another_type_is_shown() {
         "`n` must be int, not 9.223372036854776e18, which is no integer of 64 bits",
     );
     says("{\"p\":1}", "`p` must be bool, not the number 1");
-    says("{\"v\":[1,null]}", "`v` has an absent or unknown element: a value is present as a whole, or not at all");
+    says(
+        "{\"v\":[1,null]}",
+        "`v` has an absent or unknown element: a value is present as a whole, or not at all",
+    );
     says("{\"v\":[1,1e400]}", "number out of range");
 }
 

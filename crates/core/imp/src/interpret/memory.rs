@@ -179,7 +179,7 @@ impl Memory {
         Ok(())
     }
 
-    fn normal(&self, value: Value) -> Value {
+    pub(super) fn normal(&self, value: Value) -> Value {
         match value {
             Value::Num(x) => Value::Num(self.rounded(x)),
             value => value,

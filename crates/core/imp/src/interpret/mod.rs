@@ -246,6 +246,8 @@ impl<'p> Machine<'p> {
             let (array, at) = self.place(place, frame)?;
             for k in 0..tensor.size.unwrap_or(1) {
                 let value = found.as_ref().map_or(Value::zero(tensor.ty), |found| found[number][k]);
+                // Functions compute in double precision.
+                let value = self.memory.normal(value);
                 self.memory.write(&array, at + k * tensor.step, value)?;
             }
         }
