@@ -172,8 +172,8 @@ impl<'p> Lowering<'p> {
         (instance.id, instance.result.ty(&instance.kinds, &mut Vec::new()))
     }
 
-    /// Removes the body of such an expression, once it is evaluated. Each evaluation takes the time of all
-    /// bodies, so those of a thousand constants would take a thousand times as long.
+    /// Removes the body of such an expression, once it is evaluated or waits for another. Each evaluation
+    /// takes the time of all bodies, so those of a thousand constants would take a thousand times as long.
     pub fn forget_item(&mut self, module: usize, value: ExprId) {
         let key = item_key(module, value);
         let Some(id) = self.ids.get(&key).copied() else { return };

@@ -268,6 +268,7 @@ fn evaluate_constants(lowering: &mut Lowering<'_>, diagnostics: &mut Vec<Diagnos
             }
             Err(refused) => match lowering.constants.missing {
                 Some(missing) if missing != constant && !being_computed.contains(&missing) => {
+                    lowering.forget_item(module, tree.value);
                     being_computed.insert(constant);
                     waiting.push(missing);
                 }
