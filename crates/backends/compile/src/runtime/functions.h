@@ -138,7 +138,7 @@ EDDY_COLD bool eddy_stage(eddy_arena *a, int n, void **data, const size_t *bytes
 EDDY_HELPER bool eddy_keep(eddy_arena *a, size_t mark, int n, void **data, const size_t *bytes) {
   const uintptr_t first = (uintptr_t)(a->base + mark), end = (uintptr_t)(a->base + a->low);
   /* Those that are temporaries, by address; what is elsewhere is copied last. Few functions have many results. */
-  int order[EDDY_RESULTS], n_inside = 0, n_all = 0;
+  int order[EDDY_RESULTS] = { 0 }, n_inside = 0, n_all = 0;
   for (int k = 0; k < n; k++) {
     if ((uintptr_t)data[k] < first || (uintptr_t)data[k] >= end) continue;
     int at = n_inside++;
