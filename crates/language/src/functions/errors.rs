@@ -19,6 +19,12 @@ pub fn size_error(span: Span, text: impl Into<String>) -> Refused {
     Box::new(Diagnostic::error(codes::SHAPE, span, format!("size error: {}", text.into())))
 }
 
+/// The error about a part of a function that could not be read. The parser has reported it, so it is never
+/// shown; the parts of the program that use the function have no types.
+pub fn unreadable(span: Span) -> Refused {
+    Box::new(Diagnostic::error(codes::SYNTAX, span, "this part of the function could not be read"))
+}
+
 pub fn names(span: Span, text: impl Into<String>) -> Refused {
     Box::new(Diagnostic::error(codes::UNKNOWN_VARIABLE, span, text.into()))
 }

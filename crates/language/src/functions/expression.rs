@@ -5,7 +5,7 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 
 use super::activation::Undecided;
-use super::errors::{Refused, function_value, kinds, names, shape_error, show};
+use super::errors::{Refused, function_value, kinds, names, shape_error, show, unreadable};
 use super::kinds::KindId;
 use super::lowering::{Lowering, Task};
 use super::sizes::{Form as Size, broadcast};
@@ -18,7 +18,7 @@ impl Lowering<'_> {
     pub fn expr(&mut self, expr: ExprId) -> Result<(), Refused> {
         let at = self.exprs().at(expr);
         match self.exprs().kind(expr) {
-            ExprKind::Error => unreachable!("what could not be read is not lowered"),
+            ExprKind::Error => return Err(unreadable(at)),
             ExprKind::Number(number) => {
                 let leaf = match number.value {
                     NumberValue::Int(value) => {

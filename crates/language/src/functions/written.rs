@@ -3,7 +3,7 @@
 use eddy_body::ir::Elem;
 use eddy_syntax::{Diagnostic, Span};
 
-use super::errors::{Refused, function_value, size_error, type_error};
+use super::errors::{Refused, function_value, size_error, type_error, unreadable};
 use super::lowering::{Lowering, Task};
 use super::value::Val;
 use crate::codes;
@@ -57,7 +57,7 @@ impl Lowering<'_> {
             exprs.iter().map(|expr| Dim::Expr { module, expr: *expr, sizes: sizes.to_vec() }).collect()
         };
         Ok(match tree.written.ty(ty) {
-            TypeKind::Error => unreachable!("what could not be read is not lowered"),
+            TypeKind::Error => return Err(unreadable(span)),
             TypeKind::Scalar(scalar, list) => Written::Tensor(elem(*scalar), dims(*list)),
             TypeKind::Tuple(parts) => {
                 let parts = parts.iter().map(|part| self.written(module, *part, sizes, within));
