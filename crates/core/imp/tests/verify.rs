@@ -92,7 +92,7 @@ fn types() {
     refused(
         "self.s = 1i;",
         &expect![[r"
-        in procedure `step`: `1i` is Type(Int), and num is wanted
+        in procedure `step`: `1i` is int, and num is wanted
           self.s = 1i;"]],
     );
     refused(
@@ -104,13 +104,13 @@ fn types() {
     refused(
         "if self.s {\n}",
         &expect![[r"
-        in procedure `step`: `self.s` is Type(Num), and bool is wanted
+        in procedure `step`: `self.s` is num, and bool is wanted
           if self.s {"]],
     );
     refused(
         "self.s = exp(self.k);",
         &expect![[r"
-        in procedure `step`: `self.k` is Type(Int), and num is wanted
+        in procedure `step`: `self.k` is int, and num is wanted
           self.s = exp(self.k);"]],
     );
     refused(
@@ -200,7 +200,7 @@ fn calls() {
     refused(
         "run helper(self, 1.0);",
         &expect![[r"
-        in procedure `step`: `1.0` is Type(Num), and cycle is wanted
+        in procedure `step`: `1.0` is num, and cycle is wanted
           run helper(self, 1.0);"]],
     );
     refused(
@@ -231,23 +231,46 @@ fn calls() {
 
 #[test]
 fn functions_have_operands_and_results() {
-    refused("apply g() -> () in self.room @3;", &expect![[r""]]);
-    refused("apply f(self.s, &in.x[0]) -> (&self.a[1]) in self.room @3;", &expect![[r""]]);
+    refused(
+        "apply g() -> () in self.room @3;",
+        &expect![[r"
+        in procedure `step`: there is no function `g`
+          apply g() -> () in self.room @3;"]],
+    );
+    refused(
+        "apply f(self.s, &in.x[0]) -> (&self.a[1]) in self.room @3;",
+        &expect![[r"
+        in procedure `step`: `f` has 2 operands and 2 results
+          apply f(self.s, &in.x[0]) -> (&self.a[1]) in self.room @3;"]],
+    );
     refused(
         "array i: int [1];\napply f(self.k, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;",
-        &expect![[r""]],
+        &expect![[r"
+            in procedure `step`: `self.k` is int, and num is wanted
+              apply f(self.k, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;"]],
     );
     refused(
         "array i: int [1];\napply f(self.s, self.s) -> (&self.a[1], &i[0]) in self.room @3;",
-        &expect![[r""]],
+        &expect![[r"
+            in procedure `step`: `self.s` for operand `num [4]`
+              apply f(self.s, self.s) -> (&self.a[1], &i[0]) in self.room @3;"]],
     );
-    refused("apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;", &expect![[r""]]);
+    refused(
+        "apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;",
+        &expect![[r"
+        in procedure `step`: `self.n` is cycle, and int is wanted
+          apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;"]],
+    );
     refused(
         "array i: int [1];\napply f(self.s, &in.x[0]) -> (&in.x[1], &i[0]) in self.room @3;",
-        &expect![[r""]],
+        &expect![[r"
+            in procedure `step`: `in.x[1]` is only read
+              apply f(self.s, &in.x[0]) -> (&in.x[1], &i[0]) in self.room @3;"]],
     );
     refused(
         "array i: int [1];\napply f(self.s, &in.x[0]) -> (&self.a[1], &i[0]) in self.a @3;",
-        &expect![[r""]],
+        &expect![[r"
+            in procedure `step`: `self.a` is an array of num, not of cycle
+              apply f(self.s, &in.x[0]) -> (&self.a[1], &i[0]) in self.a @3;"]],
     );
 }

@@ -396,7 +396,11 @@ impl<'p> Checker<'p> {
         if found.fits(ty) {
             return Ok(());
         }
-        Err(format!("`{expr}` is {found:?}, and {ty} is wanted"))
+        let found = match found {
+            Found::Type(found) => found.to_string(),
+            Found::Count => "a count".to_string(),
+        };
+        Err(format!("`{expr}` is {found}, and {ty} is wanted"))
     }
 
     fn ty(&mut self, expr: &Expr) -> Checked<Found> {
