@@ -242,11 +242,11 @@ fn interpreted_training_in_single_precision() {
 
 #[test]
 fn interpreted_calls() {
-    interpreted_samples("interpreted calls", 400, Family::Functions, PLAIN);
+    interpreted_samples("interpreted calls", 150, Family::Functions, PLAIN);
     let how = How { pieces: Pieces::of_lines(3), ..PLAIN };
-    interpreted_samples("interpreted calls in pieces", 200, Family::FunctionsTraining, how);
+    interpreted_samples("interpreted calls in pieces", 80, Family::FunctionsTraining, how);
     let how = How { single: true, ..PLAIN };
-    interpreted_samples("interpreted adjoints of calls", 200, Family::FunctionsAdjoint, how);
+    interpreted_samples("interpreted adjoints of calls", 40, Family::FunctionsAdjoint, how);
 }
 
 /// A gradient reads each matrix by rows and by columns, forwards and backwards; two copies of it are enough.
