@@ -1,4 +1,4 @@
-//! From the numerals of `coherent` to functions: see [`pcf`](super::pcf) for the table.
+//! From the numerals of `coherent` to functions: see [`super::pcf`] for the table.
 //!
 //! | `coherent` | function |
 //! | --- | --- |

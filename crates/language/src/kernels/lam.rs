@@ -1,4 +1,4 @@
-//! From `lam` to functions: see [`pcf`](super::pcf) for the table.
+//! From `lam` to functions: see [`super::pcf`] for the table.
 //!
 //! The kernel has no types. Outside are terms without one, even if types may be infinite, and integers of
 //! more than 64 bits. Functions fail where a result has more; nothing is compared then.

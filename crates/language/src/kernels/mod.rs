@@ -11,7 +11,7 @@
 //!   what two of them need.
 //!
 //! A translation is text in the syntax of `.eddy` files, which people can read and the parser reads as any
-//! other; [`parse`] gives the tree the places of the kernel's file. Messages about it, and failures while it
+//! other; [`mod@parse`] gives the tree the places of the kernel's file. Messages about it, and failures while it
 //! runs, point into that file.
 //!
 //! `import f from "f.rd";` reads a file this way. Programs of `rd` and `pullback` define functions and export

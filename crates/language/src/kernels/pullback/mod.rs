@@ -5,7 +5,7 @@
 //! | `R`, `σ × τ`, `σ*` | `num`, `(σ, τ)`, σ itself; `r^*`, `flat` and `sharp` are the identity: [`types`] |
 //! | `x`, `r`, `⟨s,t⟩`, `π1 t`, `π2 t` | the same; `.0`, `.1` |
 //! | `s + t`, `0` | `+` of each leaf, zeros |
-//! | `f(t)`, `prim f` | an operation, or a function of the operations of f: [`primitives`] |
+//! | `f(t)`, `prim f` | an operation, or a function of the operations of f: [`operations`] |
 //! | `λx.λy.t`, applied to `a` and `b` | a function of two parameters, `f(a, b)` |
 //! | `let x = s in t`, `def` | `let`; a `fn` or a `const` around the result |
 //! | `(J s · v) a` | `jvp(\z. s(z), a, v).1` |
