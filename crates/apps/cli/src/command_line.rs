@@ -259,7 +259,7 @@ mod tests {
         file: &'a str,
         option: Option<&Arg>,
     ) -> impl Iterator<Item = Vec<String>> + use<'a> {
-        const VALUES: [&str; 7] = ["1", "x=1", "sqrt", "mean", "simulate", "c", "types"];
+        const VALUES: [&str; 8] = ["1", "4096", "x=1", "sqrt", "mean", "simulate", "c", "types"];
         const NEEDED: [&[&str]; 5] =
             [&[], &["--node=n"], &["--svg=a.svg"], &["--in=a.csv"], &["--in=a.csv", "--run=r", "--batch=1"]];
         let options: Vec<String> = match option {
