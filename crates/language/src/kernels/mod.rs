@@ -11,8 +11,8 @@
 //!   what two of them need.
 //!
 //! A translation is text in the syntax of `.eddy` files, which people can read and the parser reads as any
-//! other; [`mod@parse`] gives the tree the places of the kernel's file. Messages about it, and failures while it
-//! runs, point into that file.
+//! other; [`mod@parse`] gives the tree the places of the kernel's file. Messages about it, and failures while
+//! it runs, point into that file.
 //!
 //! `import f from "f.rd";` reads a file this way. Programs of `rd` and `pullback` define functions and export
 //! them; those of the other two are single expressions.
