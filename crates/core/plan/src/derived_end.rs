@@ -329,12 +329,12 @@ impl<'a> Waiting<'a> {
                 .map(VarId::index)
                 .collect()
         });
-        let order = order.expect("what waits for itself is not looked into");
+        let order = order.expect("the scan treats a stream on an instantaneous cycle as unknown");
         let mut arrived: Vec<VarId> = arrived.into_iter().collect();
         arrived.sort_unstable();
         let members = arrived.iter().copied().chain(order.into_iter().map(VarId::new));
         let lags = Lags { order: members.map(|var| (var, 0)).collect() };
-        let is_blind =
+        let is_always_unknown =
             |var: VarId| self.is_circular.contains(&var) || matches!(self.system.def(var), Def::Ahead { .. });
         let site = Site {
             clock: self.clock,
@@ -343,7 +343,7 @@ impl<'a> Waiting<'a> {
             outside: &|_| Place::Nowhere,
             slot: &|_| None,
             is_given: &|var| !self.is_in.contains(&var),
-            is_blind: &is_blind,
+            is_always_unknown: &is_always_unknown,
         };
         lagged(self.system, &lags, &site)
     }

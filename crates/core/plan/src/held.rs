@@ -100,7 +100,7 @@ fn pass(cells: &Cells<'_>, liveness: &Liveness, var: VarId) -> Option<Pass> {
     let pass = match cells.system.def(var) {
         Def::Copy(operand) => Pass::Here(*operand),
         Def::Choice { condition, yes, no } => Pass::Here(cells.branch(*condition, *yes, *no, INNER)?),
-        Def::Apply(Op::Add, operands) => Pass::Here(beside_zero(cells, var, operands)?),
+        Def::Apply(Op::Add, operands) => Pass::Here(addend_of_zero(cells, var, operands)?),
         Def::Fby { next, .. } | Def::Ahead { next, .. } if cells.is_on_clock(var) => Pass::Shift(*next),
         _ => return None,
     };
@@ -108,7 +108,7 @@ fn pass(cells: &Cells<'_>, liveness: &Liveness, var: VarId) -> Option<Pass> {
 }
 
 /// The other operand of a sum with a zero, if it has the type of the sum.
-fn beside_zero(cells: &Cells<'_>, sum: VarId, operands: &[VarId]) -> Option<VarId> {
+fn addend_of_zero(cells: &Cells<'_>, sum: VarId, operands: &[VarId]) -> Option<VarId> {
     let is_zero =
         |var: VarId| matches!(cells.evaluation.get(var, INNER), Abstract::Known(KnownValue::Zero(_)));
     let other = match operands {
@@ -139,7 +139,8 @@ fn cycles(inner: &[VarId], passes: &FxHashMap<VarId, Pass>) -> Vec<Vec<VarId>> {
             }
         };
         if let Some(end) = end {
-            let from = path.iter().position(|var| *var == end).expect("the path came by");
+            let from =
+                path.iter().position(|var| *var == end).expect("the path contains the end of the walk");
             cycles.push(path.split_off(from));
         }
     }

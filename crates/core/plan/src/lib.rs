@@ -58,7 +58,7 @@ use system::{Def, System};
 pub use plan::Plan;
 
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "what can be left out is independent")]
+#[allow(clippy::struct_excessive_bools, reason = "the options are independent of each other")]
 pub struct Options {
     pub seed: u64,
     /// Whether numbers have single precision.
@@ -146,7 +146,7 @@ fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan 
                 outside: &|_| Place::Nowhere,
                 slot: &|_| None,
                 is_given: &|var| system.is_input(var),
-                is_blind: &|_| false,
+                is_always_unknown: &|_| false,
             };
             let lagged = lagged(system, &lags, &site);
             let memory = MemoryUse { rings: late_bytes(system, &lagged), ..MemoryUse::default() };
@@ -184,7 +184,7 @@ fn invariants(system: &System<'_>) -> Vec<Instruction> {
         });
         invariants.collect()
     };
-    let order = order_within(&vars, needs).expect("what does not depend on time has no cycles");
+    let order = order_within(&vars, needs).expect("streams that do not depend on time have no cycles");
     let instruction = |var: usize| {
         let equation = equations[&var];
         let read =

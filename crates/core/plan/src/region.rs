@@ -180,7 +180,7 @@ pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation
             is_tracked: &is_tracked,
             is_output: &is_output,
         };
-        let components = condensed(&cells, &graph, &units).expect("units have taken what is mixed");
+        let components = condensed(&cells, &graph, &units).expect("units contain all mixed components");
         let schedule = schedule(&frame, &components);
         let is_loop = loops(&frame, &schedule);
         let single = zones

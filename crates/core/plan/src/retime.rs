@@ -214,5 +214,5 @@ fn order(edges: &[Vec<Edge>], lags: &[isize]) -> Result<Vec<usize>, Vec<usize>> 
         let mut waits = edges[vertex].iter();
         waits.find(|edge| is_tight(vertex, edge) && n_before[edge.to] > 0).map(|edge| edge.to)
     };
-    Err(cycle_of(&left, next).expect("what cannot be ordered has a cycle"))
+    Err(cycle_of(&left, next).expect("vertices without an order have a cycle"))
 }

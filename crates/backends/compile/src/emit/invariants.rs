@@ -63,7 +63,7 @@ impl<'a> Emitter<'a> {
     fn invariant(&mut self, read: &Read) -> crate::view::View {
         match read {
             Read::Here(var, Place::Immediate(immediate)) => self.immediate(*var, immediate),
-            other => unreachable!("invariants are made of what does not change, not of {other:?}"),
+            other => unreachable!("operands of invariants are constants or invariants, not {other:?}"),
         }
     }
 }

@@ -217,7 +217,7 @@ impl<O: Outside> LateEnv<'_, O> {
         let ring = self.run.rings.get(&var).ok_or_else(|| wrong("was never computed"))?;
         match &ring[iteration % ring.len()] {
             Some((stamp, cell)) if *stamp == iteration => Ok(cell.clone()),
-            _ => Err(wrong("is not there any more, or not yet")),
+            _ => Err(wrong("is no longer in its ring, or not yet")),
         }
     }
 }

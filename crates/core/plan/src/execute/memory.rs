@@ -41,16 +41,16 @@ impl WindowMemory<'_> {
             Place::Absent => Ok(Cell::Absent),
             Place::Buffer(buffer) => match &self.buffers[buffer.index()][cycle] {
                 Some((owner, cell)) if *owner == var => Ok(cell.clone()),
-                Some(_) => Err(wrong(var, "is read from a buffer that another one has")),
+                Some(_) => Err(wrong(var, "is read from a buffer that holds another stream")),
                 None => Err(wrong(var, "is read from a buffer before it is written")),
             },
             Place::Scalar(scalar) => self.scalars[scalar.index()]
                 .clone()
                 .ok_or_else(|| wrong(var, "is read from a scalar before it is written")),
             Place::Local | Place::Neighbour | Place::Ring(_) => {
-                Err(wrong(var, "is read from a register of no loop"))
+                Err(wrong(var, "is read from a register outside of loops"))
             }
-            Place::Nowhere => Err(wrong(var, "is read and kept nowhere")),
+            Place::Nowhere => Err(wrong(var, "is read but not stored")),
         }
     }
 
@@ -87,7 +87,7 @@ impl WindowMemory<'_> {
             None => {
                 let written = self.buffers.iter().filter_map(|buffer| buffer[cycle].as_ref());
                 let mut own = written.filter(|(owner, _)| *owner == var).map(|(_, cell)| cell);
-                own.next().ok_or_else(|| wrong(var, "ends windows and is kept nowhere"))?.truth()
+                own.next().ok_or_else(|| wrong(var, "ends windows but is not stored"))?.truth()
             }
         };
         Ok(found)

@@ -41,7 +41,7 @@ pub struct Execution<'a> {
     flow: &'a Flow,
     program: Program<'a>,
     roots: Vec<RootRun<'a>>,
-    /// The cycles without output so far: which roots were active.
+    /// For each cycle without output so far, which roots were active.
     waiting: VecDeque<Vec<bool>>,
 }
 
@@ -98,7 +98,7 @@ impl Outside for Nothing<'_> {
     }
 
     fn cell(&self, var: VarId, _: &Place, _: usize) -> Result<Cell, ExecutionError> {
-        Err(ExecutionError::Violation(format!("stream {} is kept nowhere", var.index())))
+        Err(ExecutionError::Violation(format!("stream {} is not stored", var.index())))
     }
 
     fn slot(&self, _: SlotId) -> Option<Cell> {
@@ -119,7 +119,7 @@ impl<'a> Execution<'a> {
             let read = |read: &Read| match read {
                 Read::Here(_, Place::Immediate(Immediate::Value(value))) => value.clone(),
                 Read::Here(_, Place::Immediate(Immediate::Invariant(var))) => invariants[var].clone(),
-                _ => unreachable!("invariants are made of what does not change"),
+                _ => unreachable!("operands of invariants are constants or invariants"),
             };
             let value = match &instruction.right {
                 Right::Copy(operand) => read(operand),

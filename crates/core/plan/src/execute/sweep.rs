@@ -120,10 +120,10 @@ impl<'a> Run<'a> {
         let is_inner = frame.region.zones[zone] == Zone::Inner;
         if sweep.is_straight
             && is_inner
-            && body.code.iter().any(|instruction| !is_written_down(&instruction.right))
+            && body.code.iter().any(|instruction| !copies_invariant(&instruction.right))
         {
             return Err(ExecutionError::Violation(
-                "straight-line code has something to do at an inner cycle".to_string(),
+                "straight-line code computes something at an inner cycle".to_string(),
             ));
         }
         run_body(memory, frame, at, body, sweeping)?;
@@ -162,6 +162,6 @@ impl<'a> Run<'a> {
 }
 
 /// Whether an instruction only copies a value that does not change inside the window.
-fn is_written_down(right: &Right) -> bool {
+fn copies_invariant(right: &Right) -> bool {
     matches!(right, Right::Copy(Read::Here(_, Place::Immediate(_) | Place::Scalar(_) | Place::Absent)))
 }

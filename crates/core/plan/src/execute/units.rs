@@ -53,7 +53,7 @@ pub fn run_nested(
     if !window.is_empty() {
         if is_outer_closed && !memory.is_end && frame.region.mode == Mode::Guard {
             return Err(ExecutionError::Violation(
-                "a window inside is open where the one around it ends".to_string(),
+                "a nested window is open where the enclosing window ends".to_string(),
             ));
         }
         windows.push((window, false));
@@ -188,7 +188,7 @@ pub fn run_retimed(
             let Read::Here(var, place) = read else { unreachable!("a slot is written from its own cycle") };
             let cell = match place {
                 Place::Ring(age) => {
-                    run.last(*var, *age).ok_or_else(|| wrong(*var, "is carried and not kept"))?
+                    run.last(*var, *age).ok_or_else(|| wrong(*var, "is carried but not stored"))?
                 }
                 place => memory.place(*var, place, cycles[n - 1])?,
             };

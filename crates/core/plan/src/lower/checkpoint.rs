@@ -87,7 +87,7 @@ pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
         }
         let [before, after] = match &region.steps[reader] {
             Step::Sweep(sweep) => beyond(sweep, &own),
-            Step::Unit(_) => unreachable!("units do not read what is kept for a chunk"),
+            Step::Unit(_) => unreachable!("units do not read chunk buffers"),
         };
         let Step::Sweep(first) = &mut region.steps[writer] else { unreachable!("units do not run again") };
         let (behind, ahead) = match first.direction {

@@ -34,14 +34,14 @@ pub struct Site<'a> {
     pub outputs: &'a [VarId],
     /// Whether outputs wait for the latest stream of the loop, and not only for the latest output.
     pub waits_for_all: bool,
-    /// Where operands are that the loop does not compute.
+    /// Where the operands are that the loop does not compute.
     pub outside: &'a dyn Fn(VarId) -> Place,
     /// Where delays keep values between windows.
     pub slot: &'a dyn Fn(VarId) -> Option<SlotId>,
     /// Whether a stream is computed outside of the loop.
     pub is_given: &'a dyn Fn(VarId) -> bool,
     /// Whether a stream is unknown regardless of its equation.
-    pub is_blind: &'a dyn Fn(VarId) -> bool,
+    pub is_always_unknown: &'a dyn Fn(VarId) -> bool,
 }
 
 /// The loop with these lags.
@@ -119,7 +119,7 @@ impl Coder<'_> {
 
     fn instruction(&mut self, var: VarId) -> Instruction {
         let lag = self.lags[&var];
-        if (self.site.is_blind)(var) {
+        if (self.site.is_always_unknown)(var) {
             // Its clock is checked only if the loop knows it.
             let conditions = self.system.conditions_below(self.system.clock(var), self.site.clock);
             let is_known = |(condition, _): &(VarId, bool)| {

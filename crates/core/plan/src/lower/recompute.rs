@@ -62,7 +62,7 @@ pub fn repeats(
     let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
     for var in candidates.into_iter().filter(|var| !buffered.contains(var)) {
         let again = way_back(cells, draft, buffered, var, is_repeatable, usize::MAX)
-            .expect("what is dropped stays computable");
+            .expect("a dropped value stays computable");
         for step in readers(draft, var) {
             of_step.entry(step).or_default().extend(&again);
         }
@@ -155,8 +155,8 @@ fn is_read_simply(draft: &Draft, var: VarId) -> bool {
     is_sweep(node) && crossing.all(|(user, pull)| *pull == Pull::Here && is_sweep(*user))
 }
 
-/// The streams to recompute for a value, starting from stored values; `None` if this takes other than allowed
-/// operations.
+/// The streams to recompute for a value, starting from stored values; `None` if one of them needs an
+/// operation that is not allowed.
 fn way_back(
     cells: &Cells<'_>,
     draft: &Draft,

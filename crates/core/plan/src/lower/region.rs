@@ -122,7 +122,7 @@ impl<'a> Coder<'a> {
                 graph.edges[node].iter().filter(|(to, pull)| *pull == Pull::Here && inside.contains(to));
             here.map(|(to, _)| *to).collect()
         });
-        order.expect("cells that need each other within a cycle are no sweep")
+        order.expect("a sweep has no cells that depend on each other within a cycle")
     }
 
     fn sweep(&self, step: usize, direction: Direction) -> Sweep {

@@ -11,7 +11,7 @@ pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
     for checkpoint in &region.checkpoints {
         if checkpoint.writer == step {
             let registers = names.list(registers(checkpoint));
-            parts.push(format!(", which puts aside {registers} every √W cycles"));
+            parts.push(format!(", which saves {registers} every √W cycles"));
         }
         if checkpoint.reader == step {
             let writer = checkpoint.writer + 1;
@@ -29,14 +29,16 @@ pub fn registers(checkpoint: &Checkpoint) -> impl Iterator<Item = VarId> {
 
 pub fn refusal(names: &Names<'_>, why: NoCheckpoint) -> String {
     match why {
-        NoCheckpoint::NoLoops => "no loop keeps anything for one that goes the other way".to_string(),
+        NoCheckpoint::NoLoops => {
+            "no loop stores a value that a loop in the other direction reads".to_string()
+        }
         NoCheckpoint::Units => "loops inside the window that go both ways do not run again".to_string(),
         NoCheckpoint::Reads(step, var) => {
-            format!("step {} reads `{}`, which another step keeps", step + 1, names.name(var))
+            format!("step {} reads `{}`, which another step stores", step + 1, names.name(var))
         }
         NoCheckpoint::Shared(step, var) => {
             format!(
-                "`{}` of step {} is not for one loop alone that goes the other way",
+                "`{}` of step {} is not read by exactly one loop in the other direction",
                 names.name(var),
                 step + 1
             )

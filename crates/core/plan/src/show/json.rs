@@ -35,7 +35,7 @@ fn text(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             c if u32::from(c) < 0x20 => {
-                write!(quoted, "\\u{:04x}", u32::from(c)).expect("a string takes all that is written");
+                write!(quoted, "\\u{:04x}", u32::from(c)).expect("writing to a string succeeds");
             }
             c => quoted.push(c),
         }
@@ -200,7 +200,7 @@ impl Writer<'_> {
                 object(&fields)
             }
             Step::Unit(Unit::Nested(inner)) => {
-                let (guard, polarity) = inner.guard.expect("windows inside have a guard");
+                let (guard, polarity) = inner.guard.expect("nested windows have a guard");
                 object(&[
                     ("step", text("windows inside")),
                     ("guard", text(&condition(&self.names.labels, guard, polarity))),

@@ -64,7 +64,7 @@ fn steps(labels: &Labels<'_>, region: &Region) -> String {
         Step::Sweep(_) => "B".to_string(),
         Step::Unit(Unit::Retimed(retimed)) => format!("R{}", retimed.lagged.max_lag),
         Step::Unit(Unit::Nested(inner)) => {
-            let (guard, polarity) = inner.guard.expect("windows inside have a guard");
+            let (guard, polarity) = inner.guard.expect("nested windows have a guard");
             let back = if inner.order == Direction::Backward { " back" } else { "" };
             format!("[{}{back}: {}]", condition(labels, guard, polarity), steps(labels, inner))
         }

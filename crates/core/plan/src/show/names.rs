@@ -62,14 +62,14 @@ impl<'a> Names<'a> {
             Reason::Beyond(var) => {
                 format!("{} still needs the next cycle where the window ends", quoted(&self.labels, *var))
             }
-            Reason::Inside => "it depends on what it would have to cut".to_string(),
+            Reason::Inside => "it depends on the streams that it would cut".to_string(),
             Reason::Unknown => "it looks ahead, and is not known at the end of the trace".to_string(),
             Reason::Cycle(no_plan) => reason(&self.labels, no_plan),
             Reason::Open(inner) => {
-                format!("windows of {} inside may still be open", quoted(&self.labels, *inner))
+                format!("nested windows of {} may still be open", quoted(&self.labels, *inner))
             }
             Reason::Budget => "the search for windows inside windows took too long".to_string(),
-            Reason::Worse => "another one needs fewer loops or buffers".to_string(),
+            Reason::Worse => "another condition needs fewer loops or buffers".to_string(),
         };
         (guard, reason)
     }

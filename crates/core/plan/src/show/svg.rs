@@ -148,7 +148,7 @@ impl Picture {
             }
             Step::Unit(Unit::Nested(inner)) => {
                 let y = self.top + 6;
-                let (guard, polarity) = inner.guard.expect("windows inside have a guard");
+                let (guard, polarity) = inner.guard.expect("nested windows have a guard");
                 let guard = condition(&names.labels, guard, polarity);
                 self.text("name", LEFT - MARGIN, y + 20, &format!("{number}, {guard}"));
                 for part in 0..3 {

@@ -28,7 +28,7 @@ struct Writer<'a> {
 }
 
 fn line(text: &mut String, depth: usize, line: &str) {
-    writeln!(text, "{:width$}{line}", "", width = 2 * depth).expect("a string takes all that is written");
+    writeln!(text, "{:width$}{line}", "", width = 2 * depth).expect("writing to a string succeeds");
 }
 
 impl Writer<'_> {
@@ -144,11 +144,7 @@ impl Writer<'_> {
             line(text, 1, &format!("between steps: {n} per cycle in {}", list(&is_between)));
         }
         if windows.n_between_before > n {
-            line(
-                text,
-                1,
-                &format!("between steps without computing anything again: {}", windows.n_between_before),
-            );
+            line(text, 1, &format!("between steps without recomputation: {}", windows.n_between_before));
         }
         for (role, what) in [(BufferRole::Arrival, "inputs kept"), (BufferRole::Output, "outputs kept")] {
             let list = list(&|buffer: &Buffer| buffer.role == role);
@@ -174,7 +170,7 @@ impl Writer<'_> {
                     self.lagged(&retimed.lagged, depth + 1, text);
                 }
                 Step::Unit(Unit::Nested(inner)) => {
-                    let (guard, polarity) = inner.guard.expect("windows inside have a guard");
+                    let (guard, polarity) = inner.guard.expect("nested windows have a guard");
                     let order = format!("{:?}", inner.order).to_lowercase();
                     let guard = condition(&self.names.labels, guard, polarity);
                     line(text, depth, &format!("{number}. windows {guard} inside, {order}"));

@@ -119,18 +119,18 @@ fn the_plan_gives_the_reason_for_having_no_checkpoints() {
     };
     let refusals = ["bn", "adj_lb", "adj_bn", "adj_t_sgd"].map(refusals).concat().concat();
     expect![[r"
-        bn:  no checkpoints: no loop keeps anything for one that goes the other way
-        adj_lb:  no checkpoints: `h2` of step 1 is not for one loop alone that goes the other way
-        adj_lb:  no checkpoints: `c2` of step 1 is not for one loop alone that goes the other way
-        adj_lb:  no checkpoints: `_33` of step 1 is not for one loop alone that goes the other way
-        adj_lb:  no checkpoints: `_36` of step 1 is not for one loop alone that goes the other way
-        adj_lb:  no checkpoints: `_38` of step 1 is not for one loop alone that goes the other way
-        adj_lb:  no checkpoints: step 2 reads `_41`, which another step keeps
-        adj_bn:  no checkpoints: `batch_norm#1/mean_var#1/cnt` of step 1 is not for one loop alone that goes the other way
-        adj_bn:  no checkpoints: step 4 reads `batch_norm#1/mean_var#1/cnt`, which another step keeps
+        bn:  no checkpoints: no loop stores a value that a loop in the other direction reads
+        adj_lb:  no checkpoints: `h2` of step 1 is not read by exactly one loop in the other direction
+        adj_lb:  no checkpoints: `c2` of step 1 is not read by exactly one loop in the other direction
+        adj_lb:  no checkpoints: `_33` of step 1 is not read by exactly one loop in the other direction
+        adj_lb:  no checkpoints: `_36` of step 1 is not read by exactly one loop in the other direction
+        adj_lb:  no checkpoints: `_38` of step 1 is not read by exactly one loop in the other direction
+        adj_lb:  no checkpoints: step 2 reads `_41`, which another step stores
+        adj_bn:  no checkpoints: `batch_norm#1/mean_var#1/cnt` of step 1 is not read by exactly one loop in the other direction
+        adj_bn:  no checkpoints: step 4 reads `batch_norm#1/mean_var#1/cnt`, which another step stores
         adj_t_sgd:  no checkpoints: loops inside the window that go both ways do not run again
-        adj_t_sgd:  no checkpoints: `_16` of step 1 is not for one loop alone that goes the other way
-        adj_t_sgd:  no checkpoints: step 3 reads `_12`, which another step keeps
+        adj_t_sgd:  no checkpoints: `_16` of step 1 is not read by exactly one loop in the other direction
+        adj_t_sgd:  no checkpoints: step 3 reads `_12`, which another step stores
     "]]
     .assert_eq(&refusals);
 }

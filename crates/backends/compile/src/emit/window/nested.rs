@@ -89,7 +89,7 @@ impl<'a> Emitter<'a> {
         let number = active.number;
         let [a, b]: [Name; 2] = ["a", "b"].map(|letter| format!("{letter}{number}").into());
         let m = active.length();
-        let (guard, polarity) = region.guard.expect("windows inside have a guard");
+        let (guard, polarity) = region.guard.expect("nested windows have a guard");
         let ends = |at: Expr| holds(polarity, kept_truth(windows, guard, active.entries.of(at)));
         let is_end = ends(Expr::from(&b));
         let one = self.window_inside(windows, (outer, region), &active, &is_end);
