@@ -139,7 +139,7 @@ impl Host for Customs<'_> {
             self.check_types(instance, node, &flow, types).map_err(|diagnostic| vec![*diagnostic])?;
         }
         self.open.push(node);
-        let expanded = expand(flow, marks, Gradients::AsTheyAre, self);
+        let expanded = expand(flow, marks, Gradients::Direct, self);
         self.open.pop();
         expanded
     }

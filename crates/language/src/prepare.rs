@@ -95,9 +95,9 @@ pub(crate) fn typed(
     let hints = hints(&draft);
     let (flow, marks) = infer(program, draft, &hints)?;
     let gradients = match (given.batch, given.batch_loss) {
-        (None, _) => Gradients::AsTheyAre,
-        (Some(n), BatchLoss::Mean) => Gradients::Apart { n_losses: n },
-        (Some(_), BatchLoss::Sum) => Gradients::Apart { n_losses: 1 },
+        (None, _) => Gradients::Direct,
+        (Some(n), BatchLoss::Mean) => Gradients::Copied { n_losses: n },
+        (Some(_), BatchLoss::Sum) => Gradients::Copied { n_losses: 1 },
     };
     let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
     let mut warnings = expanded.warnings;

@@ -38,11 +38,9 @@ pub(crate) fn warning(body: &Body, parameter: VarId, loss: VarId, writer: &Write
     };
     let title =
         format!("{name} will not learn: the loss depends on it only through {what}, which has no derivative");
-    Some(
-        Diagnostic::warning(codes::UNREACHED, equation.span, title).cause(var.span, "this parameter").help(
-            "give it a way that has one, such as `softmax` for a choice, or a custom derivative `adj_M`",
-        ),
-    )
+    Some(Diagnostic::warning(codes::UNREACHED, equation.span, title).cause(var.span, "this parameter").help(
+        "give it a path with a derivative, such as `softmax` for a choice, or a custom derivative `adj_M`",
+    ))
 }
 
 /// A shortest path from one stream to another: each equation, with the position of its operand on the path.

@@ -11,7 +11,6 @@ use crate::section::Instance;
 pub struct Placed {
     /// Its equations.
     pub range: Range<usize>,
-    /// The instance.
     pub instance: Instance,
 }
 

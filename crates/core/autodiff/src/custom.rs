@@ -57,7 +57,7 @@ pub(crate) fn transposed(
     let n_streams = instance.streams().count();
     let linear: Vec<VarId> = flow.inputs[n_streams..].to_vec();
     let results = flow.outputs[instance.outputs.len()..].to_vec();
-    let mut writer = Writer::new(flow.vars, flow.clocks, flow.calls, Gradients::AsTheyAre);
+    let mut writer = Writer::new(flow.vars, flow.clocks, flow.calls, Gradients::Direct);
     writer.at(instance.span);
     let seeds: Vec<Pair> = results
         .iter()

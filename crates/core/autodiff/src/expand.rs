@@ -49,19 +49,18 @@ pub struct EquationLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gradients {
     /// Directly.
-    AsTheyAre,
+    Direct,
     /// Through copies, so that each parameter has one equation whose value is its gradient. A batch sums the
     /// gradients of its streams there.
-    Apart {
+    Copied {
         /// The number of losses in the mean: gradients are divided by it.
         n_losses: usize,
     },
 }
 
-/// A flow without sections.
+/// A flow whose sections are expanded.
 #[derive(Clone, Debug)]
 pub struct Expanded {
-    /// The equations.
     pub flow: Flow,
     /// The instances that have derivatives of their own.
     pub instances: Vec<Placed>,
@@ -72,7 +71,7 @@ pub struct Expanded {
 }
 
 impl Expanded {
-    /// A flow without sections.
+    /// A flow that has no sections to expand.
     fn plain(flow: Flow) -> Expanded {
         Expanded { flow, instances: Vec::new(), gradients: Vec::new(), warnings: Vec::new() }
     }

@@ -16,9 +16,8 @@ pub struct Mark {
 /// One edge of a section.
 #[derive(Clone, Debug)]
 pub enum Edge {
-    /// It begins.
     Begin,
-    /// It ends; its request is this.
+    /// The end, with the request of the section.
     End(Box<Section>),
 }
 
@@ -27,16 +26,13 @@ pub enum Edge {
 pub struct Section {
     /// The call or declaration that requests it.
     pub span: Span,
-    /// The request.
     pub request: Request,
 }
 
 /// A stream and its cotangent or tangent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// The stream.
     pub primal: VarId,
-    /// Its derivative.
     pub derivative: VarId,
 }
 
@@ -69,9 +65,7 @@ impl Request {
 pub struct Weave {
     /// The node, for messages.
     pub node: String,
-    /// `end`.
     pub end: Option<VarId>,
-    /// `cut`.
     pub cut: Option<VarId>,
 }
 
@@ -89,7 +83,6 @@ pub struct Adjoint {
 /// `diff_N(x.., bp, dy..) -> (y.., dx..)`.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    /// bp.
     pub bp: VarId,
     /// x with dx, to be defined.
     pub inputs: Vec<Pair>,
@@ -143,15 +136,12 @@ pub struct Trained {
 pub struct Instance {
     /// The number of the node; the [`Host`](crate::Host) assigns it.
     pub node: usize,
-    /// Its name.
     pub name: String,
     /// The instance path, such as `layer#1/round#2/`.
     pub path: Path,
     /// The path that determines random seeds.
     pub seed_path: Path,
-    /// Its inputs.
     pub inputs: Vec<Input>,
-    /// Its outputs.
     pub outputs: Vec<Output>,
     /// Whether there is an `adj_M`.
     pub has_adjoint: bool,
@@ -207,19 +197,15 @@ pub struct Input {
     pub has_cotangent: bool,
 }
 
-/// An argument.
 #[derive(Clone, Debug)]
 pub enum Argument {
-    /// A stream.
     Stream(VarId),
-    /// A compile-time constant.
     Static(Static),
 }
 
 /// An output of an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
-    /// The stream.
     pub var: VarId,
     /// Whether it has a cotangent: it is a `num`.
     pub has_cotangent: bool,

@@ -176,8 +176,8 @@ impl Writer {
     /// stream itself, or one of which it is a copy.
     pub fn computed(&mut self, wanted: VarId) -> VarId {
         match self.gradients {
-            Gradients::AsTheyAre => wanted,
-            Gradients::Apart { .. } => {
+            Gradients::Direct => wanted,
+            Gradients::Copied { .. } => {
                 let ty = self.ty(wanted).clone();
                 self.fresh(ty)
             }
@@ -192,13 +192,13 @@ impl Writer {
         }
     }
 
-    /// Whether some of these equations pass gradients on.
+    /// Whether some of these equations pass gradients to optimisers.
     pub fn has_handed_over(&self, body: &Body) -> bool {
         !self.handed.is_empty() && body.equations.iter().any(|equation| self.handed.contains(&equation.out))
     }
 
-    /// The same for a gradient without a stream reserved for the parameter to read; returns the stream to
-    /// read. Its cotangents are inputs, so it is scaled here.
+    /// Passes on a gradient for which the optimiser has no reserved stream; returns the stream that it reads.
+    /// Here the cotangents come from inputs, so this gradient is scaled here.
     pub fn handed_over(&mut self, computed: VarId) -> VarId {
         let wanted = self.computed(computed);
         self.hand_over(wanted, computed);
@@ -214,8 +214,8 @@ impl Writer {
     #[allow(clippy::cast_precision_loss, clippy::float_cmp)] // there are fewer than 2^28 of them; 1 is exact
     pub fn weight(&self) -> f64 {
         match self.gradients {
-            Gradients::AsTheyAre => 1.0,
-            Gradients::Apart { n_losses } => 1.0 / n_losses as f64,
+            Gradients::Direct => 1.0,
+            Gradients::Copied { n_losses } => 1.0 / n_losses as f64,
         }
     }
 

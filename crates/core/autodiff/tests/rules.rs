@@ -50,7 +50,7 @@ fn expanded(flow: Flow, request: Request) -> Flow {
     let end = flow.equations.len();
     let section = Box::new(Section { span: Span::default(), request });
     let marks = vec![Mark { at: 0, what: Edge::Begin }, Mark { at: end, what: Edge::End(section) }];
-    let flow = expand(flow, marks, Gradients::AsTheyAre, &mut NoUserRules).expect("nothing is wrong").flow;
+    let flow = expand(flow, marks, Gradients::Direct, &mut NoUserRules).expect("nothing is wrong").flow;
     verify(&flow).expect("a pass leaves a flow");
     flow
 }

@@ -123,7 +123,7 @@ enum Passage {
     OneFactor,
     /// Like `OneFactor`; if both factors are wide, the sum of outer products is one matrix product.
     OuterProduct,
-    /// It does not: sum the result.
+    /// The sum does not move past the operation: sum the result.
     Blocked,
 }
 

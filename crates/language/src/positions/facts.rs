@@ -221,7 +221,7 @@ fn typed(program: &Program, draft: Draft) -> Streams {
     if !marks.is_empty() && program.nodes.iter().any(|node| node.is_broken) {
         return Streams { found, clocked: None };
     }
-    let expanded = expand(flow, marks, Gradients::AsTheyAre, &mut Customs::new(program));
+    let expanded = expand(flow, marks, Gradients::Direct, &mut Customs::new(program));
     let clocked = expanded.ok().and_then(|expanded| with_clocks(expanded.flow));
     Streams { found, clocked }
 }

@@ -170,7 +170,7 @@ impl Bench {
         let shown = self.shown()?;
         if self.options.trace {
             let (mut denotation, mut text) = (self.denotation(), String::new());
-            let outcome = denotation.iterate(&mut text).expect("a string takes all that is written");
+            let outcome = denotation.iterate(&mut text).expect("writing to a string succeeds");
             let look_ahead = outcome.map_err(|failure| {
                 vec![errors::operation(flow, failure.equation, failure.cycle as u64, failure.error)]
             })?;

@@ -61,7 +61,7 @@ impl Ran {
             Found::Iterates(text) => text.clone(),
         };
         if let Some(look_ahead) = self.look_ahead {
-            writeln!(text, "# look-ahead used: {look_ahead}").expect("a string takes all that is written");
+            writeln!(text, "# look-ahead used: {look_ahead}").expect("writing to a string succeeds");
         }
         text
     }

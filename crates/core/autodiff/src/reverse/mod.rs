@@ -111,9 +111,7 @@ pub struct Use {
     pub step: usize,
     /// The position of the operand.
     pub position: usize,
-    /// The stream.
     pub operand: VarId,
-    /// The contribution.
     pub value: VarId,
     /// The equations of the contribution.
     pub equations: Range<usize>,

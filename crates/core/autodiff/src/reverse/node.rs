@@ -24,7 +24,6 @@ use crate::writer::Writer;
 /// A node whose calls are not inlined.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its streams.
     pub vars: Vec<Var>,
     /// The definitions of its streams, in flattening order.
     pub steps: Vec<NodeStep>,
@@ -33,16 +32,13 @@ pub struct Node {
 /// An equation or a call.
 #[derive(Clone, Debug)]
 pub enum NodeStep {
-    /// An equation.
     Equation(Equation),
-    /// A call of another node.
     Call(NodeCall),
 }
 
 /// A call of another node.
 #[derive(Clone, Debug)]
 pub struct NodeCall {
-    /// Its arguments.
     pub inputs: Vec<VarId>,
     /// The streams that it defines.
     pub outputs: Vec<VarId>,
@@ -97,7 +93,7 @@ impl Node {
     }
 
     fn writer(&self) -> Writer {
-        Writer::new(self.vars.clone(), Vec::new(), Vec::new(), Gradients::AsTheyAre)
+        Writer::new(self.vars.clone(), Vec::new(), Vec::new(), Gradients::Direct)
     }
 
     /// The pairs of operand and result through which derivatives pass.
