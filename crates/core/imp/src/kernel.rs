@@ -3,8 +3,7 @@
 use crate::expr::Expr;
 use crate::place::Place;
 
-/// An operation on arrays. Sums are taken from left to right, by fused multiplications and additions, as
-/// everywhere.
+/// An operation on arrays. Sums run from left to right, with fused multiply-add, as in all of Eddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kernel {
     /// `c = a · b`. Arguments: rows, inner size, columns; a, its row and term strides; b, its term stride; c,

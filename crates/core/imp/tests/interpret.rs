@@ -127,7 +127,7 @@ fn what_verification_cannot_see_is_found() {
         machine.run("step").expect_err("it cannot go on").to_string()
     };
     assert!(failed("self.a[self.n] = 1.0;").contains("4 is out of range"));
-    assert!(failed("self.s = self.a[0];").contains("nothing was written"));
+    assert!(failed("self.s = self.a[0];").contains("before it is written"));
     assert!(failed("while true {\n}").contains("too long"));
     assert!(failed("self.n = (self.n / 0);").contains("is no count"));
 }

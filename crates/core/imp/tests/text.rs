@@ -260,5 +260,5 @@ fn deep_text_is_refused() {
     }
     let inner = "!(".repeat(100_000);
     let error = parse(&format!("{head}check {inner}")).expect_err("it is too deep");
-    assert!(error.to_string().contains("levels inside each other"), "{error}");
+    assert!(error.to_string().contains("levels of nesting"), "{error}");
 }

@@ -76,7 +76,7 @@ fn names_and_scopes() {
     refused(
         "run step(self, in, out);",
         &expect![[r"
-        in procedure `step`: `step` is no procedure that stands before this one
+        in procedure `step`: `step` is not a procedure declared before this one
           run step(self, in, out);"]],
     );
     refused(
@@ -92,25 +92,25 @@ fn types() {
     refused(
         "self.s = 1i;",
         &expect![[r"
-        in procedure `step`: `1i` is int, and num is wanted
+        in procedure `step`: `1i` is int, expected num
           self.s = 1i;"]],
     );
     refused(
         "self.k = (self.k + 1i);",
         &expect![[r"
-        in procedure `step`: `+` of Type(Int) may have no value
+        in procedure `step`: `+` of Type(Int) may fail
           self.k = (self.k + 1i);"]],
     );
     refused(
         "if self.s {\n}",
         &expect![[r"
-        in procedure `step`: `self.s` is num, and bool is wanted
+        in procedure `step`: `self.s` is num, expected bool
           if self.s {"]],
     );
     refused(
         "self.s = exp(self.k);",
         &expect![[r"
-        in procedure `step`: `self.k` is int, and num is wanted
+        in procedure `step`: `self.k` is int, expected num
           self.s = exp(self.k);"]],
     );
     refused(
@@ -132,7 +132,7 @@ fn failures_name_an_equation() {
     refused(
         "self.k = int_add(self.k, 1i);",
         &expect![[r"
-        in procedure `step`: `int_add` can fail, and says not for which equation
+        in procedure `step`: `int_add` can fail, but names no equation
           self.k = int_add(self.k, 1i);"]],
     );
     refused(
@@ -200,13 +200,13 @@ fn calls() {
     refused(
         "run helper(self, 1.0);",
         &expect![[r"
-        in procedure `step`: `1.0` is num, and cycle is wanted
+        in procedure `step`: `1.0` is num, expected cycle
           run helper(self, 1.0);"]],
     );
     refused(
         "parallel 4 by 1 terms 9 helper(self, 1);",
         &expect![[r"
-        in procedure `step`: `helper` runs no part of a loop
+        in procedure `step`: `helper` does not run a part of a loop
           parallel 4 by 1 terms 9 helper(self, 1);"]],
     );
     refused(
@@ -246,7 +246,7 @@ fn functions_have_operands_and_results() {
     refused(
         "array i: int [1];\napply f(self.k, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;",
         &expect![[r"
-            in procedure `step`: `self.k` is int, and num is wanted
+            in procedure `step`: `self.k` is int, expected num
               apply f(self.k, &in.x[0]) -> (&self.a[1], &i[0]) in self.room @3;"]],
     );
     refused(
@@ -258,7 +258,7 @@ fn functions_have_operands_and_results() {
     refused(
         "apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;",
         &expect![[r"
-        in procedure `step`: `self.n` is cycle, and int is wanted
+        in procedure `step`: `self.n` is cycle, expected int
           apply f(self.s, &in.x[0]) -> (&self.a[1], &self.n) in self.room @3;"]],
     );
     refused(

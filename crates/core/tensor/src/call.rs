@@ -31,17 +31,17 @@ pub trait Callee: Any + fmt::Debug + Send + Sync {
 
     fn result(&self) -> &Type;
 
-    /// The value; an error is a [`EvalError::Function`], which [`Callee::failure`] explains.
+    /// The value; an error is an [`EvalError::Function`], which [`Callee::failure`] explains.
     fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError>;
 
     /// An error of [`Callee::eval`].
     fn failure(&self, number: u32) -> CallFailure;
 
-    /// Whether another function gives other results of the same code at the same operands.
+    /// Whether the other function returns another part of the results of the same code at the same operands.
     fn shares_code(&self, other: &dyn Callee) -> bool;
 
-    /// What compilers translate, in a type that they and the makers of functions agree on; `None` if there is
-    /// no such code.
+    /// The code that compilers translate, in a type that they and the implementations of this trait agree on;
+    /// `None` if there is no such code.
     fn code(&self) -> Option<Arc<dyn Any + Send + Sync>>;
 
     /// The function of the operands and the cotangent of the result that returns the pack of the cotangents

@@ -75,7 +75,7 @@ macro_rules! operations {
                 }
             }
 
-            /// The name of the row, which a function of the program has not.
+            /// The name of the row; a function of the program has none.
             pub(crate) fn row_name(&self) -> &'static str {
                 match self {
                     $(Op::$variant { .. } => $name,)+

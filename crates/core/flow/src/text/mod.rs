@@ -41,7 +41,7 @@ pub fn print(flow: &Flow, comment: impl Fn(VarId, &dyn Fn(VarId) -> String) -> O
         comment.map_or(String::new(), |comment| format!("  -- {comment}"))
     };
     let mut text = String::new();
-    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes all that is written");
+    let mut line = |line: String| writeln!(text, "{line}").expect("writing to a string succeeds");
     for input in &flow.inputs {
         line(format!("input {} : {}{}", name(*input), flow.var(*input).ty, comment(*input)));
     }

@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Adds what a line says besides its declaration: an equation, an output, a clock or a saved name.
+    /// Adds the rest of a line: an equation, an output, a clock or a saved name.
     fn define(&mut self, line: &str) -> Result<(), TextError> {
         if let Some(output) = line.strip_prefix("output ") {
             let output = self.var(output.trim())?;

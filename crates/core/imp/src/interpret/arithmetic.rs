@@ -133,7 +133,7 @@ fn exceeds(x: f64, y: f64) -> bool {
 }
 
 /// Truncates a number; `None` if the result is not an integer of the language.
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the range was asked before")]
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the range is checked first")]
 fn truncated(x: f64) -> Option<i64> {
     let limit = -(i64::MIN as f64);
     (x >= -limit && x < limit).then(|| x.trunc() as i64)

@@ -250,10 +250,8 @@ impl Memory {
     pub(super) fn read(&self, array: &Array, at: usize) -> Result<Value, InterpreterError> {
         match self.cells(array)?.values.get(at) {
             Some(Some(value)) => Ok(*value),
-            Some(None) => {
-                Err(InterpreterError(format!("{array:?} is read at {at}, where nothing was written")))
-            }
-            None => Err(InterpreterError(format!("{array:?} is read at {at}, where it has ended"))),
+            Some(None) => Err(InterpreterError(format!("{array:?} is read at {at}, before it is written"))),
+            None => Err(InterpreterError(format!("{array:?} is read at {at}, beyond its end"))),
         }
     }
 
@@ -263,7 +261,7 @@ impl Memory {
                 *cell = Some(value);
                 Ok(())
             }
-            None => Err(InterpreterError(format!("{array:?} is written at {at}, where it has ended"))),
+            None => Err(InterpreterError(format!("{array:?} is written at {at}, beyond its end"))),
         }
     }
 }

@@ -95,7 +95,7 @@ impl Parser {
             let (ty, dimensions) = (self.ty()?, self.dimensions()?);
             let comment = self.tokens.comment();
             if fields.find(name.as_str()).is_some() {
-                return Err(self.tokens.error(format!("`{name}` is there twice")));
+                return Err(self.tokens.error(format!("`{name}` is declared twice")));
             }
             fields.field(name, ty, dimensions, comment, self.precision);
         }
@@ -218,7 +218,7 @@ impl Parser {
         rule: impl FnOnce(&mut Parser) -> Result<T, ParseError>,
     ) -> Result<T, ParseError> {
         if self.depth >= MAX_DEPTH {
-            return Err(self.tokens.error(format!("more than {MAX_DEPTH} levels inside each other")));
+            return Err(self.tokens.error(format!("more than {MAX_DEPTH} levels of nesting")));
         }
         self.depth += 1;
         let result = rule(self);

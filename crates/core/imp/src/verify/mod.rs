@@ -46,7 +46,7 @@ pub fn verify(program: &Program) -> Result<(), Violation> {
         let of_procedure =
             |message: String| Violation { procedure: procedure.name.clone(), stmt: String::new(), message };
         if !known.insert(&procedure.name) {
-            return Err(of_procedure("it is there twice".to_string()));
+            return Err(of_procedure("it is declared twice".to_string()));
         }
         let shared = shared_fields(program, procedure).map_err(of_procedure)?;
         Checker::new(program, procedure, shared, &known).check()?;

@@ -149,7 +149,7 @@ impl<'p> Checker<'p> {
                 let ty = self.element(place)?;
                 self.may_be_written(place)?;
                 if matches!(stmt, Stmt::AddTo(..)) && ty != Type::Num && !ty.is_count() {
-                    return Err(format!("nothing is added to {ty}"));
+                    return Err(format!("a store cannot add to {ty}"));
                 }
                 self.wants(value, ty)
             }
@@ -162,7 +162,7 @@ impl<'p> Checker<'p> {
             Stmt::Parallel(this) => {
                 let called = self.called(&this.procedure)?;
                 if called.linkage != Linkage::Range {
-                    return Err(format!("`{}` runs no part of a loop", this.procedure));
+                    return Err(format!("`{}` does not run a part of a loop", this.procedure));
                 }
                 self.arguments(called.parameters.get(2..).unwrap_or_default(), &this.arguments)
             }
@@ -174,7 +174,7 @@ impl<'p> Checker<'p> {
                 (None, Some(ty)) => Err(format!("the procedure returns {ty}")),
             },
             Stmt::LeaveIfFailed if self.procedure.result != Some(Type::Status) => {
-                Err("a procedure that returns no status cannot say what failed".to_string())
+                Err("a procedure without a status cannot report a failure".to_string())
             }
             Stmt::LeaveIfFailed | Stmt::Scope(_) | Stmt::Note(_) => Ok(()),
         }
@@ -224,7 +224,7 @@ impl<'p> Checker<'p> {
                         self.may_be_written(place)?;
                     }
                 }
-                (role, argument) => return Err(format!("`{argument}` cannot be what {role:?} says")),
+                (role, argument) => return Err(format!("`{argument}` cannot have the role {role:?}")),
             }
         }
         Ok(())
@@ -259,7 +259,7 @@ impl<'p> Checker<'p> {
     fn element_of(&mut self, place: &Place, ty: Type) -> Checked {
         match self.element(place)? {
             own if own == ty => Ok(()),
-            own => Err(format!("`{place}` is {own}, and {ty} is wanted")),
+            own => Err(format!("`{place}` is {own}, expected {ty}")),
         }
     }
 
@@ -267,7 +267,7 @@ impl<'p> Checker<'p> {
         let is_known = self.known.contains(name) && *name != self.procedure.name;
         // Pieces come before the procedure of which they are pieces.
         let procedure = self.program.procedure(name.as_str()).filter(|_| is_known);
-        procedure.ok_or_else(|| format!("`{name}` is no procedure that stands before this one"))
+        procedure.ok_or_else(|| format!("`{name}` is not a procedure declared before this one"))
     }
 
     fn run(&mut self, result: Option<&Name>, name: &Name, arguments: &[Argument]) -> Checked {
@@ -400,7 +400,7 @@ impl<'p> Checker<'p> {
             Found::Type(found) => found.to_string(),
             Found::Count => "a count".to_string(),
         };
-        Err(format!("`{expr}` is {found}, and {ty} is wanted"))
+        Err(format!("`{expr}` is {found}, expected {ty}"))
     }
 
     fn ty(&mut self, expr: &Expr) -> Checked<Found> {
@@ -422,7 +422,7 @@ impl<'p> Checker<'p> {
             }
             Expr::Unary(Unary::Neg, operand) => match self.ty(operand)? {
                 found if found.is_count() || found == Found::Type(Type::Num) => return Ok(found),
-                _ => return Err(format!("`{operand}` has no negative that always exists")),
+                _ => return Err(format!("the negation of `{operand}` may fail")),
             },
             Expr::Binary(op, operands) => return self.binary(*op, operands),
             Expr::Choice(operands) => {
@@ -433,7 +433,7 @@ impl<'p> Checker<'p> {
             }
             Expr::Call(function, operands) => {
                 if function.can_fail() {
-                    return Err(format!("`{}` can fail, and says not for which equation", function.name()));
+                    return Err(format!("`{}` can fail, but names no equation", function.name()));
                 }
                 return self.function(*function, operands);
             }
@@ -448,7 +448,7 @@ impl<'p> Checker<'p> {
                 let is_allowed = found.is_count() && (ty.is_count() || *ty == Type::Int)
                     || found == Found::Type(Type::Int) && *ty == Type::Num;
                 if !is_allowed {
-                    return Err(format!("{found:?} is not made {ty}"));
+                    return Err(format!("{found:?} does not convert to {ty}"));
                 }
                 *ty
             }
@@ -468,7 +468,7 @@ impl<'p> Checker<'p> {
             return Ok(Found::Type(Type::Bool));
         }
         let is_allowed = both.is_count() || both == Found::Type(Type::Num) && op != Binary::Rem;
-        if is_allowed { Ok(both) } else { Err(format!("`{}` of {both:?} may have no value", op.symbol())) }
+        if is_allowed { Ok(both) } else { Err(format!("`{}` of {both:?} may fail", op.symbol())) }
     }
 
     fn function(&mut self, function: crate::Intrinsic, operands: &[Expr]) -> Checked<Found> {
