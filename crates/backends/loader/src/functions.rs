@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A scalar is one word, a tensor is its address and its sizes. The first word of the arena holds the end of
-//! the stack; the words behind it hold the arguments of a failure.
+//! the stack; the words after it hold the arguments of a failure.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::path::Path;

@@ -162,8 +162,8 @@ pub(crate) fn open_checked(path: &Path, hash: &blake3::Hash) -> Result<platform:
 
 fn open_object(path: &Path) -> Result<platform::Library, LoadError> {
     #[cfg(unix)]
-    // SAFETY: opening runs the initialisers of the object. It holds what `eddy-compile` wrote (the hash says
-    // so): functions only.
+    // SAFETY: opening runs the initialisers of the object. Its hash shows that `eddy-compile` wrote it, so it
+    // contains only functions.
     let opened = unsafe { platform::Library::open(Some(path), platform::RTLD_NOW | platform::RTLD_LOCAL) };
     #[cfg(windows)]
     // SAFETY: as above.

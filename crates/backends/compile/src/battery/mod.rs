@@ -99,7 +99,7 @@ impl Battery {
     /// The names of the cases whose output is wrong.
     pub fn failures(&self, output: &[u8]) -> Vec<String> {
         if output.len() != self.output.bytes {
-            return vec!["the program that tries the compiler did not finish".to_string()];
+            return vec!["the test program did not finish".to_string()];
         }
         let is_right = |(name, expected): &(String, Value)| {
             let field = self.output.find(name).expect("results have fields");

@@ -119,7 +119,7 @@ impl Cache {
             }
             drop(fs::remove_file(&entry.path));
             total -= entry.bytes;
-            // Fails, as it should, unless that was its last entry.
+            // Removes the folder if this was its last entry, and fails otherwise.
             entry.path.parent().map(fs::remove_dir);
         }
     }

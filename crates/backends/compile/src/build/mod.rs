@@ -83,7 +83,7 @@ pub enum BuildError {
         /// The first lines of its output.
         output: String,
     },
-    /// The compiler fails on the battery already: it is not one that compiles what Eddy prints.
+    /// The compiler does not even compile the battery, so no other program will compile either.
     #[error(
         "the C compiler `{compiler}` does not compile the C that Eddy prints{}",
         output_or_silence(output)
@@ -104,7 +104,7 @@ pub enum BuildError {
         compiler: String,
         limit: Duration,
     },
-    /// Not even a temporary folder can be written to.
+    /// No folder can be written to, not even a temporary one.
     #[error(transparent)]
     CannotWrite(#[from] CannotWrite),
     /// The compiler miscompiles with all flags.
@@ -125,7 +125,7 @@ fn quoted(names: &[String]) -> String {
 }
 
 fn output_or_silence(output: &str) -> String {
-    if output.is_empty() { " and said nothing".to_owned() } else { format!(":\n{output}") }
+    if output.is_empty() { " without any output".to_owned() } else { format!(":\n{output}") }
 }
 
 #[derive(Debug, thiserror::Error)]

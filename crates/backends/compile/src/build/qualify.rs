@@ -78,7 +78,7 @@ pub(super) fn qualified(
             let flags = FLAGS_BY_SAFETY[level].added.join(" ");
             let wrong = wrong(&verdict.failed);
             let note = format!(
-                "the C compiler {compiler} gives wrong results with the usual flags ({wrong}); programs are compiled with `{flags}`, with which it is right, and run more slowly"
+                "the C compiler {compiler} gives wrong results with the usual flags ({wrong}); programs are compiled with `{flags}`, with which results are correct, and run more slowly"
             );
             Ok((toolchain.with_flags(level), Some(note)))
         }

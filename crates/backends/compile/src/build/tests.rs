@@ -172,7 +172,7 @@ fn a_failing_compiler_is_reported_with_its_message() {
         matches!(&error, BuildError::Failed { output, .. } if output == "times.c:1: error: no"),
         "{error}"
     );
-    assert!(place.objects().is_empty(), "what it was at work on is gone");
+    assert!(place.objects().is_empty(), "its working folder is removed");
     let place =
         Place::new().with_compiler("for i in 1 2 3 4 5; do printf 'a\\nb\\nc\\nd\\ne\\nf\\n'; done; exit 1");
     let error = place.build(2).expect_err("it fails");
@@ -210,7 +210,7 @@ fn a_compiler_that_hangs_is_stopped_with_all_that_it_started() {
     assert!(error.to_string().ends_with("was stopped after 3 s (set `EDDY_CC_SECONDS` to wait longer)"));
     let started = fs::read_to_string(place.folder.path().join("started")).expect("it started something");
     wait_until(|| !is_running(started.trim()));
-    assert!(place.objects().is_empty(), "what it was at work on is gone");
+    assert!(place.objects().is_empty(), "its working folder is removed");
 }
 
 /// Whether a process is running. A zombie is not.
@@ -435,10 +435,10 @@ fn a_process_that_is_killed_while_it_builds_does_not_stand_in_the_way() {
     wait_until(|| compiling().ends_with('\n'));
     killed.child.kill().expect("it is ours");
     killed.child.wait().expect("it ends");
-    assert!(slow.objects().iter().any(|path| is_in_the_making(path)), "it left its work behind");
+    assert!(slow.objects().iter().any(|path| is_in_the_making(path)), "its working folder remains");
     wait_until(|| !is_running(compiling().trim()));
     assert_eq!(Process::start(&slow, "next", &[]).outcome(), "42 false None");
-    assert!(!slow.objects().iter().any(|path| is_in_the_making(path)), "what it left is swept");
+    assert!(!slow.objects().iter().any(|path| is_in_the_making(path)), "its working folder is swept");
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl<'a> Emitter<'a> {
         block
     }
 
-    /// `flush`: the cycles that are open at the end of the stream stay undecided.
+    /// `flush` of a program that emits nothing after the last step.
     pub(super) fn flush_nothing(&mut self) {
         let mut body = Block::new();
         body.leave(0);
@@ -264,7 +264,7 @@ impl<'a> Emitter<'a> {
     /// An input, in the struct from the caller.
     pub(super) fn input(&self, var: VarId) -> View {
         let number = self.source.flow.inputs.iter().position(|input| *input == var);
-        let number = number.expect("what is not computed is an input");
+        let number = number.expect("a stream without an equation is an input");
         memory(ImpPlace::input(self.inputs[number].field.as_str()), self.ty(var))
     }
 
@@ -374,7 +374,7 @@ impl<'a> Emitter<'a> {
 
     fn flag_of_input(&self, var: VarId) -> Vec<Expr> {
         let number = self.source.flow.inputs.iter().position(|input| *input == var);
-        let number = number.expect("what is not computed is an input");
+        let number = number.expect("a stream without an equation is an input");
         let port = &self.inputs[number];
         if port.has_flag { vec![ImpPlace::input(flag_name(&port.field)).into()] } else { Vec::new() }
     }

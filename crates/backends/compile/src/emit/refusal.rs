@@ -30,22 +30,22 @@ impl fmt::Display for NotCompiled {
             NotCompiled::SeveralRoots(waiting, other) => {
                 write!(
                     f,
-                    "`{waiting}` waits for later cycles, and `{other}` is on an unrelated clock: nothing bounds how many cycles of it would have to be kept meanwhile"
+                    "`{waiting}` waits for later cycles, and `{other}` is on an unrelated clock: the number of its cycles that would have to be kept meanwhile is unbounded"
                 )
             }
             NotCompiled::Unknown(stream) => {
-                write!(f, "it runs when all of the trace is there, and {stream} may be unknown at the end")
+                write!(f, "it runs at the end of the trace, where {stream} may be unknown")
             }
             NotCompiled::Calls(function) => {
                 write!(f, "it applies `{function}`, which has no derivative")
             }
             NotCompiled::InternalError(violation) => {
-                write!(f, "the code that was made for it is wrong, which is a mistake of Eddy: {violation}")
+                write!(f, "the generated code is invalid, which is a bug in Eddy: {violation}")
             }
             NotCompiled::Fails(stream) => {
                 write!(
                     f,
-                    "windows end where nothing waits, and {stream}, which a loop inside of them computes, is unknown there, but an operation that may fail needs it"
+                    "windows end where no stream waits; there {stream}, which a loop inside of the window computes, may be unknown, but an operation that may fail reads it"
                 )
             }
         }

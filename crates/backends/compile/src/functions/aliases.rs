@@ -1,10 +1,10 @@
-//! Which names may share memory, and where that must end in a copy.
+//! Which names may share memory, and where sharing must be replaced by a copy.
 //!
 //! Tensors never change, except by `update`, `increase` and accumulators, which change theirs in place. So a
 //! row of a matrix, a reshaped tensor or the result of an `if` can be read in the memory of its operand,
-//! unless a name that shares this memory is changed. Names that may share memory form a class; in a class
-//! with such a change, every statement that would share copies instead, except where the operand is dead
-//! behind the statement and its memory can be taken over.
+//! unless a name that shares this memory is changed. Names that may share memory form a class. In a class
+//! with such a change, every statement that would share copies instead, unless the operand is dead after the
+//! statement: then the result takes over its memory.
 
 use eddy_body::uses::free_vars;
 use eddy_body::{Body, Control, Kind, Loop, Operation, Region, Sized, Stmt, Var};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(super) struct Aliases {
     parents: Vec<usize>,
     changed: FxHashSet<usize>,
-    /// Results of `if` that take over what a branch yields.
+    /// Results of `if` that take over the memory of what a branch yields.
     moved: FxHashSet<(Var, usize)>,
     /// States that take over the memory of their first value.
     taken: FxHashSet<Var>,
@@ -44,12 +44,12 @@ impl Aliases {
         self.class(x) == self.class(y)
     }
 
-    /// Whether the result of an `if` can be what this branch (0 or 1) yields, without a copy.
+    /// Whether the result of an `if` can be the value that this branch (0 or 1) yields, without a copy.
     pub fn is_moved(&self, result: Var, branch: usize) -> bool {
         !self.is_changed(result) || self.moved.contains(&(result, branch))
     }
 
-    /// Whether a state can begin in the memory of its first value.
+    /// Whether a state can start in the memory of its first value.
     pub fn is_taken(&self, state: Var) -> bool {
         self.is_changed(state) && self.taken.contains(&state)
     }
@@ -71,8 +71,8 @@ impl Aliases {
         self.changed.insert(var.index());
     }
 
-    /// Statements behind which `live` is read; `owned` are names from around whose memory may be taken over
-    /// here.
+    /// A region after which the names in `live` are read; `owned` are names of enclosing regions whose memory
+    /// may be taken over here.
     fn region(&mut self, region: &Region, mut live: FxHashSet<Var>, mut owned: FxHashSet<Var>) {
         for stmt in &region.stmts {
             if !matches!(stmt.kind, Kind::Const(_)) {

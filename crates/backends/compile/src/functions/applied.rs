@@ -1,7 +1,7 @@
 //! Functions that nodes apply, as C functions on the memory of a node.
 //!
-//! A program in `imp` applies functions by name; each has operands and results that are elements of arrays,
-//! some step apart, in the precision of the program. Such a function converts its operands, calls the C
+//! A program in `imp` applies functions by name. Their operands and results are elements of arrays at a
+//! constant distance, in the precision of the program. Such a function converts its operands, calls the C
 //! function of a body, which computes in double precision, and copies the results:
 //!
 //! ```c
@@ -9,9 +9,8 @@
 //!                         double x0, const double *x1, double *y0);
 //! ```
 //!
-//! Several results of one application come from one call. The body's arena is memory of the node's state.
-//! After a failure the results are zeros, and no body runs: a loop could run forever on numbers that mean
-//! nothing.
+//! All results of one application come from one call. The body's arena is memory of the node's state. After a
+//! failure the results are zeros, and no body runs: with meaningless numbers a loop could run forever.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -31,17 +30,17 @@ use crate::precision::element_type;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AppliedFunctions(Vec<AppliedFunction>);
 
-/// One or several results of a body, from operands in certain memory.
+/// One or several results of a body, from operands at given places in memory.
 #[derive(Clone, Debug)]
 pub struct AppliedFunction {
     pub function: Function,
-    /// The code of each result; all are of one call.
+    /// The code of each result; all come from one call.
     pub parts: Vec<Arc<Applied>>,
 }
 
 impl AppliedFunctions {
-    /// The name of the function that computes these parts of one call from operands whose elements are these
-    /// steps apart, into results with steps.
+    /// The name of the function that computes these parts of one call. The operands have elements at these
+    /// distances, and so have the results.
     pub fn named(&mut self, parts: &[Arc<Applied>], operands: &[usize], results: &[usize]) -> Name {
         let tensors = |types: Vec<Type>, steps: &[usize]| -> Vec<Tensor> {
             let tensor = |(ty, step): (&Type, &usize)| Tensor {
@@ -82,7 +81,7 @@ pub(crate) struct Text {
     pub uses_memory: bool,
 }
 
-/// The C of the functions of a program of this name, which have so many words of memory if they need any.
+/// The C of the functions of a program with this name; if they need memory, they have this many words.
 pub(crate) fn text(
     functions: &[AppliedFunction],
     program: &str,
@@ -113,7 +112,7 @@ pub(crate) fn text(
     Ok(Text { text: all, uses_memory })
 }
 
-/// Sizes that no statement reads are there all the same.
+/// Disables warnings about sizes that no statement reads.
 const QUIET: &str = "\
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -123,7 +122,7 @@ const QUIET: &str = "\
 #endif
 ";
 
-/// A recursion that would use more of the stack than this fails, as one that is too deep.
+/// A recursion that would use more stack than this fails, like one that is too deep.
 const STACK: &str = "
 /* How many bytes of the stack a recursive function may use. */
 #ifndef EDDY_STACK
@@ -131,14 +130,14 @@ const STACK: &str = "
 #endif
 ";
 
-/// One module with the bodies of several applications, and the body of each.
+/// Links the bodies of several applications into one module; also returns the body of each application.
 fn linked<'a>(applied: impl Iterator<Item = &'a Applied>) -> (Module, Vec<BodyId>) {
     let mut linked = Module::default();
     let mut ids: FxHashMap<(*const Module, BodyId), BodyId> = FxHashMap::default();
     let mut entries = Vec::new();
     for part in applied {
         let module = &*part.module;
-        // The modules of one program have the same enumerations.
+        // Modules of one program have the same enumerations.
         if linked.enums.len() < module.enums.len() {
             linked.enums.clone_from(&module.enums);
         }
@@ -162,7 +161,7 @@ fn linked<'a>(applied: impl Iterator<Item = &'a Applied>) -> (Module, Vec<BodyId
     (linked, entries)
 }
 
-/// Changes the bodies that a region calls. Regions nest only as deep as the parser of bodies allows.
+/// Replaces the bodies that a region calls. Regions nest only as deep as the parser of bodies allows.
 fn renumber(region: &mut Region, new: &dyn Fn(BodyId) -> BodyId) {
     for stmt in &mut region.stmts {
         match &mut stmt.kind {
@@ -188,8 +187,8 @@ fn renumber(region: &mut Region, new: &dyn Fn(BodyId) -> BodyId) {
     }
 }
 
-/// Whether the tensors of an operand are copied before the call: their elements are apart, or in single
-/// precision.
+/// Whether the tensors of an operand are copied before the call: their elements are not adjacent, or have
+/// single precision.
 fn is_copied(tensor: &Tensor, types: &[Type], precision: Precision) -> bool {
     let is_single = tensor.ty == eddy_imp::Type::Num && precision == Precision::Single;
     let has_tensor = types.iter().any(|ty| !ty.shape.is_scalar());
@@ -261,7 +260,7 @@ impl Wrapper<'_> {
         text
     }
 
-    /// The arguments of the body that an operand stands for.
+    /// Adds the arguments of the body for an operand.
     fn operand(&self, k: usize, arguments: &mut Vec<String>, text: &mut String) {
         let (types, tensor) = (&self.function.parts[0].operands[k], &self.function.function.operands[k]);
         if tensor.size.is_none() {
@@ -295,7 +294,7 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Copies the tensors that a result stands for.
+    /// Copies the tensors of a result.
     fn result(&self, k: usize, part: &Applied, text: &mut String) {
         let tensor = &self.function.function.results[k];
         let cast = match (tensor.ty, self.precision) {
@@ -329,7 +328,7 @@ impl Wrapper<'_> {
             self.parameters()
         );
         match words {
-            // The memory is aligned like a number, an arena more strictly.
+            // The memory is aligned to numbers; an arena needs a stricter alignment.
             Some(words) => {
                 let bytes = words * 8 - 16;
                 let _ = write!(
@@ -371,5 +370,5 @@ impl Wrapper<'_> {
     }
 }
 
-/// Calls inside each other, as the simulator allows.
+/// The largest number of nested calls, as in the simulator.
 const DEPTH: usize = 1_000_000;

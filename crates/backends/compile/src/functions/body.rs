@@ -5,9 +5,8 @@
 //! static int NAME(eddy_arena *a, parameters.., where the results go..)
 //! ```
 //!
-//! A tensor is a pointer and its sizes, which are C locals or literals. Every local is assigned once, so the
-//! text of a size says which sizes are equal. [`small`](super::small) says what is done differently where
-//! sizes are known.
+//! A tensor is a pointer and its sizes, which are C locals or literals. Every local is assigned once, so two
+//! sizes with the same text are equal. [`small`](super::small) describes the code for known sizes.
 
 use std::rc::Rc;
 
@@ -45,24 +44,24 @@ pub(super) struct Shared<'a> {
     pub types: Rc<Types>,
     pub names: Vec<String>,
     pub all_names: Names,
-    /// The functions that are written, each behind those that it calls.
+    /// The text of the functions, each after those that it calls.
     pub functions: String,
-    /// Those for known sizes of their arguments.
+    /// The functions for known sizes of their arguments.
     pub variants: FxHashMap<(BodyId, Known), Variant>,
-    /// How many functions are being written.
+    /// The number of functions that are being written.
     pub depth: usize,
-    /// Bodies whose function for all sizes is called and not yet written, and all of them.
+    /// Bodies whose function for all sizes is called but not written yet; `general` contains all called ones.
     pub waiting: Vec<BodyId>,
     pub general: Vec<BodyId>,
     /// Bodies that call no other.
     pub calls_none: Vec<bool>,
-    /// For each body those that it reaches by calls.
+    /// For each body, the bodies that it calls directly or indirectly.
     pub reached: Vec<FxHashSet<BodyId>>,
     pub sites: Sites,
-    /// What a site is called in C, if not by its number: line and column.
+    /// Maps a site to line and column; without it, C reports the number of the site.
     pub place: Option<&'a Place<'a>>,
     pub uses_arena: bool,
-    /// Tensors that are constants.
+    /// The text of constant tensors.
     pub tables: String,
     pub n_tables: usize,
 }
@@ -77,23 +76,23 @@ pub(super) struct Emitter<'a, 'm> {
     pub aliases: Aliases,
     pub names: Names,
     pub reprs: Vec<Option<Repr>>,
-    /// Results of inner loops that are rows of outer ones: where they belong, and their size.
+    /// Results of inner loops that are rows of outer ones: their place, and their size.
     pub direct: FxHashMap<Var, (String, String)>,
-    /// Whether the statements so far use the two ends of the arena.
+    /// Whether the statements so far use the low and the high end of the arena.
     pub uses_low: bool,
     pub uses_high: bool,
     /// Whether the statements are the body of a loop that the compiler can vectorise.
     pub vectorises: bool,
-    /// The place of the statement at hand, as arguments of the failing functions.
+    /// The site of the current statement, as arguments of the failing functions.
     pub at: String,
-    /// How many places so far can fail.
+    /// The number of places so far that can fail.
     pub n_fails: usize,
-    /// Tensors that are C arrays, and how many more there may be.
+    /// The declarations of tensors that are C arrays, and the number of bytes left for more.
     pub arrays: String,
     pub budget: Budget,
-    /// What is known of tapes, and of the tapes of rows.
+    /// The layouts of tapes, and of the tapes in rows.
     pub layouts: FxHashMap<Var, Rc<Layout>>,
-    /// How often the statements at hand are written.
+    /// How often the current statements are written.
     pub n_copies: i64,
 }
 
@@ -106,7 +105,7 @@ pub(super) fn c_type(elem: Elem) -> &'static str {
     }
 }
 
-/// A declaration of a local or parameter; pointers keep their star beside the name.
+/// A declaration of a local or parameter; the star of a pointer is next to the name.
 pub(super) fn declared(elem: Elem, stars: &str, name: &str) -> String {
     match elem {
         Elem::Tape => format!("eddy_word *{stars}{name}"),
@@ -155,7 +154,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The sizes of a name, none for a scalar.
+    /// The sizes of a name; empty for a scalar.
     pub fn sizes(&self, var: Var) -> Vec<String> {
         match self.repr(var) {
             Repr::Tensor(tensor) => tensor.sizes.iter().map(|size| self.facts.canonical(size)).collect(),
@@ -167,7 +166,7 @@ impl Emitter<'_, '_> {
         self.reprs[var.index()] = Some(repr);
     }
 
-    /// A new C name like that of a variable.
+    /// A new C name that resembles the name of a variable.
     pub fn name(&mut self, var: Var) -> String {
         self.names.of(self.body.name(var))
     }
@@ -176,7 +175,7 @@ impl Emitter<'_, '_> {
         self.text.line(line);
     }
 
-    /// A local that is assigned here and nowhere else.
+    /// Declares a local that is assigned only here.
     pub fn define(&mut self, var: Var, value: &str) {
         let name = self.name(var);
         let elem = self.ty(var).elem;
@@ -206,7 +205,7 @@ impl Emitter<'_, '_> {
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL_WITH({what}, {at}, {details});"));
     }
 
-    /// Memory for so many elements, below the next temporaries.
+    /// Allocates memory for this many elements, as a C array or at the low end of the arena.
     pub fn allocate(&mut self, name: &str, elem: Elem, count: &str) {
         if let Some(n) = self.facts.literal(count)
             && self.allocate_array(name, elem, n)
@@ -222,7 +221,7 @@ impl Emitter<'_, '_> {
         self.fail(&format!("!{name}"), "EDDY_MEMORY");
     }
 
-    /// The elements of a tensor whose sizes are those of another one.
+    /// The number of elements of a tensor whose sizes are those of an existing one.
     pub fn n_elements(&mut self, name: &str, sizes: &[String]) -> String {
         if let Some(all) = self.facts.literal_elements(sizes) {
             return int_literal(all);
@@ -233,7 +232,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The elements of a tensor of new sizes, which may be too many.
+    /// The number of elements of a tensor of new sizes; fails at run time if it is too large.
     pub fn new_elements(&mut self, name: &str, sizes: &[String]) -> String {
         if let Some(all) = self.facts.literal_elements(sizes) {
             return int_literal(all);
@@ -254,7 +253,7 @@ impl Emitter<'_, '_> {
         (name, all)
     }
 
-    /// A result in the memory of its operand, or a copy of it where that memory changes.
+    /// Lets a result share the memory of its operand, or copies the operand if this memory is changed.
     pub fn share(&mut self, var: Var, from: Tensor) {
         if self.aliases.is_changed(var) {
             return self.copy(var, &from);
@@ -267,7 +266,7 @@ impl Emitter<'_, '_> {
         self.copy_elements(&name, &from.data, &all, self.ty(var).elem);
     }
 
-    /// Copies to memory that does not overlap.
+    /// Copies elements; the two arrays do not overlap.
     pub fn copy_elements(&mut self, to: &str, from: &str, all: &str, elem: Elem) {
         if let Some(n) = self.few(all) {
             for k in 0..n {
@@ -279,7 +278,7 @@ impl Emitter<'_, '_> {
         self.line(&format!("__builtin_memcpy({to}, {from}, (size_t)({all}) * {bytes});"));
     }
 
-    /// What `write` writes, apart from the lines so far.
+    /// Returns what `write` writes, without adding it to the text.
     pub fn aside<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> (String, T) {
         let before = std::mem::take(&mut self.text.lines);
         let result = write(self);
@@ -376,7 +375,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The condition is known.
+    /// Writes only one branch, because the condition is known.
     fn only_branch(&mut self, stmt: &Stmt, branch: usize, region: &Region) {
         self.region(region);
         for (result, yielded) in stmt.results.iter().zip(&region.yields) {
@@ -393,7 +392,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The locals that a result of an `if` is in: a C array, or a pointer, and the sizes that are not known.
+    /// Declares the locals for a result of an `if`: a C array, or a pointer and the sizes that are not known.
     fn branch_target(&mut self, result: Var, yes: &[String], no: &[String]) -> Tensor {
         let (ty, name) = (self.ty(result), self.name(result));
         if ty.rank > 0
@@ -491,7 +490,7 @@ impl Emitter<'_, '_> {
             Operation::FailOrder => {
                 let at = &self.at;
                 self.n_fails += 1;
-                // A condition, so that the compiler does not warn about the statements behind it.
+                // A condition, so that the compiler does not warn about unreachable statements after it.
                 self.text.line(&format!("if (a) EDDY_FAIL(EDDY_ORDER, {at});"));
             }
             Operation::Pack => self.pack(stmt.results[0], operands),
@@ -499,7 +498,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// A list of integers as an array of C.
+/// A list of integers as a C array.
 pub(super) fn array(sizes: &[String]) -> String {
     if sizes.is_empty() {
         return "(const int64_t *)0".to_owned();

@@ -1,13 +1,13 @@
-//! What is known about integers before a function runs: intervals, equal sizes, indices that are in range.
+//! What is known about integers when code is emitted: intervals, equal sizes, indices that are in range.
 //!
-//! A check is left out only where these facts prove that it holds. Facts from inside of a region end with it.
+//! A check is omitted only where these facts prove that it holds. Facts about a region end with the region.
 
 use eddy_body::Var;
 use rustc_hash::FxHashMap;
 
 use super::body::int_literal;
 
-/// The smallest and the largest value, which may be beyond 64 bits on the way.
+/// The smallest and the largest value; intermediate values may exceed 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub lo: i128,
@@ -16,14 +16,14 @@ pub(super) struct Interval {
 
 impl Interval {
     pub const ALL: Interval = Interval { lo: i64::MIN as i128, hi: i64::MAX as i128 };
-    /// The largest tensor has so many elements, and so has an axis; an axis of an empty tensor too.
+    /// The largest tensor has this many elements. No axis is longer, not even in an empty tensor.
     pub const SIZE: Interval = Interval { lo: 0, hi: 1 << 28 };
 
     pub fn of(value: i64) -> Interval {
         Interval { lo: i128::from(value), hi: i128::from(value) }
     }
 
-    /// The only value that is possible.
+    /// The only possible value, if there is only one.
     pub fn single(self) -> Option<i64> {
         i64::try_from(self.lo).ok().filter(|_| self.lo == self.hi)
     }
@@ -32,12 +32,12 @@ impl Interval {
         self.lo >= Interval::ALL.lo && self.hi <= Interval::ALL.hi
     }
 
-    /// What is left if the others have failed.
+    /// The interval after values beyond 64 bits have failed.
     pub fn clamped(self) -> Interval {
         Interval { lo: self.lo.max(Interval::ALL.lo), hi: self.hi.min(Interval::ALL.hi) }
     }
 
-    /// What it is if it is one or the other.
+    /// The smallest interval that contains both.
     pub fn or(self, other: Interval) -> Interval {
         Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
@@ -62,16 +62,16 @@ impl Interval {
 #[derive(Clone, Default)]
 pub(super) struct Facts {
     intervals: FxHashMap<Var, Interval>,
-    /// Of tensors: what each element is.
+    /// For each tensor, the interval of its elements.
     elements: FxHashMap<Var, Interval>,
-    /// Truth values that are known.
+    /// Known truth values.
     truths: FxHashMap<Var, bool>,
-    /// An index is at least 0 and below this size.
+    /// Indices that are at least 0 and below this size.
     below: FxHashMap<Var, String>,
     /// Sizes that are equal to another one.
     same: FxHashMap<String, String>,
-    /// An axis has this size, or the tensor is empty in an axis before it, or it has size 0 since this is
-    /// negative.
+    /// Maps the size of an axis to a count. They are equal, unless an earlier axis of the tensor is empty, or
+    /// the size is 0 because the count is negative.
     at_most: FxHashMap<String, String>,
 }
 
@@ -96,7 +96,7 @@ impl Facts {
         self.at_most.insert(size.to_owned(), bound.to_owned());
     }
 
-    /// What each element of a tensor is.
+    /// The interval of the elements of a tensor.
     pub fn elements(&self, var: Var) -> Interval {
         self.elements.get(&var).copied().unwrap_or(Interval::ALL)
     }
@@ -113,23 +113,23 @@ impl Facts {
         self.truths.insert(var, truth);
     }
 
-    /// A size that is known, from its text.
+    /// The value of a size, if it is known.
     pub fn literal(&self, size: &str) -> Option<i64> {
         literal(self.root(size))
     }
 
-    /// The text of a size, a literal if it is known.
+    /// The text of a size; a literal if its value is known.
     pub fn canonical(&self, size: &str) -> String {
         self.literal(size).map_or_else(|| size.to_owned(), int_literal)
     }
 
-    /// The number of elements, if all sizes are known and there are not too many.
+    /// The number of elements, if all sizes are known and the tensor is not too large.
     pub fn literal_elements(&self, sizes: &[String]) -> Option<i64> {
         let (mut all, mut bound): (i64, i64) = (1, 1);
         for size in sizes {
             let size = self.literal(size).filter(|size| (0..=MAX_ELEMENTS).contains(size))?;
             all *= size;
-            // An axis of size 0 does not make room for others.
+            // An axis of size 0 counts as 1 for the limit.
             bound *= size.max(1);
             if bound > MAX_ELEMENTS {
                 return None;
@@ -141,7 +141,7 @@ impl Facts {
     pub fn set_same(&mut self, x: &str, y: &str) {
         let (x, y) = (self.root(x).to_owned(), self.root(y).to_owned());
         if x != y {
-            // A literal stands for all that are equal to it.
+            // The representative of equal sizes is a literal if there is one.
             let (from, to) = if literal(&x).is_some() { (y, x) } else { (x, y) };
             self.same.insert(from, to);
         }
@@ -162,7 +162,7 @@ impl Facts {
         x.len() == y.len() && x.iter().zip(y).all(|(x, y)| self.are_same(x, y))
     }
 
-    /// Whether an index is surely in range of an axis, if the indices of the axes before it are.
+    /// Whether an index is certainly in range of an axis, if the indices of the earlier axes are.
     pub fn is_in_range(&self, index: Var, size: &str) -> bool {
         if let Some(bound) = self.below(index) {
             let also = self.at_most.get(size).map_or(size, String::as_str);
@@ -175,10 +175,10 @@ impl Facts {
     }
 }
 
-/// A tensor has at most so many elements.
+/// The largest number of elements of a tensor.
 const MAX_ELEMENTS: i64 = 1 << 28;
 
-/// The number that `int_literal` wrote.
+/// The inverse of `int_literal`.
 pub(super) fn literal(text: &str) -> Option<i64> {
     text.strip_prefix("INT64_C(")?.strip_suffix(')')?.parse().ok()
 }

@@ -1,9 +1,9 @@
-//! `for`, `each` and `while` as loops of C.
+//! `for`, `each` and `while` as C loops.
 //!
-//! Before the loop stand its states and accumulators, and the rows that it collects where their number and
-//! sizes are known. An iteration ends with copies of the rows and of the next states, which releases all its
-//! temporaries, so that a loop of tensors needs the memory of one iteration. Rows of unknown number grow at
-//! the high end and move to the low end behind the loop.
+//! States, accumulators, and rows of known number and sizes are declared before the loop. At the end of an
+//! iteration, its rows and the next states are copied, and all its temporaries are released; so a loop over
+//! tensors needs the memory of one iteration. Rows of unknown number grow at the high end of the arena, and
+//! move to the low end after the loop.
 
 use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Var};
 
@@ -17,24 +17,25 @@ struct State {
     sizes: Vec<String>,
 }
 
-/// The number of the iteration, and how many of those that are counted the fuel allows.
+/// The index of the iteration; and for a loop that pays its fuel in advance, the number of iterations that
+/// the fuel allows.
 struct Counter {
     name: String,
     end: String,
 }
 
-/// Rows in C.
+/// The rows that a loop collects, in C.
 struct Rows {
     name: String,
-    /// How many rows there is memory for, and whether that grew in this iteration.
+    /// The number of rows that fit into the memory, and whether it grew in this iteration.
     room: String,
     grew: String,
     elem: Elem,
-    /// The sizes of a row, behind the loop; none for scalars.
+    /// The sizes of a row after the loop; empty for scalars.
     row: Vec<String>,
-    /// Whether the memory is there before the first iteration.
+    /// Whether the memory exists before the first iteration.
     is_ready: bool,
-    /// Of rows that are integers: what they are.
+    /// The interval of integer rows.
     interval: Interval,
 }
 
@@ -65,7 +66,7 @@ impl Emitter<'_, '_> {
             }
             names.push(name);
         }
-        // The iteration is written first: what stands before it depends on it.
+        // The iteration is emitted first, because the code before the loop depends on it.
         let before = std::mem::take(&mut self.text.lines);
         self.text.depth += 1;
         let before_loop = std::mem::replace(&mut self.vectorises, vectorises(repeat));
@@ -148,11 +149,11 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The statements of an iteration.
+    /// Emits the statements of an iteration.
     fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str) {
         for (binding, state) in repeat.states.iter().zip(states) {
             if self.ty(binding.var).rank == 0 {
-                // Names are assigned once: the state of this iteration is a constant of it.
+                // Each name is assigned once: the state is a constant within an iteration.
                 self.define(binding.var, &state.name);
             } else {
                 let tensor = Tensor { data: state.name.clone(), sizes: state.sizes.clone() };
@@ -182,8 +183,8 @@ impl Emitter<'_, '_> {
         self.region(&repeat.body);
     }
 
-    /// Rows that an inner `each` can write where they belong, and their size: it is known before the outer
-    /// loop, and each row is a result of its own.
+    /// Rows that an inner `each` can write at their final place, with their size. The size is known before
+    /// the outer loop, and each row is a separate result.
     fn direct_rows(&mut self, repeat: &Loop) -> Vec<(Var, String)> {
         let mut found = Vec::new();
         if repeat.counter().is_none() {
@@ -268,8 +269,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The sizes of the first row are those of all; then there is memory for as many as will come, or for
-    /// some.
+    /// Takes the sizes of all rows from the first one. Then allocates memory: for all rows if their number is
+    /// known, else for some.
     fn first_row(&mut self, rows: &Rows, sizes: &[String], counter: &str, is_counted: bool) {
         let (name, bytes) = (&rows.name, n_bytes(rows.elem));
         if !sizes.is_empty() {
@@ -307,7 +308,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// States keep their shapes; all are read before the first is written.
+    /// Assigns the next states, which have the shapes of the current ones; all are read before the first is
+    /// written.
     fn next_states(&mut self, repeat: &Loop, states: &[State]) {
         let yields = &repeat.body.yields;
         for (state, yielded) in states.iter().zip(yields) {
@@ -358,7 +360,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The end of an iteration.
+    /// Ends an iteration.
     fn release(&mut self, repeat: &Loop, rows: &[Rows], low: &str, high: &str, counter: &str) {
         let is_while = repeat.counter().is_none();
         let is_late = rows.iter().any(|rows| !rows.is_ready && !rows.row.is_empty());
@@ -390,8 +392,8 @@ impl Emitter<'_, '_> {
         repeat.collect.iter().chain(&repeat.body.yields).all(|var| self.ty(*var).elem != Elem::Tape)
     }
 
-    /// What stands before the loop: memory of rows, and how many iterations the fuel allows. Returns the
-    /// number of rows.
+    /// Emits the code before the loop: memory of rows, and the number of iterations that the fuel allows.
+    /// Returns the number of rows.
     fn before(&mut self, stmt: &Stmt, repeat: &Loop, rows: &[Rows], counter: &Counter) -> String {
         let Counter { name: counter, end } = counter;
         let Some((_, count)) = repeat.counter() else {
@@ -428,7 +430,7 @@ impl Emitter<'_, '_> {
         if rows.is_empty() {
             return n_rows;
         }
-        // No more rows than the fuel allows.
+        // There are at most as many rows as the fuel allows.
         let room = if self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
             n_rows.clone()
         } else if is_leaf {
@@ -456,7 +458,7 @@ impl Emitter<'_, '_> {
                     self.line(&format!("const int64_t {row} = {n_rows} > 0 ? {size} : 0;"));
                 }
             }
-            // A row that the fuel does not allow is never finished.
+            // A row that exceeds the fuel is never completed.
             let is_direct = self.direct.contains_key(var);
             let size = |size: &String| {
                 if is_direct && self.facts.literal(size).is_none() {
@@ -479,7 +481,7 @@ impl Emitter<'_, '_> {
         self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {end}; {counter}++)"));
     }
 
-    /// What the loop leaves behind.
+    /// Sets the results of the loop.
     fn leave(
         &mut self,
         stmt: &Stmt,
@@ -542,7 +544,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Whether an iteration burns fuel besides its own unit.
+/// Whether an iteration uses fuel beyond its own unit.
 fn burns(region: &Region) -> bool {
     region.stmts.iter().any(|stmt| match &stmt.kind {
         Kind::Call(..) | Kind::Loop(_) => true,
@@ -551,8 +553,8 @@ fn burns(region: &Region) -> bool {
     })
 }
 
-/// Whether the iterations are independent and without choices; sums keep their order. A check that is not
-/// left out prevents it all the same, but then the cost is only that of some more code.
+/// Whether the iterations are independent and have no choices; the order of sums is kept. A remaining check
+/// prevents vectorisation, but then the only cost is somewhat more code.
 fn vectorises(repeat: &Loop) -> bool {
     let is_plain =
         |stmt: &Stmt| matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..));

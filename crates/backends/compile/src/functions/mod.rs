@@ -1,32 +1,32 @@
 //! Final bodies as C.
 //!
 //! Decision: bodies do not pass through `imp`. `imp` describes one step of a plan: all extents are literals,
-//! buffers are fields of structs, and a failure is recorded while the step goes on. A body has sizes that are
-//! values, memory that grows, calls and recursion, and its first failure ends it. Of all that `imp` offers,
-//! expressions of single elements would be shared, and these are one line each. So this is a printer of its
-//! own, over the same elementary functions, number literals, compiler and cache.
+//! buffers are fields of structs, and a step continues after a failure, which is recorded. In a body, sizes
+//! are values, memory grows, functions call each other recursively, and the first failure ends the run. Only
+//! expressions of single elements could be shared, and these are one line each. So bodies have a separate
+//! printer, which uses the same elementary functions, number literals, compiler and cache.
 //!
 //! * [`body`]: a body as a C function. [`loops`], [`places`], [`scalar`], [`tensor`], [`sized`], [`tapes`],
 //!   [`constants`]: its statements.
-//! * [`package`]: one function as C for others. [`applied`]: functions that nodes apply.
-//! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks surely hold.
-//! * [`run`]: builds, loads and calls it. [`sites`]: what a failure of compiled code means. [`names`],
+//! * [`package`]: one function as C for other programs. [`applied`]: functions that nodes apply.
+//! * [`aliases`]: which tensors may be read in the memory of others. [`facts`]: which checks certainly hold.
+//! * [`run`]: builds, loads and calls it. [`sites`]: translates failures of compiled code. [`names`],
 //!   [`text`]: the text.
 //!
 //! # Memory
 //!
-//! The caller gives an arena, which has two ends. Temporaries are a stack at the low end: a function and an
-//! iteration of a loop release theirs when they end, and move what is left to where they began. At the high
-//! end are tapes, which outlive the iteration that makes them, and rows of loops whose number is not known.
-//! Scalars are locals of C.
+//! The caller provides an arena with two ends. Temporaries are a stack at the low end: a function or an
+//! iteration of a loop releases its temporaries when it ends, and moves its results to where they began. At
+//! the high end are tapes, which outlive the iteration that creates them, and rows of loops with an unknown
+//! number of rows. Scalars are C locals.
 //!
 //! # Invariants
 //!
-//! * The same bits and the same failures as the interpreter (law L1): statements keep their order, sums
-//!   theirs, and the compiler may not contract or reassociate. Fuel is counted where the interpreter counts
-//!   it; a loop whose body burns none pays in advance.
-//! * Memory is counted differently: `memory` ends a run that exceeds the arena, which may be earlier or later
-//!   than the interpreter's.
+//! * The same bits and the same failures as the interpreter (law L1): statements and sums keep their order,
+//!   and the compiler may not contract or reassociate. Fuel is counted where the interpreter counts it; a
+//!   loop whose iterations use no fuel of their own pays in advance.
+//! * Memory is counted differently: a run that exceeds the arena ends with `memory`, possibly earlier or
+//!   later than in the interpreter.
 
 mod aliases;
 pub(crate) mod applied;
@@ -73,7 +73,7 @@ pub struct Emitted {
     pub source: String,
     pub runtime_header: String,
     pub sites: Sites,
-    /// The bodies that can be called, in the order of the request, and their interfaces.
+    /// The bodies that can be called, in the order of the request, with their interfaces.
     pub entries: Vec<Entry>,
     /// Whether a body may call itself.
     pub is_recursive: bool,
@@ -98,7 +98,7 @@ typedef struct {
 } eddy_arena;
 ";
 
-/// The C of a final module whose `entries` can be called; bodies that none of them reaches are left out.
+/// The C of a final module whose `entries` can be called; omits bodies that no entry reaches.
 pub fn emit(module: &Module, entries: &[BodyId]) -> Result<Emitted, VerifyError> {
     let (code, shared) = code(module, entries, None)?;
     let entries: Vec<Entry> = entries
@@ -123,7 +123,7 @@ pub fn emit(module: &Module, entries: &[BodyId]) -> Result<Emitted, VerifyError>
     })
 }
 
-/// The functions of all bodies that are needed, behind the type of arenas.
+/// The functions of all needed bodies.
 struct Code {
     text: String,
     is_recursive: bool,
@@ -131,7 +131,7 @@ struct Code {
     uses_arena: bool,
 }
 
-/// Where a statement is in the text of the user: line and column.
+/// The position of a statement in the source: line and column.
 pub type Place<'a> = dyn Fn(Span) -> (u32, u32) + 'a;
 
 fn code<'a>(
@@ -158,14 +158,14 @@ fn code<'a>(
     Ok((Code { text, is_recursive, uses_arena: shared.uses_arena }, shared))
 }
 
-/// The highest rank of the module, and the most results of a body, as array lengths of C.
+/// The highest rank in the module, and the largest number of results of a body, as array lengths in C.
 fn limits(module: &Module, types: &Types) -> (usize, usize) {
     let ranks = (0..module.bodies.len()).flat_map(|id| types.of(BodyId::new(id)).iter().map(|ty| ty.rank));
     let results = module.bodies.iter().map(|body| body.results.len());
     (ranks.max().unwrap_or(0).max(1), results.max().unwrap_or(0).max(1))
 }
 
-/// For each body those that it calls, also through others.
+/// For each body, the bodies that it calls directly or indirectly.
 fn reached(module: &Module) -> Vec<FxHashSet<BodyId>> {
     let callees: Vec<FxHashSet<BodyId>> = module.bodies.iter().map(|body| callees(&body.region)).collect();
     let of = |id: usize| {
@@ -217,7 +217,7 @@ fn callees(region: &Region) -> FxHashSet<BodyId> {
     found
 }
 
-/// A function that takes and returns words: a scalar is one, a tensor its address and its sizes.
+/// A function that takes and returns words: one for a scalar; the address and the sizes of a tensor.
 fn wrapper(shared: &Shared<'_>, entry: &Entry) -> String {
     let mut text = format!(
         "\nint {}(eddy_arena *a, const eddy_word *in, eddy_word *out) {{\n  (void)in;\n  (void)out;\n",

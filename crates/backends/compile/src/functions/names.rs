@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-/// Names that C or the runtime would misread.
+/// Names that have a meaning in C or in the runtime.
 const RESERVED: &[&str] = &[
     "a", "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
     "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "linux", "long", "register",
@@ -10,12 +10,12 @@ const RESERVED: &[&str] = &[
     "typeof", "union", "unix", "unsigned", "void", "volatile", "while", "asm", "main", "i386",
 ];
 
-/// The names that a function has used so far, and in which order.
+/// The names that a function has used so far, with the order of their first use.
 #[derive(Default)]
 pub(super) struct Names(FxHashMap<String, usize>);
 
 impl Names {
-    /// A new name that looks like this one.
+    /// A new name that resembles this one.
     pub fn of(&mut self, like: &str) -> String {
         let mut name = c_word(like);
         if RESERVED.contains(&name.as_str()) || name.starts_with("eddy_") {
@@ -35,7 +35,7 @@ impl Names {
         self.0.len()
     }
 
-    /// Whether a name is one of the first so many, or a literal.
+    /// Whether a name is a literal or one of the first `count` names.
     pub fn is_among_first(&self, name: &str, count: usize) -> bool {
         self.0.get(name).is_none_or(|at| *at < count)
     }

@@ -1,12 +1,12 @@
-//! One function as C for others: `NAME.h` and `NAME.c`, which need nothing else.
+//! One function as C for other programs: `NAME.h` and `NAME.c`, which need no other files.
 //!
 //! ```c
 //! int NAME(const NAME_in *in, NAME_out *out, eddy_arena *a);
 //! size_t NAME_arena(const NAME_in *in);
 //! ```
 //!
-//! Parameters are fields of `NAME_in`. A result that is a tuple or a record has its parts as fields of
-//! `NAME_out`, any other result is its field `value`. Parts of tuples are `_0`, `_1`, and so on.
+//! Parameters are fields of `NAME_in`. The parts of a result that is a tuple or a record are fields of
+//! `NAME_out`; any other result is its field `value`. Parts of tuples are named `_0`, `_1`, and so on.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ use super::{ARENA, Place, code};
 use crate::precision::Precision;
 use crate::runtime;
 
-/// How tensors make up an argument or a result.
+/// How an argument or a result consists of tensors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     Tensor(Type),
@@ -26,7 +26,7 @@ pub enum Form {
     Record(Vec<(String, Form)>),
 }
 
-/// What a function is called, its parameters by name, and its result.
+/// The name of a function, its parameters by name, and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     pub name: String,
@@ -43,7 +43,7 @@ pub struct Package {
     pub source: String,
 }
 
-/// A function whose body takes and returns the tensors of its interface, in order.
+/// Packages a function whose body takes and returns the tensors of its interface, in order.
 pub fn package(
     module: &Module,
     body: BodyId,
@@ -55,7 +55,7 @@ pub fn package(
     let header = header(&name, interface, module);
     let callee = &shared.names[body.index()];
     let bound = if code.uses_arena { "0" } else { "EDDY_RESERVED" };
-    // Sizes that no statement reads are there all the same.
+    // Disables warnings about sizes that no statement reads.
     let quiet = "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunused-variable\"\n\
                  #pragma GCC diagnostic ignored \"-Wunused-parameter\"\n\
                  #pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n#endif\n";
@@ -143,7 +143,7 @@ fn declaration(form: &Form, name: &str) -> String {
     format!("struct {{ {}; }} {name}", parts.join("; "))
 }
 
-/// The tensors of a form, each with the C that leads to it.
+/// The tensors of a form, each with the C expression that accesses it.
 fn leaves(form: &Form, path: &str, found: &mut Vec<(String, Type)>) {
     match form {
         Form::Tensor(ty) => found.push((path.to_owned(), *ty)),
@@ -160,7 +160,7 @@ fn leaves(form: &Form, path: &str, found: &mut Vec<(String, Type)>) {
     }
 }
 
-/// The public function: it converts arguments and results, whose enumerators and truth values have other
+/// The public function: it converts arguments and results, because enumerators and truth values have other
 /// types inside.
 fn entry(name: &str, callee: &str, interface: &Interface) -> String {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());

@@ -1,21 +1,21 @@
 //! Reading and changing elements: `index`, `update`, `increase`, `add`.
 //!
-//! Selectors that begin with single indices and at most one range choose elements that lie one after the
-//! other: these are read where they are. All others are loops over the chosen axes, with a run of whole axes
-//! inside.
+//! If the selectors are single indices followed by at most one range, the chosen elements are contiguous and
+//! are read in place. All other selections are loops over the chosen axes, with a contiguous run of whole
+//! axes inside.
 
 use eddy_body::{At, Elem, Type, Var};
 
 use super::body::{Emitter, Repr, Tensor, array, int_literal, n_bytes};
 
-/// The chosen elements.
+/// The selected elements.
 struct Place {
-    /// Where they begin, or where a run begins inside of the loops.
+    /// The index of the first one, or of the first one of a run inside of the loops.
     start: String,
-    /// The sizes that they have together.
+    /// The sizes of the whole selection.
     sizes: Vec<String>,
     loops: Vec<Axis>,
-    /// The sizes of the axes that are whole.
+    /// The sizes of the axes that are selected as a whole.
     run: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Emitter<'_, '_> {
         self.close_loops(&place);
     }
 
-    /// Replaces or increases elements in place. Without a result the array is an accumulator.
+    /// Replaces elements in place, or adds to them. Without a result the array is an accumulator.
     pub fn change(&mut self, target: Var, at: &[At], value: Var, is_sum: bool, result: Option<Var>) {
         let Type { elem, .. } = self.ty(target);
         let tensor = match self.repr(target).clone() {
@@ -114,7 +114,7 @@ impl Emitter<'_, '_> {
     fn change_scalar(&mut self, target: &str, elem: Elem, value: Var, is_sum: bool, result: Option<Var>) {
         let value = self.scalar(value);
         match result {
-            // An accumulator is a local that changes, or one of a caller.
+            // An accumulator is a local that changes, or belongs to a caller.
             None => self.change_element(target, elem, &value, is_sum),
             Some(result) if is_sum && elem != Elem::Num => {
                 let name = self.name(result);
@@ -149,10 +149,11 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Checks selectors, axis by axis.
+    /// Emits checks of the selectors, axis by axis.
     fn place(&mut self, tensor: &Tensor, at: &[At]) -> Place {
         let rank = tensor.sizes.len();
-        // Elements are together if only the last selector is no single index, and it is no gather.
+        // Elements are contiguous if all selectors but the last are single indices, and the last is no
+        // gather.
         let is_together = match at.split_last() {
             None => true,
             Some((last, others)) => {

@@ -11,8 +11,8 @@ use eddy_tensor::{Data, Shape, Value};
 use super::{Emitted, Sites};
 use crate::build::{BuildError, BuildOptions, Built, build_functions};
 
-/// The arena of calls without a limit on memory. The system gives pages when they are touched; where it
-/// promises less, the arena is smaller.
+/// The size of the arena for calls without a limit on memory. The system provides pages on first access; if
+/// it does not reserve this much, the arena is smaller.
 const ARENA: usize = 1 << 36;
 
 /// A module whose entries are compiled and loaded.
@@ -23,7 +23,7 @@ pub struct Compiled {
     sites: Sites,
     entries: Vec<(BodyId, Vec<Type>, Vec<Type>, Loaded)>,
     is_recursive: bool,
-    /// Kept from one call to the next.
+    /// Reused by later calls.
     arena: Mutex<Option<(usize, Arena)>>,
 }
 
@@ -48,13 +48,13 @@ impl Compiled {
         Ok((built, Compiled { names, sites, entries, is_recursive, arena: Mutex::new(None) }))
     }
 
-    /// The results of an entry at these arguments, which have the types of its parameters: as
+    /// Runs an entry with these arguments, which have the types of its parameters; returns its results, like
     /// [`Program::run`](eddy_body::Program::run) of the interpreter.
     pub fn run(&self, body: BodyId, arguments: &[Value], limits: &Limits) -> Result<Vec<Value>, RunError> {
         self.run_counting(body, arguments, limits).0
     }
 
-    /// The same, and the fuel that was spent.
+    /// Like [`run`](Self::run), and returns the fuel that was used.
     pub fn run_counting(
         &self,
         body: BodyId,

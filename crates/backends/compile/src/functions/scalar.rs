@@ -1,7 +1,7 @@
-//! Operations on single elements, as expressions of C.
+//! Operations on single elements, as C expressions.
 //!
-//! The same expression serves scalars and the elements of tensors. Integers are checked before, unless
-//! intervals prove that nothing can go wrong.
+//! The same expression serves scalars and elements of tensors. Integers are checked before it, unless
+//! intervals prove that the operation cannot fail.
 
 use eddy_body::{Elem, Var};
 use eddy_tensor::Op;
@@ -27,7 +27,7 @@ impl Emitter<'_, '_> {
         Operand { text: self.scalar(var), elem: self.ty(var).elem, interval: self.facts.interval(var) }
     }
 
-    /// The expression of one element, and its interval; checks stand before it.
+    /// The expression of one element, and its interval; its checks are emitted before it.
     pub fn element(&mut self, op: &Op, operands: &[Operand]) -> (String, Interval) {
         let x = operands.first().map_or("", |operand| operand.text.as_str());
         let y = operands.get(1).map_or("", |operand| operand.text.as_str());
@@ -85,7 +85,7 @@ impl Emitter<'_, '_> {
         (text, interval)
     }
 
-    /// What a condition surely is.
+    /// The truth value of a condition, if it is known.
     pub fn known_truth(&self, op: &Op, operands: &[Var]) -> Option<bool> {
         let truth = |at: usize| self.facts.truth(operands[at]);
         match op {
@@ -113,7 +113,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Operations on integers that can fail or have other words than those on numbers.
+    /// Operations on integers that can fail, or whose expression differs from that on numbers.
     fn integer(&mut self, op: &Op, operands: &[Operand]) -> Option<(String, Interval)> {
         let first = operands.first()?;
         if first.elem != Elem::Int {

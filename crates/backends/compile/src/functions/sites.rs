@@ -1,8 +1,8 @@
-//! Places where a run can fail, and what a failure means.
+//! Statements that can fail, and the translation of their failures.
 //!
-//! Compiled code reports the number of a site and some integers, such as an index and the shape that it left.
-//! The words are those of the interpreter: the failure is rebuilt here, for shapes by the rule of the
-//! operation itself.
+//! Compiled code reports the number of a site and some integers, such as an index and the shape that it
+//! exceeds. The failure is rebuilt here, with the interpreter's wording; errors about shapes come from the
+//! shape rule of the operation.
 
 use eddy_body::{BodyId, Failure, Kind, Operation, RunError};
 use eddy_syntax::Span;
@@ -27,8 +27,8 @@ impl Sites {
         self.0.len()
     }
 
-    /// The error that compiled code reported: the site, the number of the failure, and its details; `names`
-    /// are those of bodies.
+    /// The error for a failure of compiled code: its site, its number, and its details; `names` are the names
+    /// of bodies.
     pub fn error(&self, names: &[String], site: usize, what: i64, details: &[i64]) -> RunError {
         let site = &self.0[site.checked_sub(1).expect("sites are counted from 1")];
         let failure = failure(what, details, site.operation.as_ref());
@@ -36,7 +36,7 @@ impl Sites {
     }
 }
 
-/// Reads integers one after the other.
+/// Reads integers in sequence.
 struct Details<'a>(&'a [i64]);
 
 impl Details<'_> {
@@ -55,7 +55,7 @@ impl Details<'_> {
     }
 }
 
-/// The numbers are those of `runtime/functions.h`.
+/// Numbers are defined in `runtime/functions.h`.
 fn failure(what: i64, details: &[i64], operation: Option<&Operation>) -> Failure {
     let mut details = Details(details);
     match what {
@@ -86,7 +86,7 @@ fn failure(what: i64, details: &[i64], operation: Option<&Operation>) -> Failure
     }
 }
 
-/// The shapes of the operands do not fit, as the operation itself says.
+/// The error of the operation's shape rule.
 fn shapes(details: &mut Details<'_>, operation: &Operation) -> Failure {
     let n_operands = details.size();
     let shapes: Vec<Shape> = (0..n_operands)

@@ -5,7 +5,7 @@ use eddy_body::{Elem, Sized, Var};
 use super::body::{Emitter, Repr, Tensor, array, int_literal, n_bytes};
 
 impl Emitter<'_, '_> {
-    /// Sizes that are not negative.
+    /// Reads sizes, and fails at run time if one is negative.
     fn given_sizes(&mut self, operands: &[Var]) -> Vec<String> {
         let mut sizes = Vec::new();
         for var in operands {
@@ -57,7 +57,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Fails if there are too many elements, with the memory's error.
+    /// Fails with the error about memory if there are too many elements.
     fn reshape(&mut self, result: Var, x: Var, sizes: Vec<String>) {
         let from = self.sizes(x);
         if !self.facts.all_same(&from, &sizes) {
@@ -87,7 +87,7 @@ impl Emitter<'_, '_> {
         let name = self.names.of("stretched");
         let is_same = self.facts.all_same(&from, &sizes);
         if !is_same {
-            // Too many elements come before shapes that do not fit.
+            // The check of the number of elements comes before the check of the shapes.
             self.new_elements(&name, &sizes);
             if !from.is_empty() {
                 let stretches = format!(
@@ -127,7 +127,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A sum down to a shape. `operands` are those of the statement.
+    /// Sums down to a shape. `operands` are those of the statement.
     pub fn reduce(&mut self, result: Var, operands: &[Var], x: Var, to: Vec<String>, given: &[String]) {
         let from = self.sizes(x);
         if self.facts.all_same(&from, &to) {
@@ -186,7 +186,7 @@ impl Emitter<'_, '_> {
         let is_in_range = self.facts.is_in_range(index, n);
         let index = self.scalar(index);
         let (name, all) = self.result(result, vec![n.to_owned()], true);
-        // The interpreter shows an index as 32 bits, and the shape as that of a scalar.
+        // The interpreter reports the index with 32 bits, and an empty shape.
         let shown = format!("({index} > INT32_MAX ? INT32_MAX : {index} < INT32_MIN ? INT32_MIN : {index})");
         if !is_in_range {
             self.fail_with(&format!("{index} < 0 || {index} >= {n}"), "EDDY_INDEX", &[shown, "0".to_owned()]);

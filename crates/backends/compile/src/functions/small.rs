@@ -1,7 +1,7 @@
 //! Small tensors of known sizes.
 //!
-//! They are C arrays instead of memory of the arena, and their elements are read and written one by one, at
-//! constant places, without loops. To the C compiler they are then scalars.
+//! They are C arrays instead of memory in the arena, and their elements are read and written one by one, at
+//! constant indices, without loops. So the C compiler treats them like scalars.
 //!
 //! ```text
 //! double t[2];
@@ -9,7 +9,7 @@
 //! t[1] = x[1] * y[1];
 //! ```
 //!
-//! Arrays are declared at the beginning of the function, since a tensor may be read behind the block that
+//! Arrays are declared at the beginning of the function, since a tensor may be read after the block that
 //! computes it.
 
 use std::fmt::Write;
@@ -20,20 +20,20 @@ use eddy_tensor::Op;
 use super::body::{Emitter, Repr, c_type, int_literal};
 use super::scalar::Operand;
 
-/// A tensor of so many elements can be a C array.
+/// The largest number of elements of a C array.
 pub(super) const ARRAY: i64 = 64;
-/// So many elements are written one by one.
+/// At most this many elements are written one by one.
 const FEW: i64 = 16;
-/// So many products of a sum.
+/// At most this many products of a sum are written one by one.
 const FEW_PRODUCTS: i64 = 64;
 
 impl Emitter<'_, '_> {
-    /// A number of elements that is small enough to write them one by one.
+    /// The number of elements, if it is small enough to write them one by one.
     pub fn few(&self, count: &str) -> Option<i64> {
         self.facts.literal(count).filter(|n| (0..=FEW).contains(n))
     }
 
-    /// A C array for so many elements, if there may be one.
+    /// Declares a C array for this many elements, unless it is too large or the budget is used up.
     pub fn allocate_array(&mut self, name: &str, elem: Elem, n: i64) -> bool {
         if !(0..=ARRAY).contains(&n) || self.budget.0 < 8 * n {
             return false;
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
         self.arrays.contains(&format!(" {name}["))
     }
 
-    /// The elements of an elementwise operation, one by one, if the sizes are known; its operands may
+    /// Writes the elements of an elementwise operation one by one, if the sizes are known; its operands may
     /// broadcast.
     pub fn few_elements(&mut self, result: Var, op: &Op, operands: &[Var]) -> bool {
         let shapes: Vec<Vec<i64>> = operands.iter().filter_map(|var| self.literal_sizes(*var)).collect();
@@ -111,7 +111,7 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// All elements become one value.
+    /// Sets all elements to one value.
     pub fn fill_elements(&mut self, name: &str, all: &str, value: &str) {
         if let Some(n) = self.few(all) {
             for k in 0..n {
@@ -123,7 +123,7 @@ impl Emitter<'_, '_> {
         self.line(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++) {name}[{k}] = {value};"));
     }
 
-    /// A tensor stretched to a shape, one element after the other.
+    /// Writes a tensor that is broadcast to a shape, one element after the other.
     pub fn few_stretched(&mut self, from: Var, sizes: &[String], name: &str) -> bool {
         let (Some(own), Some(all)) = (self.literal_sizes(from), self.facts.literal_elements(sizes)) else {
             return false;
@@ -157,7 +157,7 @@ fn joined(shapes: &[Vec<i64>]) -> Option<Vec<i64>> {
     Some(shape)
 }
 
-/// Where element `k` of a shape is in a tensor that is stretched to it.
+/// The index of element `k` of a shape in a tensor that is broadcast to it.
 fn place(k: i64, shape: &[i64], own: &[i64]) -> i64 {
     let (mut rest, mut stride, mut at) = (k, 1, 0);
     for (axis, size) in shape.iter().enumerate().rev() {

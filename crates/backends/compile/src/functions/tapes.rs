@@ -1,7 +1,7 @@
 //! Tapes: records of words at the high end of the arena.
 //!
-//! A tape is one word to those that keep it. What is known of the sizes in it goes along, from where it is
-//! packed to where it is unpacked.
+//! Outside of `pack` and `unpack`, a tape is one word. What is known about the sizes in it is recorded in its
+//! [`Layout`], from where it is packed to where it is unpacked.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use eddy_body::{Elem, Type, Var};
 use super::body::{Emitter, Repr, Tensor, declared, int_literal, n_bytes};
 use super::facts::Interval;
 
-/// What is known of the parts of a tape.
+/// What is known about the parts of a tape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Layout(Vec<Part>);
 
@@ -18,9 +18,9 @@ pub(super) struct Layout(Vec<Part>);
 struct Part {
     /// The sizes of a tensor.
     sizes: Vec<Option<i64>>,
-    /// An integer, or each element of a tensor of integers.
+    /// The value of an integer, or of each element of a tensor of integers.
     value: Option<i64>,
-    /// What is in a tape, or in the tapes of a row.
+    /// The layout of a tape, or of the tapes in a row.
     inside: Option<Rc<Layout>>,
 }
 
@@ -38,7 +38,7 @@ impl Emitter<'_, '_> {
         Layout(operands.iter().map(part).collect())
     }
 
-    /// The one name holds what the other does, or rows of it.
+    /// Records that `to` holds what `from` holds, or rows of it.
     pub fn same_layout(&mut self, to: Var, from: Var) {
         match self.layouts.get(&from).cloned() {
             Some(layout) => self.layouts.insert(to, layout),
@@ -46,7 +46,8 @@ impl Emitter<'_, '_> {
         };
     }
 
-    /// A tape: scalars and copies of tensors at the high end, where they stay until the tape is forgotten.
+    /// Packs a tape: scalars and copies of tensors at the high end, where they stay until the tape is
+    /// released.
     pub fn pack(&mut self, result: Var, operands: &[Var]) {
         self.uses_high = true;
         let layout = self.layout_of(operands);

@@ -48,7 +48,7 @@ impl Emitter<'_, '_> {
         self.define(result, &text);
     }
 
-    /// One loop over all elements, if the shapes are known to be equal; else row by row.
+    /// One loop over all elements if the shapes are known to be equal, else a loop over rows.
     fn elements(&mut self, result: Var, op: &Op, operands: &[Var]) {
         if self.few_elements(result, op, operands) {
             return;
@@ -107,7 +107,7 @@ impl Emitter<'_, '_> {
         text
     }
 
-    /// The order in which tensors that broadcast are read, and the sizes of the result.
+    /// Declares the order in which tensors that broadcast are read; also returns the sizes of the result.
     fn walk(&mut self, op: &Op, operands: &[Var], tensors: &[Var]) -> (String, Vec<String>) {
         let walk = self.names.of("walk");
         self.line(&format!("eddy_walk {walk};"));
@@ -134,7 +134,7 @@ impl Emitter<'_, '_> {
         Operand { text, elem: self.ty(var).elem, interval: Interval::ALL }
     }
 
-    /// Fails with the shapes of the operands, and the sizes that the operation was given.
+    /// Fails with the shapes of the operands, and the sizes given to the operation.
     pub fn fail_shapes(&mut self, condition: &str, operands: &[Var], sizes: &[String]) {
         let mut details = vec![int_literal(i64::try_from(operands.len()).expect("few operands"))];
         for var in operands {
@@ -249,8 +249,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// How many slices along an axis there are before it, how long they are, and how far apart their elements
-    /// are.
+    /// The number of slices before an axis, the length of a slice, and the distance of its elements.
     pub fn slices(tensor: &Tensor, axis: Option<usize>) -> (String, String, String) {
         let product = |sizes: &[String]| match sizes {
             [] => int_literal(1),

@@ -16,7 +16,7 @@ impl Text {
         self.lines.push('\n');
     }
 
-    /// Opens a block: what follows is deeper.
+    /// Opens a block; the lines that follow are indented.
     pub fn open(&mut self, head: &str) {
         self.line(&format!("{head} {{"));
         self.depth += 1;
@@ -27,7 +27,7 @@ impl Text {
         self.line("}");
     }
 
-    /// Ends a block and begins the one that belongs to it.
+    /// Ends a block and begins one that continues it, such as `else`.
     pub fn reopen(&mut self, head: &str) {
         self.depth -= 1;
         self.line(&format!("}} {head} {{"));

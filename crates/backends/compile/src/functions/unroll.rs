@@ -1,8 +1,8 @@
-//! Short loops without loops: the iterations of a `for` or `each` of a known count, one behind the other.
+//! Unrolls short loops: the iterations of a `for` or `each` with a known count, one after the other.
 //!
-//! Indices are then literals and states are names, which together with [`small`](super::small) tensors leaves
-//! nothing but scalars. An iteration that needs memory of the arena stays in a loop, which releases it. Fuel
-//! is counted as in a loop: if no iteration can fail, it is paid at once.
+//! Then indices are literals and states are names, so that with [`small`](super::small) tensors only scalars
+//! remain. An iteration that needs memory in the arena stays in a loop, which releases it. Fuel is counted as
+//! in a loop; if no iteration can fail, it is subtracted once.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use super::body::{Emitter, Repr, Tensor, declared, int_literal};
 use super::facts::Interval;
 use super::tapes::Layout;
 
-/// The most iterations that are written one by one, in all loops around a statement together.
+/// The largest number of copies of a statement, over all enclosing loops.
 const MAX_COPIES: i64 = 64;
-/// The most iterations of one loop.
+/// The largest number of iterations of one loop.
 const MAX_COUNT: i64 = 16;
-/// The most statements of all iterations of a loop.
+/// The largest number of statements in all iterations of a loop.
 const MAX_STATEMENTS: i64 = 128;
 
 fn n_statements(region: &Region) -> i64 {
@@ -24,7 +24,7 @@ fn n_statements(region: &Region) -> i64 {
     region.stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
 }
 
-/// What the iterations leave: their texts, and the results of the loop.
+/// The texts of the iterations, and the results of the loop.
 struct Iterations {
     texts: Vec<String>,
     results: Vec<Repr>,
@@ -40,10 +40,11 @@ impl Emitter<'_, '_> {
         if count > MAX_COUNT
             || n_copies > MAX_COPIES
             || count * n_statements(&repeat.body) > MAX_STATEMENTS
-            // What is changed in place needs memory of its own, and here states share that of others.
+            // A tensor that is changed in place needs its own memory, but here states share memory with
+            // others.
             || repeat.states.iter().any(|state| is_changed(state.var) || is_changed(state.init))
             || repeat.body.yields.iter().any(|next| is_changed(*next))
-            // No row says the sizes of rows.
+            // Without an iteration, the sizes of rows are unknown.
             || count == 0 && repeat.collect.iter().any(|row| self.ty(*row).rank > 0)
         {
             return false;
@@ -79,15 +80,15 @@ impl Emitter<'_, '_> {
         true
     }
 
-    /// The iterations; accumulators and the memory of rows are before them. `None` if states or rows differ
-    /// in their sizes.
+    /// Writes the iterations, after accumulators and the memory of rows. `None` if states or rows differ in
+    /// their sizes.
     fn iterations(&mut self, stmt: &Stmt, repeat: &Loop, index: Var, count: i64) -> Option<Iterations> {
         self.begin_accs(repeat);
         let state = |emitter: &Self, var: Var| (emitter.repr(var).clone(), emitter.facts.interval(var));
         let mut states: Vec<(Repr, Interval)> =
             repeat.states.iter().map(|binding| state(self, binding.init)).collect();
         let mut rows: Vec<Option<Tensor>> = vec![None; repeat.collect.len()];
-        // What is known of all rows.
+        // What is known about the elements of each row.
         let mut of_rows: Vec<Vec<(Interval, Option<Rc<Layout>>)>> = vec![Vec::new(); repeat.collect.len()];
         let (mut before, mut texts) = (String::new(), Vec::new());
         for iteration in 0..count {
@@ -163,7 +164,7 @@ impl Emitter<'_, '_> {
         Some(Iterations { texts, results: states.chain(rows).chain(accs).collect() })
     }
 
-    /// Memory for rows: that of the rows of a loop around, or new.
+    /// Memory for rows: the rows of an enclosing loop, or new memory.
     fn begin_rows(&mut self, stmt: &Stmt, (repeat, k): (&Loop, usize), row: &[String], count: i64) -> Tensor {
         let result = stmt.results[repeat.first_row() + k];
         let sizes: Vec<String> = std::iter::once(int_literal(count)).chain(row.iter().cloned()).collect();

@@ -5,14 +5,14 @@
 //! static int NAME(eddy_arena *a, parameters.., where the results go..)
 //! ```
 //!
-//! Sizes are known where the text says so (`num [3]`, a list of three elements) or follow from such. A caller
-//! that knows sizes of its arguments calls a *variant*, in which these are literals, so that small tensors
-//! are scalars to the C compiler. Results whose sizes turn out to be literals too are written to memory of
-//! the caller. Others are behind each other at the low end of the arena, where the temporaries of the
-//! function began.
+//! Sizes are known if the text gives them (`num [3]`, a list of three elements), or if they follow from such
+//! sizes. A caller that knows sizes of its arguments calls a *variant*, in which these are literals, so that
+//! the C compiler treats small tensors like scalars. A result whose sizes are literals too is written to
+//! memory of the caller. The other results are stored one after the other at the low end of the arena, where
+//! the temporaries of the function began.
 //!
-//! Bodies that reach themselves have one function, for all sizes: what a variant returns is known only when
-//! it is written, and a recursion may call ever new ones.
+//! Recursive bodies have one function, for all sizes: the sizes of a variant's results are known only when it
+//! is written, and a recursion could need new variants forever.
 
 use std::rc::Rc;
 
@@ -31,35 +31,35 @@ use super::text::Text;
 #[derive(Clone, Debug)]
 pub(super) struct Variant {
     name: String,
-    /// The sizes of results that are written to memory of the caller.
+    /// The sizes of results that are written to the caller's memory.
     results: Vec<Option<Vec<String>>>,
-    /// What is in tapes that it returns.
+    /// The layouts of tapes that it returns.
     layouts: Vec<Option<Rc<Layout>>>,
 }
 
-/// What a caller knows of the arguments.
+/// What a caller knows about the arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Known {
     /// The sizes of all tensors, one after the other.
     sizes: Vec<Option<i64>>,
-    /// For each parameter what is in the tape.
+    /// For each parameter, the layout of its tape.
     layouts: Vec<Option<Rc<Layout>>>,
 }
 
-/// How many more bytes of C arrays a function may have.
+/// The number of bytes left for the C arrays of a function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget(pub i64);
 
-/// Functions are written inside of each other only so deep, and only so many for one body.
+/// The largest depth of functions that are being written, and the largest number of variants of a body.
 const MAX_DEPTH: usize = 24;
 const MAX_VARIANTS: usize = 8;
 
-/// The C arrays of a function, in bytes: many where no recursion uses up the stack.
+/// The bytes of C arrays in a function; fewer in recursive functions, which use up the stack.
 const ARRAYS: i64 = 1 << 13;
 const ARRAYS_OF_RECURSIONS: i64 = 1 << 8;
 
-/// Bodies of more statements are not inlined: compilers merge functions that are called once, and then take
-/// very long for the large ones of derivatives.
+/// Bodies with more statements are not inlined: compilers inline a function that is called once, and then
+/// take very long on the large functions of derivatives.
 const INLINED: usize = 60;
 
 fn n_statements(region: &Region) -> usize {
@@ -67,14 +67,14 @@ fn n_statements(region: &Region) -> usize {
     region.stmts.iter().map(|stmt| 1 + inside(stmt)).sum()
 }
 
-/// Parameters, by name, and how the statements read them.
+/// The parameters, their names, and how statements read them.
 struct Head {
     list: Vec<String>,
     names: Names,
     reprs: Vec<Option<Repr>>,
 }
 
-/// The sizes that are known are no parameters.
+/// The parameters of a function; known sizes are omitted.
 fn head(body: &Body, known: &[Option<i64>]) -> Head {
     let mut names = Names::default();
     let mut reprs = vec![None; body.names.len()];
@@ -105,7 +105,7 @@ fn head(body: &Body, known: &[Option<i64>]) -> Head {
     Head { list, names, reprs }
 }
 
-/// The declaration of a function; a result of known sizes needs only memory.
+/// The declaration of a function; a result of known sizes is written to the caller's memory.
 fn declaration(name: &str, body: &Body, mut list: Vec<String>, results: &[Option<Vec<String>>]) -> String {
     for (k, ty) in body.results.iter().enumerate() {
         let is_known = results.get(k).is_some_and(Option::is_some);
@@ -119,7 +119,7 @@ fn declaration(name: &str, body: &Body, mut list: Vec<String>, results: &[Option
     format!("{linkage} {name}({})", list.join(", "))
 }
 
-/// The functions for all sizes of these bodies, and what they call.
+/// Writes the functions of these bodies for all sizes, and all functions that they call.
 pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId]) {
     for entry in entries {
         require(shared, *entry);
@@ -129,7 +129,7 @@ pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId]) {
     }
 }
 
-/// The function for all sizes of a body is needed.
+/// Requests the function of a body for all sizes.
 fn require(shared: &mut Shared<'_>, id: BodyId) {
     if !shared.general.contains(&id) {
         shared.general.push(id);
@@ -209,7 +209,7 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
     Variant { name, results, layouts }
 }
 
-/// The function that a call takes, for the sizes of its arguments that are known.
+/// The variant for a call with these known sizes; `None` if the function for all sizes is called.
 fn callee(shared: &mut Shared<'_>, id: BodyId, known: Known) -> Option<Variant> {
     if let Some(variant) = shared.variants.get(&(id, known.clone())) {
         return Some(variant.clone());
@@ -231,7 +231,7 @@ impl Emitter<'_, '_> {
         let is_recursive = self.shared.reached[callee_id.index()].contains(&self.id);
         self.fail("a->fuel-- == 0", "EDDY_FUEL");
         let stack = if is_recursive { " || eddy_stack_ends(a)" } else { "" };
-        // A callee that calls nothing reads no depth.
+        // A callee without calls does not read the depth.
         let counts = !self.shared.calls_none[callee_id.index()];
         self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
         let sizes: Vec<String> = arguments.iter().flat_map(|argument| self.sizes(*argument)).collect();
@@ -267,7 +267,7 @@ impl Emitter<'_, '_> {
             }
             let name = self.name(*result);
             let stars = if ty.rank == 0 { "" } else { "*" };
-            // Compilers do not see that it is written unless the call fails.
+            // Initialised, because compilers do not see that a call without failure assigns it.
             self.line(&format!("{} = 0;", declared(ty.elem, stars, &name)));
             list.push(format!("&{name}"));
             if ty.rank > 0 {
@@ -296,8 +296,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The results go to the caller; everything else in the arena is released. Returns the sizes of results
-    /// for which the caller has memory.
+    /// Returns the results to the caller and releases everything else in the arena. Returns the sizes of
+    /// results that the caller has memory for.
     fn finish(&mut self, is_variant: bool) -> Vec<Option<Vec<String>>> {
         let body = self.body;
         let mut known = Vec::new();

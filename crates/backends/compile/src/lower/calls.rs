@@ -49,7 +49,7 @@ fn wide(item: &Item<'_>) -> Option<Vec<bool>> {
     }
 }
 
-/// How a function gets an operand.
+/// How an operand is passed to a function.
 pub(super) struct Given {
     /// The operand of the first stream.
     view: View,
@@ -89,7 +89,7 @@ fn even_step(view: &View) -> Option<usize> {
     axes().all(|axis| view.strides[axis] == step * own[axis]).then_some(step)
 }
 
-/// What the function of a call is given.
+/// How each operand is passed to the function of a call.
 pub(super) fn given(item: &Item<'_>) -> Vec<Given> {
     let wide = wide(item);
     let is_wide = |at: usize| wide.as_ref().is_some_and(|wide| wide[at]);
@@ -123,7 +123,7 @@ pub(super) fn call(writer: &Writer<'_>, items: &[Item<'_>], block: &mut Block) {
     });
 }
 
-/// The number of the index of streams: no tensor has so many axes.
+/// The number of the index of streams: no tensor has this many axes.
 const STREAM: usize = 99;
 
 /// A call for one stream.

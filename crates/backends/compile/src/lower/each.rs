@@ -17,7 +17,9 @@ use crate::view::{View, row_major};
 /// Writes an operation of fixed rank; operations that only move elements become views.
 #[deny(clippy::wildcard_enum_match_arm)]
 pub(super) fn each(writer: &Writer<'_>, item: &Item<'_>, each: &Each, block: &mut Block) {
-    let Form::Loops(of) = form(each.op()) else { unreachable!("it knows a further axis: {:?}", each.op()) };
+    let Form::Loops(of) = form(each.op()) else {
+        unreachable!("views and loops over elements handle the axis of streams: {:?}", each.op())
+    };
     match of {
         Loops::Argmax => reductions::argmax_of_streams(writer, item, block),
         Loops::Onehot(n) => structure::onehot(writer, item, n, block),
@@ -37,7 +39,7 @@ pub(super) fn each(writer: &Writer<'_>, item: &Item<'_>, each: &Each, block: &mu
         | Loops::Pad { .. }
         | Loops::Fold { .. }
         | Loops::Each(_)
-        | Loops::Call => unreachable!("it knows a further axis: {of:?}"),
+        | Loops::Call => unreachable!("views and loops over elements handle the axis of streams: {of:?}"),
     }
 }
 

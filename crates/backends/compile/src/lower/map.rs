@@ -66,7 +66,7 @@ impl<'a> Map<'a> {
             if summed_along(item).is_some() {
                 let [read] = <[Expr; 1]>::try_from(reads).expect("a sum has one operand");
                 let Expr::Load(sum) = self.writer.result(item, place) else {
-                    unreachable!("what is summed in a loop over more elements is an array")
+                    unreachable!("a sum in this loop is stored in an array")
                 };
                 block.push(Stmt::AddTo(sum, read, item.statement.comment.clone()));
             } else {

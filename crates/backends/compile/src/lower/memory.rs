@@ -72,7 +72,7 @@ impl Homes {
         self.workspaces.get(&var)
     }
 
-    /// The function that computes a result, and others with it.
+    /// The function of the call that computes a result.
     pub fn function(&self, var: VarId) -> Option<&Name> {
         self.functions.get(&var)
     }

@@ -97,7 +97,7 @@ fn kernel(writer: &Writer<'_>, item: &Item<'_>, product: &Product<'_>, block: &m
     let (Some(a), Some(b)) = (a, b) else { return false };
     let is_large = rows * inner * columns >= LARGE;
     let c: Argument = writer.array(item).index(first * columns).into();
-    let plus = to.map(|to| start(writer, to, 0).expect("what is added to is an array"));
+    let plus = to.map(|to| start(writer, to, 0).expect("the operand that a product is added to is an array"));
     let call = |sizes: [usize; 3],
                 (a, a_row, a_term): (Argument, usize, usize),
                 (b, b_term): (Argument, usize),

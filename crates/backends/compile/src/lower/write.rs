@@ -78,7 +78,7 @@ fn exports(action: &Action<'_>, code: &Code, writer: &Writer<'_>, block: &mut Bl
                     writer.copy(&view, place, 0, block);
                 }
             }
-            Home::Loop(_) => unreachable!("what goes somewhere is not left in a loop"),
+            Home::Loop(_) => unreachable!("an exported result is stored"),
         }
     }
 }

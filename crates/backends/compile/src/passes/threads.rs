@@ -344,7 +344,7 @@ impl<'k> Replacements<'k> {
             Expr::Load(place) => element_type(self.program, self.known, place),
             _ => None,
         };
-        let ty = ty.expect("what is mentioned is known");
+        let ty = ty.expect("variables in a loop have types");
         let name = self.parameter(Argument::Value(expr.clone()), "s", |name| Parameter::Value(name, ty));
         name.into()
     }

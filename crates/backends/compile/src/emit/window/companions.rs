@@ -35,7 +35,7 @@ pub(super) fn bool_type() -> Type {
 impl<'a> Emitter<'a> {
     /// Finds the streams that need a companion. Returns a stream that may fail but cannot have one, because
     /// loops inside of the window have no companions.
-    pub(super) fn find_doubts(&mut self, windows: &'a Windows) -> Option<VarId> {
+    pub(super) fn find_companions(&mut self, windows: &'a Windows) -> Option<VarId> {
         let mut refused = None;
         for version in windows.versions.iter().filter(|version| version.region.mode == Mode::Cut) {
             let streams = Streams::new(&version.region);

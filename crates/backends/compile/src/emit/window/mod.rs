@@ -227,7 +227,7 @@ impl<'a> Emitter<'a> {
         }
         // A host finds out whether such an operation fails after all; other users would get an error that is
         // wrong.
-        match self.find_doubts(windows) {
+        match self.find_companions(windows) {
             Some(var) if self.constants_are == Constants::InText => {
                 Err(NotCompiled::Fails(self.labels.subject(var, "`")))
             }

@@ -198,7 +198,7 @@ fn kept_truth(windows: &Windows, var: VarId, entry: Expr) -> Expr {
     let arrived = windows.arrivals.iter().find(|arrival| arrival.var == var);
     let buffer = arrived.and_then(|arrival| arrival.buffer).map(BufferId::index);
     let buffer = buffer.or_else(|| windows.buffers.iter().position(|buffer| buffer.vars.contains(&var)));
-    let buffer = buffer.expect("what ends windows is kept");
+    let buffer = buffer.expect("the condition that ends windows is stored");
     ImpPlace::state(format!("w{buffer}")).index(entry).load()
 }
 

@@ -155,7 +155,7 @@ fn crossing(statements: &[Statement]) -> Vec<usize> {
     }
     let crossing = changes.iter().scan(0_isize, |n, change| {
         *n += change;
-        Some(usize::try_from(*n).expect("what ends has begun"))
+        Some(usize::try_from(*n).expect("a variable is declared before it ends"))
     });
     crossing.collect()
 }
