@@ -45,8 +45,8 @@ pub fn half_printable(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| if bytes.len().is_multiple_of(2) { *byte } else { printable(byte) }).collect()
 }
 
-/// Reading, formatting and checking a text give an answer. Says whether the program is accepted; `checked` is
-/// what the checker says of it.
+/// Checks that formatting a text keeps its words, and that a refusal has diagnostics. Returns whether the
+/// program is accepted; `checked` is the result of the checker.
 pub fn is_accepted<T>(
     file: &SourceFile,
     lexicon: &Lexicon,
@@ -63,7 +63,7 @@ pub fn is_accepted<T>(
     }
 }
 
-/// Formatting refuses, or gives a text with the same words, which is its own format.
+/// Checks that formatting either refuses the text, or keeps its words and changes nothing when repeated.
 fn formats(
     file: &SourceFile,
     lexicon: &Lexicon,

@@ -1,5 +1,6 @@
-//! Checks the library: each node has a comment with an example, a row in the guide, and a file test. So has
-//! each function, except those without an example, which only other functions of the file use.
+//! Checks the library: each node has a comment with an example, a row in the guide, and a file test. The same
+//! holds for functions, except helpers: functions without an example that only other functions of the file
+//! use.
 
 use crate::tidy::Complaint;
 

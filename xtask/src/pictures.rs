@@ -1,10 +1,10 @@
-//! Pictures of the guide, drawn from what the examples of functions print: `cargo xtask pictures`.
+//! Pictures of the guide, drawn from the output of examples of functions: `cargo xtask pictures`.
 //!
 //! The last line of `examples/functions/NAME.out` has a record of series. The file tests check that the
-//! program prints it, and `tidy` that the picture is the drawing of it, so no picture shows anything else.
+//! program prints it, and `tidy` checks that the picture is drawn from it.
 //!
-//! A field is a list of places in the plane, a list of such lists, a series over the first field, or a
-//! picture of numbers; [`PICTURES`] says which, and how it is drawn.
+//! A field is a list of points, a list of paths, a series over the first field, or a matrix of brightness;
+//! [`PICTURES`] says which, and how it is drawn.
 
 use std::fmt::Write;
 
@@ -26,11 +26,11 @@ pub struct Picture {
 }
 
 enum Kind {
-    /// The first field holds the places on the axis of the others.
+    /// The first field holds the x coordinates of all others.
     Curves,
-    /// Each field is a list of places in the plane, or a list of paths.
+    /// Each field is a list of points, or a list of paths.
     Plane,
-    /// Each field is a matrix of brightness; those with negative numbers are red there.
+    /// Each field is a matrix of brightness; negative numbers are red.
     Images,
 }
 
@@ -44,7 +44,7 @@ impl Picture {
         format!("docs/guide/pictures/{}.svg", self.name)
     }
 
-    /// The picture of what an example printed.
+    /// Draws the output of an example.
     pub fn draw(&self, printed: &str) -> Result<String, String> {
         let line = printed.lines().rev().find(|line| !line.is_empty()).unwrap_or_default();
         let start = line.find('{').unwrap_or_default();
@@ -64,7 +64,7 @@ impl Picture {
         ))
     }
 
-    /// What is drawn on top of each other, with the name of the field.
+    /// The layers of the drawing, one for each field.
     fn layers(&self, fields: &[(String, Value)]) -> Result<Vec<Layer>, String> {
         let mut layers = Vec::new();
         let axis = if matches!(self.kind, Kind::Curves) { Some(fields[0].1.numbers()?) } else { None };
@@ -88,7 +88,7 @@ struct Layer {
 const COLOURS: [&str; 4] = ["#8c959f", "#0969da", "#cf222e", "#1a7f37"];
 const MARGIN: f64 = 40.0;
 
-/// Layers in one frame, with the range of each axis at its ends and the names of the layers above.
+/// Draws layers in one frame, with the ends of each axis labelled and the names of the layers above.
 fn lines(layers: &[Layer], picture: &Picture) -> String {
     let places = || layers.iter().flat_map(|layer| layer.paths.iter().flatten());
     let range = |part: fn(&(f64, f64)) -> f64| {
@@ -140,12 +140,12 @@ fn lines(layers: &[Layer], picture: &Picture) -> String {
     text
 }
 
-/// A number without more than two digits behind the point.
+/// Rounds a number to two digits after the point.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// Matrices beside each other: white is the largest number, black is 0, red the most negative one.
+/// Draws matrices side by side: white is the largest number, black is 0, red the most negative one.
 fn images(fields: &[(String, Value)], picture: &Picture) -> Result<String, String> {
     let mut text = String::new();
     let count = f64::from(u32::try_from(fields.len()).unwrap_or(u32::MAX));
@@ -161,7 +161,7 @@ fn images(fields: &[(String, Value)], picture: &Picture) -> Result<String, Strin
         for row in &rows {
             let mut x = left;
             for value in row {
-                // The eye is about as sensitive as the square root.
+                // Perceived brightness is about the square root.
                 let shade = (255.0 * (value.abs() / largest).sqrt()).round();
                 let colour = if *value < 0.0 {
                     format!("rgb({shade},0,0)")
@@ -180,7 +180,7 @@ fn images(fields: &[(String, Value)], picture: &Picture) -> Result<String, Strin
     Ok(text)
 }
 
-/// What an `eval` prints: a number, or a list.
+/// A value printed by `eval`: a number, or a list.
 enum Value {
     Number(f64),
     List(Vec<Value>),
@@ -202,7 +202,7 @@ impl Value {
         self.list()?.iter().map(number).collect()
     }
 
-    /// A list of places is one path.
+    /// A list of points is one path.
     fn paths(&self) -> Result<Vec<Vec<(f64, f64)>>, String> {
         let place = |part: &Value| match part.numbers()?[..] {
             [x, y] => Ok((x, y)),
@@ -216,7 +216,7 @@ impl Value {
     }
 }
 
-/// Reads what is left of a line.
+/// Reads the rest of a line.
 struct Reader<'a> {
     rest: &'a str,
 }
