@@ -64,7 +64,7 @@ pub fn load(sources: &mut Sources, limits: Limits) -> Result<Program, Vec<Diagno
     load_as(sources, None, limits)
 }
 
-/// As [`load`]; the main file is one of a kernel if that is given.
+/// As [`load`]; with `kernel`, the main file is a program of that kernel.
 pub fn load_as(
     sources: &mut Sources,
     kernel: Option<Kernel>,
@@ -76,8 +76,8 @@ pub fn load_as(
     if too_large.is_empty() { Ok(program) } else { Err(without_repetitions(too_large)) }
 }
 
-/// Checks all nodes and test benches of the main file. With `memory` it says how much memory each
-/// node needs, and each adjoint of a function with these checkpoints.
+/// Checks all nodes and test benches of the main file. With `memory`, the report includes the memory of each
+/// node, and of each adjoint of a function with these checkpoints.
 pub fn check_program(program: &Program, memory: Option<Checkpoints>) -> Result<Checked, Vec<Diagnostic>> {
     let (mut checked, mut diagnostics) = (Checked::default(), Vec::new());
     for callable in declared(program) {
@@ -196,8 +196,8 @@ pub fn to_report(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     truncated(without_repetitions(earliest(diagnostics)))
 }
 
-/// The errors of the earliest phase that has any. Errors of later phases in other nodes are reported once
-/// those are fixed.
+/// The errors of the earliest phase that has any: errors of later phases in other nodes are reported when
+/// these are fixed.
 fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let phase = |diagnostic: &Diagnostic| match diagnostic.code.phase() {
         // Tokens are read while the tree is made, constants are needed while names are resolved.

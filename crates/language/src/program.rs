@@ -253,7 +253,7 @@ pub struct Module {
     pub entities: BTreeMap<String, Entity>,
     /// The module that each import names; `None` if the file could not be read.
     pub imports: Vec<Option<usize>>,
-    /// The only names that an import of the file brings; none: all of them.
+    /// If there is a list, an import of the file brings only these names.
     pub exports: Option<Vec<String>>,
     /// The first position of the file.
     pub start: Span,

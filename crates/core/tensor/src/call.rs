@@ -37,7 +37,8 @@ pub trait Callee: Any + fmt::Debug + Send + Sync {
     /// An error of [`Callee::eval`].
     fn failure(&self, number: u32) -> CallFailure;
 
-    /// Whether the other function returns another part of the results of the same code at the same operands.
+    /// Whether both functions are results of the same code, so that one call at the same operands computes
+    /// both.
     fn shares_code(&self, other: &dyn Callee) -> bool;
 
     /// The code that compilers translate, in a type that they and the implementations of this trait agree on;

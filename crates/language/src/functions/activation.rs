@@ -12,15 +12,15 @@ use super::sizes::{Atom, Form};
 use super::value::{Leaf, Val};
 use crate::names::Name;
 
-/// A literal whose kind is decided at the end.
+/// A literal whose kind is determined when the function is complete.
 #[derive(Clone, Copy, Debug)]
 pub enum Undecided {
     Number(i64),
-    /// What a sum starts with: `-0.0`, to which adding changes nothing, or `0`.
+    /// The initial value of a sum: `-0.0`, which leaves every term unchanged, or `0`.
     NoTerm,
 }
 
-/// A call whose instance is known at the end, when all kinds are.
+/// A call whose instance is determined at the end, when all kinds are known.
 pub struct DeferredCall {
     pub placeholder: BodyId,
     /// The function and its arguments.
@@ -28,7 +28,7 @@ pub struct DeferredCall {
     pub args: Vec<Val>,
 }
 
-/// Where the value of an integer of an instance is.
+/// Where an instance finds the value of an integer.
 #[derive(Clone, Copy, Debug)]
 pub enum AtomSource {
     Int(Var),
@@ -38,7 +38,7 @@ pub enum AtomSource {
 
 pub struct Activation {
     pub key: Key,
-    /// The file whose names and expressions are read.
+    /// The file that contains the function.
     pub module: usize,
     pub id: BodyId,
     pub kinds: Kinds,
@@ -53,13 +53,13 @@ pub struct Activation {
     pub undecided: FxHashMap<Var, (KindId, Undecided)>,
     pub deferred: Vec<DeferredCall>,
     atoms: Vec<AtomSource>,
-    /// The atoms of parameters; others mean nothing to a caller.
+    /// The number of atoms of parameters; a caller knows only these.
     pub n_param_atoms: usize,
-    /// Where its operands begin; those below belong to callers.
+    /// The index of its first operand; operands below it belong to callers.
     pub first_operand: usize,
-    /// Whether a result of a recursive call was not known: the code is not used.
+    /// Whether the result of a recursive call was unknown; then the code is discarded.
     pub is_provisional: bool,
-    /// The place of the call that asked for it.
+    /// The call that requested the instance.
     pub span: Span,
     /// The open kinds of its key.
     pub classes: Vec<KindId>,
@@ -106,7 +106,7 @@ impl Activation {
         self.atoms.len()
     }
 
-    /// The value of a form that is a size: a count may be negative, a size is not.
+    /// The variable with the value of a form as a size: a count may be negative, a size is not.
     pub fn size_of_form(&mut self, form: &Form, span: Span) -> Option<Var> {
         let (constant, terms) = form.parts()?;
         if terms.is_empty() {
@@ -150,7 +150,7 @@ impl Activation {
         result
     }
 
-    /// A literal of this kind, decided at the end.
+    /// A literal of a kind that is determined at the end.
     pub fn undecided(&mut self, kind: KindId, number: Undecided, span: Span) -> Var {
         let value = match number {
             Undecided::Number(value) => value,
@@ -190,7 +190,7 @@ impl Activation {
         result
     }
 
-    /// A new leaf like this one, with a new name.
+    /// A copy of a leaf with a new name.
     pub fn renamed(&mut self, leaf: &Leaf) -> Leaf {
         Leaf { var: self.var(""), ..leaf.clone() }
     }
@@ -199,7 +199,7 @@ impl Activation {
         self.open.push(Region::default());
     }
 
-    /// Ends the innermost region, which yields these names.
+    /// Ends the innermost region, which yields these variables.
     pub fn close_region(&mut self, yields: Vec<Var>) -> Region {
         let mut region = self.open.pop().expect("a region was opened");
         region.yields = yields;
@@ -233,7 +233,7 @@ impl Activation {
     }
 }
 
-/// What a loop has besides its body.
+/// The parts of a loop except its body.
 #[derive(Clone)]
 pub struct Header {
     pub control: Control,

@@ -1,7 +1,7 @@
 //! Functions at the types of streams: how a node applies them (functions.md, section 6).
 //!
-//! Sizes of streams are known before the run. So a function is applied by a body of its own, whose parameters
-//! have constant sizes, and the sizes of its results must follow from them.
+//! The sizes of streams are known before the run. So each application has a separate body, whose parameters
+//! have constant sizes, and the sizes of its results must follow from these.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(crate) enum ApplyLeaf {
     Static(Static),
 }
 
-/// A function that a node applies: a call in the text.
+/// An application of a function in a node.
 #[derive(Clone, Debug)]
 pub struct ApplySite {
     pub(crate) code: Code,
@@ -67,26 +67,26 @@ pub(crate) struct AppliedComponent {
     pub leaves: Vec<Type>,
 }
 
-/// A tensor as a parameter or result is written.
+/// The written type of a tensor in a parameter or result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenTensor {
     pub scalar: Scalar,
-    /// If all sizes are literals.
+    /// The shape, if all sizes are literals.
     pub shape: Option<Shape>,
 }
 
-/// What is written about parameters and results of a function.
+/// The written types of a function's parameters and result.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenInterface {
-    /// The leaves of each parameter; empty for parameters without type, and for those that are tuples.
+    /// The leaves of each parameter; empty for parameters without a type, and for tuples.
     pub params: Vec<Vec<WrittenTensor>>,
-    /// The leaves of the result; empty if nothing is written, or if a tuple is inside of it.
+    /// The leaves of the result; empty if its type is not written or contains a tuple.
     pub results: Vec<WrittenTensor>,
-    /// The structure of the result, or of each component of a tuple; empty if nothing is written.
+    /// The structure of the result, or of each component of a tuple; empty if the type is not written.
     pub result_structures: Vec<Option<Structure>>,
 }
 
-/// What is written about each function of a program.
+/// The written types of each function of a program.
 pub(crate) fn written_interfaces(program: &Program) -> Vec<WrittenInterface> {
     let lowering = Lowering::new(program);
     let of = |id: FunctionId| {
@@ -215,7 +215,7 @@ impl<'p> Applier<'p> {
         Ok(AppliedBody { body: instance.id, results: AppliedResult { is_tuple, components } })
     }
 
-    /// All bodies so far, with derivatives still as marks.
+    /// All bodies so far, before derivatives are expanded.
     pub fn module(&mut self) -> Module {
         let mut module = self.0.module.clone();
         eddy_body::own::own(&mut module);
@@ -223,7 +223,7 @@ impl<'p> Applier<'p> {
     }
 }
 
-/// The module without marks, which can be run.
+/// The module with derivatives expanded, ready to run.
 pub(crate) fn expanded(module: &Module) -> Result<Module, Refused> {
     finished(module, &Budget::default())
 }
@@ -287,7 +287,7 @@ impl Lowering<'_> {
         let name = self.callee_name(&function);
         self.then(vec![Task::Apply { function, n_args, span: site.span }, Task::Finish]);
         let done = self.finish_tasks();
-        // The same call has other sizes in another instance of its node.
+        // The same call may have other sizes in another instance of its node.
         self.ids.remove(&key);
         let instance = self.instances.remove(&key);
         done?;
@@ -295,7 +295,7 @@ impl Lowering<'_> {
     }
 }
 
-/// How elements are represented in streams: enumerators by their numbers.
+/// The representation of elements in streams: enumerators are numbers.
 fn scalar(elem: Elem) -> Scalar {
     match elem {
         Elem::Num => Scalar::Num,

@@ -1,5 +1,5 @@
-//! What a command may spend on functions (functions.md, sections 4 and 5.4), and what is said when it is
-//! spent.
+//! The limits of a command on functions (functions.md, sections 4 and 5.4), and the diagnostics when a limit
+//! is exceeded.
 
 use eddy_body::ir::BodyId;
 use eddy_body::{Checkpoints, Failure, RunError};
@@ -8,18 +8,18 @@ use eddy_tensor::Value;
 
 use crate::codes;
 
-/// Limits of all evaluations and calls of one command together. Fuel becomes less with each run.
+/// Limits of all evaluations and calls of one command together. Each run reduces the fuel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Calls of functions and iterations of loops; no limit if there is none.
+    /// Calls of functions and iterations of loops; `None` for no limit.
     pub fuel: Option<u64>,
-    /// Calls inside of each other.
+    /// The depth of nested calls.
     pub depth: usize,
-    /// Bytes of tensors and tapes that are held at once; no limit if there is none.
+    /// Bytes of tensors and tapes that are held at once; `None` for no limit.
     pub memory: Option<usize>,
-    /// How often a derivative operator may be active inside itself, through a recursion.
+    /// How often a derivative operator may be active inside itself, through recursion.
     pub order: usize,
-    /// How many states of a loop its reverse sweep keeps.
+    /// The number of states of a loop that its reverse sweep keeps.
     pub checkpoints: Checkpoints,
 }
 
@@ -31,7 +31,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Runs a body and takes the fuel that it needs.
+    /// Runs a body and subtracts the fuel that it used.
     pub fn run(
         &mut self,
         program: &eddy_body::Program,
@@ -41,7 +41,7 @@ impl Budget {
         self.spend(|limits| program.run_counting(body, arguments, limits))
     }
 
-    /// What `run` finds within the limits; it also returns the fuel that it needed.
+    /// Calls `run` with the remaining limits, and subtracts the fuel that it returns.
     pub fn spend<T>(&mut self, run: impl FnOnce(&eddy_body::Limits) -> (T, u64)) -> T {
         let Budget { fuel, depth, memory, .. } = *self;
         let (found, spent) = run(&eddy_body::Limits { fuel, depth, memory });
@@ -49,9 +49,9 @@ impl Budget {
         found
     }
 
-    /// A failure of a run as a diagnostic. A limit is named with the option that raises it.
+    /// Turns a failure of a run into a diagnostic; for a limit, the help names the option that raises it.
     ///
-    /// Code that derivatives add may have no place of its own; then the failure is reported at `around`.
+    /// Code that differentiation adds may have no position; its failures are reported at `around`.
     pub fn diagnostic(&self, error: &RunError, around: Span) -> Diagnostic {
         let span = if error.span == Span::default() { around } else { error.span };
         let diagnostic = Diagnostic::error(codes::ARITHMETIC, span, error.failure.to_string());

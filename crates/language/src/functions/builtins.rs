@@ -120,7 +120,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Kinds of operands as the table has them; returns that of the result.
+    /// Gives the operands the kinds that the table requires; returns the kind of the result.
     pub fn signature(
         &mut self,
         name: &str,
@@ -233,7 +233,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The operation of a function without sizes.
+/// The operation of a function without size arguments.
 fn table_op(name: &str, axis: Option<usize>) -> Op {
     let statics: Vec<eddy_tensor::Static> = axis
         .map(|axis| eddy_tensor::Static::Int(i64::try_from(axis).expect("an axis is small")))
@@ -242,7 +242,7 @@ fn table_op(name: &str, axis: Option<usize>) -> Op {
     builtin(name).expect("it is in the table").op(&statics).expect("an axis is not negative")
 }
 
-/// The sizes of a result whose operation has no sizes as arguments.
+/// The sizes of the result of an operation without size arguments.
 fn sizes_of(
     name: &str,
     axis: Option<usize>,

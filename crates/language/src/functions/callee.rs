@@ -9,7 +9,7 @@ use eddy_tensor::{Call, CallFailure, Callee, Data, EvalError, Scalar, Shape, Typ
 
 use super::apply::expanded;
 
-/// Tensors that are one operand or one result of an operation: a single tensor as it is, several as a pack.
+/// The tensors of one operand or result of an operation: a single tensor as it is, several as a pack.
 #[derive(Clone, Debug)]
 struct Group(Vec<Type>);
 
@@ -62,10 +62,10 @@ fn tensor(shape: Shape, elements: Vec<f64>) -> Value {
     Value::new(shape, Data::Num(elements)).expect("sizes were checked before the run")
 }
 
-/// A body and what it takes to run it.
+/// A body, and the program that runs it.
 #[derive(Debug)]
 struct Code {
-    /// With derivatives as marks.
+    /// With derivatives not expanded.
     module: Arc<Module>,
     body: BodyId,
     /// The module with derivatives expanded and ready to run, or why they cannot be expanded.
@@ -101,7 +101,7 @@ struct Function {
     code: Arc<Code>,
     operands: Vec<Group>,
     operand_types: Vec<Type>,
-    /// The results of the body that are the result of the operation, by number.
+    /// The results of the body that form the result of the operation, by number.
     picked: Vec<usize>,
     result: Group,
     result_type: Type,
@@ -126,7 +126,7 @@ impl Function {
         }
     }
 
-    /// A function whose body calls a derivative of this one.
+    /// A function whose body calls a derivative of this function's body.
     fn derivative(&self, mode: Mode) -> Call {
         let mut module = (*self.code.module).clone();
         let of = module.body(self.code.body).clone();
@@ -256,7 +256,8 @@ fn is_single_precision(value: &Value) -> bool {
     }
 }
 
-/// The operations that compute the results of a body: one for all numbers, and one for each other result.
+/// The operations that compute the results of a body: one for all `num` results, and one for each other
+/// result.
 pub(crate) struct Operations {
     /// The pack of all `num` results, or the only one.
     pub nums: Option<Call>,
@@ -264,7 +265,7 @@ pub(crate) struct Operations {
     pub others: Vec<Option<Call>>,
 }
 
-/// Makes a body of streams operations.
+/// Turns a body that nodes apply into operations.
 pub(crate) fn operations(
     name: &str,
     module: &Arc<Module>,
@@ -297,7 +298,7 @@ struct Open {
     result: Type,
 }
 
-/// Stands for a function in equations without types.
+/// A placeholder for a function in equations without types.
 pub(crate) fn open(name: String) -> Call {
     Call::new(Arc::new(Open { name, result: Type { scalar: Scalar::Num, shape: Shape::scalar() } }))
 }

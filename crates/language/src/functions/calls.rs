@@ -1,4 +1,4 @@
-//! Calls: what a name that is called stands for, and the functions of the operation table (functions.md,
+//! Calls: the function that a called name refers to, and the functions of the operation table (functions.md,
 //! section 3).
 
 use eddy_body::ir::Mode;
@@ -14,7 +14,7 @@ use crate::names::Name;
 use crate::program::{Entity, Program};
 use crate::tree::{ExprId, ExprKind};
 
-/// Functions that only functions have.
+/// Functions that can be called in functions but not in nodes.
 pub const OWN: [&str; 10] =
     ["len", "shape", "scatter", "min", "prod", "any", "all", "argmin", "lgamma", "digamma"];
 
@@ -39,7 +39,7 @@ impl Lowering<'_> {
         let mut tasks = Vec::new();
         for (at, argument) in arguments.iter().enumerate() {
             match self.exprs().kind(self.exprs().without_parentheses(*argument)) {
-                // Sizes that are written one by one are known one by one.
+                // Sizes in a written list are known individually.
                 ExprKind::List(items) if is_shape(at) => {
                     let items = self.exprs().items(items);
                     tasks.extend(items.iter().map(|item| Task::Expr(*item)));
@@ -119,7 +119,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The function that this name stands for in a file: declared, synthesised, or of the table.
+/// The function that this name refers to in a file: declared, synthesised, or of the table.
 pub fn function_named(program: &Program, module: usize, text: &str) -> Option<Code> {
     let entities = &program.modules[module].entities;
     if let Some(Entity::Function(id)) = entities.get(text) {

@@ -1,4 +1,4 @@
-//! `if`, `match`, and `and` and `or` on single values: one side is evaluated (functions.md, section 3).
+//! `if`, `match`, and `and` and `or` on single values: only one side is evaluated (functions.md, section 3).
 
 use eddy_body::ir::{Elem, Kind, Literal, Var};
 use eddy_syntax::Span;
@@ -12,7 +12,7 @@ use super::value::{Leaf, Val};
 use crate::tree::{BinaryOp, Case, ExprId, ExprKind, Form, Ident};
 
 impl Lowering<'_> {
-    /// `if c`, and `and`, `or` on single values, evaluate one side only.
+    /// Lowers `if`, and `and` and `or` on single values, which evaluate only one side.
     pub fn branch(&mut self, expr: ExprId) -> Result<(), Refused> {
         let at = self.exprs().at(expr);
         let val = self.pop();
@@ -20,8 +20,8 @@ impl Lowering<'_> {
             ExprKind::If(condition, yes, no) => {
                 let place = self.exprs().at(condition);
                 let Some(leaf) = self.scalar(val, Elem::Bool, "a condition", place)? else {
-                    // The condition is not known yet: neither are its consequences, but the branches are
-                    // looked at.
+                    // The condition comes from a recursive call whose type is unknown: the branches are
+                    // lowered only to find their types.
                     self.here().is_provisional = true;
                     self.branches(Var::new(0), Task::Expr(yes), Task::Expr(no), at);
                     return Ok(());
@@ -40,8 +40,8 @@ impl Lowering<'_> {
                     self.then(vec![Task::Expr(right), Task::Combine(expr)]);
                     return Ok(());
                 }
-                // What the right side is decides whether it is a single value; a tensor is computed in any
-                // case.
+                // The type of the right side determines whether the result is a single value; a tensor is
+                // computed in any case.
                 let known = Task::Loop(super::control::LoopTask::Truth(op == BinaryOp::Or, at));
                 let (yes, no) = match op {
                     BinaryOp::Or => (known, Task::Expr(right)),
@@ -82,7 +82,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What two branches have in common: equal kinds and ranks; sizes that differ are not known.
+    /// Joins the values of two branches: kinds and ranks must be equal; sizes that differ become unknown.
     pub fn join(&mut self, a: &Val, b: &Val, at: Span) -> Result<Val, Refused> {
         match (a, b) {
             (Val::Unknown, other) | (other, Val::Unknown) => {
@@ -140,7 +140,7 @@ impl Lowering<'_> {
                 let case = here.literal(Literal { elem: Elem::Enum(enumeration), value }, ident.span);
                 let condition = here.table(Op::Eq, vec![leaf.var, case], ident.span);
                 self.push(scrutinee);
-                // The branch that is taken drops the scrutinee, the other one looks at it again.
+                // The selected branch drops the scrutinee; the other branch examines it again.
                 let taken = parts[at + 1];
                 self.then(vec![
                     Task::OpenRegion,

@@ -15,11 +15,11 @@ use super::value::{Leaf, Val};
 use crate::codes;
 use crate::program::{ConstantId, ConstantValue, Structure, TypeDefId};
 
-/// What constants are: their types and the values of their tensors.
+/// The types of constants, and the values of their tensors.
 #[derive(Default)]
 pub struct Constants {
     pub known: FxHashMap<ConstantId, (Ty, Vec<Value>)>,
-    /// Those that something needed before they were computed.
+    /// A constant that was needed before it was computed.
     pub missing: Option<ConstantId>,
 }
 
@@ -40,7 +40,7 @@ pub fn in_node(ty: &Ty, values: &[Value]) -> ConstantValue {
     }
 }
 
-/// The structure of a stream of this type; a tuple has none. Types of values are nested only as deep as
+/// The structure of a stream of this type; `None` for a tuple. Types of values are nested only as deep as
 /// values may be.
 fn structure(ty: &Ty) -> Option<Structure> {
     match ty {
@@ -57,7 +57,7 @@ fn structure(ty: &Ty) -> Option<Structure> {
 }
 
 impl Lowering<'_> {
-    /// A constant as literals.
+    /// Pushes a constant as literals.
     pub fn constant(&mut self, constant: ConstantId, at: Span) -> Result<(), Refused> {
         let Some((ty, values)) = self.constants.known.get(&constant).cloned() else {
             self.constants.missing = Some(constant);

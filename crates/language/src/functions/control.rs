@@ -1,8 +1,8 @@
 //! Loops: `fold`, `loop`, `scan`, comprehensions (functions.md, section 3). Reductions are in
 //! [`super::reductions`], filters of comprehensions in [`super::filters`].
 //!
-//! Several binders are loops inside each other. A loop is opened by a task that makes its names and a region,
-//! and closed by one that has all that the statement needs.
+//! Several binders are nested loops. One task opens a loop: it creates the names and a region. Another task
+//! closes the loop when all parts of its statement are known.
 
 use eddy_body::ir::{Binding, Control, Elem, Literal, Var};
 use eddy_syntax::Span;
@@ -47,17 +47,17 @@ pub enum LoopTask {
     Reduction(ReductionTask),
 }
 
-/// A fold or a `while` whose body is being lowered.
+/// A `fold` or a `while` whose body is being lowered.
 pub struct OpenLoop {
     pub expr: ExprId,
     pub header: Header,
-    /// The states inside and the operand that they started from.
+    /// The states inside of the loop, and the operands that initialise them.
     pub inside: Val,
     pub init: Val,
     pub scope: usize,
     pub n_atoms: usize,
     pub span: Span,
-    /// The number of iterations, where it is known beforehand.
+    /// The number of iterations, if it is known beforehand.
     pub count: Option<Size>,
     pub is_scan: bool,
 }
@@ -77,7 +77,7 @@ pub fn bounds(binders: &Binders, parts: &[ExprId], at: usize) -> (Option<ExprId>
     if binders.binders[at].has_lower { (Some(parts[start]), parts[start + 1]) } else { (None, parts[start]) }
 }
 
-/// The filter of binders, if there is one.
+/// The filter of binders, if any.
 pub fn filter(binders: &Binders, parts: &[ExprId]) -> Option<ExprId> {
     let n_bounds: usize = binders.binders.iter().map(|binder| 1 + usize::from(binder.has_lower)).sum();
     binders.has_filter.then(|| parts[n_bounds])
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Bounds of a comprehension do not depend on its indices.
+    /// The bounds of a comprehension must not depend on its indices.
     fn check_rectangular(&self, binders: &Binders, parts: &[ExprId], expr: ExprId) -> Result<(), Refused> {
         let indices: Vec<_> = binders.binders.iter().map(|binder| binder.ident.name).collect();
         for at in 1..binders.binders.len() {
@@ -233,7 +233,7 @@ impl Lowering<'_> {
         let inside = init.map(&mut |leaf| {
             let var = here.var("");
             states.push(Binding { var, init: leaf.var });
-            // What an int is changes with each iteration.
+            // The value of an integer state changes with each iteration.
             let form = (leaf.rank() == 0).then(|| here.atom(AtomSource::Int(var)));
             Leaf { var, form, ..leaf.clone() }
         });
@@ -261,7 +261,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Bounds of a binder, taken from the operands: its first index, if it is not 0, and the number of
+    /// The bounds of a binder, from the operand stack: its first index, if it is not 0, and the number of
     /// indices.
     pub fn take_bounds(&mut self, has_lower: bool, span: Span) -> Result<(Option<Leaf>, Leaf), Refused> {
         let upper = self.pop();
@@ -281,8 +281,8 @@ impl Lowering<'_> {
         self.here().var(name)
     }
 
-    /// The index of a binder in the region that was just opened: the counter, or the counter from its first
-    /// index on.
+    /// Binds the index of a binder in the region that was just opened: the counter, plus the first index if
+    /// there is one.
     pub fn bind_index(&mut self, ident: tree::Ident, counter: Var, lower: Option<&Leaf>, span: Span) {
         let var = match lower {
             Some(lower) => self.here().table(Op::Add, vec![lower.var, counter], span),
@@ -338,7 +338,7 @@ impl Lowering<'_> {
         self.then(tasks);
     }
 
-    /// Where the filter of a fold does not hold, the state stays.
+    /// The state stays unchanged where the filter of a fold does not hold.
     fn filtered(&mut self, expr: ExprId, state: Val) -> Result<(), Refused> {
         let span = self.exprs().at(expr);
         let val = self.pop();
@@ -458,7 +458,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether the kind of reduction that is being lowered needs what comes first.
+    /// How the reduction that is being lowered works.
     pub fn reducing(&self, expr: ExprId) -> Reducing {
         let (form, _) = self.form_of(expr).expect("it is a form");
         match form {
@@ -468,7 +468,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A size as it is known outside of a loop: what depends on integers of the loop is not.
+/// A size as known outside of a loop; `None` if it depends on integers of the loop.
 pub fn outside(size: Option<&Size>, n_atoms: usize) -> Option<Size> {
     let is_inside = |atom: Atom| atom.index() >= n_atoms;
     size.filter(|form| !form.mentions(is_inside)).cloned()

@@ -56,7 +56,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The parameters of a custom derivative have the types of the synthesised one.
+    /// The parameters of a custom derivative must have the types of the synthesised one.
     fn check_parameters(&self, written: FunctionId, args: &[Ty], result: &Ty) -> Result<(), Refused> {
         let (module, tree) = self.program.function(written);
         let mut fits = tree.params.len() == args.len();
@@ -69,8 +69,8 @@ impl Lowering<'_> {
         if fits { Ok(()) } else { Err(self.wrong_interface(written, args, result)) }
     }
 
-    /// The results of custom derivatives have the types of the synthesised ones. Their types are known at the
-    /// end.
+    /// The results of custom derivatives must have the types of the synthesised ones. Result types are known
+    /// only at the end.
     pub fn check_custom_results(&self) -> Result<(), Refused> {
         for (written, key, result) in &self.custom_results {
             if let Some(instance) = self.instances.get(key)
@@ -104,11 +104,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// The custom derivative is lowered, or is being lowered: it takes the place of the derivative.
+    /// Registers a custom derivative, which is lowered or being lowered, in place of the synthesised one.
     pub fn register_custom(&mut self, of: BodyId, mode: Mode, key: Key, span: Span) -> Result<(), Refused> {
         let is_there = self.instances.contains_key(&key) || self.in_progress.contains_key(&key);
         if !is_there {
-            // The instance belongs to no caller: an activation that is never finished stands in for it.
+            // The instance has no caller, so a dummy activation takes the place of one.
             if self.activations.is_empty() {
                 let id = BodyId::new(u32::MAX as usize);
                 self.activations.push(Activation::new(key.clone(), 0, id, span));
@@ -128,7 +128,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The type of tangents: `()` where there is no num.
+/// The type of tangents: `()` for parts that are no num.
 pub fn tangent(ty: &Ty) -> Ty {
     match ty {
         Ty::Tensor(KeyKind::Is(Elem::Num), _) => ty.clone(),

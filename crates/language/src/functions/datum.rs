@@ -1,9 +1,9 @@
-//! Values from outside of a program, and the types that they get (functions.md, section 7).
+//! Values from outside of a program, and their types (functions.md, section 7).
 //!
-//! A [`Datum`] has the structure of JSON. Where the type of a parameter is written, it says what the
-//! structure means: a list is a tensor or a tuple, a string an enumerator, an integer may be a num. Where it
-//! is left out, the data decide: equal lists are tensors, other lists tuples, and integers have the kind that
-//! the function needs, else num.
+//! A [`Datum`] has the structure of JSON. The written type of a parameter determines the meaning of a
+//! structure: a list is a tensor or a tuple, a string an enumerator, an integer possibly a num. Without a
+//! written type, the data determine it: lists of equal parts are tensors, other lists are tuples, and
+//! integers have the kind that the function needs, else num.
 
 use eddy_body::ir::Elem;
 use eddy_syntax::suggest::nearest;
@@ -17,28 +17,28 @@ pub enum Datum {
     Bool(bool),
     Int(i64),
     Num(f64),
-    /// An enumerator, or a number that JSON lacks.
+    /// An enumerator, or a number that JSON cannot express.
     Text(String),
     /// A tensor, a tuple, or `()`.
     List(Vec<Datum>),
     Record(Vec<(String, Datum)>),
-    /// A tensor of a caller in memory.
+    /// A tensor in memory, from a caller of the library.
     Tensor(Value),
 }
 
-/// What a parameter takes.
+/// The expected type of a parameter.
 #[derive(Clone, Debug)]
 pub enum Expected {
     Tensor(Elem, usize),
     Tuple(Vec<Expected>),
     Record(Vec<(String, Expected)>),
-    /// A function, which data cannot be.
+    /// A function; no datum is one.
     Function,
     /// Its type is left out.
     Open,
 }
 
-/// A value with its type. An open kind is that of integers that may be nums.
+/// A value with its type. An integer whose kind is open may be a num.
 #[derive(Clone, Debug)]
 pub struct Typed {
     pub ty: Ty,
@@ -46,16 +46,16 @@ pub struct Typed {
     pub values: Vec<Value>,
 }
 
-/// A datum that is not what a parameter takes.
+/// A datum that does not match the type of its parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The parameter and the way to the part that is wrong, as in `b.at[1]`.
+    /// The parameter and the path to the wrong part, as in `b.at[1]`.
     pub place: String,
     pub reason: String,
     pub help: Option<String>,
 }
 
-/// Reads data; knows the enumerations and the declared records of a program.
+/// Reads data with the enumerations and the declared records of a program.
 pub struct Reader<'a> {
     /// The names of enumerations' cases, by number.
     pub cases: &'a [Vec<String>],
@@ -64,7 +64,7 @@ pub struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A datum as a value of the expected type. `n_open` counts the open kinds of one call.
+    /// Reads a datum as a value of the expected type. `n_open` counts the open kinds of one call.
     pub fn read(
         &self,
         datum: &Datum,
@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A datum whose type is that of the data.
+    /// Reads a datum without an expected type.
     fn open(&self, datum: &Datum, place: &str, n_open: &mut usize) -> Result<Typed, Mismatch> {
         Ok(match datum {
             Datum::Bool(truth) => {
@@ -251,7 +251,7 @@ impl Reader<'_> {
 
 /// The elements of nested lists.
 struct Leaves<'a> {
-    /// The length of the lists of each level; none of a level that is not there.
+    /// The length of the lists at each level; `None` if there is no such level.
     sizes: Vec<Option<usize>>,
     elements: Vec<&'a Datum>,
 }
@@ -266,7 +266,7 @@ struct Misfit<'a> {
 impl<'a> Leaves<'a> {
     fn collect(datum: &'a Datum, rank: usize) -> Result<Leaves<'a>, Misfit<'a>> {
         let mut leaves = Leaves { sizes: vec![None; rank], elements: Vec::new() };
-        // The lists around the next part, and how many parts of each were visited.
+        // The enclosing lists of the next part, and how many parts of each were visited.
         let mut around: Vec<(&'a [Datum], usize)> = vec![(std::slice::from_ref(datum), 0)];
         while let Some((parts, next)) = around.last_mut() {
             let Some(part) = parts.get(*next) else {
@@ -297,7 +297,7 @@ impl<'a> Leaves<'a> {
         Ok(leaves)
     }
 
-    /// The place of an element, as in `[1][2]`.
+    /// The position of an element, as in `[1][2]`.
     fn path(&self, at: usize) -> String {
         let mut rest = at;
         let mut indices: Vec<String> = Vec::new();
@@ -329,7 +329,7 @@ fn int(datum: &Datum) -> Option<i64> {
     if let Datum::Int(n) = datum { Some(*n) } else { None }
 }
 
-/// A number, or the text of one that JSON lacks.
+/// A number, or the text of one that JSON cannot express.
 #[expect(clippy::cast_precision_loss, reason = "an integer is rounded to the nearest num")]
 fn num(datum: &Datum) -> Option<f64> {
     match datum {
@@ -340,7 +340,7 @@ fn num(datum: &Datum) -> Option<f64> {
     }
 }
 
-/// Tensors of one shape and compatible kinds as rows of a tensor.
+/// Stacks tensors of one shape and compatible kinds as the rows of a tensor.
 fn stacked(rows: &[Typed], n_open: &mut usize) -> Option<Typed> {
     let (mut kind, mut shape) = (None, None);
     for row in rows {
@@ -375,7 +375,7 @@ fn stacked(rows: &[Typed], n_open: &mut usize) -> Option<Typed> {
     Some(Typed { ty: Ty::Tensor(kind, shape.len()), values: vec![value(shape, data)] })
 }
 
-/// A tensor whose integers are nums, if nums are needed.
+/// Converts integers to nums, if nums are expected.
 pub fn converted(given: &Value, elem: Elem) -> Option<Value> {
     match (given.scalar(), elem) {
         (eddy_tensor::Scalar::Int, Elem::Num) => {
@@ -413,7 +413,7 @@ fn record(fields: Vec<(String, Typed)>) -> Typed {
     Typed { ty, values: fields.into_iter().flat_map(|(_, field)| field.values).collect() }
 }
 
-/// The numbers that JSON lacks.
+/// The numbers that JSON cannot express.
 fn special(text: &str) -> Option<f64> {
     match text {
         "inf" => Some(f64::INFINITY),

@@ -1,4 +1,4 @@
-//! Functions as `eddy check` shows them, and the check of those that nothing calls (functions.md, sections
+//! Functions as `eddy check` shows them, and the check of functions without callers (functions.md, sections
 //! 2.1 and 7).
 
 use eddy_body::ir::BodyId;
@@ -17,8 +17,8 @@ use crate::program::FunctionId;
 use crate::tree::{ExprId, ExprKind, Param, TypeId, TypeKind};
 
 impl Lowering<'_> {
-    /// Lowers a function at its written types. One with open types, or with function parameters, is checked
-    /// at uses only.
+    /// Lowers a function at its written types. A function with open types or with function parameters is
+    /// checked only at its uses.
     pub fn check_function(&mut self, id: FunctionId) -> Result<(), Refused> {
         let Some(key) = self.written_key(id)? else { return Ok(()) };
         if self.instances.contains_key(&key) {
@@ -26,7 +26,7 @@ impl Lowering<'_> {
         }
         let (module, tree) = self.program.function(id);
         let span = tree.ident.span;
-        // An activation that is never finished stands in for a caller.
+        // A dummy activation takes the place of a caller.
         let none = BodyId::new(u32::MAX as usize);
         self.activations.push(Activation::new(key.clone(), module, none, span));
         self.tasks.push(Task::Param(ParamTask::Leave));
@@ -49,7 +49,7 @@ impl Lowering<'_> {
         Ok(Some(Key { function, args }))
     }
 
-    /// `f: (x: num [n], k: int) -> num`, or which types are open.
+    /// `f: (x: num [n], k: int) -> num`, or the list of open types.
     pub fn line(&self, id: FunctionId) -> String {
         let (module, tree) = self.program.function(id);
         let names = &self.program.modules[module].names;
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         format!("{name}: ({}) -> {result}\n", params.join(", "))
     }
 
-    /// Keeps the type of a name that is bound, if somebody asked for types.
+    /// Records the type of a bound name, if types were requested.
     pub fn note_type(&mut self, span: Span, val: &Val) {
         if self.bound.is_some() && !val.is_unknown() {
             let text = match val {
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The types that were kept, and those of declarations.
+    /// The recorded types, and those of declarations.
     pub fn all_bound_types(mut self) -> FxHashMap<Span, String> {
         let mut types = self.bound.take().unwrap_or_default();
         for id in (0..self.program.functions.len()).map(FunctionId::new) {
@@ -116,7 +116,7 @@ impl Lowering<'_> {
         types
     }
 
-    /// A type with the sizes that are constants.
+    /// Prints a type with its constant sizes.
     fn show_type(&self, ty: &Ty, sizes: &mut dyn Iterator<Item = Option<Size>>) -> String {
         match ty {
             Ty::Tensor(kind, rank) => {
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A written type in the one format.
+    /// Prints a written type in the one format.
     fn show_written(&self, module: usize, ty: TypeId) -> String {
         let file = &self.program.modules[module];
         let sizes = |list: Option<crate::tree::ExprList>, blank: &str| {
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A size as it is written, with single blanks around operators.
+    /// Prints a written size, with single blanks around operators.
     fn show_size(&self, module: usize, size: ExprId) -> String {
         let file = &self.program.modules[module];
         let exprs = &file.tree.exprs;

@@ -1,5 +1,4 @@
-//! Types that are declared: what can be wrong with one is reported even if nothing uses it (functions.md,
-//! section 2).
+//! Checks of declared types: errors are reported even in unused types (functions.md, section 2).
 
 use eddy_syntax::Diagnostic;
 
@@ -10,7 +9,7 @@ use crate::program::{Entity, Program, TypeDefId};
 use crate::tree::{Definition, ExprKind, Ident, TypeDef, TypeId, TypeKind};
 
 impl Lowering<'_> {
-    /// Names of types and sizes are known, no type is defined by itself, and fields are different.
+    /// Checks that names of types and sizes are known, that no type contains itself, and that fields differ.
     pub fn check_type_definitions(&self, diagnostics: &mut Vec<Diagnostic>) {
         for id in (0..self.program.types.len()).map(TypeDefId::new) {
             let (module, tree) = self.program.type_def(id);
@@ -30,7 +29,7 @@ impl Lowering<'_> {
         self.check_written(module, alias, &sizes)
     }
 
-    /// Fields are different, and sizes are written with these names and constants.
+    /// Checks that fields differ, and that sizes are written with these names and constants.
     fn check_written(&self, module: usize, ty: TypeId, sizes: &[Name]) -> Result<(), Refused> {
         let file = &self.program.modules[module];
         let mut work = vec![ty];

@@ -1,8 +1,8 @@
 //! Derivatives as expressions: `grad`, `vjp`, `jvp`, `jacobian`, `hessian`, `adj_f`, `tan_f` (functions.md,
 //! section 5).
 //!
-//! An operator becomes a call that is marked `adj` or `tan`. What a function value has captured are further
-//! parameters of the body: their cotangents are not used, their tangents are zero.
+//! An operator becomes a call that is marked `adj` or `tan`. The captured values of a function value become
+//! further parameters of the body: their cotangents are not used, their tangents are zero.
 
 use eddy_body::ir::{BodyId, Elem, Kind, Literal, Mode, Var};
 use eddy_syntax::Span;
@@ -68,7 +68,7 @@ pub struct Site {
     pub f: FnValue,
     pub args: Vec<Val>,
     pub id: BodyId,
-    /// What the function returns, with names that nothing defines.
+    /// The result of the function; its names have no definition.
     pub result: Val,
     pub span: Span,
 }
@@ -108,7 +108,7 @@ impl Lowering<'_> {
             }
             Ready::Instance(instance) => {
                 if self.decide_point(&instance, &f, &args, span)? {
-                    // Again, with the instance at these kinds.
+                    // The operator is lowered again, with the instance at these kinds.
                     self.tasks.push(Task::Derive { operator, span });
                     return Ok(());
                 }
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The arguments of a function at a point.
+    /// Splits the point into the arguments of a function.
     fn point(&self, f: &FnValue, point: Val, span: Span) -> Result<Vec<Val>, Refused> {
         if let Val::Function(_) = point {
             return Err(function_value(span, "the point of a derivative"));
@@ -153,8 +153,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Gives the literals at a point the kinds that the function needs; the others are nums. Returns whether
-    /// there were any.
+    /// Gives the literals in a point the kinds that the function needs; the others become nums. Returns
+    /// whether there were any.
     fn decide_point(
         &mut self,
         instance: &Instance,
@@ -186,12 +186,12 @@ impl Lowering<'_> {
         here.kinds.get(leaf.kind) == Some(Elem::Num)
     }
 
-    /// How many parameters a function value has.
+    /// The number of parameters of a function value.
     pub fn n_params(&self, f: &FnValue, point: &Val) -> usize {
         match &f.code {
             Code::Declared(id, modes) => {
                 let n = self.program.function(*id).1.params.len();
-                // Each mode adds parameters; their number is that of the point.
+                // Each mode adds parameters; their total number is that of the parts of the point.
                 match (modes.is_empty(), point) {
                     (true, _) => n,
                     (false, Val::Tuple(parts)) => parts.len(),
@@ -254,8 +254,8 @@ impl Lowering<'_> {
         Ok(Site { f, args, id, result, span })
     }
 
-    /// A call of the adjoint with a cotangent for each num of the result. Returns the result, and the
-    /// cotangents of the arguments.
+    /// Calls the adjoint with a cotangent for each num of the result. Returns the result, and the cotangents
+    /// of the arguments.
     pub fn adjoint(&mut self, site: &Site, cotangents: Vec<Var>) -> (Val, Vec<Val>) {
         let mut operands = operands(site);
         operands.extend(cotangents);
@@ -276,7 +276,7 @@ impl Lowering<'_> {
         (value, tangents)
     }
 
-    /// New names in the structure of a tangent: `()` where there is no num.
+    /// New names in the structure of a tangent: `()` for parts that are no num.
     pub fn tangent(&mut self, val: &Val) -> Val {
         match val {
             Val::Leaf(leaf) if self.is_num(leaf) => {
@@ -294,7 +294,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The tangents of arguments as the tangent of a point.
+    /// The tangents of several arguments as the tangent of a point.
     pub fn of_point(tangents: Vec<Val>) -> Val {
         let mut tangents = tangents;
         if tangents.len() == 1 { tangents.remove(0) } else { Val::Tuple(tangents) }
@@ -327,7 +327,7 @@ impl Lowering<'_> {
         Ok(Val::Tuple(vec![value, tangent]))
     }
 
-    /// A call of the tangent with a tangent for each num of the arguments.
+    /// Calls the tangent with a tangent for each num of the arguments.
     pub fn forward(&mut self, site: &Site, tangents: Vec<Var>) -> (Val, Val) {
         let mut operands = operands(site);
         operands.extend(tangents);
@@ -343,14 +343,14 @@ impl Lowering<'_> {
         (value, tangent)
     }
 
-    /// A tangent of zeros for each num of what is constant.
+    /// Zeros as the tangent of each num in a constant value.
     fn zeros_of(&mut self, val: &Val, span: Span) -> Vec<Var> {
         let nums: Vec<Var> =
             val.leaves().into_iter().filter(|leaf| self.is_num(leaf)).map(|leaf| leaf.var).collect();
         nums.into_iter().map(|var| self.here().table(Op::ZerosLike, vec![var], span)).collect()
     }
 
-    /// A direction in the structure of the tangent of `val`: its nums, in order.
+    /// The nums of a direction, in order, if it has the structure of the tangent of `val`.
     pub fn direction(&mut self, val: &Val, direction: &Val, span: Span) -> Result<Vec<Var>, Refused> {
         match (val, direction) {
             (Val::Leaf(leaf), given) if !self.is_num(leaf) => match given {
@@ -391,7 +391,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A value in words, with the sizes that are known.
+    /// Describes a value, with the sizes that are known.
     pub fn show_value(&self, val: &Val) -> String {
         let here = self.activations.last().expect("a function is being lowered");
         match val {
@@ -411,7 +411,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The body of `adj_f` or `tan_f`: one call of the derivative.
+    /// Emits the body of `adj_f` or `tan_f`: one call of the derivative.
     pub fn wrapped_derivative(&mut self, inner: FnValue, mode: Mode, span: Span) -> Result<(), Refused> {
         let mut args = self.here().params.clone();
         let n = self.n_before_directions(&inner, mode, args.len(), span)?;
@@ -471,13 +471,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an argument has a cotangent; what a function has captured has none.
+    /// Whether an argument has a cotangent; captured values have none.
     fn has_num(&self, val: &Val) -> bool {
         !matches!(val, Val::Function(_)) && val.leaves().iter().any(|leaf| self.is_num(leaf))
     }
 
-    /// How many of the `n_found` parameters of `adj_f` or `tan_f` are those of f, which may itself be a
-    /// derivative. How many parameters of the innermost function have nums follows from the number of all.
+    /// The number of the parameters of `adj_f` or `tan_f`, `n_found` in all, that belong to f, which may be a
+    /// derivative too. The number of parameters with nums follows from `n_found`.
     fn n_before_directions(
         &self,
         inner: &FnValue,
@@ -505,7 +505,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `adj_f`, `tan_f`, ..
+    /// `adj_f`, `tan_f`, and so on.
     fn derivative_name(&self, inner: &FnValue, mode: Mode) -> String {
         let modes = match &inner.code {
             Code::Declared(_, modes) => modes.clone(),

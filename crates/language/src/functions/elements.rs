@@ -14,7 +14,7 @@ use super::sizes::Form as Size;
 use super::value::{Leaf, Val};
 
 impl Lowering<'_> {
-    /// Functions that only functions have.
+    /// Lowers functions that only functions can call.
     pub fn own(&mut self, name: &'static str, args: Vec<Val>, at: Span) -> Result<(), Refused> {
         let expected: &[usize] = match name {
             "scatter" => &[3],
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `scatter(n, ix, v)`: rows of zeros that are increased.
+    /// `scatter(n, ix, v)`: rows of zeros, to which the rows of `v` are added.
     pub fn scatter(&mut self, n: Val, indices: Val, rows: Val, at: Span) -> Result<(), Refused> {
         let n = self.scalar(n, Elem::Int, "the number of rows", at)?;
         let (indices, rows) = (tensor(indices, at)?, tensor(rows, at)?);
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Reductions of all elements of a tensor, or of those along an axis.
+    /// Reduces all elements of a tensor, or those along an axis.
     pub fn reduce_elements(
         &mut self,
         name: &'static str,
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The elements along an axis are reduced, for each index of the other axes.
+    /// Reduces the elements along an axis, for each index of the other axes.
     fn reduce_axis(&mut self, name: &'static str, leaf: &Leaf, axis: usize, at: Span) -> Result<(), Refused> {
         if axis >= leaf.rank() {
             return Err(shape_error(

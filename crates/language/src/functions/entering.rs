@@ -15,29 +15,29 @@ use super::written::Dim;
 use crate::names::Name;
 use crate::tree::{ExprId, ExprKind, Form, TypeId};
 
-/// Sizes of parameters and results.
+/// Tasks for the sizes of parameters and results.
 pub enum ParamTask {
-    /// A tensor has this size along an axis.
+    /// Check the size of a tensor along an axis.
     Check { leaf: Leaf, axis: usize, module: usize, expr: ExprId, sizes: Vec<(Name, Dim)>, span: Span },
-    /// The written size was computed.
+    /// Compare a size with the written size, which was computed.
     Compare { leaf: Leaf, axis: usize, span: Span },
-    /// A size of a type gets the last operand.
+    /// Bind a size of a type to the last operand.
     BindSize(Name),
-    /// Expressions are read in another file, without the names that are in scope.
+    /// Continue in another file, without the names in scope.
     Enter { module: usize },
-    /// The names of a type are out of scope; those of the function are there again.
+    /// Continue in the file of the function, with its names in scope.
     Return { module: usize, env: Vec<(Name, Val)> },
-    /// An instance is needed.
+    /// Start an instance if it does not exist.
     Ensure(FnValue, Vec<Val>, Span),
-    /// A derivative that the user wrote.
+    /// Lower a derivative that the user wrote.
     Custom { of: BodyId, mode: Mode, key: Key, span: Span },
-    /// The activation that stands in for a caller goes.
+    /// Remove the dummy activation that takes the place of a caller.
     Leave,
-    /// So many operands become one.
+    /// Combine this many operands to a tuple.
     Tuple(usize),
-    /// A body that is one operation, of all parameters.
+    /// Emit a body that applies one operation to all parameters.
     Builtin(&'static str, Span),
-    /// A body that is one call of a derivative, of all parameters.
+    /// Emit a body that is one call of a derivative with all parameters.
     Derivative(FnValue, Mode, Span),
 }
 
@@ -164,8 +164,8 @@ impl Lowering<'_> {
         Ok(type_of(&written))
     }
 
-    /// Binds parameters and size variables, demands written types, and pushes the checks of sizes and the
-    /// body. Returns the written result type.
+    /// Binds parameters and size variables, requires written types, and pushes tasks that check sizes and
+    /// lower the body. Returns the written result type.
     pub fn enter_params(
         &mut self,
         params: &[(Name, Option<TypeId>)],
@@ -273,8 +273,9 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Computes a written size. The sizes of a named type are computed first, where the type is used; then
-    /// its own expression, where the type is defined. Types are nested only as deep as the parser allows.
+    /// Pushes tasks that compute a written size. The sizes of a named type are computed first, in the file
+    /// that uses the type; then its own expression, in the file that defines it. Types are nested only as
+    /// deep as the parser allows.
     fn size_tasks(&mut self, dim: &Dim, tasks: &mut Vec<Task>) {
         let Dim::Expr { module, expr, sizes } = dim else { unreachable!("an open size is not computed") };
         let (here, env) = (self.here().module, self.here().env.clone());
@@ -324,7 +325,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// From here on a size is known as another form.
+    /// Replaces the known size of a tensor by another form.
     pub fn refine(&mut self, var: Var, axis: usize, form: Option<Size>) {
         let change = &mut |leaf: &Leaf| {
             let mut leaf = leaf.clone();
@@ -333,7 +334,7 @@ impl Lowering<'_> {
             }
             leaf
         };
-        // Operands below these belong to callers, whose names are others.
+        // Operands below these belong to callers and have other names.
         let first = self.here().first_operand;
         for val in &mut self.operands[first..] {
             *val = val.map(change);
@@ -348,7 +349,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Kinds and ranks of a written type.
+/// The kinds and ranks of a written type.
 fn type_of(written: &super::written::Written) -> Ty {
     use super::written::Written;
     match written {

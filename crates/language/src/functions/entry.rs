@@ -26,11 +26,11 @@ use crate::codes;
 use crate::program::{Entity, FunctionId, Program, TypeDefId};
 use crate::tree::{Definition, TypeKind};
 
-/// A function of a program, by name; it may be synthesised.
+/// A function of a program, or a derivative of one.
 #[derive(Clone, Debug)]
 pub struct Entry {
     name: String,
-    /// The declaration of the function, or of the one that it is a derivative of.
+    /// The declaration of the function, or of the function that it is a derivative of.
     span: Span,
     function: FunctionId,
     modes: Vec<Mode>,
@@ -41,14 +41,14 @@ pub struct Entry {
     instances: Vec<(Vec<Mode>, Vec<Ty>, Arc<LoweredCall>)>,
 }
 
-/// A call of an instance as a body of its own.
+/// A body that calls an instance.
 #[derive(Debug)]
 pub struct LoweredCall {
     /// The bodies that the call reaches, with derivatives expanded.
     pub module: Arc<Module>,
     pub program: eddy_body::Program,
     pub body: BodyId,
-    /// The bodies below this number are not derivatives that were synthesised.
+    /// The number of bodies before the first synthesised derivative.
     pub n_plain: usize,
     /// The types of the arguments, with all kinds known.
     args: Vec<Ty>,
@@ -61,7 +61,7 @@ impl LoweredCall {
     }
 }
 
-/// What a function takes and returns, by its written types.
+/// The written types of a function's parameters and result.
 #[derive(Clone, Debug)]
 pub struct WrittenSignature {
     pub params: Vec<(String, Expected)>,
@@ -74,7 +74,7 @@ pub struct Call {
     pub code: Arc<LoweredCall>,
     /// The tensors of all arguments, in order.
     pub arguments: Vec<Value>,
-    /// Each argument with the name of its parameter.
+    /// The arguments with the names of their parameters.
     pub named: Vec<(String, Typed)>,
 }
 
@@ -90,7 +90,7 @@ pub struct Outcome {
 /// Why a call has no result.
 #[derive(Clone, Debug)]
 pub enum CallError {
-    /// An argument is not what the function takes.
+    /// An argument does not match its parameter.
     Argument(Mismatch),
     /// The function cannot have arguments of these types.
     Refused(Box<Diagnostic>),
@@ -145,18 +145,18 @@ impl Entry {
         self.function
     }
 
-    /// The derivatives that were taken, the first one first.
+    /// The derivatives taken, innermost first.
     pub fn modes(&self) -> &[Mode] {
         &self.modes
     }
 
-    /// What the parameters of the declared function take.
+    /// The expected types of the declared function's parameters.
     pub fn params(&self) -> &[(String, Expected)] {
         &self.params
     }
 
-    /// Lowers the function at its written types, and says what its parameters and its result are. A parameter
-    /// whose type is left out, or that is a function, has no place in an interface.
+    /// Lowers the function at its written types, and returns its signature. Parameters without a written
+    /// type, and function parameters, are errors.
     pub fn written_call(
         &mut self,
         program: &Program,
@@ -175,7 +175,7 @@ impl Entry {
         let modes = self.modes.clone();
         for n in 0..modes.len() {
             for (name, expected) in self.directions(program, &modes[..=n], &named, budget)? {
-                let ty = written_type(&expected).expect("directions have the types of what they belong to");
+                let ty = written_type(&expected).expect("the types of directions are known");
                 named.push((name, Typed { ty, values: Vec::new() }));
             }
         }
@@ -186,7 +186,7 @@ impl Entry {
         Ok((code, WrittenSignature { params, result }))
     }
 
-    /// Reads the arguments of a call and lowers the function for them.
+    /// Reads the arguments of a call, and lowers the function for them.
     pub fn prepare(
         &mut self,
         program: &Program,
@@ -229,7 +229,7 @@ impl Entry {
         self.outcome(call, found, budget)
     }
 
-    /// What an engine found for a call.
+    /// The outcome of a call, from the result of an engine.
     pub fn outcome(
         &self,
         call: &Call,
@@ -244,9 +244,9 @@ impl Entry {
         }
     }
 
-    /// The derivative of a call. Its arguments are those of the call, then a direction for each num of the
-    /// result (`Adj`) or of the arguments (`Tan`); its results are those of the call, then the other
-    /// directions.
+    /// The derivative of a call. Its arguments are those of the call, followed by a direction for each num of
+    /// the result (`Adj`) or of the arguments (`Tan`). Its results are those of the call, followed by the
+    /// other directions.
     pub fn derivative(
         &mut self,
         program: &Program,
@@ -286,8 +286,8 @@ impl Entry {
         typed.map_err(CallError::Argument)
     }
 
-    /// The parameters that the last of these derivatives adds: `dy`, or a tangent for each parameter with
-    /// nums.
+    /// The parameters that the last of these derivatives adds: `dy`, or a tangent for each parameter that
+    /// contains nums.
     fn directions(
         &mut self,
         program: &Program,
@@ -311,7 +311,7 @@ impl Entry {
         Ok(with_nums.map(|((name, _), ty)| (unused("t", name), of_type(&tangent(ty)))).collect())
     }
 
-    /// The function, differentiated in these modes, at arguments of these types.
+    /// The instance of the function, differentiated in these modes, at arguments of these types.
     fn instance(
         &mut self,
         program: &Program,
@@ -339,8 +339,7 @@ impl std::fmt::Display for Outcome {
 }
 
 impl Call {
-    /// The nums among the tensors of the arguments: where they are among the arguments, and their names, as
-    /// in `b.at`.
+    /// The nums among the tensors of the arguments: their positions, and their names, as in `b.at`.
     pub fn nums(&self) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         let mut n = 0;
@@ -383,7 +382,7 @@ impl Outcome {
     }
 }
 
-/// Lowers a call of a function at arguments of these types. Kinds that the function leaves open are num.
+/// Lowers a call of a function at arguments of these types. Kinds that the function leaves open become num.
 pub fn lower_call(
     program: &Program,
     code: Code,
@@ -438,7 +437,7 @@ pub fn lower_call(
     Ok(LoweredCall { module: Arc::new(module), program, body, n_plain, args, result })
 }
 
-/// What a written type takes.
+/// The expected type for a written type.
 fn expected(written: &Written) -> Expected {
     match written {
         Written::Tensor(elem, dims) => Expected::Tensor(*elem, dims.len()),
@@ -450,7 +449,7 @@ fn expected(written: &Written) -> Expected {
     }
 }
 
-/// `None` if a part of it is not written, or is a function.
+/// `None` if a part of the type is not written, or is a function.
 fn written_type(expected: &Expected) -> Option<Ty> {
     Some(match expected {
         Expected::Tensor(elem, rank) => Ty::Tensor(KeyKind::Is(*elem), *rank),

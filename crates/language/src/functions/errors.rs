@@ -1,4 +1,4 @@
-//! What can be wrong with a function, in the words of functions.md, section 7.
+//! Diagnostics about functions, in the wording of functions.md, section 7.
 
 use eddy_body::ir::Elem;
 use eddy_syntax::{Diagnostic, Span};
@@ -19,7 +19,7 @@ pub fn size_error(span: Span, text: impl Into<String>) -> Refused {
     Box::new(Diagnostic::error(codes::SHAPE, span, format!("size error: {}", text.into())))
 }
 
-/// The error about a part of a function that could not be read. The parser has reported it, so it is never
+/// The error about a part of a function that could not be parsed. The parser has reported it, so it is never
 /// shown; the parts of the program that use the function have no types.
 pub fn unreadable(span: Span) -> Refused {
     Box::new(Diagnostic::error(codes::SYNTAX, span, "this part of the function could not be read"))
@@ -47,7 +47,7 @@ pub fn function(span: Span, text: impl Into<String>) -> Refused {
     Box::new(Diagnostic::error(codes::FUNCTION, span, text.into()))
 }
 
-/// `found` where `needed` is needed.
+/// The error about `found` in a place that requires `needed`.
 pub fn kinds(span: Span, needed: &str, found: &str) -> Refused {
     type_error(span, format!("expected {needed}, found {found}"))
 }

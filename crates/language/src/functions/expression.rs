@@ -106,7 +106,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A lambda or a local function, with the names that it uses from around.
+    /// A lambda or a local function, with the names that it captures.
     pub fn local_function(&mut self, expr: ExprId) -> FnValue {
         let mut mentioned: Vec<Name> = Vec::new();
         let mut work = vec![expr];
@@ -205,7 +205,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Makes two kinds one.
+    /// Unifies two kinds.
     pub fn unify(&mut self, a: KindId, b: KindId, at: Span) -> Result<(), Refused> {
         self.here().kinds.unify(a, b).map_err(|(a, b)| {
             let name = |elem| self.kind_name(elem);
@@ -213,7 +213,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Makes a kind this one.
+    /// Requires a kind.
     pub fn demand(&mut self, leaf: &Leaf, elem: Elem, at: Span) -> Result<(), Refused> {
         let needed = self.here().kinds.known(elem);
         self.unify(needed, leaf.kind, at)
@@ -226,7 +226,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A single value of this kind.
+    /// Requires a single value of this kind.
     pub fn scalar(&mut self, val: Val, elem: Elem, what: &str, at: Span) -> Result<Option<Leaf>, Refused> {
         let Some(leaf) = tensor(val, at)? else { return Ok(None) };
         self.demand(&leaf, elem, at)?;
@@ -355,7 +355,7 @@ fn table_op(op: BinaryOp) -> (Op, Needs) {
     }
 }
 
-/// The result of an operator on single ints as a form.
+/// The result of an operator on single ints, as a form.
 fn form_of(op: BinaryOp, left: Option<&Size>, right: Option<&Size>) -> Option<Size> {
     let (left, right) = (left?, right?);
     let constants = || Some((left.as_constant()?, right.as_constant()?));
@@ -390,7 +390,7 @@ pub fn no_functions(parts: &[Val], at: Span, place: &str) -> Result<(), Refused>
     Ok(())
 }
 
-/// A tensor; anything else is refused.
+/// The value as a tensor; anything else is an error.
 pub fn tensor(val: Val, at: Span) -> Result<Option<Leaf>, Refused> {
     match val {
         Val::Leaf(leaf) => Ok(Some(leaf)),
@@ -401,7 +401,7 @@ pub fn tensor(val: Val, at: Span) -> Result<Option<Leaf>, Refused> {
     }
 }
 
-/// The sizes of two tensors that are stretched to each other.
+/// The sizes of two tensors after broadcasting.
 pub fn broadcast_sizes(left: &Leaf, right: &Leaf, at: Span) -> Result<Vec<Option<Size>>, Refused> {
     let rank = left.rank().max(right.rank());
     let size = |leaf: &Leaf, axis: usize| -> Option<Option<Size>> {

@@ -1,14 +1,14 @@
 //! Comprehensions with a filter: `[i < n if c: e]` (functions.md, section 3).
 //!
-//! Filter and element of an index are evaluated before those of the next index, so that of several errors the
-//! first one is reported. There are three ways:
+//! The filter and the element of an index are evaluated before those of the next index, so that the first of
+//! several errors is reported. There are three cases:
 //!
-//! * The filter cannot fail: one loop finds the indices that are kept, and independent iterations compute
-//!   their elements.
-//! * It can, and the sizes of an element are known before the loop: one loop writes elements into a tensor
-//!   with room for all indices, of which the first rows are taken.
-//! * It can, and the sizes are not known: a loop evaluates filters and elements in order, for their errors;
-//!   then the elements of the kept indices are computed again.
+//! * The filter cannot fail: one loop finds the indices to keep, and independent iterations compute their
+//!   elements.
+//! * The filter can fail, and the sizes of an element are known before the loop: one loop writes elements
+//!   into a tensor with room for all indices; the result is its first rows.
+//! * The filter can fail, and the sizes are unknown: a loop evaluates filters and elements in order, for
+//!   their errors; then the elements of the kept indices are computed again.
 
 use eddy_body::ir::{At, Binding, Control, Elem, Kind, Literal, Region, Var};
 use eddy_body::operation::Operation;
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A loop finds the indices that are kept; the elements come next.
+    /// Emits a loop that finds the indices to keep; the elements come next.
     fn keep_indices(&mut self, expr: ExprId, mut open: OpenRows, condition: Var) {
         let span = open.span;
         let (_, index) = self.here().env.pop().expect("the index was bound");
@@ -58,13 +58,12 @@ impl Lowering<'_> {
         let (ident, body) = (binders.binders[0].ident, *parts.last().expect("it has an element"));
         self.bind_index(ident, at, None, span);
         let control = Control::Each { index: element, count: n_kept };
-        // How many are kept is not known.
+        // The number of kept elements is unknown.
         open.loops.push((Header { control, states: Vec::new(), accs: Vec::new() }, None));
         self.then(vec![Task::Expr(body), Task::Loop(LoopTask::Element(Box::new(open)))]);
     }
 
-    /// The elements of `indices` for which `conditions` hold, at the start of a vector, and how many there
-    /// are.
+    /// The elements of `indices` for which `conditions` hold, at the start of a vector, and their number.
     fn kept_indices(&mut self, conditions: Var, indices: Var, n: Var, span: Span) -> (Var, Var) {
         let here = self.here();
         let zero = here.int(0, span).var;
@@ -90,7 +89,7 @@ impl Lowering<'_> {
         (results[0], results[1])
     }
 
-    /// The element was computed under its filter.
+    /// Continues after the element was computed under its filter.
     pub fn keep_element(&mut self, expr: ExprId, open: OpenRows, condition: Var) -> Result<(), Refused> {
         let val = self.pop();
         no_functions(std::slice::from_ref(&val), open.span, "an element of a tensor")?;
@@ -113,7 +112,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Elements are written behind each other.
+    /// Writes the kept elements one after the other.
     fn write_kept(&mut self, mut open: OpenRows, condition: Var, val: &Val) {
         let span = open.span;
         let (header, _) = open.loops.pop().expect("there is one binder");
@@ -136,7 +135,7 @@ impl Lowering<'_> {
         let no = here.close_region(states.clone());
         let next: Vec<Var> = states.iter().map(|_| here.var("")).collect();
         here.emit(next.clone(), Kind::If(condition, yes, no), span);
-        // The first states come before the loop.
+        // The initial states are defined before the loop.
         let body = here.close_region(Vec::new());
         let zero = here.int(0, span).var;
         let n = here.table(Op::Maximum, vec![count, zero], span);
@@ -167,7 +166,7 @@ impl Lowering<'_> {
         self.push(val);
     }
 
-    /// Some value of the kind of a tensor.
+    /// An arbitrary value of the kind of a tensor.
     fn anything(&mut self, leaf: &Leaf, span: Span) -> Var {
         let here = self.here();
         match here.kinds.get(leaf.kind) {
@@ -180,8 +179,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a region that computes a single value may fail. Where it has only these operations, all operands
-/// are single values.
+/// Whether a region that computes a single value may fail. All operands of these operations are single
+/// values.
 fn can_fail(region: &Region) -> bool {
     let mut work = vec![region];
     let mut constants: Vec<(Var, &Value)> = Vec::new();

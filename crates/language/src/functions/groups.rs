@@ -1,7 +1,6 @@
-//! Which functions can reach themselves through the names in their text (functions.md, section 2.1,
-//! termination).
+//! Finds mutually recursive functions, by the names in their text (functions.md, section 2.1, termination).
 //!
-//! A lambda belongs to the function whose text contains it: a call in it is a call of that function.
+//! A lambda belongs to the function whose text contains it: a call in it counts as a call of that function.
 
 use eddy_flow::components::components;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,9 +13,9 @@ use crate::tree::{Control, ExprId, ExprKind, Form, PatternId, PatternKind, Writt
 pub struct Groups {
     /// The functions that each function mentions.
     mentioned: Vec<Vec<usize>>,
-    /// The cycle of the call graph that each function belongs to.
+    /// The component of the call graph that each function belongs to.
     group: Vec<usize>,
-    /// The functions whose texts contain lambdas and local functions.
+    /// The function whose text contains each lambda and local function.
     homes: FxHashMap<(usize, ExprId), FunctionId>,
 }
 
@@ -32,7 +31,7 @@ impl Groups {
         groups
     }
 
-    /// The names in the text of a function.
+    /// Records the names in the text of a function.
     fn read(&mut self, program: &Program, id: FunctionId) {
         let (module, tree) = program.function(id);
         let file = &program.modules[module];
@@ -50,7 +49,7 @@ impl Groups {
         }
         for expr in exprs {
             match file.tree.exprs.kind(expr) {
-                // A name that is bound somewhere in the function is taken for a local one.
+                // A name that is bound anywhere in the function counts as local.
                 ExprKind::Variable(name) | ExprKind::Call(name, _) if !local.contains(&name) => {
                     let mut text = file.names.text(name);
                     loop {
@@ -76,8 +75,7 @@ impl Groups {
         }
     }
 
-    /// The function whose text contains a lambda or a local function; one of an `eval` or a constant has
-    /// none.
+    /// The function whose text contains a lambda or a local function; `None` in an `eval` or a constant.
     pub fn home(&self, module: usize, expr: ExprId) -> Option<FunctionId> {
         self.homes.get(&(module, expr)).copied()
     }

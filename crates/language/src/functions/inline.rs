@@ -1,9 +1,10 @@
 //! Small functions as equations of the node that applies them.
 //!
-//! The sizes of streams are constants, so a function without control, or whose loops run a few times, is a
-//! list of operations. As equations these are planned, batched and compiled like any others, and they compute
-//! the same bits. A result then depends on the operands that it reads, so a function is inlined only if each
-//! result reads all of them, as an application does (functions.md, section 6).
+//! The sizes of streams are constants, so a function without control, or with loops of a few iterations, is a
+//! list of operations. As equations these are planned, batched and compiled like all others, and compute the
+//! same bits. A result then depends only on the operands that it reads, but a result of an application
+//! depends on all of them. So a function is inlined only if each result reads all operands (functions.md,
+//! section 6).
 
 use std::collections::BTreeSet;
 
@@ -11,11 +12,11 @@ use eddy_body::ir::{At, Body, BodyId, Control, Kind, Loop, Mode, Module, Region,
 use eddy_body::operation::Operation;
 use eddy_tensor::{Op, Scalar, Shape, Slot, Type, Value};
 
-/// More operations than this stay a call.
+/// The largest number of operations to inline.
 const MAX_STEPS: usize = 64;
-/// Calls inside of each other.
+/// The largest depth of nested calls.
 const MAX_DEPTH: usize = 16;
-/// More iterations than this stay a loop.
+/// The largest number of iterations of an inlined loop.
 const MAX_ITERATIONS: i64 = 8;
 
 /// An operand of an inlined operation.
@@ -23,7 +24,7 @@ const MAX_ITERATIONS: i64 = 8;
 pub(crate) enum Source {
     /// An argument of the function.
     Argument(usize),
-    /// The result of an operation before it.
+    /// The result of an earlier operation.
     Step(usize),
     Constant(Value),
 }
@@ -59,7 +60,7 @@ pub(crate) fn inline(module: &Module, body: BodyId, params: &[Type]) -> Option<I
     Some(Inlined { steps: inliner.steps, results })
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 struct Entry {
     source: Source,
@@ -102,7 +103,7 @@ type Env = Vec<Option<Entry>>;
 
 impl Inliner<'_> {
     fn call(&mut self, id: BodyId, arguments: Vec<Entry>, depth: usize) -> Option<Vec<Entry>> {
-        // A derivative that the user wrote belongs to calls.
+        // A function with a custom derivative must remain a call.
         if depth == 0 || self.module.customs.iter().any(|custom| custom.of == id) {
             return None;
         }
@@ -187,7 +188,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// An operation of the table; one of constants is computed now, unless it fails.
+    /// Adds an operation of the table; one on constants is evaluated now, unless it fails.
     fn apply(&mut self, op: Op, operands: Vec<Entry>) -> Option<Entry> {
         if let Some(values) = operands.iter().map(Entry::value).collect::<Option<Vec<&Value>>>() {
             return op.eval(&values).ok().map(Entry::constant);
@@ -210,7 +211,7 @@ impl Inliner<'_> {
         Some(Entry { source: Source::Step(self.steps.len() - 1), ty, reads })
     }
 
-    /// A row, or some rows of a `num`, at constant indices.
+    /// Adds the selection of a row, or of some rows of a `num`, at constant indices.
     fn index(&mut self, array: &Entry, at: &[At], env: &Env) -> Option<Entry> {
         let known = |var: Var| env[var.index()].as_ref().and_then(Entry::size);
         let mut entry = array.clone();
@@ -246,7 +247,7 @@ impl Inliner<'_> {
         self.apply(Op::Add, vec![acc, value])
     }
 
-    /// A loop that runs a few times, one iteration after the other.
+    /// Unrolls a loop of a few iterations.
     fn repeat(&mut self, repeat: &Loop, env: &mut Env, depth: usize) -> Option<Vec<Entry>> {
         let (Control::For { index, count } | Control::Each { index, count }) = &repeat.control else {
             return None;
@@ -274,7 +275,7 @@ impl Inliner<'_> {
             results.push(env[state.var.index()].clone()?);
         }
         for rows in rows {
-            // An empty tensor has no rows that say its type.
+            // An empty tensor has no rows to determine its type.
             if rows.is_empty() {
                 return None;
             }

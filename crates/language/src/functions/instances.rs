@@ -1,11 +1,11 @@
-//! Functions at each use: an instance for each combination of kinds and ranks (functions.md, sections 2.1 and
+//! Specialises functions: an instance for each combination of kinds and ranks (functions.md, sections 2.1 and
 //! 2.2).
 //!
-//! * The kinds of all arguments are known: the function is lowered, once, and the call names its body.
-//! * Some are open, as those of literals: the function is only looked at, to find out what it demands of them
-//!   and what its result is. The call gets its body when the kinds of the caller are decided.
-//! * The function is being lowered already: its result is what is written, or not known in a first pass; what
-//!   that finds is assumed in a second one.
+//! * If the kinds of all arguments are known, the function is lowered once, and the call names its body.
+//! * If some kinds are open, such as those of literals, the function is lowered only to find what it requires
+//!   of them and what its result is. The call gets its body when the kinds of the caller are determined.
+//! * If the function is being lowered already, its result type is the written one. Otherwise the result is
+//!   unknown in a first pass; a second pass assumes the type that the first one found.
 
 use std::rc::Rc;
 
@@ -21,13 +21,13 @@ use super::sizes::{Atom, Form as Size};
 use super::value::{Code, FnValue, Leaf, Val};
 use crate::names::Name;
 
-/// How many functions may be lowered inside each other.
+/// The largest depth of functions that are being lowered.
 const MAX_INSTANCES: usize = 300;
 
-/// What a caller knows of a function at its arguments.
+/// What a caller knows about a function at its arguments.
 pub struct Instance {
     pub id: BodyId,
-    /// The arguments, then what is captured, as the function sees them.
+    /// The arguments, then the captured values, as the function sees them.
     pub params: Vec<Val>,
     pub result: Val,
     pub kinds: Kinds,
@@ -42,16 +42,16 @@ pub struct Progress {
     pub assumed: Option<Ty>,
     /// Whether the result was needed before it was known.
     pub was_needed: bool,
-    /// Its place among the activations.
+    /// Its index among the activations.
     pub depth: usize,
 }
 
-/// Whether an instance is there.
+/// The state of an instance.
 pub enum Ready {
     Instance(Rc<Instance>),
-    /// It is being lowered now: try again.
+    /// It is being lowered now: try again later.
     Started,
-    /// It is being lowered further up, and its result is not known.
+    /// It is being lowered by an outer activation, and its result is unknown.
     Unknown,
 }
 
@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let n_tasks = self.tasks.len();
         match self.instance(&f, &args, span)? {
             Ready::Started => {
-                // Again, when the tasks of the instance are done.
+                // Repeat this task after the tasks of the instance.
                 self.tasks.insert(n_tasks, Task::Apply { function: f, n_args, span });
                 Ok(())
             }
@@ -85,7 +85,7 @@ impl Lowering<'_> {
                     self.operands.truncate(n_below);
                     return self.emit_call(&instance, f, args, span);
                 }
-                // What was open is known now.
+                // The open kinds are known now.
                 self.tasks.push(Task::Apply { function: f, n_args, span });
                 Ok(())
             }
@@ -98,7 +98,7 @@ impl Lowering<'_> {
         Key { function, args: args.iter().map(|arg| arg.ty(kinds, open)).collect() }
     }
 
-    /// The instance for these arguments; it is started if it is not there.
+    /// The instance for these arguments; starts to lower it if it does not exist.
     pub fn instance(&mut self, f: &FnValue, args: &[Val], span: Span) -> Result<Ready, Refused> {
         let key = self.key(f, args, &mut Vec::new());
         if let Some(found) = self.instances.get(&key) {
@@ -130,7 +130,7 @@ impl Lowering<'_> {
         Ok(Ready::Started)
     }
 
-    /// What is known of a function that is being lowered: its parameters and the kinds and ranks of its
+    /// What is known about a function that is being lowered: its parameters, and the kinds and ranks of its
     /// result.
     pub fn assumed(&mut self, depth: usize, ty: &Ty) -> Instance {
         let activation = &self.activations[depth];
@@ -146,8 +146,8 @@ impl Lowering<'_> {
         Instance { id, params, result, kinds: scratch.kinds, classes: Vec::new(), n_param_atoms }
     }
 
-    /// In a recursive group, function arguments are names of parameters or of declared functions, so that
-    /// there are finitely many instances.
+    /// Checks that function arguments in a recursive group are parameters or declared functions, so that the
+    /// number of instances is finite.
     pub fn check_recursive_call(&mut self, f: &FnValue, args: &[Val], span: Span) -> Result<(), Refused> {
         let here = self.activations.last().expect("a function is being lowered");
         let caller = match &here.key.function.code {
@@ -186,7 +186,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The body of an instance; one that is only looked at has none.
+    /// The body of an instance; an instance with open kinds has none.
     pub fn body_id(&mut self, key: &Key) -> BodyId {
         if !key.is_closed() {
             return BodyId::new(u32::MAX as usize);
@@ -206,7 +206,7 @@ impl Lowering<'_> {
         id
     }
 
-    /// What the function demands of open kinds of its arguments.
+    /// Unifies the open kinds of arguments as the function requires.
     pub fn unify_classes(
         &mut self,
         instance: &Instance,
@@ -256,7 +256,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What the integers of an instance are at a call. Sizes that differ for certain are refused.
+    /// The values of an instance's integers at a call. Sizes that certainly differ are an error.
     pub fn size_map(
         &mut self,
         instance: &Instance,
@@ -316,7 +316,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The result of an instance as the caller sees it.
+    /// The result of an instance, as the caller sees it.
     pub fn returned(&mut self, instance: &Instance, open: &[KindId], sizes: &[Option<Size>]) -> Val {
         let mut fresh: Vec<(KindId, KindId)> = Vec::new();
         let here = self.here();

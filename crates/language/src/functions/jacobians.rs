@@ -13,7 +13,7 @@ use super::lowering::Lowering;
 use super::value::{Leaf, Val};
 
 impl Lowering<'_> {
-    /// A row of the Jacobian for each number of the result.
+    /// Computes a row of the Jacobian for each number of the result.
     pub fn jacobian_reverse(&mut self, site: &Site) -> Val {
         let value = self.plain(site);
         let outputs: Vec<Leaf> =
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         self.replaced(&site.result, &mut rows)
     }
 
-    /// A column of the Jacobian for each number of the point.
+    /// Computes a column of the Jacobian for each number of the point.
     pub fn jacobian_forward(&mut self, site: &Site) -> Val {
         let inputs: Vec<Leaf> =
             site.args.iter().flat_map(Val::leaves).filter(|leaf| self.is_num(leaf)).cloned().collect();
@@ -56,7 +56,7 @@ impl Lowering<'_> {
         let outputs: Vec<Leaf> =
             value.leaves().into_iter().filter(|leaf| self.is_num(leaf)).cloned().collect();
         let span = site.span;
-        // For each output the blocks of all inputs.
+        // For each output, the blocks of all inputs.
         let mut blocks: Vec<Vec<Leaf>> = vec![Vec::new(); outputs.len()];
         for chosen in &inputs {
             let (n, sizes) = self.elements(chosen, span);
@@ -101,7 +101,7 @@ impl Lowering<'_> {
         self.replaced(&site.result, &mut rows)
     }
 
-    /// A plain call, for the sizes of the result.
+    /// Calls the function itself, for the sizes of the result.
     pub fn plain(&mut self, site: &Site) -> Val {
         let operands = operands(site);
         let here = self.here();
@@ -121,7 +121,8 @@ impl Lowering<'_> {
         (n, sizes)
     }
 
-    /// Rows of cotangents as blocks of a Jacobian: the sizes of the output, then those of each input.
+    /// Splits rows of cotangents into blocks of a Jacobian: the sizes of the output, then those of each
+    /// input.
     pub fn reshape_rows(
         &mut self,
         output: &Leaf,

@@ -1,4 +1,4 @@
-//! Types as parts of the identity of an instance: kinds and ranks, function values by what they are.
+//! Types as parts of the identity of an instance: kinds, ranks, and the identity of function values.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use eddy_body::ir::Elem;
 use super::value::Code;
 use crate::names::Name;
 
-/// A kind of elements in a type: known, or open, where equal numbers are equal kinds.
+/// A kind of elements in a type: known, or open; equal numbers mean equal open kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     Is(Elem),
@@ -65,7 +65,7 @@ impl Ty {
         }
     }
 
-    /// As it is written, with the names of enumerations and sizes left open.
+    /// Prints the type with the names of enumerations, and without sizes.
     pub fn show(&self, enumeration: &dyn Fn(Elem) -> String) -> String {
         let list = |parts: &mut dyn Iterator<Item = String>| parts.collect::<Vec<_>>().join(", ");
         match self {

@@ -1,7 +1,7 @@
 //! Kinds of elements, found by unification (functions.md, section 2.1).
 //!
-//! A literal without a point is an `int` or a `num`: its kind is open until something decides it. What is
-//! open at the end is `int`.
+//! A literal without a point is an `int` or a `num`: its kind is open until its context determines it. Kinds
+//! that remain open become `int`.
 
 use eddy_body::ir::Elem;
 
@@ -52,7 +52,7 @@ impl Kinds {
         }
     }
 
-    /// Makes two kinds one; otherwise returns both.
+    /// Unifies two kinds; if they differ, returns both.
     pub fn unify(&mut self, a: KindId, b: KindId) -> Result<(), (Option<Elem>, Option<Elem>)> {
         let (a, b) = (self.class(a), self.class(b));
         if a == b {
@@ -72,7 +72,7 @@ impl Kinds {
         }
     }
 
-    /// Decides what is open: it becomes `int`.
+    /// Makes the remaining open kinds `int`.
     pub fn close(&mut self) {
         for entry in &mut self.entries {
             if let Entry::Open = entry {

@@ -1,8 +1,8 @@
-//! From trees to bodies, at each use: the machine that visits expressions.
+//! Lowers trees to bodies: the machine that visits expressions.
 //!
 //! A function is lowered once for each combination of kinds and ranks of its arguments. Expressions, calls
-//! and instances nest as deep as the user likes, so nothing here recurses natively: what is still to be done
-//! is a stack of [`Task`]s, what was computed a stack of [`Val`]s, and each function that is being lowered an
+//! and instances may be nested to any depth, so nothing here recurses natively: the remaining work is a stack
+//! of [`Task`]s, computed values are a stack of [`Val`]s, and each function that is being lowered is an
 //! [`Activation`].
 
 use std::rc::Rc;
@@ -21,14 +21,14 @@ use super::value::{Code, FnValue, Val};
 use crate::program::{FunctionId, Program, TypeDefId};
 use crate::tree::{ExprId, ExprKind, Exprs, Form, PatternId, TypeId};
 
-/// Something to do. Values are taken from the operands, the last one first, and results put there.
+/// A step of lowering. It takes its values from the operand stack, and pushes its results there.
 pub enum Task {
     Expr(ExprId),
     /// An operator or another form whose parts were computed.
     Combine(ExprId),
     /// A call whose arguments were computed.
     Call(ExprId),
-    /// A call of this function with so many operands.
+    /// Call this function with this many operands.
     Apply {
         function: FnValue,
         n_args: usize,
@@ -39,11 +39,11 @@ pub enum Task {
         operator: super::derivatives::Operator,
         span: Span,
     },
-    /// A name or a pattern gets the last operand.
+    /// Bind the last operand to a name or a pattern.
     Bind(PatternId),
-    /// Names that were bound since go out of scope.
+    /// End the scope of the names after this many.
     Unbind(usize),
-    /// The last operand has a written type.
+    /// Check that the last operand has a written type.
     Annotate(TypeId),
     /// The condition of an `if` was computed.
     Branch(ExprId),
@@ -55,17 +55,17 @@ pub enum Task {
         condition: eddy_body::ir::Var,
         span: Span,
     },
-    /// A condition of a `match` comes next.
+    /// The next condition of a `match`.
     Match {
         expr: ExprId,
         at: usize,
     },
     Loop(LoopTask),
-    /// The parameters of an instance get their sizes.
+    /// A task for the sizes of an instance's parameters.
     Param(super::entering::ParamTask),
     /// The body of an instance was computed.
     Finish,
-    /// All instances that the innermost activation calls are there.
+    /// All instances that the innermost activation calls exist.
     Seal,
 }
 
@@ -76,14 +76,14 @@ pub struct Lowering<'p> {
     pub operands: Vec<Val>,
     pub activations: Vec<Activation>,
     pub instances: FxHashMap<Key, Rc<Instance>>,
-    /// Results of instances that depend on results that are not known yet.
+    /// Instances whose results depend on unknown results.
     pub provisional: FxHashMap<Key, Rc<Instance>>,
     pub in_progress: FxHashMap<Key, Progress>,
     pub ids: FxHashMap<Key, BodyId>,
     pub constants: super::constants::Constants,
-    /// The types of names, by where they are bound; only kept for editors.
+    /// The types of names, by the spans where they are bound; recorded only for editors.
     pub bound: Option<FxHashMap<Span, String>>,
-    /// Derivatives that the user wrote, at arguments, and what their results must be.
+    /// Custom derivatives at some arguments, and the required types of their results.
     pub custom_results: Vec<(FunctionId, Key, Ty)>,
     pub groups: Groups,
 }
@@ -109,7 +109,7 @@ impl<'p> Lowering<'p> {
         lowering
     }
 
-    /// Does what is to be done until nothing is left, or something is wrong; then nothing is left either.
+    /// Runs all tasks; after an error, drops the remaining ones.
     pub fn finish_tasks(&mut self) -> Result<(), Refused> {
         while let Some(task) = self.tasks.pop() {
             if let Err(refused) = self.step(task) {
@@ -157,7 +157,7 @@ impl<'p> Lowering<'p> {
         }
     }
 
-    /// Begins to lower an expression that stands outside of functions, as a function without parameters.
+    /// Begins to lower an expression outside of functions, as a function without parameters.
     pub fn begin_item(&mut self, module: usize, value: ExprId) {
         let key = item_key(module, value);
         let id = self.body_id(&key);
@@ -166,14 +166,15 @@ impl<'p> Lowering<'p> {
         self.in_progress.insert(key, Progress { assumed: None, was_needed: false, depth: 0 });
     }
 
-    /// The body of such an expression, and the type of its value.
+    /// The body of an expression outside of functions, and the type of its value.
     pub fn end_item(&mut self, module: usize, value: ExprId) -> (BodyId, Ty) {
         let instance = &self.instances[&item_key(module, value)];
         (instance.id, instance.result.ty(&instance.kinds, &mut Vec::new()))
     }
 
-    /// Removes the body of such an expression, once it is evaluated or waits for another. Each evaluation
-    /// takes the time of all bodies, so those of a thousand constants would take a thousand times as long.
+    /// Removes the body of an expression outside of functions when it is evaluated, or waits for another one.
+    /// Each evaluation takes time for all bodies, so keeping the bodies of a thousand constants would make it
+    /// a thousand times as slow.
     pub fn forget_item(&mut self, module: usize, value: ExprId) {
         let key = item_key(module, value);
         let Some(id) = self.ids.get(&key).copied() else { return };
@@ -206,7 +207,7 @@ impl<'p> Lowering<'p> {
         self.operands.last().expect("an operand was computed")
     }
 
-    /// Tasks to do in this order.
+    /// Pushes tasks such that they run in this order.
     pub fn then(&mut self, tasks: Vec<Task>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
@@ -239,7 +240,7 @@ impl<'p> Lowering<'p> {
         }
     }
 
-    /// The enumeration of a type: enumerations of bodies have the numbers of types.
+    /// The element kind of an enumeration: bodies number enumerations by their types.
     pub fn enumeration(definition: TypeDefId) -> Elem {
         Elem::Enum(eddy_body::ir::EnumId::new(definition.index()))
     }

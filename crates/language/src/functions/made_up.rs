@@ -1,4 +1,4 @@
-//! Arguments that are made up, for checks of derivatives.
+//! Generated arguments, for checks of derivatives.
 //!
 //! Numbers are random and away from zero, where many functions have a kink. Size variables and int parameters
 //! are small, so that they can be sizes and indices: the first size variable is the largest, as in `fn
@@ -16,19 +16,19 @@ use crate::names::Name;
 use crate::program::Program;
 use crate::tree::{BinaryOp, ExprId, ExprKind};
 
-/// Which arguments are made up.
+/// Selects the arguments to generate.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
     pub seed: u64,
-    /// How many choices were tried before.
+    /// The number of choices that were tried before.
     pub attempt: u64,
-    /// Some functions have no value at negative numbers.
+    /// Whether all numbers are positive, for functions without a value at negative numbers.
     pub only_positive: bool,
 }
 
 impl Entry {
-    /// Arguments for the parameters of the declared function, or why there are none. `shapes` are those of
-    /// parameters without a written type.
+    /// Generates arguments for the parameters of the declared function, or says why it cannot. `shapes` are
+    /// those of parameters without a written type.
     pub fn made_up(
         &self,
         program: &Program,
@@ -91,7 +91,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// A value of a written type, which is nested only as deep as the parser allows.
+    /// A random value of a written type, which is nested only as deep as the parser allows.
     fn datum(&self, ty: &Written, random: &mut SplitMix64) -> Result<Datum, String> {
         Ok(match ty {
             Written::Tensor(elem, dims) => {
@@ -150,7 +150,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A written size, which is nested only as deep as the parser allows.
+    /// The value of a written size, which is nested only as deep as the parser allows.
     fn int(&self, module: usize, expr: ExprId, sizes: &[(Name, Dim)]) -> Result<i64, String> {
         let file = &self.program.modules[module];
         match file.tree.exprs.kind(expr) {

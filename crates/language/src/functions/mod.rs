@@ -2,20 +2,19 @@
 //!
 //! * [`lowering`]: the machine that visits expressions; [`activation`] is one function that is being lowered.
 //! * [`expression`], [`choices`], [`structures`], [`places`], [`control`], [`filters`], [`reductions`],
-//!   [`sums`]: what each form becomes.
-//! * [`calls`], [`builtins`], [`elements`], [`derivatives`], [`jacobians`]: what each call becomes.
-//! * [`instances`]: a body for each combination of kinds and ranks, recursion; [`entering`] begins one,
-//!   [`sealing`] ends it; [`groups`] says which functions are recursive; [`key`] is what tells
-//!   instances apart.
+//!   [`sums`]: lower each form of expression.
+//! * [`calls`], [`builtins`], [`elements`], [`derivatives`], [`jacobians`]: lower each kind of call.
+//! * [`instances`]: a body for each combination of kinds and ranks, recursion; [`entering`] begins an
+//!   instance, [`sealing`] ends it; [`groups`] finds recursive functions; [`key`] identifies instances.
 //! * [`kinds`], [`sizes`], [`written`], [`value`]: what is known about values.
-//! * [`order`]: how deep derivatives are nested. [`constants`]: evaluated once, before the run. [`customs`]:
+//! * [`order`]: the nesting depth of derivatives. [`constants`]: evaluated once, before the run. [`customs`]:
 //!   derivatives that the user wrote.
-//! * [`definitions`]: types that are declared. [`declarations`]: functions as `eddy check` shows them;
-//!   [`tapes`]: how much memory their derivatives take.
+//! * [`definitions`]: declared types. [`declarations`]: functions as `eddy check` shows them; [`tapes`]: the
+//!   memory of their derivatives.
 //! * [`budget`]: limits of a command. [`entry`]: calls from outside, with data that [`datum`] reads or that
-//!   are [`made_up`].
-//! * [`resolution`]: names in functions that nothing calls.
-//! * [`errors`]: the words of diagnostics. [`operators`]: descriptions for editors.
+//!   are generated ([`made_up`]).
+//! * [`resolution`]: names in functions without callers.
+//! * [`errors`]: diagnostics. [`operators`]: descriptions for editors.
 //! * [`show`]: results as text.
 
 mod activation;
@@ -92,18 +91,18 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// The line of the `eval` that is this declaration of the main file, or why it has no value.
+    /// The output of the `eval` with this index in the main file, or why it has no value.
     pub fn evaluate(&self, item: usize, budget: &mut Budget) -> Result<String, Box<Diagnostic>> {
         let eval = self.evaluation(item);
         self.leaves(eval, budget).map(|values| eval.show(&values))
     }
 
-    /// The `eval` that is this declaration of the main file.
+    /// The `eval` with this index among the declarations of the main file.
     pub fn evaluation(&self, item: usize) -> &Evaluation {
         self.evals.iter().find(|eval| eval.item == item).expect("every evaluation was lowered")
     }
 
-    /// The tensors of which the value of an `eval` consists, or why it has no value.
+    /// The tensors of the value of an `eval`, or why it has no value.
     pub fn leaves(&self, eval: &Evaluation, budget: &mut Budget) -> Result<Vec<Value>, Box<Diagnostic>> {
         let found = budget.run(&self.program, eval.body, &[]);
         found.map_err(|error| Box::new(budget.diagnostic(&error, eval.span)))
@@ -114,22 +113,22 @@ impl Functions {
 #[derive(Clone, Debug)]
 pub struct Description {
     pub name: String,
-    /// Its name and type, with a line break.
+    /// Its name and type, with a line break at the end.
     pub line: String,
     id: FunctionId,
 }
 
 impl Description {
-    /// How much memory the tape of its adjoint takes; none if it has no derivative, or if its types are left
-    /// out.
+    /// The memory of the tape of its adjoint; `None` if it has no derivative, or if its types are not
+    /// written.
     pub fn tape(&self, program: &Program, checkpoints: Checkpoints) -> Option<Tape> {
         tapes::tape_of(program, self.id, checkpoints)
     }
 }
 
-/// An `eval`, ready to be run.
+/// A lowered `eval`.
 pub struct Evaluation {
-    /// Which declaration of the main file it is.
+    /// Its index among the declarations of the main file.
     pub item: usize,
     pub span: Span,
     pub body: BodyId,
@@ -139,7 +138,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// The result as a line of text, in the form of section 7.
+    /// Prints the result as a line of text, in the form of section 7.
     pub fn show(&self, values: &[Value]) -> String {
         show::show(&self.ty, &mut values.iter(), &self.cases)
     }
@@ -165,7 +164,7 @@ pub fn lower(program: &Program, budget: &mut Budget) -> Result<Functions, Vec<Di
     for id in (0..program.functions.len()).map(FunctionId::new) {
         if program.function(id).0 == Program::MAIN
             && let Err(refused) = lowering.check_names(id).and_then(|()| lowering.check_function(id))
-            // An evaluation may have met the same mistake.
+            // An evaluation may have reported the same error.
             && !diagnostics.iter().any(|found| found.primary.span == refused.primary.span)
         {
             diagnostics.push(*refused);
@@ -196,10 +195,10 @@ pub fn lower(program: &Program, budget: &mut Budget) -> Result<Functions, Vec<Di
     Ok(Functions { program: ready(&module), module: Arc::new(module), evals, declared })
 }
 
-/// The types of the names that functions bind, by where they are bound, as far as they are known: of
-/// functions, constants, parameters and patterns. A name with several types has that of its first use.
+/// The known types of the names that functions bind, by the spans where they are bound: names of functions,
+/// constants, parameters and patterns. A name with several types gets that of its first use.
 pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
-    /// An editor waits no longer for the constants of a program.
+    /// Editors stop evaluating constants beyond this.
     const FUEL: u64 = 100_000;
     let mut budget = Budget { fuel: Some(FUEL), ..Budget::default() };
     let mut lowering = Lowering::new(program);
@@ -207,7 +206,7 @@ pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
     evaluate_constants(&mut lowering, &mut Vec::new(), &mut budget);
     for declared in &program.modules[Program::MAIN].tree.items {
         if let Item::Eval(eval) = declared {
-            // What is wrong with it is reported elsewhere.
+            // Errors are reported elsewhere.
             let _ = lower_expression(&mut lowering, Program::MAIN, eval.value, None);
         }
     }
@@ -218,8 +217,8 @@ pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
     lowering.all_bound_types()
 }
 
-/// A module with copies inserted and derivatives expanded, those that a recursion reaches to the order of the
-/// budget.
+/// A module with copies inserted and derivatives expanded; the budget limits the order of derivatives in
+/// recursions.
 fn finished(module: &Module, budget: &Budget) -> Result<Module, Refused> {
     let mut module = module.clone();
     eddy_body::own::own(&mut module);
@@ -233,7 +232,7 @@ fn finished(module: &Module, budget: &Budget) -> Result<Module, Refused> {
     }
 }
 
-/// What each constant of a program is in a node.
+/// The value of each constant of a program, as an operand of nodes.
 pub(crate) fn constant_values(program: &Program) -> Vec<Result<ConstantValue, Box<Diagnostic>>> {
     if program.constants.is_empty() {
         return Vec::new();
@@ -295,7 +294,7 @@ fn constant_value(
     Ok((ty, values))
 }
 
-/// Lowers an expression that stands outside of functions; it may have a written type.
+/// Lowers an expression outside of functions; it may have a written type.
 fn lower_expression(
     lowering: &mut Lowering<'_>,
     module: usize,
@@ -313,7 +312,7 @@ fn lower_expression(
     Ok(lowering.end_item(module, value))
 }
 
-/// A finished module as a program of the reference engine.
+/// A finished module, ready for the reference engine.
 fn ready(module: &Module) -> eddy_body::Program {
     eddy_body::Program::new(module).unwrap_or_else(|error| panic!("lowered code verifies: {error}"))
 }

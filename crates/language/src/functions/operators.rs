@@ -1,9 +1,9 @@
-//! One-line descriptions of what functions have besides the operation table.
+//! One-line descriptions of derivative operators, and of functions that are not in the operation table.
 
 use super::derivatives::Operator;
 use crate::tree::Reduction;
 
-/// A derivative operator and what it gives.
+/// The name and the description of a derivative operator.
 pub fn derivative(name: &str) -> Option<(&'static str, &'static str)> {
     let operator = Operator::named(name)?;
     let doc = match operator {
@@ -19,7 +19,7 @@ pub fn derivative(name: &str) -> Option<(&'static str, &'static str)> {
     Some((operator.name(), doc))
 }
 
-/// A function that only functions have.
+/// The description of a function that only functions can call.
 pub fn own(name: &str) -> &'static str {
     match name {
         "len" => "the size of the first axis",

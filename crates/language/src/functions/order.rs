@@ -1,13 +1,12 @@
-//! How deep derivatives are nested in the text (functions.md, section 5.4).
+//! The nesting depth of derivatives in the text (functions.md, section 5.4).
 
 use eddy_body::ir::{BodyId, Kind, Mode, Module, Region};
 
-/// The order to which derivatives are expanded: nesting that is written in the text has no limit, and one
-/// that a recursion reaches is limited to `recursive`.
+/// The order to which derivatives are expanded. Nesting in the text has no limit; nesting through recursion
+/// is limited to `recursive`.
 pub fn max_order(module: &Module, recursive: usize) -> usize {
     let calls: Vec<Vec<(BodyId, bool)>> = module.bodies.iter().map(|body| calls_of(&body.region)).collect();
-    // The deepest nesting below each body; `None` while it is being computed, which leaves recursive calls
-    // out.
+    // The deepest nesting below each body; `None` while it is being computed, which excludes recursive calls.
     let mut depths: Vec<Option<usize>> = vec![None; calls.len()];
     let mut is_open = vec![false; calls.len()];
     for root in 0..calls.len() {
@@ -34,7 +33,7 @@ pub fn max_order(module: &Module, recursive: usize) -> usize {
     depths.into_iter().flatten().max().unwrap_or(0).max(recursive)
 }
 
-/// The bodies that a region calls, and whether it asks for a derivative.
+/// The bodies that a region calls, and whether it calls their derivatives.
 fn calls_of(region: &Region) -> Vec<(BodyId, bool)> {
     let (mut calls, mut work) = (Vec::new(), vec![region]);
     while let Some(region) = work.pop() {

@@ -10,7 +10,7 @@ use super::sizes::Form as Size;
 use super::value::{Leaf, Val};
 use crate::tree::{Index, UpdateKind};
 
-/// Selectors, and the sizes of what they select.
+/// Selectors, and the sizes of the selected elements.
 type Selected = (Vec<At>, Vec<Option<Size>>);
 
 impl Lowering<'_> {

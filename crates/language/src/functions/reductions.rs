@@ -1,7 +1,8 @@
 //! Reductions over ranges: `prod`, `max`, `min`, `argmax`, `argmin`, `any`, `all` (functions.md, section 3);
 //! `sum` is in [`super::sums`].
 //!
-//! They are folds. A fold of extrema keeps whether there was a term, the best term, and its indices.
+//! They are folds. The state of a fold of extrema is whether there was a term, the best term, and its
+//! indices.
 
 use eddy_body::ir::{Control, Elem, Kind, Literal, Var};
 use eddy_body::operation::Operation;
@@ -23,9 +24,9 @@ pub enum Reducing {
     /// Terms are added to an accumulator.
     Sum,
     Prod,
-    /// The best term is kept.
+    /// The best term so far is the state.
     Extremum,
-    /// Stops at the first term that decides.
+    /// A search stops at the first term that decides.
     Search,
 }
 
@@ -88,7 +89,7 @@ impl Lowering<'_> {
         self.kind_of(expr) == Reduction::Any
     }
 
-    /// What a fold of terms starts with: 1, or no term yet.
+    /// The initial state of a fold of terms: 1, or no term yet.
     fn first_state(&mut self, expr: ExprId, span: Span) -> Val {
         let n_binders = self.binders_of(expr).0.binders.len();
         let here = self.here();
@@ -176,7 +177,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The better one of the best term so far and this one: a later term wins only if it is strictly better.
+    /// Keeps the better of the best term so far and this one: a later term wins only if it is strictly
+    /// better.
     fn better(&mut self, expr: ExprId, state: &[Val], term: &Leaf, span: Span) -> Result<(), Refused> {
         let [Val::Leaf(has), Val::Leaf(best), ..] = state else { unreachable!("a flag and a term") };
         self.unify(best.kind, term.kind, span)?;
@@ -214,7 +216,7 @@ impl Lowering<'_> {
             return;
         };
         let [Val::Leaf(has), best, indices @ ..] = &parts[..] else { unreachable!("a flag and a term") };
-        // A flag as a number of terms.
+        // The flag counts as the number of terms.
         let here = self.here();
         let [one, zero] = [1, 0].map(|n| here.int(n, span).var);
         here.open_region();
@@ -232,7 +234,7 @@ impl Lowering<'_> {
         self.push(result);
     }
 
-    /// A loop that stops where the truth value is decided.
+    /// Enters a loop that stops when the truth value is decided.
     fn search_enter(&mut self, expr: ExprId, at: usize) -> Result<(), Refused> {
         let (binders, parts) = self.binders_of(expr);
         let (binder, n_binders) = (binders.binders[at], binders.binders.len());

@@ -1,5 +1,5 @@
-//! Names in functions that are typed at uses only: each name must be known even if nothing calls the function
-//! (functions.md, section 2.1).
+//! Checks names in functions that are typed only at their uses: each name must be known even if the function
+//! has no caller (functions.md, section 2.1).
 
 use eddy_body::ir::BodyId;
 use eddy_syntax::Diagnostic;
@@ -21,12 +21,12 @@ enum Step {
     Expr(ExprId),
     Bind(PatternId),
     BindName(Name),
-    /// The names behind this one go out of scope.
+    /// End the scope of the names after this many.
     Unbind(usize),
 }
 
 impl Lowering<'_> {
-    /// Parameters have different names, and every name in the body is known.
+    /// Checks that parameters have different names, and that every name in the body is known.
     pub fn check_names(&mut self, id: FunctionId) -> Result<(), Refused> {
         let (module, tree) = self.program.function(id);
         let idents: Vec<Ident> = tree.params.iter().map(|param| param.ident).collect();
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         self.check_expression_names(Code::Declared(id, Vec::new()), module, &names, tree.body)
     }
 
-    /// Every name in an expression is known, where these are in scope.
+    /// Checks that every name in an expression is known, with these names in scope.
     pub fn check_expression_names(
         &mut self,
         code: Code,
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Result<(), Refused> {
         let key = Key { function: FnKey { code, captured: Vec::new() }, args: Vec::new() };
-        // An activation that is never finished holds the names in scope.
+        // A dummy activation holds the names in scope.
         let none = BodyId::new(u32::MAX as usize);
         let span = self.program.modules[module].tree.exprs.at(expr);
         let mut activation = Activation::new(key, module, none, span);
@@ -55,7 +55,7 @@ impl Lowering<'_> {
         resolved
     }
 
-    /// Names that are bound at the same time are different.
+    /// Checks that names that are bound at the same time are different.
     pub fn check_distinct(&self, idents: &[Ident]) -> Result<(), Refused> {
         let module = self.activations.last().expect("a function is being lowered").module;
         self.check_distinct_in(module, idents)
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The names that patterns bind are different, and so are the fields that one of them reads.
+    /// Checks that the names that patterns bind are different, and so are the fields that a pattern reads.
     fn check_patterns(&self, patterns: &[PatternId]) -> Result<(), Refused> {
         let module = self.activations.last().expect("a function is being lowered").module;
         let written = &self.program.modules[module].tree.written;
@@ -191,7 +191,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Each bound sees the indices before it; the filter and the body see all of them, and the state of a loop.
+/// Each bound sees the indices before it; the filter and the body see all indices, and the state of a loop.
 fn binder_steps(binders: &Binders, parts: &[ExprId], state: Option<PatternId>, steps: &mut Vec<Step>) {
     for (at, binder) in binders.binders.iter().enumerate() {
         let (lower, upper) = bounds(binders, parts, at);

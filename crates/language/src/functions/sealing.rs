@@ -1,4 +1,4 @@
-//! The end of an instance: its result, open kinds, and its body.
+//! The end of an instance: its result, its open kinds, and its body.
 
 use std::rc::Rc;
 
@@ -106,7 +106,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// All that the function calls is there: its body is complete.
+    /// Completes the body of a function, when all instances that it calls exist.
     pub fn seal(&mut self) -> Result<(), Refused> {
         let result = self.pop();
         let key = self.here().key.clone();
@@ -162,7 +162,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a type is what was assumed; kinds that are open fit numbers.
+/// Whether a type agrees with the assumed one; open kinds agree with numbers.
 fn agrees(assumed: &Ty, found: &Ty) -> bool {
     match (assumed, found) {
         (Ty::Tensor(a, rank), Ty::Tensor(b, other)) => {
@@ -177,7 +177,7 @@ fn agrees(assumed: &Ty, found: &Ty) -> bool {
     }
 }
 
-/// Writes the kinds of literals and the bodies of calls, which are known now.
+/// Sets the kinds of literals and the bodies of calls, which are known now.
 fn decide(region: &mut Region, done: &Activation, ids: &[(BodyId, BodyId)]) {
     let mut work: Vec<&mut Region> = vec![region];
     while let Some(region) = work.pop() {

@@ -1,5 +1,5 @@
-//! Results of evaluations as text (functions.md, section 7): tuples as lists, records as objects, enumerators
-//! as strings, and so are NaN and infinities.
+//! Results of evaluations as text (functions.md, section 7): tuples are lists, records are objects;
+//! enumerators, NaN and infinities are strings.
 
 use eddy_body::ir::Elem;
 use eddy_tensor::Value;
@@ -7,7 +7,7 @@ use eddy_tensor::text::Json;
 
 use super::key::{KeyKind, Ty};
 
-/// A value of a type whose tensors are these.
+/// Prints a value of a type with these tensors.
 pub fn show(ty: &Ty, values: &mut dyn Iterator<Item = &Value>, cases: &[Vec<String>]) -> String {
     match ty {
         Ty::Tensor(kind, _) => {
@@ -30,7 +30,7 @@ pub fn show(ty: &Ty, values: &mut dyn Iterator<Item = &Value>, cases: &[Vec<Stri
     }
 }
 
-/// Enumerators are ints: the digits of the text become names.
+/// Enumerators are ints: replaces the digits in the text by names.
 fn enumerators(value: &Value, cases: &[String]) -> String {
     let mut text = String::new();
     let mut digits = String::new();

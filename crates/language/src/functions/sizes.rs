@@ -1,14 +1,14 @@
-//! Sizes as linear forms over integers that are not known before the run (functions.md, section 2.2).
+//! Sizes as linear forms over integers that are unknown before the run (functions.md, section 2.2).
 
 use std::collections::BTreeMap;
 
 eddy_index::id! {
-    /// An integer of one instance: a size variable, an int parameter, a size of a parameter, an int that is
-    /// bound.
+    /// An integer of one instance: a size variable, an int parameter, a size of a parameter, or an int that
+    /// is bound to a name.
     pub struct Atom, "an instance has less than 2^32 integers";
 }
 
-/// `constant + Σ coefficient · atom`. Forms that would overflow are not made.
+/// `constant + Σ coefficient · atom`. Operations return `None` if a form would overflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     constant: i128,
@@ -29,14 +29,14 @@ impl Form {
         if self.terms.is_empty() { i64::try_from(self.constant).ok() } else { None }
     }
 
-    /// The constant, and the atoms with their coefficients, if all of them are ints.
+    /// The constant, and the atoms with their coefficients, if all of them fit into 64 bits.
     pub fn parts(&self) -> Option<(i64, Vec<(Atom, i64)>)> {
         let term = |(atom, coefficient): (&Atom, &i128)| Some((*atom, i64::try_from(*coefficient).ok()?));
         let terms = self.terms.iter().map(term).collect::<Option<_>>()?;
         Some((i64::try_from(self.constant).ok()?, terms))
     }
 
-    /// The atom, if the form is nothing else.
+    /// The atom, if the form is a single atom.
     pub fn as_atom(&self) -> Option<Atom> {
         let (atom, coefficient) = self.terms.first_key_value()?;
         (self.terms.len() == 1 && *coefficient == 1 && self.constant == 0).then_some(*atom)
@@ -67,12 +67,12 @@ impl Form {
         self.add(&other.scale(-1)?)
     }
 
-    /// Whether the two differ whatever the atoms are.
+    /// Whether the forms differ for all values of the atoms.
     pub fn certainly_differs(&self, other: &Form) -> bool {
         self.subtract(other).is_some_and(|difference| difference.terms.is_empty() && difference.constant != 0)
     }
 
-    /// The form with each atom replaced; `None` if one of them has no form.
+    /// Replaces each atom; `None` if one of them has no form.
     pub fn substitute(&self, of: impl Fn(Atom) -> Option<Form>) -> Option<Form> {
         let mut result = Form { constant: self.constant, terms: BTreeMap::new() };
         for (atom, coefficient) in &self.terms {
@@ -82,13 +82,13 @@ impl Form {
         Some(result)
     }
 
-    /// Whether an atom for which this holds occurs in it.
+    /// Whether the form contains an atom that satisfies `is_meant`.
     pub fn mentions(&self, is_meant: impl Fn(Atom) -> bool) -> bool {
         self.terms.keys().any(|atom| is_meant(*atom))
     }
 }
 
-/// The size of a result of broadcasting along one axis, or the two constants that do not go together.
+/// The size of a broadcast result along one axis; the error has two constants that do not broadcast.
 pub fn broadcast(left: Option<&Form>, right: Option<&Form>) -> Result<Option<Form>, (i64, i64)> {
     let constants = (left.and_then(Form::as_constant), right.and_then(Form::as_constant));
     match (left, right) {
@@ -97,7 +97,7 @@ pub fn broadcast(left: Option<&Form>, right: Option<&Form>) -> Result<Option<For
             (Some(1), _) => Ok(right.cloned()),
             (_, Some(1)) => Ok(left.cloned()),
             (Some(left), Some(right)) => Err((left, right)),
-            // A size that is not known is 1 or the constant.
+            // An unknown size is 1 or the constant.
             (Some(_), None) => Ok(left.cloned()),
             (None, Some(_)) => Ok(right.cloned()),
             (None, None) => Ok(None),

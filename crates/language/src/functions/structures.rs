@@ -9,11 +9,11 @@ use super::lowering::Lowering;
 use super::value::{Leaf, Val};
 use crate::tree::{Ident, PatternId, PatternKind};
 
-/// How deep tuples and records may be nested.
+/// The largest nesting depth of tuples and records.
 const MAX_NESTED: usize = 100;
 
-/// How many parts of a tuple or record may be at one level: a recursion that doubles its argument would
-/// otherwise reach the limit of instances with types of 2^300 parts.
+/// The largest number of parts of a tuple or record at one level. Otherwise a recursion that doubles its
+/// argument would reach the limit of instances with types of 2^300 parts.
 const MAX_PARTS: usize = 10_000;
 
 impl Lowering<'_> {
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Equal kinds and ranks.
+    /// Requires equal kinds and ranks.
     pub fn same_type(&mut self, a: &Val, b: &Val, at: Span) -> Result<(), Refused> {
         match (a, b) {
             (Val::Unknown, _) | (_, Val::Unknown) => Ok(()),
@@ -126,7 +126,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A pattern gets the last operand.
+    /// Binds a pattern to the last operand.
     pub fn bind(&mut self, pattern: PatternId) -> Result<(), Refused> {
         let val = self.pop();
         let module = self.here().module;
@@ -180,7 +180,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// An int that is bound is an atom of its own, unless it has a form.
+    /// Gives an int that is bound to a name an atom, unless it has a form.
     pub fn with_atom(&mut self, val: Val) -> Val {
         match val {
             Val::Leaf(leaf) if leaf.rank() == 0 && leaf.form.is_none() => {

@@ -1,14 +1,13 @@
 //! `sum` over ranges: terms are added to accumulators (functions.md, section 3).
 //!
-//! A sum of single numbers over nothing is 0; a sum of anything else over nothing is an error, since no shape
-//! is known.
+//! A sum of single numbers without terms is 0; a sum of tensors without terms is an error, since their shape
+//! is unknown.
 //!
-//! An accumulator starts from `-0.0`, to which adding changes no bit, so that a sum begins with its first
-//! term. Where there may be no term, something tells how many there were: the bound of the only binder, or an
-//! accumulator that counts.
+//! An accumulator starts from `-0.0`: adding a term to it changes no bit of the term. If there may be no
+//! term, the number of terms decides the result: the bound of the only binder, or an accumulator that counts.
 //!
-//! The accumulator of a tensor is made before the first term, so its sizes must be known there. Terms whose
-//! sizes are not known become rows of a tensor, which are added.
+//! The accumulator of a tensor is created before the first term, so its sizes must be known there. Terms of
+//! unknown sizes become rows of a tensor, which are added.
 
 use eddy_body::ir::{Binding, Control, Elem, Kind, Var};
 use eddy_body::operation::Operation;
@@ -37,7 +36,7 @@ pub enum SumTask {
 /// A sum whose term is being lowered.
 pub struct OpenSum {
     loops: Vec<Header>,
-    /// How often each loop runs.
+    /// The number of iterations of each loop.
     counts: Vec<Leaf>,
     scope: usize,
     n_atoms: usize,
@@ -47,7 +46,7 @@ pub struct OpenSum {
 }
 
 impl OpenSum {
-    /// Whether there is a term whatever happens.
+    /// Whether there is at least one term in every run.
     fn has_term(&self) -> bool {
         let is_positive =
             |count: &Leaf| count.form.as_ref().and_then(Size::as_constant).is_some_and(|n| n > 0);
@@ -147,14 +146,14 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// An accumulator for each tensor of the term.
+    /// Adds terms to accumulators, one for each tensor of the term.
     fn add_terms(&mut self, open: OpenSum, term: &Val) {
         let span = open.span;
         let is_single = matches!(term, Val::Leaf(leaf) if leaf.rank() == 0);
         let is_int = |leaf: &&Leaf| {
             self.activations.last().is_some_and(|here| here.kinds.get(leaf.kind) == Some(Elem::Int))
         };
-        // The integer 0 is what a sum of integers starts from.
+        // The integer 0 is the initial value of a sum of integers.
         let is_counted = !(open.has_term() || is_single && term.leaves().iter().all(is_int));
         let before = open.count_before();
         let has_counter = is_counted && before.is_none();
@@ -176,7 +175,7 @@ impl Lowering<'_> {
                 here.emit(Vec::new(), Kind::Op(Operation::CheckSome, vec![count]), span);
             }
             Some(count) if has_counter => {
-                // `-0.0` of no terms becomes `0.0`; other sums stay as they are.
+                // `-0.0` becomes `0.0` if there are no terms; other sums stay unchanged.
                 let kind = term.leaves()[0].kind;
                 let nothing = self.nothing(count, kind, span);
                 results[0] = self.here().table(Op::Add, vec![results[0], nothing], span);
@@ -207,8 +206,8 @@ impl Lowering<'_> {
         result
     }
 
-    /// Closes the loops of a sum whose accumulators, and a counter behind them, were added to. Returns their
-    /// final values.
+    /// Closes the loops of a sum, whose accumulators are followed by a counter if one is needed. Returns
+    /// their final values.
     fn close_sum(&mut self, open: &OpenSum, term: &Val, accs: &[Var], may_be_zero: bool) -> Vec<Var> {
         let span = open.span;
         let n_terms = term.leaves().len();
@@ -225,7 +224,7 @@ impl Lowering<'_> {
         }
         for depth in (1..open.loops.len()).rev() {
             here.close_loop(open.loops[depth].clone(), Vec::new(), Vec::new(), span);
-            // Without a filter the innermost loop has as many terms as iterations.
+            // Without a filter, the innermost loop has as many terms as iterations.
             if depth + 1 == open.loops.len()
                 && open.filter.is_none()
                 && let Some(counter) = accs.get(n_terms)
@@ -262,7 +261,7 @@ impl Lowering<'_> {
         here.close_loop(header, Vec::new(), Vec::new(), span)
     }
 
-    /// The terms become rows, which are added.
+    /// Collects the terms as rows, and adds these.
     fn add_rows(&mut self, mut open: OpenSum, term: &Val) {
         let span = open.span;
         let header = open.loops.pop().expect("a sum has a binder");

@@ -1,4 +1,4 @@
-//! How much memory the tape of `adj_f` takes (functions.md, section 7), for `eddy check --memory`.
+//! The memory of the tape of `adj_f` (functions.md, section 7), for `eddy check --memory`.
 
 use eddy_body::Checkpoints;
 use eddy_body::ir::{Elem, Mode};
@@ -15,7 +15,7 @@ use crate::names::Name;
 use crate::program::{FunctionId, Program};
 use crate::tree::{BinaryOp, ExprId, ExprKind};
 
-/// The tape of the adjoint of a function whose types are written; none if it has no derivative.
+/// The tape of the adjoint of a function with written types; `None` if it has no derivative.
 pub fn tape_of(program: &Program, id: FunctionId, checkpoints: Checkpoints) -> Option<Tape> {
     let lowering = Lowering::new(program);
     let key = lowering.written_key(id).ok()??;
@@ -41,7 +41,8 @@ pub fn tape_of(program: &Program, id: FunctionId, checkpoints: Checkpoints) -> O
     tape(&adjoint.module, adjoint.body, &known, adjoint.n_plain).ok()
 }
 
-/// What is known of the tensors of an argument: written sizes, and integers by the name of their parameter.
+/// Records what is known about the tensors of an argument: written sizes, and integers by the names of their
+/// parameters.
 fn argument(program: &Program, written: &Written, name: &str, known: &mut Vec<Known>) {
     match written {
         Written::Tensor(Elem::Int, dims) if dims.is_empty() => known.push(Known::int(Formula::named(name))),
@@ -79,7 +80,7 @@ fn size(program: &Program, dim: &Dim) -> Formula {
     }
 }
 
-/// A written size, which is nested only as deep as the parser allows.
+/// The formula of a written size, which is nested only as deep as the parser allows.
 fn int(program: &Program, module: usize, expr: ExprId, sizes: &[(Name, Dim)]) -> Formula {
     let file = &program.modules[module];
     match file.tree.exprs.kind(expr) {

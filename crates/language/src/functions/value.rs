@@ -1,4 +1,4 @@
-//! What an expression stands for while its function is lowered: names of the body, with kinds and sizes.
+//! The values of expressions while a function is lowered: names of the body, with kinds and sizes.
 
 use eddy_body::ir::{Mode, Var};
 
@@ -14,9 +14,9 @@ use crate::tree::ExprId;
 pub struct Leaf {
     pub var: Var,
     pub kind: KindId,
-    /// A form for each axis; `None` where the size is not known.
+    /// A form for each axis; `None` if the size is unknown.
     pub sizes: Vec<Option<Form>>,
-    /// What a single int is, as a form.
+    /// The value of a single int, as a form.
     pub form: Option<Form>,
 }
 
@@ -33,31 +33,31 @@ pub enum Val {
     Tuple(Vec<Val>),
     Record(Vec<(String, Val)>),
     Function(FnValue),
-    /// The result of a recursive call whose type is not known yet.
+    /// The result of a recursive call whose type is unknown so far.
     Unknown,
 }
 
-/// A function as a value: what it does, and the values that it uses from around.
+/// A function value: its code, and the values that it captures.
 #[derive(Clone, Debug)]
 pub struct FnValue {
     pub code: Code,
     pub captured: Vec<(Name, Val)>,
 }
 
-/// What a function value does.
+/// The code of a function value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// A function of the program, or a derivative of it, the first one first: `tan_adj_f` is `[Adj, Tan]`.
+    /// A function of the program, or a derivative of it, innermost first: `tan_adj_f` is `[Adj, Tan]`.
     Declared(FunctionId, Vec<Mode>),
     /// A function of the operation table.
     Builtin(&'static str),
     /// A lambda or a local function: the form in the tree of a file.
     Local { module: usize, expr: ExprId },
-    /// An expression that stands outside of functions.
+    /// An expression outside of functions.
     Item { module: usize, expr: ExprId },
-    /// `\z. grad(f, z)` for the function that it has captured; `hessian` is its Jacobian.
+    /// `\z. grad(f, z)` for the captured function `f`; `hessian` is its Jacobian.
     Gradient,
-    /// A call from outside of the program; there is one in a lowering.
+    /// A call from outside of the program; a lowering has at most one.
     Outside,
 }
 
@@ -66,7 +66,7 @@ impl Val {
         Val::Tuple(Vec::new())
     }
 
-    /// A value of this structure, whose tensors `leaf` makes in order. Structures are nested only so deep.
+    /// A value of this structure; `leaf` creates its tensors in order. The depth of structures is limited.
     pub fn of_structure(structure: &Structure, leaf: &mut dyn FnMut(Option<TypeDefId>) -> Leaf) -> Val {
         match structure {
             Structure::Tensor => Val::Leaf(leaf(None)),
@@ -79,7 +79,7 @@ impl Val {
         }
     }
 
-    /// What a stream of this value is; `None` for a tuple. Values are nested only so deep.
+    /// The structure of a stream of this value; `None` for a tuple. The depth of values is limited.
     pub fn structure(&self, of_leaf: &dyn Fn(&Leaf) -> Structure) -> Option<Structure> {
         match self {
             Val::Leaf(leaf) => Some(of_leaf(leaf)),
@@ -110,7 +110,7 @@ impl Val {
         self.leaves().into_iter().map(|leaf| leaf.var).collect()
     }
 
-    /// The same structure with other tensors.
+    /// The same structure, with each tensor replaced.
     pub fn map(&self, change: &mut dyn FnMut(&Leaf) -> Leaf) -> Val {
         match self {
             Val::Leaf(leaf) => Val::Leaf(change(leaf)),
@@ -126,7 +126,7 @@ impl Val {
         }
     }
 
-    /// Whether a part of it is not known yet.
+    /// Whether a part of it is unknown so far.
     pub fn is_unknown(&self) -> bool {
         match self {
             Val::Unknown => true,

@@ -1,4 +1,4 @@
-//! Written types: what they demand of a value, and the order of fields (functions.md, section 2).
+//! Written types: their requirements on values, and the order of fields (functions.md, section 2).
 
 use eddy_body::ir::Elem;
 use eddy_syntax::{Diagnostic, Span};
@@ -11,7 +11,7 @@ use crate::names::Name;
 use crate::program::{Entity, TypeDefId};
 use crate::tree::{Definition, ExprId, Scalar, TypeId, TypeKind};
 
-/// A written type, with the names of types replaced by what they stand for.
+/// A written type, with the names of types resolved.
 #[derive(Clone, Debug)]
 pub enum Written {
     /// Elements, and a size for each axis.
@@ -24,9 +24,9 @@ pub enum Written {
 /// A written size.
 #[derive(Clone, Debug)]
 pub enum Dim {
-    /// A type with sizes that is named without them leaves them open.
+    /// A type with size parameters that is named without sizes leaves them open.
     Open,
-    /// An expression of a file, with sizes that stand for names in it.
+    /// An expression of a file, with sizes for the names in it.
     Expr { module: usize, expr: ExprId, sizes: Vec<(Name, Dim)> },
 }
 
@@ -41,8 +41,8 @@ impl Dim {
 }
 
 impl Lowering<'_> {
-    /// What a written type stands for. Types are nested only as deep as the parser allows, and aliases do not
-    /// repeat.
+    /// Resolves a written type. Types are nested only as deep as the parser allows, and aliases are not
+    /// recursive.
     pub fn written(
         &self,
         module: usize,
@@ -116,7 +116,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The last operand has a written type: kinds and ranks must agree; sizes are checked by tasks.
+    /// Checks that the last operand has a written type: kinds and ranks must agree; tasks check the sizes.
     pub fn annotate(&mut self, ty: TypeId) -> Result<(), Refused> {
         let module = self.here().module;
         let span = self.program.modules[module].tree.written.type_span(ty);
@@ -140,7 +140,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Kinds and ranks of a value as they are written. Collects the written sizes of its tensors.
+    /// Gives a value the kinds of its written type and checks its ranks. Collects the written sizes of its
+    /// tensors.
     pub fn demand_written(
         &mut self,
         val: &Val,
@@ -181,8 +182,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The fields of a record in the order of the first declared type with the same labels; literals take its
-    /// kinds.
+    /// Sorts the fields of a record in the order of the first declared type with the same labels; literals
+    /// take the kinds of that type.
     pub fn order_fields(&mut self, record: &mut [(String, Val)], at: Span) -> Result<(), Refused> {
         for definition in (0..self.program.types.len()).map(TypeDefId::new) {
             let (module, tree) = self.program.type_def(definition);

@@ -1,8 +1,7 @@
 //! Functions that nodes apply: the types of their results, and the operations that they become
 //! (functions.md, section 6).
-//!
-//! A function is typed at the types of its arguments, so its result is known after them: kinds and ranks
-//! decide which code it is, and sizes decide the sizes of its results.
+//! A function is typed at the types of its arguments, so the type of its result is known after them: kinds
+//! and ranks select the code, and sizes determine the sizes of its results.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -55,8 +54,8 @@ impl<'a> Applications<'a> {
         })
     }
 
-    /// The kinds of all results. Those that are not written need the types of the arguments, which may be
-    /// results.
+    /// The kinds of all results. A result without a written kind needs the types of the arguments, which may
+    /// be results themselves.
     pub fn result_kinds(&self, hints: &Hints, labels: &Labels<'_>) -> Result<ResultKinds, Box<Diagnostic>> {
         let mut known = written_kinds(self.draft);
         let mut assumed = Vec::new();
@@ -89,8 +88,8 @@ impl<'a> Applications<'a> {
         Ok(known)
     }
 
-    /// The kind of a result whose arguments have no shape that the equations determine: at the shapes that
-    /// are assumed. If these fit nowhere, shape inference says so.
+    /// The kind of a result whose arguments have shapes that the equations do not determine: its kind at the
+    /// assumed shapes. If the function accepts no such shapes, shape inference reports it.
     fn assumed_kind(&self, equation: &Equation, hints: &Hints, labels: &Labels<'_>) -> Scalar {
         let shapes = shapes::infer(self.draft, hints, labels, Some(self)).ok();
         let ty = shapes.and_then(|shapes| {

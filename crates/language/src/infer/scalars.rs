@@ -180,7 +180,7 @@ impl Inference<'_> {
         }
     }
 
-    /// A function demands what is written about its parameters.
+    /// Requires the written types of a function's parameters.
     fn application(&mut self, number: usize, part: &Part, result: Option<Scalar>) {
         let operands: Vec<VarId> = self.errors.draft.equations[number].kind.operands().collect();
         for (operand, written) in operands.into_iter().zip(&part.application.operands) {

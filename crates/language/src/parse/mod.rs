@@ -63,7 +63,6 @@ pub use lexicon::LEXICON;
 pub struct Parsed {
     /// The tree; an unreadable part is [`ExprKind::Error`], or missing.
     pub program: Program,
-    /// The names in it.
     pub names: Names,
     /// The tokens, for the formatter.
     pub tokens: Vec<Token>,

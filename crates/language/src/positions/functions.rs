@@ -1,7 +1,7 @@
 //! Finds the symbols that functions, constants, types and evaluations name.
 //!
-//! Names are looked up as lowering does: those that are bound around first, then those of the file, then
-//! those of the operation table. Fields of records have one symbol per label: records are structural.
+//! Names are looked up as in lowering: first bound names, then names of the file, then functions of the
+//! operation table. Fields of records have one symbol per label: records are structural.
 
 use eddy_syntax::Span;
 use rustc_hash::FxHashMap;
@@ -18,12 +18,12 @@ use crate::tree::{
     TypeKind,
 };
 
-/// The symbols of what functions are made of.
+/// The symbols in functions.
 #[derive(Default)]
 pub(super) struct FunctionSymbols {
     pub entities: FxHashMap<Entity, SymbolId>,
     pub fields: FxHashMap<String, SymbolId>,
-    /// The types of names that are bound, by where they are bound.
+    /// The types of bound names, by the spans where they are bound.
     pub types: FxHashMap<Span, String>,
 }
 
@@ -33,7 +33,7 @@ enum Step {
     Type(TypeId),
     Pattern(PatternId),
     Bind(Ident),
-    /// Names that were bound since go out of scope.
+    /// End the scope of the names after this many.
     Leave(usize),
 }
 
@@ -274,7 +274,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The name or the operator of an expression.
+    /// Adds an occurrence of the name or the operator of an expression.
     fn named(&mut self, expr: ExprId) {
         let exprs = &self.file.tree.exprs;
         let (kind, span) = (exprs.kind(expr), exprs.at(expr));
@@ -285,7 +285,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A name in an expression.
+    /// Adds an occurrence of a name in an expression.
     fn used(&mut self, ident: Ident) {
         if let Some((_, symbol)) = self.env.iter().rev().find(|(name, _)| *name == ident.name) {
             self.collector.name(*symbol, ident.span, Purpose::Use);
@@ -294,7 +294,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A name that is bound nowhere around.
+    /// Adds an occurrence of a name that no enclosing form binds.
     fn global(&mut self, ident: Ident) {
         let text = self.file.names.text(ident.name);
         if let Some(entity) = self.file.entities.get(text) {

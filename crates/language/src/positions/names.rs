@@ -202,8 +202,8 @@ impl<'a> Collector<'a> {
         Body { collector: self, module, number: node.module, id, slots }
     }
 
-    /// Visits expressions outside of any tree, because the text around them could not be parsed: they belong
-    /// to the node before them. Without one they belong to a function, whose own names are not known.
+    /// Visits expressions outside of any tree, because the text around them could not be parsed. They belong
+    /// to the node before them; without such a node, to a function whose local names are unknown.
     fn orphans(&mut self, number: usize) {
         let exprs = &self.program.modules[number].tree.exprs;
         let written = exprs.ids().take(self.program.modules[number].n_written);

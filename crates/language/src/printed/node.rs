@@ -270,7 +270,7 @@ impl<'a> Writer<'a> {
                 self.text.var(name)
             }
             Origin::Expr(expr) => self.copied(expr),
-            Origin::Discarded => unreachable!("nothing reads what has no name"),
+            Origin::Discarded => unreachable!("a discarded output has no readers"),
         }
     }
 

@@ -105,8 +105,8 @@ fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic
         .help("the synthesised node can be run: `eddy run FILE --node NAME`")
 }
 
-/// What is printed is nodes in one file, which has no functions: neither those that the node applies, nor
-/// their adjoints.
+/// Only nodes are printed, in one file, without the functions that they apply and without the adjoints of
+/// these.
 fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let module = program.module_of(node);
     let exprs = &module.tree.exprs;

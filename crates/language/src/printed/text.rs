@@ -243,7 +243,7 @@ impl Text {
     fn pieces(&self, kind: ExprKind) -> Vec<Piece> {
         use Piece::{Expr, Name, Word};
         match kind {
-            ExprKind::Error => unreachable!("what could not be read is not printed"),
+            ExprKind::Error => unreachable!("unreadable programs are not printed"),
             ExprKind::Form(..) => unreachable!("nodes have no forms of functions"),
             ExprKind::Number(number) => vec![Name(self.names.text(number.text).to_string())],
             ExprKind::Bool(truth) => vec![Word(if truth { "true" } else { "false" })],

@@ -18,7 +18,7 @@ pub(super) struct File {
     /// The index of the file that each import names; 0, the prelude, if it could not be read.
     pub imports: Vec<usize>,
     pub is_library: bool,
-    /// The only names that an import brings; none: all of them.
+    /// If there is a list, an import of the file brings only these names.
     pub exports: Option<Vec<String>>,
     /// Its first position.
     pub start: Span,
@@ -28,8 +28,8 @@ pub(super) struct File {
     pub named_arguments: Vec<NamedArgument>,
 }
 
-/// Reads all files; the prelude has index 0, the main file index 1. The main file is one of a kernel if that
-/// is given.
+/// Reads all files; the prelude has index 0, the main file index 1. With `kernel`, the main file is a program
+/// of that kernel.
 pub(super) fn load(
     sources: &mut Sources,
     kernel: Option<Kernel>,
@@ -83,7 +83,7 @@ impl Loader {
             Some(known) => Ok(*known),
             None => {
                 let number = self.add(file, Kernel::of_file(path), false);
-                // What is wrong in a file of another language is also shown where it comes from.
+                // Errors in a file of another language also point at the import.
                 if Kernel::of_file(path).is_some() {
                     let found = &mut self.files[number].1;
                     *found = found.drain(..).map(|found| found.cause(span, "imported here")).collect();

@@ -61,7 +61,7 @@ pub fn resolve(sources: &mut Sources) -> Resolved {
     resolve_as(sources, None)
 }
 
-/// Reads and resolves a program, whose main file is one of a kernel if that is given.
+/// As [`resolve`]; with `kernel`, the main file is a program of that kernel.
 ///
 /// A file that cannot be read or parsed suppresses all errors about names, because each use of a declaration
 /// that was not read would cause one.

@@ -117,7 +117,7 @@ fn static_places(program: &Program, module: &Module, node: &Node) -> Vec<Needed>
     places
 }
 
-/// Whether an expression is a stream whatever its parts are, so that no caller can make it static.
+/// Whether an expression is a stream for all values of its parts, so that no caller can make it static.
 fn is_never_static(kind: ExprKind) -> bool {
     match kind {
         ExprKind::Fby(..)

@@ -67,7 +67,7 @@ pub fn execute(
     self::run(program, run, overrides).map(|(ran, warnings)| (ran.text(overrides.width), warnings))
 }
 
-/// Runs a test bench. Returns its results, and warnings about cells that stay unknown for ever.
+/// As [`execute`], with the results instead of their text.
 pub fn run(
     program: &Program,
     run: &Run,

@@ -14,9 +14,7 @@ use crate::semantics::Cell;
 pub struct Ran {
     /// The node that ran.
     pub node: String,
-    /// The number of cycles.
     pub n_cycles: usize,
-    /// The results.
     pub found: Found,
     /// The names of the enumerators in the results.
     pub enumerations: Enumerations,

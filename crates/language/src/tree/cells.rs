@@ -17,12 +17,10 @@ pub struct CellList {
 }
 
 impl CellList {
-    /// How many they are.
     pub fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Whether there is none.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -56,7 +54,6 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Adds a cell.
     pub fn push(&mut self, kind: CellKind, span: Span) -> CellId {
         let id = CellId::new(self.kinds.len());
         self.kinds.push(kind);
@@ -72,17 +69,14 @@ impl Cells {
         CellList { start, end: offset(self.pool.len()) }
     }
 
-    /// The cells of a list.
     pub fn items(&self, list: CellList) -> &[CellId] {
         &self.pool[list.start as usize..list.end as usize]
     }
 
-    /// The kind of a cell.
     pub fn kind(&self, id: CellId) -> CellKind {
         self.kinds[id.0 as usize]
     }
 
-    /// The span of a cell.
     pub fn span(&self, id: CellId) -> Span {
         self.spans[id.0 as usize]
     }

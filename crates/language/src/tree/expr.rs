@@ -29,12 +29,10 @@ pub struct ExprList {
 }
 
 impl ExprList {
-    /// How many they are.
     pub fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Whether there is none.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -43,7 +41,6 @@ impl ExprList {
 /// A numeral and its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
-    /// Its value.
     pub value: NumberValue,
     /// Its text in the source.
     pub text: Name,
@@ -259,12 +256,10 @@ impl Exprs {
         (0..n_exprs).map(ExprId)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }

@@ -33,7 +33,6 @@ pub use function::{
 /// A whole file.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Its imports.
     pub imports: Vec<Import>,
     /// Its declarations, in order.
     pub items: Vec<Item>,
@@ -65,9 +64,7 @@ impl Program {
 /// A name and its span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ident {
-    /// The name.
     pub name: Name,
-    /// Its span.
     pub span: Span,
 }
 
@@ -130,13 +127,10 @@ impl Item {
 /// `node f(x)->(o)` and its equations. One with outputs and no equations is an external declaration.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its name.
     pub ident: Ident,
     /// The comment right above it, without the marks of a comment.
     pub doc: Option<String>,
-    /// Its inputs.
     pub inputs: Vec<Decl>,
-    /// Its outputs.
     pub outputs: Vec<Decl>,
     /// Its equations, in order.
     pub equations: Vec<Equation>,
@@ -151,7 +145,6 @@ pub struct Node {
 /// A name with its optional type and clock: `x:num [3] when c`.
 #[derive(Clone, Debug)]
 pub struct Decl {
-    /// The name.
     pub ident: Ident,
     /// Its type, if one is written.
     pub annotation: Option<Annotation>,
@@ -159,7 +152,6 @@ pub struct Decl {
     pub type_name: Option<TypeName>,
     /// Its clock, if one is written: `x when c when not d` is sampled by `c`, then by `not d`.
     pub clock: Vec<Sampling>,
-    /// All of it.
     pub span: Span,
 }
 
@@ -170,7 +162,6 @@ pub struct Annotation {
     pub scalar: Scalar,
     /// The sizes; `None` without brackets, which leaves the shape to inference.
     pub dims: Option<ExprList>,
-    /// All of it.
     pub span: Span,
 }
 
@@ -212,9 +203,7 @@ impl Scalar {
 pub struct Sampling {
     /// The value of the condition at which the stream is present.
     pub polarity: Polarity,
-    /// The condition.
     pub condition: Ident,
-    /// All of it.
     pub span: Span,
 }
 
@@ -223,7 +212,6 @@ pub struct Sampling {
 pub struct Equation {
     /// The targets; at least one.
     pub targets: Vec<Target>,
-    /// The right side.
     pub value: ExprId,
     /// The `=`.
     pub at: Span,
@@ -250,7 +238,6 @@ pub enum Target {
 }
 
 impl Target {
-    /// All of it.
     pub fn span(&self) -> Span {
         match self {
             Target::Decl(decl) => decl.span,
@@ -262,7 +249,6 @@ impl Target {
 /// `run f chrono for 4 { x: 1 2 3; k = 2; }`: a test bench.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The node to run.
     pub node: Ident,
     /// The options, in the order of the text.
     pub options: Vec<RunOption>,
@@ -277,9 +263,7 @@ pub struct Run {
 /// An option of a run.
 #[derive(Clone, Debug)]
 pub struct RunOption {
-    /// Which one.
     pub kind: RunOptionKind,
-    /// All of it.
     pub span: Span,
 }
 
@@ -322,7 +306,6 @@ pub enum Semantics {
 pub struct StreamPath {
     /// Its parts, outermost first; at least one.
     pub segments: Vec<Segment>,
-    /// All of it.
     pub span: Span,
 }
 
@@ -340,7 +323,6 @@ impl StreamPath {
 /// A part of a path: a name, and the number of the instance with that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The name.
     pub ident: Ident,
     /// `k` of `#k`.
     pub instance: Option<u32>,
@@ -349,7 +331,6 @@ pub struct Segment {
 /// A row of a run.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The input.
     pub ident: Ident,
     /// Its cells or its constant.
     pub value: RowValue,

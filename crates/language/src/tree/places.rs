@@ -1,4 +1,4 @@
-//! Moves a tree to other places: a program that was translated has the places of its source.
+//! Replaces the spans of a tree: a translated program has the spans of its source.
 
 use eddy_syntax::Span;
 
@@ -6,8 +6,8 @@ use super::form::{Binders, Case, Control};
 use super::{Form, Ident, Imported, Item, Program};
 
 impl Program {
-    /// Replaces every place in the items of functions and in their expressions, types and patterns. There
-    /// are no nodes, test benches or imports.
+    /// Replaces every span in the items of functions, and in their expressions, types and patterns. A
+    /// translated program has no nodes, test benches or imports.
     pub(crate) fn replace_places(&mut self, new: &impl Fn(Span) -> Span) {
         debug_assert!(self.imports.iter().all(|import| matches!(import.what, Imported::All)));
         for item in &mut self.items {

@@ -22,7 +22,7 @@ pub(super) enum Size {
 #[derive(Clone, Debug)]
 pub(super) struct SizePart {
     pub kind: ExprKind,
-    /// The text of a number, which the other file must know.
+    /// The text of a number, which becomes a name of the node's file.
     pub text: String,
     pub reference: Reference,
     /// The size that it refers to.

@@ -1,4 +1,4 @@
-//! Which streams and expressions of a node are records or enumerators.
+//! Finds the streams and expressions of a node that are records or enumerators.
 //!
 //! Structures propagate from named types, record literals, enumerators and callees through the equations,
 //! until nothing changes; all other streams are tensors. Then each expression is checked once.

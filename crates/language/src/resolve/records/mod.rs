@@ -103,7 +103,7 @@ fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId)
     false
 }
 
-/// The output of a trained node is compared with `gt` as a tensor.
+/// Checks that the output of a trained node, and the inputs of its loss and optimiser, are tensors.
 fn check_trains(program: &Program, interfaces: &[StreamInterface], diagnostics: &mut Diagnostics) {
     for train in &program.trains {
         for node in [train.node, train.loss, train.optimiser] {
