@@ -183,7 +183,7 @@ impl Lowering<'_> {
                 Case::Enumerator(ident) => {
                     let number = self.enumerator(*ident, enumeration)?;
                     if seen.contains(&number) {
-                        let text = format!("the case `{}` stands here twice", self.text(ident.name));
+                        let text = format!("the case `{}` is given twice", self.text(ident.name));
                         return Err(type_error(ident.span, text));
                     }
                     seen.push(number);

@@ -76,7 +76,7 @@ impl Reader<'_> {
             Expected::Open => self.open(datum, place, n_open),
             Expected::Tensor(elem, rank) => self.tensor(datum, *elem, *rank, place),
             Expected::Function => {
-                let reason = "is a function, which data cannot give".to_string();
+                let reason = "is a function, which data cannot contain".to_string();
                 let help = "call it from a function or an `eval` of the program".to_string();
                 Err(Mismatch { place: place.to_string(), reason, help: Some(help) })
             }

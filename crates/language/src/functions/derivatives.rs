@@ -355,7 +355,7 @@ impl Lowering<'_> {
         match (val, direction) {
             (Val::Leaf(leaf), given) if !self.is_num(leaf) => match given {
                 Val::Tuple(parts) if parts.is_empty() => Ok(Vec::new()),
-                _ => Err(type_error(span, "the direction of what is no num is `()`")),
+                _ => Err(type_error(span, "the direction of a part that is no num is `()`")),
             },
             (Val::Leaf(leaf), Val::Leaf(given)) => {
                 self.demand(given, Elem::Num, span)?;
@@ -370,7 +370,7 @@ impl Lowering<'_> {
                     {
                         return Err(shape_error(
                             span,
-                            "a direction has another size than what it is a direction of",
+                            "a direction does not have the size of the value that it belongs to",
                         ));
                     }
                 }

@@ -112,7 +112,7 @@ impl Lowering<'_> {
             entities.filter(|(_, entity)| matches!(entity, Entity::Type(_))).map(|(name, _)| name.as_str());
         match eddy_syntax::suggest::nearest(name, types.chain(["num", "int", "bool"])) {
             Some(meant) => diagnostic.suggest(span, meant),
-            None => diagnostic.help("types are `num`, `int` and `bool`, with a shape behind them: `num [3]`, and names that a `type` declares"),
+            None => diagnostic.help("types are `num`, `int` and `bool`, with a shape after them: `num [3]`, and names that a `type` declares"),
         }
     }
 

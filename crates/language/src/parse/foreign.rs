@@ -100,7 +100,7 @@ impl Parser<'_> {
             let word = meant.word();
             complaint.edit(format!("the type is called `{word}`"), token.span, word, Confidence::Maybe);
         } else {
-            complaint.help("types are `num`, `int` and `bool`, with a shape behind them: `num [3]`");
+            complaint.help("types are `num`, `int` and `bool`, with a shape after them: `num [3]`");
         }
         if token.kind == TokenKind::Name {
             self.advance();

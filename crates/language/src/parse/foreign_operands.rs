@@ -192,7 +192,7 @@ impl Parser<'_> {
                 }
                 _ => "",
             };
-            return Some(format!("write a digit behind the point: `{number}.0{rest}`"));
+            return Some(format!("write a digit after the point: `{number}.0{rest}`"));
         }
         if text == "." && self.is_glued() {
             return Some("a number has one point".to_string());
@@ -295,7 +295,7 @@ impl Parser<'_> {
             "(" if matches!(self.exprs().kind(operand), ExprKind::Call(..)) => {
                 "a call has one list of arguments: `f(x, y)`; its result is no function".to_string()
             }
-            ")" | "]" | "}" if !is_open => format!("nothing is open that `{text}` would close"),
+            ")" | "]" | "}" if !is_open => format!("no open bracket matches `{text}`"),
             "," if !is_open => "put several values in parentheses: `(x, y)`".to_string(),
             "then" | "else" if !is_open => format!("this `{text}` has no `if`"),
             "back" => "`back` only follows `fby`: `i fby back x`".to_string(),

@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
         let mut names = Vec::new();
         loop {
-            names.push(self.ident("the name of what is imported, or a path in quotes")?);
+            names.push(self.ident("the name of a declaration to import, or a path in quotes")?);
             if !self.eat(",") {
                 break;
             }

@@ -278,7 +278,7 @@ impl Parser<'_> {
                             Some("`if` is an expression: `o = if c then x else y;`, with both branches")
                         }
                         ":" => Some("the equations of a node follow its head without a `:`"),
-                        ")" | "}" | "]" => Some("nothing is open that this would close"),
+                        ")" | "}" | "]" => Some("no open bracket matches this"),
                         _ => None,
                     };
                     let complaint = self.complain("an equation");

@@ -382,10 +382,10 @@ impl Parser<'_> {
             // The square is not a point.
             _ if self.file.slice(here.span.to(next.span)).contains('□') => return Some(()),
             (TokenKind::Number, TokenKind::Symbol(".")) => {
-                "write a digit behind the point, or a blank before it"
+                "write a digit after the point, or a blank before it"
             }
             (TokenKind::Symbol("."), TokenKind::Number) => {
-                "write a digit before the point, or a blank behind it"
+                "write a digit before the point, or a blank after it"
             }
             _ => return Some(()),
         };

@@ -188,7 +188,7 @@ fn types_are_num_int_and_bool() {
         1 | node f(x:)->(o) o = 1;
           |          ^
           |
-          = help: types are `num`, `int` and `bool`, with a shape behind them: `num [3]`
+          = help: types are `num`, `int` and `bool`, with a shape after them: `num [3]`
     "]],
     );
     accepted("node f(x:num [], y:int[n * 2], z:bool)->(o)");

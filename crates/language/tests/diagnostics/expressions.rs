@@ -106,7 +106,7 @@ fn brackets_are_closed() {
         1 | node f(x)->(o) o = x + 1);
           |                         ^
           |
-          = help: nothing is open that `)` would close
+          = help: no open bracket matches `)`
     "]],
     );
 }

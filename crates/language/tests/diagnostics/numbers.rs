@@ -27,7 +27,7 @@ fn numbers_have_digits_on_both_sides_of_the_point() {
         1 | node f(x)->(o) o = 1. + x;
           |                     ^
           |
-          = help: write a digit behind the point: `1.0`
+          = help: write a digit after the point: `1.0`
     "]],
     );
     check_equation(

@@ -285,7 +285,7 @@ fn a_point_next_to_a_number_is_not_a_cell() {
         1 | run f { x: .5; y: 1. 2; z: 1.5.; }
           |            ^
           |
-          = help: write a digit before the point, or a blank behind it
+          = help: write a digit before the point, or a blank after it
 
         error[E0102]: expected a number or cells with blanks between them, found `1.`
          --> f.eddy:1:19
@@ -293,7 +293,7 @@ fn a_point_next_to_a_number_is_not_a_cell() {
         1 | run f { x: .5; y: 1. 2; z: 1.5.; }
           |                   ^
           |
-          = help: write a digit behind the point, or a blank before it
+          = help: write a digit after the point, or a blank before it
 
         error[E0102]: expected a number or cells with blanks between them, found `1.5.`
          --> f.eddy:1:28
@@ -301,7 +301,7 @@ fn a_point_next_to_a_number_is_not_a_cell() {
         1 | run f { x: .5; y: 1. 2; z: 1.5.; }
           |                            ^^^
           |
-          = help: write a digit behind the point, or a blank before it
+          = help: write a digit after the point, or a blank before it
     "]],
     );
     accepted("run f { x: . 5 . 1 . [.] ..; }");

@@ -97,7 +97,7 @@ fn a_wrong_line_is_refused_and_those_before_stay() {
             "{\"s\":\"large\",\"t\":[1],\"on\":true}",
             &["`t` must be a list of 2 parts, not a list of 1"],
         ),
-        ("apply", "{\"x\":1}", &["`h` is a function, which data cannot give"]),
+        ("apply", "{\"x\":1}", &["`h` is a function, which data cannot contain"]),
     ];
     for (function, line, words) in wrong {
         let ran = call(function, line, &[]);
