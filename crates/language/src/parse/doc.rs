@@ -28,7 +28,7 @@ impl Parser<'_> {
         let end_of_line = match line_break {
             _ if index == 0 => self.file.base(),
             None => start,
-            Some(length) => end_of_code + u32::try_from(length).expect("a source file is at most 1 GiB"),
+            Some(length) => end_of_code + u32::try_from(length).expect("a source file is at most 64 MiB"),
         };
         let after = self.comments.partition_point(|comment| comment.span.start < start);
         let mut first = after;

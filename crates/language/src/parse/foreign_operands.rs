@@ -114,7 +114,7 @@ impl Parser<'_> {
             "when" => "`when` follows the value that it samples: `x when c`".to_string(),
             "else" if before == "or" => "write `or` alone".to_string(),
             "then" if before == "and" => "write `and` alone".to_string(),
-            "mod" | "div" | "and" | "or" => format!("`{text} comes between its operands: `x {text} y`"),
+            "mod" | "div" | "and" | "or" => format!("`{text}` comes between its operands: `x {text} y`"),
             "\\" | "|" => NO_LAMBDA.to_string(),
             "@" => "the product of matrices is `matmul(x, y)`".to_string(),
             "=" if matches!(before, "<" | ">") => format!("write `{before}=`, without a blank"),

@@ -119,7 +119,7 @@ pub(super) fn drop_foreign_comments(file: &SourceFile, tokens: &mut Vec<Token>) 
         first.get_or_insert((token.span, mark));
         let rest = file.slice(Span::new(token.span.end, file.end().end));
         let length = rest.find(close).map_or(rest.len(), |at| at + close.len());
-        end_of_comment = token.span.end + u32::try_from(length).expect("a source file is at most 1 GiB");
+        end_of_comment = token.span.end + u32::try_from(length).expect("a source file is at most 64 MiB");
     }
     *tokens = kept;
     let (span, mark) = first?;
