@@ -45,11 +45,11 @@ pub struct Run {
 /// What is its value, on every engine that can run it?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
-    /// What each run may use.
+    /// The limits of each run.
     pub limits: Limits,
 }
 
-/// How does it come to its value? Only the reference engine has traces.
+/// Which steps lead to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     /// The parts to show.
@@ -103,7 +103,7 @@ impl Run {
 }
 
 impl Compare {
-    /// A report for each engine, and for the denotation where its evaluator is safe.
+    /// A report for each engine, and for the denotation if its recursive evaluator has enough stack.
     pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
         let program = prepare(file, None)?;
         let can_run = |engine: &Engine| {

@@ -1,5 +1,5 @@
-//! The rules of both machines (sections 6 and 7, Figures 9, 11 and 13), one arm each, named as traces name
-//! them.
+//! The rules of both machines (sections 6 and 7, Figures 9, 11 and 13), one arm each, with the names that
+//! traces show.
 
 use crate::differential::derived_abstraction;
 use crate::krivine::state::{Frame, State};
