@@ -93,8 +93,8 @@ impl DataRun {
         self.ready.compilation.is_some()
     }
 
-    /// Whether the next row may be a long time away, since the data may be: a caller should flush its output
-    /// before it requests the row.
+    /// Whether reading the next row may block: then a caller should flush its output before it requests the
+    /// row.
     pub fn is_waiting(&self) -> bool {
         self.rows.is_empty() && self.stream.feeds.iter().any(Columns::is_waiting)
     }

@@ -9,8 +9,8 @@
 //! demand skips at most as many rows without a value as there were cycles since the last row.
 //!
 //! Decision: if a condition looks ahead (`post`, `fby back`), it cannot be known in time whether a row is
-//! demanded. Such an input is read at each cycle, as all others are; so are the inputs of a batch, of
-//! `--unchecked` programs, of training and of `gradcheck`.
+//! demanded. Such an input is read at each cycle, as all others are; the same holds for the inputs of a
+//! batch, of `--unchecked` programs, of training and of `gradcheck`.
 
 use eddy_flow::{Flow, Polarity, VarId};
 use eddy_language::causality::{needed, waiting};
@@ -98,7 +98,7 @@ pub(crate) struct Asking<'a> {
     n_idle: u64,
 }
 
-/// After this many cycles without a demand, a run that ends only with its demands is reported as idle. A
+/// After this many cycles without a demand, a run whose end only its demands determine is reported as idle. A
 /// simulator takes less than a second for them, and few programs that drive their inputs demand less often.
 pub(super) const IDLE_CYCLES: u64 = 100_000;
 

@@ -168,8 +168,8 @@ impl Stream {
         }
     }
 
-    /// The error for a run that ends only with its demands and has long demanded nothing: its clocks may
-    /// never be true again.
+    /// The error for an idle run: only its demands determine its end, and it has demanded no row for
+    /// [`IDLE_CYCLES`] cycles, so its clocks may never be true again.
     fn idle(&self, asking: Option<&Asking<'_>>) -> Option<String> {
         let is_open = self.request.cycles.is_none() && !self.feeds[0].has_other_files();
         if !is_open || !asking?.becomes_idle() {
