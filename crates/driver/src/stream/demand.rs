@@ -88,7 +88,7 @@ fn conditions(clocks: &Clocks, var: VarId) -> Vec<(VarId, bool)> {
 }
 
 /// The conditions at some cycle.
-pub(crate) struct Asking<'a> {
+pub(crate) struct DemandRun<'a> {
     demands: &'a Demands,
     inputs: Vec<Demanded>,
     simulation: Simulation<'a>,
@@ -103,20 +103,20 @@ pub(crate) struct Asking<'a> {
 pub(super) const IDLE_CYCLES: u64 = 100_000;
 
 /// The result of a cycle.
-pub(crate) enum Asked {
+pub(crate) enum DemandOutcome {
     /// All inputs that can be known are known.
     Answered,
     /// A file has no more rows.
     Ended,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> DemandRun<'a> {
     /// Before the first cycle.
-    pub fn new(demands: &'a Demands, clocks: &Clocks, options: Options) -> Asking<'a> {
+    pub fn new(demands: &'a Demands, clocks: &Clocks, options: Options) -> DemandRun<'a> {
         let flow = &demands.flow;
         let options = Options { max_window: None, ..options };
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &flow.outputs);
-        Asking { demands, inputs: demands.inputs.clone(), simulation, has_failed: false, n_idle: 0 }
+        DemandRun { demands, inputs: demands.inputs.clone(), simulation, has_failed: false, n_idle: 0 }
     }
 
     /// Whether no row was demanded for [`IDLE_CYCLES`] cycles; true once.
@@ -132,7 +132,7 @@ impl<'a> Asking<'a> {
         types: &[&Type],
         cells: &mut [Cell],
         cycle: u64,
-    ) -> Result<Asked, Stopped> {
+    ) -> Result<DemandOutcome, Stopped> {
         let mut open: Vec<usize> = (0..self.inputs.len()).collect();
         self.n_idle += 1;
         for demanded in &self.inputs {
@@ -156,7 +156,7 @@ impl<'a> Asking<'a> {
                         let flow = &self.demands.flow;
                         cells[input] = cell_of(columns, flow, (input, types[input]), &row, cycle)?;
                     }
-                    None => return Ok(Asked::Ended),
+                    None => return Ok(DemandOutcome::Ended),
                 }
             }
             let var = self.demands.flow.inputs[input];
@@ -168,7 +168,7 @@ impl<'a> Asking<'a> {
         {
             simulation.release();
         }
-        Ok(Asked::Answered)
+        Ok(DemandOutcome::Answered)
     }
 
     /// The first of these inputs whose presence is known: its position in the list, and its presence.
