@@ -124,7 +124,7 @@ impl Compare {
 }
 
 /// Whether the denotational evaluator, which recurses natively, certainly has enough stack for a program that
-/// makes so many calls.
+/// makes this number of calls.
 fn nests_little(program: &Program, n_calls: u64) -> bool {
     // Its frames take some kilobytes in a debug build, and a thread of tests has two megabytes.
     const MAX_NESTING: u64 = 400;
