@@ -133,8 +133,8 @@ pub struct Fuel {
 /// The limit of memory of a run.
 #[derive(Args)]
 pub struct MemoryLimit {
-    /// Stop when the program's data take more than this many mebibytes (bytes for functions in `.eddy` files);
-    /// a unit may follow: 64MiB, 1000B
+    /// Stop when the program's data take more than this many mebibytes (bytes for functions in `.eddy`
+    /// files); a unit may follow: 64MiB, 1000B
     #[arg(long, value_name = "MIB", value_parser = amount)]
     memory: Option<Amount>,
 }
