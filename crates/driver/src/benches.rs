@@ -76,7 +76,7 @@ impl Program {
                 Item::Run(run) => {
                     let (found, notes) =
                         runs::run(program, run, &request.overrides()).map_err(|mut wrong| {
-                            // Another test bench may be wrong before anything runs; that is reported first.
+                            // Static errors of all test benches are reported together.
                             wrong.extend(
                                 self.runs().filter_map(|run| runs::check(program, run).err()).flatten(),
                             );

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 /// The default for the number of cycles of a window.
 const MAX_WINDOW: usize = 64;
 
-/// Functions may use so many bytes at once, if nothing else is said.
+/// The default for the number of bytes that functions may use at once.
 const ARENA: usize = 1 << 20;
 
 /// How C is written.

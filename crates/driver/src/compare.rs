@@ -6,7 +6,7 @@
 //! | `eval` | `interpret` and `compiled`, the same text |
 //! | `fn` with written types and a derivative | `reverse`, `forward` and `differences` at random arguments, within 1e-5 |
 //!
-//! A semantics that cannot run an item, as compiled code one without a static plan, has no column there.
+//! An item has no column for a semantics that cannot run it, such as compiled code without a static plan.
 //! [`kernels`] compares programs of the other languages.
 
 pub mod kernels;

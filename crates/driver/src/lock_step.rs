@@ -23,7 +23,7 @@ pub fn joined(flow: &Flow, batch: &Batch, streams: &[&[Cell]]) -> Result<Vec<Cel
     inputs.map(|(input, var)| cell(batch.is_wide(*var), input, streams)).collect()
 }
 
-/// Whether streams can run together, judging by these rows.
+/// Whether two streams with these rows can run together.
 pub fn go_together(flow: &Flow, batch: &Batch, left: &[Cell], right: &[Cell]) -> bool {
     let mut inputs = flow.inputs.iter().zip(left.iter().zip(right));
     inputs.all(|(var, (left, right))| is_alike(batch.is_wide(*var), left, right))

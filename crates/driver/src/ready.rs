@@ -16,7 +16,7 @@ use crate::engine::{Compilation, Engine, EngineInput};
 use crate::listener::Event;
 use crate::model::Model;
 use crate::run::RunRequest;
-use crate::stream::{Asking, Demands};
+use crate::stream::{DemandRun, Demands};
 
 /// A node that can run.
 pub(crate) struct Ready {
@@ -39,7 +39,7 @@ pub(crate) struct Ready {
 /// An engine at some cycle, and its demands on the data.
 pub(crate) struct Playing<'a> {
     pub engine: Engine<'a>,
-    pub asking: Option<Asking<'a>>,
+    pub demand_run: Option<DemandRun<'a>>,
 }
 
 self_cell!(
@@ -106,8 +106,8 @@ impl Ready {
                 compilation => Engine::new(source, compilation.as_ref()),
             };
             let demands = ready.demands.as_ref();
-            let asking = demands.map(|demands| Asking::new(demands, source.clocks, source.options));
-            Playing { engine, asking }
+            let demand_run = demands.map(|demands| DemandRun::new(demands, source.clocks, source.options));
+            Playing { engine, demand_run }
         })
     }
 }

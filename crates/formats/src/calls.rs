@@ -50,7 +50,7 @@ impl<R: Read> Calls<R> {
         Calls { lines: Lines::new(from) }
     }
 
-    /// Whether the next call may be a long time away.
+    /// Whether reading the next call may block.
     pub fn is_waiting(&self) -> bool {
         self.lines.is_waiting()
     }

@@ -86,7 +86,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Whether the next line may be a long time away.
+    /// Whether reading the next line may block.
     pub fn is_waiting(&self) -> bool {
         // The text after the last line break is an incomplete line; blank lines are skipped.
         let lines = self.from.buffer().split_inclusive(|byte| *byte == b'\n');

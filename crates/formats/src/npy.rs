@@ -73,8 +73,8 @@ impl<R: Read> Npy<R> {
         &self.shape
     }
 
-    /// Called after the last row: nothing may follow. Two arrays that were saved to one file, for instance,
-    /// are not read as one.
+    /// Called after the last row: checks that the file ends there. Two arrays that were saved to one file,
+    /// for instance, are an error.
     fn end(&mut self) -> Result<Option<Row>, BadData> {
         let mut more = Vec::new();
         let read = Read::take(&mut self.from, 1).read_to_end(&mut more);

@@ -53,7 +53,7 @@ pub trait Rows {
     /// The next row; `None` at the end.
     fn next_row(&mut self) -> Result<Option<Row>, BadData>;
 
-    /// Whether the next row may be a long time away, because the buffer is empty.
+    /// Whether reading the next row may block, because the buffer holds no whole row.
     fn is_waiting(&self) -> bool {
         true
     }

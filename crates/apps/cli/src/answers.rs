@@ -65,7 +65,7 @@ impl Answers {
         self.to.lock().writer().write_all(text.as_bytes())
     }
 
-    /// Flushes the output: the next line may be a long time away.
+    /// Flushes the output, because the next line may come much later.
     pub fn flush_now(&mut self) {
         if let Err(failure) = self.to.flush() {
             self.failure.get_or_insert(failure);

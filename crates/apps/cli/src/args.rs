@@ -24,7 +24,7 @@ pub struct Program {
     pub lang: Lang,
 }
 
-/// The language, where the extension does not say it.
+/// The option that names the language.
 #[derive(Args)]
 pub struct Lang {
     /// The language of the program, if not the one of its extension
@@ -73,7 +73,7 @@ pub struct Reporting {
     pub color: clap::ColorChoice,
 }
 
-/// Where an answer goes that is not for the terminal.
+/// The option that names the file of the answer.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
@@ -133,8 +133,8 @@ pub struct Fuel {
 /// The limit of memory of a run.
 #[derive(Args)]
 pub struct MemoryLimit {
-    /// Stop when the program's data take more than this many mebibytes, those of functions in `.eddy` files
-    /// bytes; a unit may follow: 64MiB, 1000B
+    /// Stop when the program's data take more than this many mebibytes (bytes for functions in `.eddy`
+    /// files); a unit may follow: 64MiB, 1000B
     #[arg(long, value_name = "MIB", value_parser = amount)]
     memory: Option<Amount>,
 }

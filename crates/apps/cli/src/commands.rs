@@ -164,9 +164,7 @@ impl Command {
                 "Example:\n  eddy check descent.rd",
             ),
             Command::Run => ("Run a program and print its value", RUN_EXAMPLES),
-            Command::Trace => {
-                ("Run a program and print how it came to its value", "Example:\n  eddy trace descent.rd")
-            }
+            Command::Trace => ("Run a program and print its steps", "Example:\n  eddy trace descent.rd"),
             Command::Ask => ("Ask whether a program has a meaning, and why", ASK_EXAMPLES),
             Command::Enum => {
                 ("List the values that a program has, by size", "Example:\n  eddy enum identity.lam --size 3")
@@ -189,12 +187,12 @@ impl Command {
             Command::Train => ("Learn the parameters of a program from data", TRAIN_EXAMPLES),
             Command::Flow => ("Print the flat equations of a program", "Example:\n  eddy flow counter.eddy"),
             Command::Diff => ("Print the training code of a node as a program", DIFF_EXAMPLES),
-            Command::Plan => ("Say how a program will run: loops, windows, and what is kept", PLAN_EXAMPLES),
+            Command::Plan => ("Show how a program will run: loops, windows and kept values", PLAN_EXAMPLES),
             Command::Build => ("Write a node of a program in C", BUILD_EXAMPLES),
         }
     }
 
-    /// Whether a language may count something for `--stats`.
+    /// Whether the command has the option `--stats`.
     pub fn has_stats(self) -> bool {
         matches!(self, Command::Check | Command::Run | Command::Trace | Command::Ask | Command::Enum)
     }

@@ -9,7 +9,7 @@
 //! ```
 //! eddy_syntax::codes! {
 //!     pages "../../../../docs/errors/";
-//!     /// A variable that nothing binds.
+//!     /// An unbound variable.
 //!     UNBOUND = "RD003", Names;
 //! }
 //!

@@ -189,7 +189,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds one that takes long to build; it is built only if it is kept.
+    /// Adds one, and builds it only if it is kept.
     pub fn push_with(&mut self, make: impl FnOnce() -> Diagnostic) {
         if self.is_full() {
             self.n_more += 1;
@@ -208,7 +208,7 @@ impl Diagnostics {
         self.kept.len() + self.n_more
     }
 
-    /// The last one, for additions; `None` if it was not kept.
+    /// The last one, for adding causes or help; `None` if it was not kept.
     pub fn last_mut(&mut self) -> Option<&mut Diagnostic> {
         if self.n_more == 0 { self.kept.last_mut() } else { None }
     }

@@ -76,9 +76,7 @@ pub enum CommentKind {
 /// A comment and its place, without the line break that ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Its form.
     pub kind: CommentKind,
-    /// Its span.
     pub span: Span,
 }
 

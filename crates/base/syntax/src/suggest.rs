@@ -10,8 +10,7 @@
 /// assert_eq!(nearest("zzz", ["width", "length"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A third of the letters may differ, as in compilers whose suggestions users like; one of two may differ,
-    // but not the only one.
+    // A third of the letters may differ, as in rustc; of two letters, one may differ.
     let n_letters = word.chars().count();
     let limit = if n_letters == 2 { 1 } else { n_letters / 3 };
     let lower = word.to_lowercase();

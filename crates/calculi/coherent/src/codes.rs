@@ -4,19 +4,20 @@ eddy_syntax::codes! {
     pages "../../../../docs/errors/";
     /// Characters, comments or bytes that cannot be read.
     LEXICAL = "lex", Lexical;
-    /// A word or symbol where the grammar has none, a name defined twice, an invalid numeral.
+    /// A word or symbol that the grammar does not allow at this place, a name defined twice, an invalid
+    /// numeral.
     SYNTAX = "parse", Syntax;
     /// A sum or a zero, which only the rewriting system has.
     SUM = "sum", Syntax;
     /// A number that is not a probability.
     PROBABILITY = "prob", Syntax;
-    /// A variable that nothing binds.
+    /// An unbound variable.
     UNBOUND = "unbound", Names;
     /// A term of another type than its place asks for.
     TYPE = "type", Types;
     /// A term that is not deep enough.
     DEPTH = "depth", Types;
-    /// A program that cannot be run, traced or asked about in this way.
+    /// A program that this command or engine cannot handle.
     RUN = "run", Run;
     /// A run that used up its steps or its memory.
     FUEL = "fuel", Run;

@@ -44,7 +44,7 @@ impl FromStr for Engine {
     }
 }
 
-/// No program with more levels is run: it would have more leaves than anyone reads.
+/// The maximal number of levels of a program that is run. Each level doubles the number of leaves.
 pub const MAX_LEVELS: u32 = 16;
 
 /// Why a program cannot be run.
@@ -78,11 +78,10 @@ pub struct Counters {
     pub cells: u64,
 }
 
-/// All leaves of a program, in the order of their paths. They print as `run` shows them: a line each, for
-/// more than one leaf with its path.
+/// All leaves of a program, in the order of their paths. They print as `run` shows them: one line per leaf,
+/// with its path if there is more than one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// The leaves.
     pub leaves: Vec<Leaf>,
     /// Whether the program counts ticks, which are then shown.
     pub has_ticks: bool,
@@ -93,7 +92,6 @@ pub struct Leaves {
 pub struct Leaf {
     /// Its path; empty if the program is one leaf.
     pub path: Vec<Bit>,
-    /// Its result.
     pub result: LeafResult,
 }
 
@@ -111,7 +109,7 @@ impl fmt::Display for Leaves {
     }
 }
 
-/// The leaves of a program without obstacles.
+/// Runs all leaves of a program for which [`not_runnable`] returns `None`.
 pub fn run(
     program: &Program,
     engine: Engine,

@@ -63,12 +63,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeafResult {
     /// A number, and how many ticks were counted on the way.
-    Value {
-        /// The number.
-        value: u64,
-        /// The ticks.
-        ticks: u64,
-    },
+    Value { value: u64, ticks: u64 },
     /// There is provably nothing.
     Empty,
     /// A program with coins has a distribution.
@@ -98,7 +93,7 @@ impl LeafResult {
     }
 }
 
-/// An exact sub-probability distribution on numbers, and where the rest of the mass went (section 10).
+/// An exact sub-probability distribution on numbers, and the masses of the other outcomes (section 10).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
     /// For each number its probability, and the expectation of the ticks restricted to it.

@@ -1,4 +1,4 @@
-//! Terms as text, which parses back (sums and zeros aside, which no program has).
+//! Terms as text. The text parses back, except for sums and zeros, which programs do not have.
 //!
 //! Variables keep their source names, with a number where a name is taken.
 

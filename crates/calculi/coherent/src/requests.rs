@@ -51,13 +51,13 @@ pub struct Run {
 /// What is at its leaves, on every machine that can run it? Limits are those of [`Run`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
-    /// How many steps, for each leaf and each path of coins.
+    /// The largest number of steps, for each leaf and each path of coins.
     pub fuel: Option<u64>,
-    /// How many bytes.
+    /// The largest number of bytes.
     pub memory: Option<u64>,
 }
 
-/// How does the deterministic machine come to its value?
+/// Which steps does the deterministic machine make?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     /// Which steps to show, and how.
@@ -115,7 +115,6 @@ pub struct Traced {
 /// Whether the program has the point. It prints as `yes` with the derivation, `no` or `unknown`.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The answer.
     pub answer: Answer,
     /// The number of examined goals.
     pub goals: u64,
@@ -152,7 +151,7 @@ impl Run {
 }
 
 impl Compare {
-    /// What came of the run on each machine.
+    /// The result of each machine that can run the program.
     pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
         let program = typing::check(file)?;
         if let Some(not_runnable) = engine::not_runnable(&program, Engine::default()) {
@@ -176,7 +175,7 @@ impl Trace {
             return Err(vec![diagnostic]);
         }
         let limits = limits(&program, self.fuel, self.memory);
-        // The run decides whether it ends, so it comes first.
+        // Only a run shows whether the program ends, so it is run before it is traced.
         if !self.show.is_part()
             && let Outcome::Exhausted(exhausted) = det::run(&program, &[], limits).outcome
         {

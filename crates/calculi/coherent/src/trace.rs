@@ -41,7 +41,7 @@ impl TraceOptions {
 #[derive(Clone, Debug)]
 pub struct Steps {
     terms: Terms,
-    /// Where the run is; `None` when it is over.
+    /// The current state; `None` when the run is over.
     state: Option<State>,
     limits: Limits,
     show: TraceOptions,
@@ -55,13 +55,14 @@ pub struct Step {
     pub number: u64,
     /// Its name, one of [`RULES`].
     pub rule: &'static str,
-    /// Where it leads; `None` is the state 0.
+    /// The state after the step; `None` is the state 0.
     pub state: Option<State>,
     /// The term of that state, if terms are shown.
     pub term: Option<String>,
 }
 
-/// What happened, in numbers. It prints as the last line of a trace: the result, or why the run was stopped.
+/// The counters and the outcome of a run. It prints as the last line of a trace: the result, or why the run
+/// was stopped.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub outcome: Outcome,
@@ -93,12 +94,12 @@ impl Steps {
         Steps { terms: program.terms.clone(), state, limits, show, summary }
     }
 
-    /// What happened so far; the outcome is known when the iterator is exhausted.
+    /// The counters so far; the outcome is known when the iterator is exhausted.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Makes a step, and says whether it is to be shown; `None` if there is no further one.
+    /// Makes a step, and returns it with whether to show it; `None` after the last one.
     fn step(&mut self) -> Option<(bool, Step)> {
         let mut state = self.state.take()?;
         let summary = &mut self.summary;

@@ -47,7 +47,7 @@ impl Type {
         Type { args: Args::NONE, depth }
     }
 
-    /// Whether it is the type of a term that is wrong.
+    /// Whether it is the type of a term with an error.
     pub fn is_unknown(self) -> bool {
         self.args == Args::UNKNOWN
     }
@@ -57,7 +57,7 @@ impl Type {
         self.args == Args::NONE
     }
 
-    /// `D^n` of this type; nothing if it is too deep.
+    /// `D^n` of this type; `None` if it is too deep.
     pub fn checked_deeper(self, n: u32) -> Option<Type> {
         let depth = self.depth.checked_add(n).filter(|depth| *depth <= MAX_DEPTH)?;
         Some(if self.is_unknown() { self } else { Type { depth, ..self } })

@@ -124,7 +124,7 @@ fn applications() {
 fn definitions() {
     let definitions = chain(DEEP, |i| format!("def x{i} = succ x{};\n", i - 1));
     answers(format!("def x0 = 7;\n{definitions}x{DEEP}"), "100007");
-    // Each definition is the one before it twice: the terms are shared, or there would be 2^60 of them.
+    // Each definition uses the one before it twice; without sharing there would be 2^60 terms.
     let doubled = chain(60, |i| format!("def y{i} = if 1 then y{} else y{};\n", i - 1, i - 1));
     answers(format!("def y0 = 7;\n{doubled}y60"), "7");
 }
@@ -207,9 +207,9 @@ fn the_machines_of_the_paper_collect_dead_terms() {
 
 #[test]
 fn distributions_are_bounded_by_memory() {
-    // A thousand coins make 2^1000 paths, no two of which meet.
+    // A thousand coins make 2^1000 paths, no two of which reach the same state.
     let apart = "(fix \\f:(nat -> nat) -> nat. \\g:nat -> nat. choice(1/2, f (\\x:nat. succ (g x)), f (\\x:nat. pred (g x)))) (\\x:nat. x)";
-    // As many values as there are coins, each with that many digits.
+    // There are as many values as coins, and each probability has as many digits.
     let long = "fix \\x:nat. choice(1/2, 0, succ x)";
     let little = Limits { memory: 1 << 20, ..Limits::default() };
     for (text, coins) in [(apart, 1000), (long, 100_000)] {

@@ -56,7 +56,7 @@ fn runs(file: &SourceFile) {
     let trace = Trace { show: TraceOptions::default(), fuel: Some(FUEL), memory: Some(MEMORY) };
     if let Ok(traced) = trace.answer(file) {
         assert_eq!(traced.steps.is_err(), traced.diagnostic.is_some());
-        // A whole trace is of a run that ends, with the value that `run` gives.
+        // Only a run that ends has a whole trace, and it ends with the value of `run`.
         if let Ok(mut steps) = traced.steps {
             assert_eq!(steps.by_ref().count() as u64, steps.summary().steps);
             let last = steps.summary().to_string();
@@ -128,7 +128,7 @@ fn joined_words(bytes: &[u8]) -> Vec<u8> {
     joined_pieces(WORDS, bytes)
 }
 
-/// A program of the golden kind, with a few bytes changed.
+/// A program like those of the golden tests, with a few bytes changed.
 fn mistakes(bytes: &[u8]) -> Vec<u8> {
     const PROGRAM: &str = "def M : (nat -> nat) -> nat -> nat = fix \\F:(nat -> nat) -> nat -> nat. \\f:nat -> nat. \\x:nat. \
          let y = x in if y then 0 else succ (F f (<f> y)); def T = \\x:nat. if pred x then 0 else choice(1/2, 0, 1);\n\

@@ -4,9 +4,9 @@ eddy_syntax::codes! {
     pages "../../../../docs/errors/";
     /// Characters, comments or bytes that cannot be read.
     LEXICAL = "PB001", Lexical;
-    /// A word or symbol where the grammar has none.
+    /// A word or symbol that the grammar does not allow at this place.
     SYNTAX = "PB002", Syntax;
-    /// A variable or a type that nothing declares.
+    /// An undeclared variable or type.
     UNBOUND = "PB003", Names;
     /// An expression of another type than its place asks for.
     MISMATCH = "PB004", Types;
@@ -30,6 +30,6 @@ eddy_syntax::codes! {
     DOMAIN = "PB013", Run;
     /// Nothing to run.
     NO_MAIN = "PB014", Run;
-    /// More steps or memory than the run was given.
+    /// A run that exceeds its limit of steps or memory.
     FUEL = "PB015", Run;
 }

@@ -39,11 +39,11 @@ pub struct Run {
 /// What is its value, on every engine?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
-    /// What each run may use.
+    /// The limits of each run.
     pub limits: Limits,
 }
 
-/// How does it come to its value? Only the reference engine has traces.
+/// Which steps lead to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     /// The parts to show.
@@ -99,7 +99,7 @@ impl Run {
 }
 
 impl Compare {
-    /// What came of the run on each engine.
+    /// The result of each engine.
     pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
         let program = with_main(file, "compare")?;
         let run = |engine| Ran::new(engine::run(&program, engine, self.limits), &program, start(file));

@@ -200,7 +200,7 @@ impl Types {
         self.shapes.len()
     }
 
-    /// There is always `R`.
+    /// Always false: the table contains `R`.
     pub fn is_empty(&self) -> bool {
         false
     }

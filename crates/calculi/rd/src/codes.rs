@@ -4,11 +4,11 @@ eddy_syntax::codes! {
     pages "../../../../docs/errors/";
     /// Characters, comments or bytes that cannot be read.
     LEXICAL = "RD001", Lexical;
-    /// A word or symbol where the grammar has none.
+    /// A word or symbol that the grammar does not allow at this place.
     SYNTAX = "RD002", Syntax;
-    /// A variable that nothing binds.
+    /// An unbound variable.
     UNBOUND_VARIABLE = "RD003", Names;
-    /// A call of a function that nothing defines.
+    /// A call of an undefined function.
     UNKNOWN_FUNCTION = "RD004", Names;
     /// A term of another type than its place asks for.
     TYPE_MISMATCH = "RD005", Types;

@@ -43,7 +43,7 @@ impl std::fmt::Display for Undefined {
     }
 }
 
-/// An operation on reals: addition, which the paper keeps apart, and the scalar operations.
+/// An operation on reals: addition, which the paper treats separately, and the scalar operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
     /// `M + N` at `real`.

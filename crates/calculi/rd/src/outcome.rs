@@ -89,12 +89,12 @@ impl Ties {
     /// The maximal number of ties on one path.
     const MAX: usize = 12;
 
-    /// Makes ties choices from here on.
+    /// From here on, a predicate at a tie makes a choice.
     pub fn activate(&mut self) {
         self.active = true;
     }
 
-    /// Makes ties undefined again from here on.
+    /// From here on, a predicate at a tie is undefined again.
     pub fn deactivate(&mut self) {
         self.active = false;
     }

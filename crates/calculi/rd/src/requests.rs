@@ -45,11 +45,11 @@ pub struct Run {
 /// What is its value, on every engine that can run it?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
-    /// What each run may use.
+    /// The limits of each run.
     pub limits: Limits,
 }
 
-/// How does it come to its value? Only the reference engine has traces.
+/// Which steps lead to its value? Only the reference engine has traces.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trace {
     /// The parts to show.
@@ -103,7 +103,7 @@ impl Run {
 }
 
 impl Compare {
-    /// A report for each engine, and for the denotation where its evaluator is safe.
+    /// A report for each engine, and for the denotation if its recursive evaluator has enough stack.
     pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
         let program = prepare(file, None)?;
         let can_run = |engine: &Engine| {
@@ -124,7 +124,7 @@ impl Compare {
 }
 
 /// Whether the denotational evaluator, which recurses natively, certainly has enough stack for a program that
-/// makes so many calls.
+/// makes this number of calls.
 fn nests_little(program: &Program, n_calls: u64) -> bool {
     // Its frames take some kilobytes in a debug build, and a thread of tests has two megabytes.
     const MAX_NESTING: u64 = 400;

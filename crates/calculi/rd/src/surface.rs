@@ -68,7 +68,7 @@ pub struct Head {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recursion {
-    /// `let f(…)`: not at all.
+    /// `let f(…)`: no recursion.
     None,
     /// `letrec f(…)`.
     Unlimited,

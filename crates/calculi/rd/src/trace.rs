@@ -19,7 +19,7 @@ pub struct TraceOptions {
     pub literal: bool,
 }
 
-/// Runs a program by the reference engine and writes how it came to its value, and then the value.
+/// Runs a program by the reference engine and writes its trace and then its value.
 ///
 /// The lines are written while the program runs rather than returned by an iterator: the engine calls its
 /// observer from deep inside of its own stack, and a program under `use clarke` runs several times.

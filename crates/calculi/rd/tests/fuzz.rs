@@ -47,8 +47,8 @@ enum Kind {
     OutOfFuel,
 }
 
-/// Every engine gives one line, and all the same kind of outcome. Memory and overflow are beyond comparison:
-/// engines need more or less of the first, and group sums in different ways.
+/// Every engine gives one line, and all the same kind of outcome. Runs that exhaust the memory or overflow
+/// are not compared: engines need different amounts of memory, and group sums in different ways.
 fn runs(file: &SourceFile) {
     let ends: Vec<(Engine, Kind, String)> =
         Engine::ALL.into_iter().filter_map(|engine| run_by(engine, file)).collect();

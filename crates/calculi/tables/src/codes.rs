@@ -5,19 +5,19 @@ eddy_syntax::codes! {
     pages "../../../../docs/errors/";
     /// Characters, comments or bytes that cannot be read.
     LEXICAL = "TB001", Lexical;
-    /// A word or symbol where the grammar has none, in a program, a value or a type.
+    /// A word or symbol that the grammar does not allow at this place, in a program, a value or a type.
     SYNTAX = "TB002", Syntax;
-    /// A variable or type variable that nothing binds.
+    /// An unbound variable or type variable.
     UNBOUND = "TB003", Names;
     /// A term of another type than its place asks for.
     TYPE = "TB004", Types;
     /// A recursion that is not of a function.
     FIX = "TB005", Types;
-    /// A run that comes to a term that has no rule.
+    /// A run that reaches a term to which no rule applies.
     STUCK = "TB006", Run;
     /// A run, or an answer, that needs more than its limits.
     FUEL = "TB007", Run;
-    /// An address that a store has twice.
+    /// An address that occurs twice in a store.
     DUPLICATE = "TB008", Names;
     /// A question that this language does not answer.
     QUESTION = "TB009", Run;

@@ -36,8 +36,7 @@ pub fn count(program: &Program, limits: Limits) -> Result<u64, RunError> {
     }
 }
 
-/// The way of a program to its value: the program before its first step and after each one. There must be a
-/// value.
+/// The program before its first step and after each step. The program must have a value.
 #[derive(Clone, Debug)]
 pub struct Steps {
     configuration: Configuration,

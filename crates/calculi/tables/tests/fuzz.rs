@@ -35,7 +35,7 @@ fn survives(bytes: &[u8]) {
     }
 }
 
-/// Every question gets an answer, or the diagnostic that says why not: never both, never neither.
+/// Every question gets either an answer or a diagnostic with the reason why there is none.
 fn questions(dialect: Dialect, file: &SourceFile) {
     let accepted = "the checker accepted it";
     let ran = Run { limits: LIMITS, ..Run::default() }.answer(file, dialect).expect(accepted);
@@ -182,7 +182,7 @@ fn random_tokens(words: &'static [&'static str]) -> impl Fn(&[u8]) -> Vec<u8> {
     |bytes| joined_pieces(words, bytes)
 }
 
-/// Programs of the golden kind, with a few bytes changed.
+/// Programs like those of the golden tests, with a few bytes changed.
 fn mistakes(bytes: &[u8]) -> Vec<u8> {
     const PROGRAMS: [&str; 3] = [
         "let Z = \\f. let M = \\x. f (\\v. x x v) in M M in let H = \\r n. if n = 0 then 1 else n * r (n - 1) in Z H 3 -- end",

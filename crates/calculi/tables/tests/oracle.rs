@@ -185,7 +185,7 @@ fn the_optimiser_of_lam_passes() {
     }
 }
 
-/// A function of `.lam` at an integer.
+/// The outcome of a function of `.lam` for an integer.
 fn applied(program: &Program, input: &Datum, fuel: u64) -> Outcome {
     let Datum::Int(n) = input else { panic!("the inputs are integers") };
     let mut program = program.clone();

@@ -11,18 +11,15 @@ use crate::verify::selected;
 /// Statements of a region that is being written, and the names of its body.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// The names of the body.
     pub names: Names,
-    /// Their types.
     pub types: Vec<Type>,
-    /// The statements so far.
     pub out: Vec<Stmt>,
-    /// Where the next statements come from.
+    /// The source of the next statements.
     pub span: Span,
 }
 
 impl Builder {
-    /// More code for a body whose names have these types.
+    /// A builder of further code for a body whose names have these types.
     pub fn new(body: &Body, types: &[Type]) -> Builder {
         Builder {
             names: Names::new(body.names.clone()),
@@ -38,7 +35,7 @@ impl Builder {
         self.names.fresh(name)
     }
 
-    /// A new name of the same type, named alike.
+    /// A new name with the same type and a similar text.
     pub fn fresh_like(&mut self, var: Var) -> Var {
         self.types.push(self.ty(var));
         self.names.fresh_like(var)
@@ -49,7 +46,7 @@ impl Builder {
         self.types[var.index()]
     }
 
-    /// A statement.
+    /// Appends a statement.
     pub fn push(&mut self, results: Vec<Var>, kind: Kind) {
         self.out.push(Stmt { results, kind, span: self.span });
     }
@@ -113,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// Some value of a type, for where none exists.
+    /// A placeholder of a type.
     pub fn dummy(&mut self, ty: Type) -> Var {
         let element = match ty.elem {
             Elem::Bool => self.constant(Literal::bool(false)),
@@ -135,7 +132,7 @@ impl Builder {
         self.apply(Operation::Size(axis), &[value])
     }
 
-    /// What `write` writes, apart from the statements so far.
+    /// The statements that `write` appends, which are not added to those of the builder, and its result.
     pub fn aside<T>(&mut self, write: impl FnOnce(&mut Builder) -> T) -> (Vec<Stmt>, T) {
         let before = std::mem::take(&mut self.out);
         let result = write(self);

@@ -1,4 +1,4 @@
-//! Code that nothing needs, names that nothing uses, and the order of statements.
+//! Dead code, unused names, and the order of statements.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,7 +22,7 @@ pub(crate) fn can_fail(stmt: &Stmt, types: &[Type]) -> bool {
         Kind::Loop(repeat) => {
             let keeps_shapes = repeat.states.iter().all(|state| types[state.var.index()].rank == 0)
                 && repeat.collect.iter().all(|var| types[var.index()].rank == 0);
-            // A `while` may not end, which shows as a lack of fuel.
+            // A `while` may run forever, and then it runs out of fuel.
             !keeps_shapes
                 || matches!(repeat.control, Control::While(_))
                 || can_region_fail(&repeat.body, types)
@@ -34,16 +34,16 @@ fn can_region_fail(region: &Region, types: &[Type]) -> bool {
     region.stmts.iter().any(|stmt| can_fail(stmt, types))
 }
 
-/// Removes what nothing needs.
+/// Removes dead code.
 pub(crate) struct Pruner<'a> {
-    /// Says which parameters are accumulators.
+    /// Determines which parameters of callees are accumulators.
     pub module: &'a Module,
-    /// Whether a statement stays although nothing reads its results.
+    /// Whether to keep a statement whose results are dead.
     pub keep: &'a dyn Fn(&Stmt) -> bool,
 }
 
 impl Pruner<'_> {
-    /// Removes statements, results, states and rows that nothing live needs.
+    /// Removes dead statements, results, states and rows.
     pub fn prune(&self, stmts: &mut Vec<Stmt>, mut live: FxHashSet<Var>) {
         let mut kept = Vec::with_capacity(stmts.len());
         for mut stmt in std::mem::take(stmts).into_iter().rev() {
@@ -70,7 +70,7 @@ impl Pruner<'_> {
         *stmts = kept;
     }
 
-    /// Whether the statement, or one inside of it, must stay.
+    /// Whether to keep the dead statement because of `keep`, or because of a statement inside of it.
     fn is_kept(&self, stmt: &Stmt) -> bool {
         match &stmt.kind {
             Kind::If(..) => {
@@ -81,7 +81,7 @@ impl Pruner<'_> {
         }
     }
 
-    /// Whether a statement adds to accumulators around it.
+    /// Whether a statement adds to accumulators that are defined outside of it.
     fn adds(&self, stmt: &Stmt, bound: &mut Vec<Var>) -> bool {
         match &stmt.kind {
             Kind::Add(acc, ..) => !bound.contains(acc),
@@ -110,7 +110,7 @@ impl Pruner<'_> {
         let rows = is_live[first_row..first_acc].to_vec();
         retain(&mut repeat.collect, &rows);
         let accs = self.prune_accs(repeat, &is_live[first_acc..]);
-        // States that are read keep the states alive that they are computed from.
+        // A live state makes the states live that its next value is computed from.
         let mut states = is_live[..first_row].to_vec();
         let body = loop {
             let yields =
@@ -139,7 +139,7 @@ impl Pruner<'_> {
         retain(&mut repeat.accs, &accs);
     }
 
-    /// Which accumulators of a loop stay; additions to the others are removed.
+    /// Removes additions to dead accumulators of a loop; returns which accumulators are still used.
     fn prune_accs(&self, repeat: &mut Loop, is_live: &[bool]) -> Vec<bool> {
         let dead = repeat.accs.iter().zip(is_live).filter(|(_, live)| !**live).map(|(acc, _)| acc.var);
         let dead: FxHashSet<Var> = dead.collect();
@@ -173,7 +173,7 @@ fn retain<T>(items: &mut Vec<T>, is_live: &[bool]) {
     items.retain(|_| is_live.next().copied().unwrap_or(true));
 }
 
-/// Forgets names that the statements of a body do not mention.
+/// Removes names that the statements of a body do not mention, and renumbers the others.
 pub(crate) fn compact(body: &mut Body) {
     let mut to = Renaming::default();
     let mut names = Vec::new();
@@ -193,7 +193,7 @@ pub(crate) fn compact(body: &mut Body) {
     body.names = names;
 }
 
-/// All names that the statements of a region define, those inside of them included.
+/// Calls `define` with all names that the statements of a region and their inner regions define.
 pub(crate) fn number_definitions(region: &Region, define: &mut dyn FnMut(Var)) {
     for stmt in &region.stmts {
         stmt.results.iter().for_each(|var| define(*var));
@@ -209,9 +209,9 @@ pub(crate) fn number_definitions(region: &Region, define: &mut dyn FnMut(Var)) {
     }
 }
 
-/// Statements in an order in which each comes behind those that it needs: the given one where possible.
-/// `chain` are places of statements that stay in this order, and the second place of each of `pairs` comes
-/// behind the first.
+/// Sorts statements so that each comes after those whose results it reads, and otherwise keeps the given
+/// order. The statements at the places `chain` keep their order, and the second place of each of `pairs`
+/// comes after the first.
 pub(crate) fn ordered(stmts: Vec<Stmt>, chain: &[usize], pairs: &[(usize, usize)]) -> Vec<Stmt> {
     let mut definitions = FxHashMap::default();
     for (at, stmt) in stmts.iter().enumerate() {

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ir::{At, Binding, Control, Kind, Region, Stmt, Var};
 use crate::parse::{RESERVED, is_of_word};
 
-/// The names of a body to which more are added; each stays unique.
+/// The names of a body that grows; all names are unique.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     names: Vec<String>,
@@ -13,13 +13,13 @@ pub struct Names {
 }
 
 impl Names {
-    /// More names for a body that has these.
+    /// Starts with the names of a body.
     pub fn new(names: Vec<String>) -> Names {
         let taken = names.iter().cloned().collect();
         Names { names, taken }
     }
 
-    /// A new variable, named like this or nearly so.
+    /// A new variable with this name, or with a number after it if the name is taken.
     pub fn fresh(&mut self, name: &str) -> Var {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_of_word);
         let base = if is_name { name } else { "v" };
@@ -38,10 +38,10 @@ impl Names {
         var
     }
 
-    /// A new variable, named like another one.
+    /// A new variable with the name of another one and a new number.
     pub fn fresh_like(&mut self, var: Var) -> Var {
         let name = self.names.get(var.index()).cloned().unwrap_or_default();
-        // What was numbered before is numbered anew.
+        // A number at the end of the name is replaced.
         let base =
             name.rsplit_once('_').filter(|(_, n)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
         self.fresh(base.map_or(name.as_str(), |(base, _)| base))
@@ -52,12 +52,12 @@ impl Names {
         &self.names[var.index()]
     }
 
-    /// How many there are.
+    /// The number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -68,11 +68,10 @@ impl Names {
     }
 }
 
-/// Which names stand for others in copied code; names that are not in it stay.
+/// The new names of copied code; names without an entry stay.
 pub(crate) type Renaming = FxHashMap<Var, Var>;
 
-/// A statement with other names. Names that it defines must be in the renaming already, if they are to
-/// change.
+/// A statement with other names. To rename a name that it defines, the renaming must contain it.
 pub(crate) fn renamed_stmt(stmt: &Stmt, to: &Renaming) -> Stmt {
     let results = stmt.results.iter().map(|var| renamed(*var, to)).collect();
     Stmt { results, kind: renamed_kind(&stmt.kind, to), span: stmt.span }

@@ -10,12 +10,12 @@ use crate::derive::Deriver;
 use crate::ir::{Kind, Module, Region};
 use crate::verify::{VerifyError, verify};
 
-/// Why a derivative cannot be made.
+/// Why a module cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpandError {
     /// The module is not well formed.
     Verify(VerifyError),
-    /// A body with tapes is no source of derivatives.
+    /// A body with tapes cannot be differentiated.
     Tape(String),
     /// An operation without derivative depends on the point of one.
     NoDerivative { operation: &'static str, span: Span },
@@ -33,13 +33,14 @@ impl fmt::Display for ExpandError {
 
 impl Error for ExpandError {}
 
-/// How many states of a loop are kept for its reverse sweep.
+/// The number of states of a loop that are kept for its reverse sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checkpoints {
     /// The state before each iteration.
     #[default]
     All,
-    /// So many, and those of one segment of the loop, which runs again. The values have the same bits.
+    /// This many, and those of one segment of the loop at a time, which runs again. The values have the same
+    /// bits.
     Keep(NonZeroUsize),
 }
 
@@ -51,7 +52,7 @@ pub fn expand(module: &Module, max_order: usize) -> Result<Module, ExpandError> 
     expand_with(module, max_order, Checkpoints::All)
 }
 
-/// The same, with this policy for loops.
+/// As [`expand`], with these checkpoints of loops.
 pub fn expand_with(
     module: &Module,
     max_order: usize,
@@ -63,7 +64,7 @@ pub fn expand_with(
     }
     let mut deriver = Deriver::new(module.clone(), max_order, checkpoints);
     for at in 0..module.bodies.len() {
-        // Sources of derivatives are the bodies with their marks, so those are replaced in copies.
+        // Bodies are differentiated with their marks, so marks are replaced in copies.
         let mut region = module.bodies[at].region.clone();
         deriver.replace_marks(&mut region, false);
         deriver.schedule(at, region);

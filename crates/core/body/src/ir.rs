@@ -1,4 +1,4 @@
-//! Modules of bodies: what statements, regions and types are.
+//! Modules of bodies: statements, regions and types.
 //!
 //! A body is a pure function with several results. It consists of statements in A-normal form: operands are
 //! names, each name is defined once, and a region sees the names of the regions around it. Sizes of tensors
@@ -10,8 +10,8 @@
 //!
 //! # How reductions over ranges are expressed
 //!
-//! Decision: there is no reduction construct. What follows compiles to plain loops and has the derivative
-//! that is wanted.
+//! Decision: there is no reduction construct. The following statements compile to plain loops and have the
+//! required derivatives.
 //!
 //! | reduction | statements | reverse derivative |
 //! | --- | --- | --- |
@@ -37,7 +37,7 @@ eddy_index::id! {
     pub struct EnumId, "a module has less than 2^32 enumerations";
 }
 
-/// What the elements of a tensor are.
+/// The kind of the elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Elem {
     /// Truth values.
@@ -48,14 +48,14 @@ pub enum Elem {
     Num,
     /// Enumerators, which are numbered from 0.
     Enum(EnumId),
-    /// Handles of values that a forward sweep keeps for its reverse sweep.
+    /// Handles of the values that a forward sweep keeps for its reverse sweep.
     Tape,
 }
 
 /// A kind of elements and a number of axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// What the elements are.
+    /// The kind of the elements.
     pub elem: Elem,
     /// The number of axes.
     pub rank: usize,
@@ -99,7 +99,7 @@ pub struct Enumeration {
     pub cases: Vec<String>,
 }
 
-/// `derivative` is what `mode` of `of` is.
+/// A derivative of a body that replaces the synthesised one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Custom {
     /// The body whose derivative is replaced.
@@ -119,7 +119,7 @@ pub struct Body {
     pub params: Vec<Param>,
     /// The types of its results.
     pub results: Vec<Type>,
-    /// What it does; it yields the results.
+    /// The statements; the region yields the results.
     pub region: Region,
     /// The names, by [`Var`].
     pub names: Vec<String>,
@@ -141,22 +141,21 @@ pub struct Param {
 pub struct Region {
     /// In the order of execution.
     pub stmts: Vec<Stmt>,
-    /// What the region is computed for.
+    /// The results of the region.
     pub yields: Vec<Var>,
 }
 
-/// A statement: the names that it defines and what it does.
+/// A statement: the names that it defines, and the computation of their values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
     /// The names that it defines.
     pub results: Vec<Var>,
-    /// What it does.
     pub kind: Kind,
-    /// Where it comes from; errors at run time point there.
+    /// The source; errors at run time refer to it.
     pub span: Span,
 }
 
-/// What a statement does.
+/// The computation of a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A literal.
@@ -172,17 +171,17 @@ pub enum Kind {
     Increase(Var, Vec<At>, Var),
     /// Adds to a place of an accumulator.
     Add(Var, Vec<At>, Var),
-    /// One of two regions.
+    /// Runs one of two regions.
     If(Var, Region, Region),
-    /// Another body, or its derivative.
+    /// Calls a body or its derivative.
     Call(Mode, BodyId, Vec<Var>),
     /// `for`, `each` or `while`.
     Loop(Box<Loop>),
-    /// What [`Operation::Pack`] put into a tape; the types say what it was.
+    /// The values of these types that [`Operation::Pack`] put into a tape.
     Unpack(Vec<Type>, Var),
 }
 
-/// Which of the functions that belong to a body is called.
+/// The function of a body that is called: the body itself or a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// The body itself.
@@ -193,7 +192,7 @@ pub enum Mode {
     Tan,
 }
 
-/// Which elements along one axis. Axes behind the last selector are whole.
+/// A selector of elements along one axis. Axes after the last selector are selected as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// An `int` drops the axis; an `int` tensor replaces it by its own axes (gather).
@@ -207,13 +206,13 @@ pub enum At {
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Literal {
-    /// What the elements are; enumerators are integers in `value`.
+    /// The kind of the elements; enumerators are integers in `value`.
     pub elem: Elem,
     /// Shared, since large constants are copied with the statements that mention them.
     pub value: Arc<Value>,
 }
 
-/// A name inside of a loop and what it is before the first iteration.
+/// A name inside of a loop, and its value before the first iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// The name inside.
@@ -222,7 +221,7 @@ pub struct Binding {
     pub init: Var,
 }
 
-/// What decides how often the body of a loop runs.
+/// The iterations of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Control {
     /// For each index below a count, in order.
@@ -232,7 +231,8 @@ pub enum Control {
         /// The count; a negative one is 0.
         count: Var,
     },
-    /// For each index below a count; no iteration reads what another computes. Accumulators grow in order.
+    /// For each index below a count; iterations are independent of each other. Additions to accumulators are
+    /// made in order.
     Each {
         /// The index.
         index: Var,
@@ -247,15 +247,14 @@ pub enum Control {
 /// `while`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// What decides how often the body runs.
     pub control: Control,
-    /// What the body yields is the next state. Each keeps its shape.
+    /// The states; the body yields their next values. Each keeps its shape.
     pub states: Vec<Binding>,
-    /// The body can only add to these.
+    /// The accumulators; the body can only add to them.
     pub accs: Vec<Binding>,
     /// Names that are visible at the end of the body; their values become rows of a result.
     pub collect: Vec<Var>,
-    /// What is repeated.
+    /// The statements of an iteration.
     pub body: Region,
 }
 
@@ -287,7 +286,7 @@ impl Body {
 }
 
 impl Stmt {
-    /// A statement that comes from nowhere.
+    /// A statement without a source.
     pub fn new(results: Vec<Var>, kind: Kind) -> Stmt {
         Stmt { results, kind, span: Span::default() }
     }
@@ -316,22 +315,22 @@ impl Literal {
 }
 
 impl Loop {
-    /// Where the collected rows begin among the results.
+    /// The index of the first collected row among the results.
     pub fn first_row(&self) -> usize {
         self.states.len()
     }
 
-    /// Where the accumulators begin among the results.
+    /// The index of the first accumulator among the results.
     pub fn first_acc(&self) -> usize {
         self.states.len() + self.collect.len()
     }
 
-    /// How many results there are.
+    /// The number of results.
     pub fn n_results(&self) -> usize {
         self.first_acc() + self.accs.len() + usize::from(matches!(self.control, Control::While(_)))
     }
 
-    /// The index and the count, which a `while` has not.
+    /// The index and the count; `None` for a `while`.
     pub fn counter(&self) -> Option<(Var, Var)> {
         match self.control {
             Control::For { index, count } | Control::Each { index, count } => Some((index, count)),

@@ -2,8 +2,8 @@
 //!
 //! A body computes tensors with recursion, loops that depend on data, and indices that are known only when it
 //! runs. The front end makes bodies out of `fn`; the interpreter and compilers start from the *final* module,
-//! in which all derivatives are calls of bodies. Everything that may change rounding happens body to body
-//! before that.
+//! in which all derivatives are calls of bodies. All passes that may change rounding run before that, from
+//! bodies to bodies.
 //!
 //! ```
 //! use eddy_body::{Limits, Program, expand, parse, verify};
@@ -67,10 +67,10 @@
 //!
 //! * [`ir`]: modules, bodies, statements, types; how reductions are expressed. [`operation`]: what statements
 //!   apply to operands.
-//! * [`print`](mod@print), [`parse`](mod@parse): the text. [`verify`](mod@verify): what must hold, and the
-//!   types that follow.
-//! * [`build`], [`edit`], [`own`](mod@own): for those who write bodies: statements with types, unique names,
-//!   copies.
+//! * [`print`](mod@print), [`parse`](mod@parse): the text. [`verify`](mod@verify): the invariants of modules,
+//!   and the types of names.
+//! * [`build`], [`edit`], [`own`](mod@own): for passes that write bodies: statements with types, unique
+//!   names, copies.
 //! * [`interpret`]: the reference engine, with limits and precise errors.
 //! * [`expand`](mod@expand): derivatives on demand, by [`derive`](mod@derive).
 //! * [`applied`]: a body as an operation of streams.
@@ -89,9 +89,10 @@
 //!
 //! # How to add a construct
 //!
-//! [`ir::Kind`], then what Rust asks for: `print`, `parse::statement`, `verify`, `edit` (renaming), `uses`,
-//! `clean`, `own`, `interpret::code` and `machine`, `derive::activity`, `derive::forward`, `derive::reverse`;
-//! and the generators of `tests/text.rs` and `tests/derivatives/generate.rs`, which try all laws on it.
+//! [`ir::Kind`], then the matches that Rust reports as incomplete: `print`, `parse::statement`, `verify`,
+//! `edit` (renaming), `uses`, `clean`, `own`, `interpret::code` and `machine`, `derive::activity`,
+//! `derive::forward`, `derive::reverse`; and the generators of `tests/text.rs` and
+//! `tests/derivatives/generate.rs`, which try all laws on it.
 
 pub mod ir;
 pub mod operation;

@@ -1,4 +1,5 @@
-//! What a statement can apply to operands: operations of the tensor table, and a few that only bodies need.
+//! The operations that statements apply to operands: those of the tensor table, and a few that only bodies
+//! have.
 //!
 //! Rows of the table whose static arguments are sizes ([`Sized`]) take these as operands here. Every other
 //! row is used as it is, so that bodies compute the same bits as nodes.
@@ -12,7 +13,7 @@ use crate::ir::{Elem, Type};
 pub enum Operation {
     /// A row of the table that has no static argument, or only an axis.
     Table(Op),
-    /// A row of the table whose sizes are operands, behind the tensor.
+    /// A row of the table whose sizes are operands, after the tensor.
     Sized(Sized),
     /// `fill(x, n..)`: a scalar of any kind, repeated.
     Fill,
@@ -27,7 +28,7 @@ pub enum Operation {
     FirstMin,
     /// `check_size(n, m)`: fails if size `n` is not the required `m`.
     CheckSize,
-    /// `check_some(n)`: fails if there is nothing, `n <= 0`.
+    /// `check_some(n)`: fails if `n <= 0`, where at least one element is required.
     CheckSome,
     /// `fail_order()`: the derivative order is too high.
     FailOrder,
@@ -114,8 +115,8 @@ const REDUCTIONS: [(&str, WithAxis); 4] =
     [("sum", Op::Sum), ("mean", Op::Mean), ("max", Op::Max), ("max_mask", Op::MaxMask)];
 
 impl Operation {
-    /// The word and the axis behind it, as they are printed. Rows of the table that bodies do not have are
-    /// `None`.
+    /// The word and the axis after it, as they are printed; `None` for rows of the table that bodies do not
+    /// have.
     pub fn word(&self) -> Option<(&'static str, Option<usize>)> {
         let word = |word| Some((word, None));
         match self {
@@ -200,7 +201,7 @@ impl Operation {
         rows.chain(reductions).chain(own).chain(with_axis)
     }
 
-    /// The types of the results at operands of these types, or what is wrong with them.
+    /// The types of the results for operands of these types, or the error in the operands.
     pub fn result_types(&self, operands: &[Type]) -> Result<Vec<Type>, String> {
         const INT: Type = Type::scalar(Elem::Int);
         let exactly = |n: usize| match operands.len() {
@@ -433,7 +434,7 @@ mod tests {
         assert_eq!(words.len(), n);
     }
 
-    /// Whoever adds a row to the table decides here whether bodies have it.
+    /// A new row of the table must be listed here, as one that bodies have or do not have.
     #[test]
     fn every_row_of_the_table_is_reached() {
         let elsewhere = [

@@ -1,7 +1,7 @@
-//! Copies, where a tensor is to be changed in place and is still needed, or belongs to someone else.
+//! Inserts a copy of each tensor that is changed in place while it is still live or owned elsewhere.
 //!
 //! After this pass the rule of [`verify`](mod@crate::verify) about `update`, `increase` and accumulators
-//! holds, whatever was given away before: those who write bodies need not think about it.
+//! holds, so passes that write bodies need not ensure it.
 
 use rustc_hash::FxHashSet;
 
@@ -30,13 +30,13 @@ pub fn own_body(body: &mut Body) {
 
 struct Owner<'a> {
     names: &'a mut Names,
-    /// Scalar constants: nothing changes in place there.
+    /// Scalar constants, which are never changed in place.
     scalars: FxHashSet<Var>,
 }
 
 impl Owner<'_> {
-    /// Copies in a region behind which `live` is read. `owned` are names from around that may be changed
-    /// here.
+    /// Inserts copies into a region. `live` are the names that are read after it, `owned` the names from
+    /// outside that may be changed in it.
     fn region(&mut self, region: &mut Region, mut live: FxHashSet<Var>, mut owned: FxHashSet<Var>) {
         for stmt in &region.stmts {
             match &stmt.kind {

@@ -1,4 +1,4 @@
-//! What must hold of a module, and the types that follow.
+//! The invariants of a module, and the types of its names.
 //!
 //! * Every name is defined once and before its use; a region sees the names around it.
 //! * Types and ranks fit; sizes are `int` operands; what a loop yields fits its states.
@@ -18,16 +18,16 @@ use eddy_syntax::Span;
 use crate::ir::{At, Body, BodyId, Control, Elem, Kind, Loop, Mode, Module, Region, Stmt, Type, Var};
 use crate::parse::MAX_DEPTH;
 
-/// Why a module is none.
+/// Why a module is not well formed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyError {
     /// The body.
     pub body: String,
-    /// The statement, by what it defines or does.
+    /// The statement, described by its results or its operation.
     pub place: String,
-    /// Where it comes from.
+    /// The source of the statement.
     pub span: Span,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -107,7 +107,7 @@ pub fn interface(body: &Body, mode: Mode) -> (Vec<Type>, Vec<Type>) {
     }
 }
 
-/// The type of the elements that selectors choose from a tensor, or what is wrong with them.
+/// The type of the elements that selectors choose from a tensor, or the error in the selectors.
 pub(crate) fn selected(array: Type, at: &[At], type_of: impl Fn(Var) -> Type) -> Result<Type, String> {
     if at.len() > array.rank {
         return Err(format!("{} selectors for {} axes", at.len(), array.rank));
@@ -141,11 +141,11 @@ fn place(body: &Body, stmt: &Stmt) -> String {
     }
 }
 
-/// What is known about a name at some place.
+/// The state of a name during the check.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Name {
     Undefined,
-    /// A value, defined inside of so many loops; it may be changed in place if it is `owned`.
+    /// A value, defined inside of `loops` loops; it may be changed in place if it is `owned`.
     Value {
         ty: Type,
         loops: usize,
@@ -154,7 +154,7 @@ enum Name {
     Acc(Type),
     /// Its region has ended.
     Hidden,
-    /// It was given to something that changes it.
+    /// It was changed in place, and must not be read.
     Consumed,
 }
 
@@ -163,7 +163,7 @@ struct Checker<'a> {
     body: &'a Body,
     names: Vec<Name>,
     types: Vec<Type>,
-    /// Names that became visible, in order; a region forgets its own.
+    /// The visible names, in the order of their definitions; the end of a region removes its names.
     visible: Vec<Var>,
     /// Names that were consumed, in order.
     consumed: Vec<Var>,
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             module,
             body,
             names: vec![Name::Undefined; n],
-            // Names that nothing defines have no type; this one is never asked for.
+            // Undefined names have no type; this placeholder is never read.
             types: vec![Type::scalar(Elem::Bool); n],
             visible: Vec::new(),
             consumed: Vec::new(),
@@ -259,8 +259,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The types of what a region yields. Its names are forgotten unless the caller still needs them
-    /// (`keep`).
+    /// The types of the yields of a region, whose names are hidden afterwards.
     fn region(&mut self, region: &Region) -> Result<Vec<Type>, VerifyError> {
         let mark = self.visible.len();
         let yields = self.open(region)?;
@@ -313,7 +312,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The types that both branches yield. What one of them consumes is gone behind both.
+    /// The types that both branches yield. A name that one of them consumes is consumed after both.
     fn branches(&mut self, yes: &Region, no: &Region) -> Result<Option<Vec<Type>>, VerifyError> {
         let before = self.names.clone();
         let mark = self.consumed.len();
@@ -356,7 +355,7 @@ impl<'a> Checker<'a> {
                 let ty = self.read(*array)?;
                 let is_sum = matches!(kind, Kind::Increase(..));
                 self.place(ty, at, *value, is_sum)?;
-                // Of two values for one element the last would stay, which has no simple derivative.
+                // If one element got two values, the last would remain, which has no simple derivative.
                 let is_gather = |at: &At| matches!(at, At::Int(index) if self.types[index.index()].rank > 0);
                 if !is_sum && at.iter().any(is_gather) {
                     return Err("an update has single indices and ranges only".to_owned());
@@ -388,7 +387,7 @@ impl<'a> Checker<'a> {
         selected(array, at, |var| self.types[var.index()])
     }
 
-    /// The value has the type of the place.
+    /// Checks that a value has the type of a place.
     fn place(&self, array: Type, at: &[At], value: Var, is_sum: bool) -> Result<(), String> {
         let place = self.selected(array, at)?;
         if self.read(value)? != place {
@@ -482,8 +481,8 @@ impl<'a> Checker<'a> {
         Ok([states, rows, accs, count].concat())
     }
 
-    /// The type of the rows of a collected name. It is read at the end of the iteration, but what it was then
-    /// is what it is everywhere: a state that has been changed in place since can not be collected.
+    /// The type of the rows of a collected name. The name is read at the end of the iteration, so a state
+    /// that was changed in place before cannot be collected.
     fn collected(&self, var: Var) -> Result<Type, String> {
         self.read(var).map(Type::row)
     }

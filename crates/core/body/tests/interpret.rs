@@ -1,4 +1,4 @@
-//! What bodies compute, and how they fail.
+//! The results of bodies, and their failures.
 
 use eddy_body::{Limits, Program, RunError, parse};
 use eddy_tensor::{Data, Shape, Value};
@@ -119,7 +119,7 @@ fn limits_say_their_names() {
     assert_eq!(memory.failure.to_string(), "out of memory: the limit on tensors is reached");
 }
 
-/// A tensor that many frames and slots share counts once, and counts no more when the last of them is gone.
+/// A tensor that many frames and slots share counts once, until the last of them is released.
 #[test]
 fn shared_tensors_are_counted_once() {
     let limits = Limits { memory: Some(1600), ..Limits::default() };
@@ -142,7 +142,7 @@ fn shared_tensors_are_counted_once() {
     assert_eq!(program.run(g, &[50.into()], &limits).expect("it fits"), [5100.0.into()]);
 }
 
-/// Fuel that is spent is reported, so that several runs can share one budget.
+/// A run reports the spent fuel, so that several runs can share one budget.
 #[test]
 fn spent_fuel_is_counted() {
     let module = parse(DEEP).expect("it parses");

@@ -100,7 +100,7 @@ fn repeat(stmt: BoxedStrategy<Stmt>) -> impl Strategy<Value = Kind> {
     })
 }
 
-/// With at least one result where the text needs one.
+/// A statement with at least one result if its text requires one.
 fn stmt() -> BoxedStrategy<Stmt> {
     let callee = || (0..N_BODIES).prop_map(BodyId::new);
     let mode = || prop::sample::select(vec![Mode::Plain, Mode::Adj, Mode::Tan]);
@@ -167,8 +167,7 @@ fn module() -> impl Strategy<Value = Module> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is printed parses, and is the same again: names may get other numbers, but the second text is the
-    /// first.
+    /// The text of a module parses, and the parsed module has the same text; names may have other numbers.
     #[test]
     fn text_round_trips(module in module()) {
         let text = module.to_string();
@@ -178,7 +177,7 @@ proptest! {
         prop_assert_eq!(again, parsed);
     }
 
-    /// Verification answers for all of them, and so does any text.
+    /// Verification accepts or rejects every module without a panic, and so does the parser every text.
     #[test]
     fn any_module_and_any_text_is_answered(module in module(), text in "[a-z{}()\\[\\]:=.,<@_> 0-9\n-]{0,200}") {
         let _ = eddy_body::verify(&module);

@@ -1,4 +1,4 @@
-//! What is refused, and why.
+//! Modules that verification refuses, and the reasons.
 
 use eddy_body::{Module, own, parse, verify, verify_final};
 

@@ -9,8 +9,8 @@
 //!
 //! A program that has a translation to functions is also run by `interpret` and `compiled`, and each function
 //! that it exports has an item with its derivatives. Engines of one language give equal numbers within 1e-9;
-//! so does the translation where the kernel has a value. Where it has none, a function may have an infinity
-//! or take a branch at a tie, which is shown and not compared.
+//! so does the translation where the kernel has a value. Where the kernel has no value, the function may
+//! return an infinity or take a branch at a tie; its value is then shown but not compared.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use crate::program::{Answer, Program};
 use crate::refusal::Refusal;
 use crate::session::Session;
 
-/// What the runs of a comparison may take; without a number, the limits of each language.
+/// The limits of the runs of a comparison; `None` means the limit of each language.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelLimits {
     /// Calls, steps or applications.
@@ -47,13 +47,13 @@ pub struct KernelLimits {
     pub memory: Option<u64>,
 }
 
-/// Translations get this much fuel if none is given: a program that diverges must end.
+/// The default fuel of a translation, so that the run of a diverging program ends.
 const FUEL: u64 = 100_000_000;
 
-/// How far two numbers may be apart (functions.md, section 10).
+/// The tolerated difference of two numbers (functions.md, section 10).
 const TOLERANCE: f64 = 1e-9;
 
-/// What one semantics says of a program.
+/// The result of a program under one semantics.
 struct Column {
     name: &'static str,
     lines: Vec<String>,
@@ -64,8 +64,8 @@ struct Column {
 }
 
 impl Session {
-    /// Runs a program of a kernel under all semantics that understand it. If it has no translation, a
-    /// warning says why.
+    /// Runs a program of a kernel under all semantics that support it. If it has no translation, a warning
+    /// gives the reason.
     pub fn compare_kernel(
         &self,
         kernel: Kernel,
@@ -168,7 +168,7 @@ fn evaluation_column(
             is_compared: has_value,
         },
         Err(error) => {
-            // A limit says nothing of the value, and the integers of kernels have no end.
+            // A run that reached a limit has an unknown value, and integers of kernels are unbounded.
             let is_limit = matches!(
                 error.failure,
                 Failure::Fuel | Failure::Depth | Failure::Memory | Failure::Order | Failure::Overflow

@@ -9,7 +9,7 @@ use super::{EngineInput, NotCompiled};
 use crate::checkpoints;
 use crate::listener::{Event, Listener};
 
-/// The request.
+/// The program to run, and the requested engine.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The engine, if one was named.

@@ -37,7 +37,7 @@ pub struct Compiled<'a> {
     restored: Vec<(VarId, Value)>,
     /// The cycles to run again after a takeover.
     rows: Vec<Vec<Cell>>,
-    /// For each cycle without result yet, which inputs on sampled clocks are present.
+    /// For each cycle without a result so far, which inputs on sampled clocks are present.
     unchecked: VecDeque<Vec<bool>>,
     /// The state some cycles ago, if windows run later than they end.
     history: History,

@@ -12,7 +12,7 @@ use eddy_tensor::Value;
 
 /// The values of some delays, after each of the last iterations.
 pub struct History {
-    /// By how many iterations windows run later than they end.
+    /// The number of iterations between the end of a window and its run.
     lag: usize,
     delays: Vec<VarId>,
     /// After each of the last iterations, its number and the value of each delay.

@@ -79,7 +79,7 @@ enum Run<'a> {
     Parts(Box<Parts<'a>>),
 }
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EngineError {
     /// The program has no value there.

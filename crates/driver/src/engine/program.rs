@@ -18,8 +18,8 @@ use super::EngineInput;
 use super::companions::{WithCompanions, add_companions};
 use super::parts::{Part, Split, split};
 
-/// The bytes that functions may use at once, which the system gives when they are touched. What needs more is
-/// simulated.
+/// The number of bytes that functions may use at once; the system maps them when they are touched. Programs
+/// that need more are simulated.
 const ARENA: usize = 1 << 26;
 
 /// How machine code is made, and which threads run it.

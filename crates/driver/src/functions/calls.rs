@@ -80,7 +80,7 @@ impl DataCalls {
         &mut self.model
     }
 
-    /// Whether the next call may be a long time away.
+    /// Whether reading the next call may block.
     pub fn is_waiting(&self) -> bool {
         self.files.front().is_some_and(|(_, calls)| calls.is_waiting())
     }

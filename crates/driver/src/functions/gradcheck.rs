@@ -22,7 +22,7 @@ use crate::inputs::read_shapes;
 use crate::program::Answer;
 use crate::refusal::Refusal;
 
-/// The number of attempts to generate arguments: sizes and indices may not fit.
+/// The number of attempts to generate arguments: generated sizes and indices may not fit.
 const MAX_ATTEMPTS: u64 = 20;
 
 /// The number of entries in the table.
@@ -124,7 +124,8 @@ impl FunctionModel {
     fn at_made_up(&mut self, seed: u64, shapes: &[(String, Shape)]) -> Result<Measured, NoResult> {
         let mut last = None;
         if !self.entry.modes().is_empty() {
-            let title = format!("arguments of `{}` are not made up: give some with `--in FILE`", self.name());
+            let title =
+                format!("arguments of `{}` cannot be generated: give some with `--in FILE`", self.name());
             let diagnostic = Diagnostic::error(codes::GRADIENT, self.span(), title);
             return Err(NoResult::Refused(self.program.refusal(vec![diagnostic])));
         }
@@ -140,7 +141,7 @@ impl FunctionModel {
             };
             match self.at(&arguments, seed, 1) {
                 Ok(found) if found.entries.iter().any(|entry| entry.error().is_nan()) => {
-                    let title = "the derivatives at made up arguments are nan".to_string();
+                    let title = "the derivatives at the generated arguments are nan".to_string();
                     last = Some(Diagnostic::error(codes::GRADIENT, self.span(), title));
                 }
                 Ok(found) => return Ok(found),
@@ -156,7 +157,7 @@ impl FunctionModel {
             }
         }
         let cause = last.map_or_else(String::new, |last| last.title);
-        let title = format!("no arguments of `{}` could be made up: {cause}", self.name());
+        let title = format!("no arguments of `{}` could be generated: {cause}", self.name());
         let diagnostic = Diagnostic::error(codes::GRADIENT, self.span(), title)
             .help("give some with `--in FILE`, one object per line");
         Err(NoResult::Refused(self.program.refusal(vec![diagnostic])))

@@ -130,7 +130,7 @@ impl<'a> Measure<'a> {
             Place::Parameter(number) => {
                 let var = flow.parameters[number].var;
                 let definition = flow.definitions()[var.index()].expect("a parameter has an equation");
-                // A stream that waits for its own future is never known.
+                // A stream that is defined as its own `post` is never known.
                 flow.equations[definition].kind = Kind::Post(var);
             }
         }

@@ -81,7 +81,7 @@ impl Columns {
         Ok(Columns { sources, inputs })
     }
 
-    /// Whether the next row may be a long time away.
+    /// Whether reading the next row may block.
     pub fn is_waiting(&self) -> bool {
         self.sources.iter().any(InputFile::is_waiting)
     }

@@ -93,8 +93,8 @@ impl DataRun {
         self.ready.compilation.is_some()
     }
 
-    /// Whether the next row may be a long time away, since the data may be: a caller should flush its output
-    /// before it requests the row.
+    /// Whether reading the next row may block: then a caller should flush its output before it requests the
+    /// row.
     pub fn is_waiting(&self) -> bool {
         self.rows.is_empty() && self.stream.feeds.iter().any(Columns::is_waiting)
     }
@@ -115,7 +115,7 @@ impl DataRun {
             Ok(None)
         } else {
             running.with_dependent_mut(|ready, playing| {
-                stream.next_cells(&ready.prepared, &mut playing.asking, *n_cycles)
+                stream.next_cells(&ready.prepared, &mut playing.demand_run, *n_cycles)
             })
         };
         match next {
@@ -128,7 +128,7 @@ impl DataRun {
     fn open(&mut self, cells: &[Cell]) {
         let DataRun { stream, running, .. } = self;
         let opened = running.with_dependent_mut(|ready, playing| {
-            if let Some(idle) = stream.idle(playing.asking.as_ref()) {
+            if let Some(idle) = stream.idle(playing.demand_run.as_ref()) {
                 let listener = stream.model.program().session().listener();
                 listener.hear(Event::Remark(format!("{idle}; `--cycles N` ends it after N cycles")));
             }

@@ -9,8 +9,8 @@
 //! demand skips at most as many rows without a value as there were cycles since the last row.
 //!
 //! Decision: if a condition looks ahead (`post`, `fby back`), it cannot be known in time whether a row is
-//! demanded. Such an input is read at each cycle, as all others are; so are the inputs of a batch, of
-//! `--unchecked` programs, of training and of `gradcheck`.
+//! demanded. Such an input is read at each cycle, as all others are; the same holds for the inputs of a
+//! batch, of `--unchecked` programs, of training and of `gradcheck`.
 
 use eddy_flow::{Flow, Polarity, VarId};
 use eddy_language::causality::{needed, waiting};
@@ -88,7 +88,7 @@ fn conditions(clocks: &Clocks, var: VarId) -> Vec<(VarId, bool)> {
 }
 
 /// The conditions at some cycle.
-pub(crate) struct Asking<'a> {
+pub(crate) struct DemandRun<'a> {
     demands: &'a Demands,
     inputs: Vec<Demanded>,
     simulation: Simulation<'a>,
@@ -98,25 +98,25 @@ pub(crate) struct Asking<'a> {
     n_idle: u64,
 }
 
-/// After this many cycles without a demand, a run that ends only with its demands is reported as idle. A
+/// After this many cycles without a demand, a run whose end only its demands determine is reported as idle. A
 /// simulator takes less than a second for them, and few programs that drive their inputs demand less often.
 pub(super) const IDLE_CYCLES: u64 = 100_000;
 
 /// The result of a cycle.
-pub(crate) enum Asked {
+pub(crate) enum DemandOutcome {
     /// All inputs that can be known are known.
     Answered,
     /// A file has no more rows.
     Ended,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> DemandRun<'a> {
     /// Before the first cycle.
-    pub fn new(demands: &'a Demands, clocks: &Clocks, options: Options) -> Asking<'a> {
+    pub fn new(demands: &'a Demands, clocks: &Clocks, options: Options) -> DemandRun<'a> {
         let flow = &demands.flow;
         let options = Options { max_window: None, ..options };
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &flow.outputs);
-        Asking { demands, inputs: demands.inputs.clone(), simulation, has_failed: false, n_idle: 0 }
+        DemandRun { demands, inputs: demands.inputs.clone(), simulation, has_failed: false, n_idle: 0 }
     }
 
     /// Whether no row was demanded for [`IDLE_CYCLES`] cycles; true once.
@@ -132,7 +132,7 @@ impl<'a> Asking<'a> {
         types: &[&Type],
         cells: &mut [Cell],
         cycle: u64,
-    ) -> Result<Asked, Stopped> {
+    ) -> Result<DemandOutcome, Stopped> {
         let mut open: Vec<usize> = (0..self.inputs.len()).collect();
         self.n_idle += 1;
         for demanded in &self.inputs {
@@ -156,7 +156,7 @@ impl<'a> Asking<'a> {
                         let flow = &self.demands.flow;
                         cells[input] = cell_of(columns, flow, (input, types[input]), &row, cycle)?;
                     }
-                    None => return Ok(Asked::Ended),
+                    None => return Ok(DemandOutcome::Ended),
                 }
             }
             let var = self.demands.flow.inputs[input];
@@ -168,7 +168,7 @@ impl<'a> Asking<'a> {
         {
             simulation.release();
         }
-        Ok(Asked::Answered)
+        Ok(DemandOutcome::Answered)
     }
 
     /// The first of these inputs whose presence is known: its position in the list, and its presence.

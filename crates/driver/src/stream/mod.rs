@@ -37,8 +37,8 @@ use crate::refusal::Refusal;
 use crate::run::{Row, RunRequest};
 pub(crate) use columns::Columns;
 pub use data_run::{DataRun, Summary};
-use demand::{Asked, IDLE_CYCLES};
-pub(crate) use demand::{Asking, Demands};
+use demand::{DemandOutcome, IDLE_CYCLES};
+pub(crate) use demand::{DemandRun, Demands};
 use peek::Peek;
 pub(crate) use shadow::announce_shadow_check;
 
@@ -137,7 +137,7 @@ impl Stream {
     fn next_cells(
         &mut self,
         prepared: &Prepared,
-        asking: &mut Option<Asking<'_>>,
+        demand_run: &mut Option<DemandRun<'_>>,
         cycle: u64,
     ) -> Result<Option<Vec<Cell>>, Stopped> {
         let is_bounded = self.request.cycles.is_some();
@@ -155,8 +155,8 @@ impl Stream {
             .zip(&rows)
             .filter_map(|(feed, row)| Some(cells_of(feed, &prepared.flow, &types, row.as_ref()?, cycle)));
         let mut cells: Vec<Vec<Cell>> = cells.collect::<Result<_, _>>()?;
-        if let (Some(asking), [cells]) = (asking, cells.as_mut_slice())
-            && let Asked::Ended = asking.cycle(&mut self.feeds[0], &types, cells, cycle)?
+        if let (Some(demand_run), [cells]) = (demand_run, cells.as_mut_slice())
+            && let DemandOutcome::Ended = demand_run.cycle(&mut self.feeds[0], &types, cells, cycle)?
             && !self.feeds[0].has_other_files()
         {
             return Ok(None);
@@ -168,11 +168,11 @@ impl Stream {
         }
     }
 
-    /// The error for a run that ends only with its demands and has long demanded nothing: its clocks may
-    /// never be true again.
-    fn idle(&self, asking: Option<&Asking<'_>>) -> Option<String> {
+    /// The error for an idle run: only its demands determine its end, and it has demanded no row for
+    /// [`IDLE_CYCLES`] cycles, so its clocks may never be true again.
+    fn idle(&self, demand_run: Option<&DemandRun<'_>>) -> Option<String> {
         let is_open = self.request.cycles.is_none() && !self.feeds[0].has_other_files();
-        if !is_open || !asking?.becomes_idle() {
+        if !is_open || !demand_run?.becomes_idle() {
             return None;
         }
         let node = self.model.name();

@@ -2,9 +2,8 @@
 //! whether they are booleans.
 //!
 //! Rows are read ahead until nothing is open, and replayed when the program is prepared. There is no output
-//! before that, so the search waits only for inputs of which the equations leave something open: in
-//! `o = x when c` the type of `x`, but not that of `c`, which is a condition.
-//! open: in `o = x when c` the type of `x`, but not that of `c`, which is a condition.
+//! before that, so the search waits only for inputs whose types the equations leave open: in `o = x when c`
+//! the type of `x`, but not that of `c`, which is a condition.
 
 use eddy_flow::VarId;
 use eddy_formats::Row;
@@ -57,7 +56,7 @@ impl Peek<'_> {
         hints
     }
 
-    /// Learns from a row about an input; returns whether it determined something.
+    /// Adds what a row determines about an input to the hints; returns whether it determined anything.
     fn learn(&self, index: usize, row: &Row, hints: &mut Hints) -> bool {
         let raw = &row.cells[index];
         if !raw.is_value() {

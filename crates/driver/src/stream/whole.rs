@@ -6,7 +6,7 @@ use eddy_language::semantics::{Cell, simulate};
 use eddy_language::tree::Semantics;
 use eddy_syntax::Diagnostic;
 
-use super::demand::Asking;
+use super::demand::DemandRun;
 use super::{Stopped, Stream, batch};
 use crate::data::Data;
 use crate::engine::EngineKind;
@@ -37,13 +37,17 @@ impl Stream {
         let mut inputs: Vec<Vec<Cell>> = vec![Vec::new(); prepared.flow.inputs.len()];
         let seed = self.request.seed.unwrap_or(0);
         let demands = self.demands(&prepared);
-        let mut asking = demands.as_ref().map(|demands| {
-            Asking::new(demands, &prepared.clocks, simulate::Options { seed, ..simulate::Options::default() })
+        let mut demand_run = demands.as_ref().map(|demands| {
+            DemandRun::new(
+                demands,
+                &prepared.clocks,
+                simulate::Options { seed, ..simulate::Options::default() },
+            )
         });
         let mut n_cycles = 0;
         while self.request.cycles.is_none_or(|limit| n_cycles < limit) {
-            let cells = self.next_cells(&prepared, &mut asking, n_cycles);
-            if let Some(idle) = self.idle(asking.as_ref()) {
+            let cells = self.next_cells(&prepared, &mut demand_run, n_cycles);
+            if let Some(idle) = self.idle(demand_run.as_ref()) {
                 // Nothing is shown before the trace is complete, which may never happen.
                 let diagnostic = Diagnostic::error(codes::DATA, model.span(), idle)
                     .help("say how many cycles to run: `--cycles N`");

@@ -1,8 +1,8 @@
 //! Groups samples or sequences that are learnt from at once: `--batch N`.
 //!
-//! They come in the order of the epoch. Each joins waiting ones that it can run with: all have equal length,
-//! and the inputs that the streams of a batch share, such as `end`, are equal in them. A group of N runs.
-//! Samples that remain in smaller groups are left out of the epoch.
+//! They come in the order of the epoch. Each joins a group of waiting ones that it can run with: all of a
+//! group have equal length, and equal values of the inputs that the streams of a batch share, such as `end`.
+//! A group of N runs. Samples that remain in smaller groups are left out of the epoch.
 
 use std::borrow::Cow;
 

@@ -185,7 +185,7 @@ fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
     }
 }
 
-/// The target is present where `bp` is true; a table has one in each row.
+/// Keeps the target only where `bp` is true; a table has one in each row.
 fn clear_unused_targets(rows: &mut [Vec<Cell>], bp: usize) {
     for row in rows.iter_mut().filter(|row| row[bp] == Cell::Value(Value::Bool(false))) {
         row[bp + 1..].fill(Cell::Absent);

@@ -1,7 +1,7 @@
 //! State that outlives an epoch: parameters, and the state of their optimisers.
 //!
 //! Each is a `fby` of the training node, a *register*, under a name that does not depend on how the node
-//! runs. Before the first epoch a register has no value: it starts as its equation says.
+//! runs. Before the first epoch a register has no value, and starts with the initial value of its equation.
 
 use eddy_flow::{Flow, Kind, Named, VarId};
 use eddy_language::causality::needed;

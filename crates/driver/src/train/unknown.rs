@@ -1,9 +1,10 @@
 //! Rows whose loss is unknown, and whether training may ignore them (section 11 of the specification of
 //! composition).
 //!
-//! A node that looks z rows ahead does not know its last z losses, and a chain that a condition interrupts is
-//! open behind the last interruption. Such rows are counted and reported. In all other cases nothing would be
-//! learnt from the rows, so training is refused, and the message names the stream that waits.
+//! In a node that looks z rows ahead, the last z losses are unknown; if a condition interrupts the chain of
+//! dependencies, the losses after its last interruption are. Such rows are counted and reported. In all other
+//! cases nothing would be learnt from the rows, so training is refused, and the message names the stream that
+//! waits.
 
 use eddy_language::causality::Verdict;
 use eddy_syntax::Diagnostic;
@@ -55,7 +56,7 @@ impl Unknown {
         let is_explained = match verdict {
             _ if self.n_unknown == 0 => return true,
             Some(Verdict::LookAhead(z)) => self.first_activation + z >= self.n_activations,
-            // Behind the last interruption of the chain nothing is known.
+            // After the last interruption of the chain nothing is known.
             _ => !self.is_interrupted && has_state,
         };
         is_explained && 2 * self.n_unknown <= self.n_losses

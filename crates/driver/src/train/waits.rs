@@ -1,7 +1,7 @@
 //! Which stream a loss waits for, and what that stream waits for.
 //!
 //! The epoch is simulated until a loss is unknown. From there a path leads from each unknown cell to an
-//! unknown operand of its equation, until it ends behind the last row, at an unknown input, or at a cell that
+//! unknown operand of its equation, until it ends after the last row, at an unknown input, or at a cell that
 //! it has visited before.
 
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 use rustc_hash::FxHashSet;
 
-/// The largest number of rows behind the unknown loss that are simulated. A parameter that waits for itself
+/// The largest number of rows after the unknown loss that are simulated. A parameter that waits for itself
 /// does so within the memory of the model, which is mostly shorter; for others the message is less exact.
 const MAX_ROWS_BEHIND: usize = 64;
 
@@ -69,7 +69,7 @@ struct Path {
 
 /// Where a path ends.
 enum End {
-    /// It needs a row behind the last one.
+    /// It needs a row after the last one.
     Behind,
     /// It returned to this cell of the path.
     Itself(usize),

@@ -10,8 +10,8 @@ use crate::generated::case::Ready;
 use crate::generated::harness::Verdict;
 use crate::samples::{Family, prepared};
 
-/// Compares machine code with the simulator on programs with calls. At least so many of a hundred programs
-/// must have some, so that the law says something.
+/// Compares machine code with the simulator on programs with calls. At least `at_least` of a hundred programs
+/// must have calls, so that the law is not vacuous.
 fn calls(name: &'static str, n: u32, at_least: u32, family: Family, how: How) {
     let (n_tried, n_calls) = (Count::new(0), Count::new(0));
     compiled_samples(name, n, family, |sample, ready, check| {

@@ -7,10 +7,11 @@
 //! | `if M then P else Q`, `let x = M in N` | `if M == 0 ..`, `let` |
 //! | `fix M`, `omega[A]` | a local function that calls itself |
 //!
-//! Outside: everything with a depth, which is `D` and its pairs; coins and ticks.
+//! Without translation: everything with a depth, that is `D` and its pairs; coins and ticks.
 //!
-//! The kernel is called by name, functions by value: where an argument has no value and is not used, the
-//! kernel may have one and the translation none. Where the translation has a value, it is that of the kernel.
+//! The kernel evaluates arguments by name, functions evaluate them by value: where an argument has no value
+//! and is not used, the kernel may have a value and the translation none. Where the translation has a value,
+//! it is that of the kernel.
 
 use eddy_coherent::parse::parse;
 use eddy_coherent::surface::{ExprKind, Prefix};
@@ -22,7 +23,7 @@ use super::pcf::{self, BinderId, Operator, Pcf};
 use super::writer::{TooLong, Translation};
 use super::{outside, too_long};
 
-/// The program as an `eval`; otherwise its mistakes, or what is outside.
+/// The program as an `eval`; otherwise its errors, or the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let surface = parse(file).program;
@@ -46,7 +47,7 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     pcf.translate(main)
 }
 
-/// What an expression is, if it is outside.
+/// The description of an expression without translation; `None` if it has one.
 fn beyond_numerals(kind: &ExprKind) -> Option<&'static str> {
     Some(match kind {
         ExprKind::Prefix(Prefix::Derive(_) | Prefix::Deriv, _) => "a derivative of this kernel",
@@ -81,7 +82,8 @@ enum Task {
     Bind(TermId),
 }
 
-/// The terms of the kernel share equal parts; here each has its own place.
+/// Converts the terms. Equal parts of the kernel's terms are shared; here each occurrence is a term of its
+/// own.
 fn converted(program: &Program, whole: Span) -> Result<(Pcf, pcf::TermId), Stop> {
     let terms = &program.terms;
     let (mut pcf, mut done) = (Pcf::default(), Vec::new());

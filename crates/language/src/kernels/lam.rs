@@ -1,7 +1,8 @@
 //! From `lam` to functions: see [`super::pcf`] for the table.
 //!
-//! The kernel has no types. Outside are terms without one, even if types may be infinite, and integers of
-//! more than 64 bits. Functions fail where a result has more; nothing is compared then.
+//! The kernel has no types. Without translation: terms that have no type, even if types may be infinite, and
+//! integers of more than 64 bits. Functions fail where a result has more than 64 bits; then nothing is
+//! compared.
 //!
 //! A function with fewer arguments than it takes is a function of the others, which is evaluated when it gets
 //! them. So a division by zero in `f (1 / 0)` without its last argument shows later, or not at all: where
@@ -18,7 +19,7 @@ use super::pcf::{self, BinderId, Operator, Pcf};
 use super::writer::{TooLong, Translation};
 use super::{outside, too_long};
 
-/// The program as an `eval`; otherwise its mistakes, or what is outside.
+/// The program as an `eval`; otherwise its errors, or the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file, Dialect::Lambda)?;
     let (pcf, main) = converted(&program).map_err(|stop| match stop {
@@ -45,7 +46,7 @@ impl From<TooLong> for Stop {
 enum Task {
     Visit(TermId),
     Build(TermId),
-    /// A binder of the name comes into scope, before the body of a λ, and leaves it.
+    /// The binder of a λ comes into scope before the body.
     Bind(TermId),
 }
 

@@ -6,9 +6,9 @@
 //!
 //! * [`rd`]: first-order functions, recursion, branches, derivatives.
 //! * [`pullback`]: functions as arguments, derivatives at numbers.
-//! * [`coherent`], [`lam`]: numbers, functions and recursion; [`pcf`] is what both have in common.
-//! * [`writer`]: the text that a translation writes, with the place that each part comes from. [`powers`]:
-//!   what two of them need.
+//! * [`coherent`], [`lam`]: numbers, functions and recursion; [`pcf`] is their common part.
+//! * [`writer`]: the text that a translation writes, with the source of each part. [`powers`]: integer
+//!   powers, which two of them use.
 //!
 //! A translation is text in the syntax of `.eddy` files, which people can read and the parser reads as any
 //! other; [`mod@parse`] gives the tree the places of the kernel's file. Messages about it, and failures while
@@ -45,7 +45,7 @@ pub enum Kernel {
 impl Kernel {
     pub const ALL: [Kernel; 4] = [Kernel::Rd, Kernel::Pullback, Kernel::Coherent, Kernel::Lam];
 
-    /// The language of a file with this name; none for `.eddy` and others.
+    /// The language of a file with this name; `None` for `.eddy` and other extensions.
     pub fn of_file(name: &str) -> Option<Kernel> {
         let (_, extension) = name.rsplit_once('.')?;
         Kernel::ALL.into_iter().find(|kernel| kernel.extension() == extension)
@@ -70,7 +70,7 @@ impl Kernel {
         }
     }
 
-    /// The program of a file as functions; otherwise its mistakes, or what cannot be translated.
+    /// The program of a file as functions; otherwise its errors, or the construct without translation.
     pub fn translate(self, file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
         match self {
             Kernel::Rd => rd::translate(file),
@@ -81,8 +81,8 @@ impl Kernel {
     }
 }
 
-/// Reads a file of a kernel as if its translation had been written; places are those of the file. Also
-/// returns the names that it exports.
+/// Translates a file of a kernel and parses the translation; places are those of the file. Also returns the
+/// names that it exports.
 pub(crate) fn parse(kernel: Kernel, file: &SourceFile) -> (Parsed, Vec<String>) {
     let translation = match kernel.translate(file) {
         Ok(translation) => translation,
@@ -97,12 +97,12 @@ pub(crate) fn parse(kernel: Kernel, file: &SourceFile) -> (Parsed, Vec<String>) 
         translation.text
     );
     parsed.program.replace_places(&|span| translation.source(span.start as usize));
-    // Tokens and comments are those of a text that nobody sees.
+    // The tokens and comments of the translation have no use.
     let parsed = Parsed { tokens: Vec::new(), comments: Vec::new(), warnings: Vec::new(), ..parsed };
     (parsed, translation.exports)
 }
 
-/// Whether a file with this name can be imported, as far as its name says.
+/// Checks by its extension whether a file can be imported.
 pub(crate) fn importable(path: &str, span: Span) -> Result<(), Box<Diagnostic>> {
     const SINGLE: [&str; 4] = ["cd", "lam", "sysf", "ref"];
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);

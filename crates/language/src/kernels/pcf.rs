@@ -1,4 +1,4 @@
-//! Integers and functions: what `coherent` and `lam` have in common with functions, and how it is written.
+//! Integers and functions: the common part of `coherent` and `lam`, and its translation.
 //!
 //! | term | function |
 //! | --- | --- |
@@ -10,11 +10,11 @@
 //! | `let x = s in t`, `(λx.t) s` | `let x = s in t` |
 //! | `fix λf.λx.t` | `let f(x) -> int = t in f` |
 //!
-//! Functions have no type of functions that return functions, so a term of a function type is written
-//! together with its arguments, which are names: `λx.t` with the argument `a` is `t` where `x` is called `a`.
-//! How many arguments a term takes is its type's knowledge, and types are found by unification. They may be
-//! infinite, as that of `λs.λn. s s (n - 1)`, so that recursion by self-application is a recursion; only the
-//! number of arguments must be finite.
+//! The language of functions has no type of functions that return functions, so a term of a function type is
+//! written together with its arguments, which are names: `λx.t` with the argument `a` is `t` where `x` is
+//! called `a`. The type of a term determines how many arguments it takes; types are found by unification.
+//! They may be infinite, as that of `λs.λn. s s (n - 1)`, so that recursion by self-application becomes a
+//! recursive function; only the number of arguments must be finite.
 
 use eddy_syntax::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,7 +29,7 @@ eddy_index::id! {
     struct TypeId, "a few types for each term";
 }
 
-/// No program has more terms: where parts are shared, a kernel's program may be exponentially longer than
+/// The maximal number of terms: since parts are shared, a kernel's program may be exponentially longer than
 /// its text.
 pub(super) const MAX_TERMS: usize = 1 << 22;
 
@@ -50,7 +50,7 @@ pub(super) enum Term {
     Int(i64),
     Operator(Operator, TermId, TermId),
     Predecessor(TermId),
-    /// The condition, what it is compared with 0 by, and the branches.
+    /// The condition, the operator that compares it with 0, and the branches.
     If(TermId, &'static str, TermId, TermId),
     Fix(TermId),
     /// A number with a name.
@@ -175,7 +175,7 @@ impl Pcf {
         TypeId::new(self.types.len() - 1)
     }
 
-    /// Makes two types equal; whether that is possible. Types with cycles are types.
+    /// Makes two types equal; returns whether that is possible. Types may be cyclic.
     fn unify(&mut self, left: TypeId, right: TypeId) -> bool {
         let mut work = vec![(left, right)];
         while let Some((left, right)) = work.pop() {
@@ -209,7 +209,7 @@ impl Pcf {
         root
     }
 
-    /// How many arguments a term of this type takes until it is a number; none if there is no end.
+    /// The number of arguments that a term of this type takes until it is a number; `None` if it is infinite.
     fn arity(&self, ty: TypeId) -> Option<usize> {
         let (mut at, mut n, mut seen) = (ty, 0, FxHashSet::default());
         loop {
@@ -228,7 +228,7 @@ impl Pcf {
     }
 }
 
-/// What is left to be written.
+/// Pending work.
 enum Task {
     Text(&'static str),
     Owned(String),
@@ -236,7 +236,7 @@ enum Task {
     Term(TermId, Vec<String>),
     /// A function as an argument.
     Function(TermId),
-    /// The variable is called this.
+    /// The following text uses this name for the variable.
     Name(BinderId, String),
     At(Span),
 }

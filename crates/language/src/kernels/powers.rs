@@ -1,4 +1,4 @@
-//! Integer powers, as a function of their own: those of negative numbers are products.
+//! Integer powers as a separate function: powers of negative numbers are products.
 
 use std::fmt::Write;
 

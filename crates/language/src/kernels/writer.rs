@@ -1,4 +1,4 @@
-//! The text of a translation while it is written: names that are free in it, and where each part comes from.
+//! The text of a translation while it is written: unused names, and the source of each part.
 
 use eddy_syntax::{SourceFile, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,7 +11,7 @@ const USED: [&str; 18] = [
     "sqrt", "tanh", "type", "vjp",
 ];
 
-/// Items start with these words where a name follows, so no function is called by them.
+/// Words that start an item if a name follows; no function gets such a name.
 const ITEMS: [&str; 3] = ["run", "train", "import"];
 
 /// The longest name that is kept; longer ones of a kernel are shortened.
@@ -21,18 +21,18 @@ const MAX_NAME: usize = 40;
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     text: String,
-    /// The parts by their first bytes: each goes to the next one.
+    /// The first byte and the source of each part, which extends to the next one.
     places: Vec<(usize, Span)>,
     /// The names of items.
     items: FxHashSet<String>,
     /// The names that the current item binds.
     locals: FxHashSet<String>,
-    /// The last number behind each name of the current item, so that many equal names take no search each.
+    /// The last number appended to each name of the current item, so that equal names need no search.
     numbers: FxHashMap<String, u32>,
     exports: Vec<String>,
 }
 
-/// What a kernel's program is in the language of functions.
+/// The translation of a kernel's program to functions.
 #[derive(Clone, Debug)]
 pub struct Translation {
     /// Items of an `.eddy` file, and an `eval` of the program's result.
@@ -42,7 +42,7 @@ pub struct Translation {
     places: Vec<(usize, Span)>,
 }
 
-/// Why a translation has no text: it is longer than a source file may be.
+/// The translation is longer than a source file may be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TooLong;
 
@@ -51,7 +51,7 @@ impl Writer {
         self.text.push_str(text);
     }
 
-    /// What follows comes from here.
+    /// Sets the source of the text that follows.
     pub fn at(&mut self, span: Span) {
         match self.places.last_mut() {
             Some((start, last)) if *start == self.text.len() => *last = span,
@@ -60,7 +60,7 @@ impl Writer {
         }
     }
 
-    /// Where the text that is written now comes from.
+    /// The source of the text that is written now.
     pub fn place(&self) -> Span {
         self.places.last().map_or(Span::default(), |(_, source)| *source)
     }
@@ -92,7 +92,7 @@ impl Writer {
         name
     }
 
-    /// This very name for an item; none if no function can be imported by it, or if it is taken.
+    /// Exactly this name for an item; `None` if no function can be imported by it, or if it is taken.
     pub fn exported(&mut self, name: &str) -> Option<String> {
         if !is_exportable(name) || !self.items.insert(name.to_string()) {
             return None;
@@ -128,7 +128,7 @@ impl Writer {
 }
 
 impl Translation {
-    /// Where the byte of the text comes from.
+    /// The source of a byte of the text.
     pub fn source(&self, byte: usize) -> Span {
         let after = self.places.partition_point(|(start, _)| *start <= byte);
         self.places[after.saturating_sub(1)].1

@@ -103,10 +103,10 @@ impl<'a> Term<'a> {
         let value = &self.unrolled.values[number];
         let n = elements(value).len();
         match &self.unrolled.steps[number] {
-            Step::ElaborationOptions if self.points.contains(&number) => {
+            Step::Given if self.points.contains(&number) => {
                 Ok((0..n).map(|element| format!("x{number}_{element}")).collect())
             }
-            Step::ElaborationOptions => Ok(literals(value)),
+            Step::Given => Ok(literals(value)),
             // Booleans and integers are constants.
             Step::Apply(..) if n == 0 => Ok(Vec::new()),
             Step::Apply(op, operands) => {

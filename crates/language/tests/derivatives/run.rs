@@ -249,7 +249,7 @@ impl Run {
     /// Zeros on the clocks of these streams.
     pub fn zeros(&self, vars: &[VarId]) -> Rows {
         let row =
-            |var: &VarId| self.row(*var).iter().map(|cell| zero_beside(cell, &self.zero(*var))).collect();
+            |var: &VarId| self.row(*var).iter().map(|cell| zero_if_present(cell, &self.zero(*var))).collect();
         vars.iter().map(row).collect()
     }
 
@@ -262,7 +262,7 @@ impl Run {
         let row = |(var, row): (&VarId, &Vec<Cell>)| {
             let mut cell = |cell: &Cell| match cell {
                 Cell::Value(_) => Cell::Value(generic_value(&self.flow().var(*var).ty, choices)),
-                other => zero_beside(other, &self.zero(*var)),
+                other => zero_if_present(other, &self.zero(*var)),
             };
             row.iter().map(&mut cell).collect()
         };
@@ -271,7 +271,7 @@ impl Run {
 }
 
 /// Zero where a stream is present.
-fn zero_beside(cell: &Cell, zero: &Value) -> Cell {
+fn zero_if_present(cell: &Cell, zero: &Value) -> Cell {
     if cell.is_present() { Cell::Value(zero.clone()) } else { cell.clone() }
 }
 

@@ -18,7 +18,7 @@ pub type StepNo = usize;
 /// How a cell is computed.
 pub enum Step {
     /// A constant, an input, or a parameter.
-    ElaborationOptions,
+    Given,
     Apply(Op, Vec<StepNo>),
 }
 
@@ -91,7 +91,7 @@ impl<'a> Unrolled<'a> {
         let definition = self.definitions[var.index()].filter(|_| !self.given.contains(&var));
         let kind = definition.map(|number| self.run.flow().equations[number].kind.clone());
         let step = match kind {
-            None | Some(Kind::Const(_)) => self.push(Step::ElaborationOptions, value),
+            None | Some(Kind::Const(_)) => self.push(Step::Given, value),
             Some(Kind::Apply(Op::If, operands)) => {
                 let condition = self.truth(operands[0], cycle);
                 self.place(operands[if condition { 1 } else { 2 }], cycle)?
@@ -99,7 +99,7 @@ impl<'a> Unrolled<'a> {
             Some(Kind::Apply(Op::StopGradient, operands)) => {
                 // For derivatives it is a constant.
                 self.place(operands[0], cycle)?;
-                self.push(Step::ElaborationOptions, value)
+                self.push(Step::Given, value)
             }
             Some(Kind::Apply(op, operands)) => {
                 let operands = operands.iter().map(|operand| self.place(*operand, cycle));
@@ -139,7 +139,7 @@ impl<'a> Unrolled<'a> {
         let step = self.place(next, from)?;
         if (self.detaches)(from, cycle) {
             let value = self.values[step].clone();
-            return Ok(self.push(Step::ElaborationOptions, value));
+            return Ok(self.push(Step::Given, value));
         }
         Ok(step)
     }
@@ -163,7 +163,7 @@ impl<'a> Unrolled<'a> {
         for (number, step) in self.steps.iter().enumerate() {
             let value = match (step, changed[number]) {
                 (_, Some(value)) => value.clone(),
-                (Step::ElaborationOptions, None) => self.values[number].clone(),
+                (Step::Given, None) => self.values[number].clone(),
                 (Step::Apply(op, operands), None) => {
                     if choice(op, operands, &values)? != choice(op, operands, &self.values)? {
                         return Err(Stop::Vacuous("a kink"));

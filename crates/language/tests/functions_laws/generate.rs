@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         if self.style.renamed { format!("other{}", self.n_names) } else { format!("{name}{}", self.n_names) }
     }
 
-    /// What `write` writes with more numbers in scope.
+    /// Calls `write` with more numbers in scope.
     fn with_nums(&mut self, names: &[&str], write: impl FnOnce(&mut Self) -> String) -> String {
         let before = self.nums.len();
         self.nums.extend(names.iter().map(|name| (*name).to_string()));

@@ -18,7 +18,7 @@ fn custom_derivatives_keep_the_value_of_the_function() {
 
 #[test]
 fn higher_orders_differentiate_custom_code_in_which_calls_are_custom_again() {
-    // f' is x² f by decree, hence f'' = 2 x f + x² f' = 16 + 64 at 2.
+    // The custom derivative is f' = x² f, hence f'' = 2 x f + x² f' = 16 + 64 at 2.
     for (name, code) in [
         ("tan_f(x: num, tx: num)", "(0.0, x * x * f(x) * tx)"),
         ("adj_f(x: num, dy: num)", "(0.0, x * x * f(x) * dy)"),

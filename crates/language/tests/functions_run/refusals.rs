@@ -1,4 +1,4 @@
-//! The words of section 7, each at the place of the mistake.
+//! The messages of section 7, each at the place of the error.
 
 use crate::harness::{check, fails};
 

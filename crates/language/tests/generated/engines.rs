@@ -34,11 +34,11 @@ macro_rules! cells {
 }
 pub(crate) use cells;
 
-/// Whether the simulation is told that the trace ends.
+/// Whether the simulation knows the end of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    Told,
-    Untold,
+    Known,
+    Unknown,
 }
 
 pub fn options() -> Options {
@@ -70,7 +70,7 @@ fn simulation_of<'a>(
 ) -> Result<Simulation<'a>, NoValue> {
     let mut simulation = Simulation::new(flow, clocks, options());
     for cycle in 0..ready.n_cycles {
-        let is_last = end == End::Told && cycle + 1 == ready.n_cycles;
+        let is_last = end == End::Known && cycle + 1 == ready.n_cycles;
         let cells = ready.cycle(cycle);
         let opened = if is_last { simulation.open_last(&cells) } else { simulation.open(&cells) };
         opened.map_err(|_| NoValue)?;
@@ -85,7 +85,7 @@ pub fn simulate(ready: &Ready) -> Result<Rows, NoValue> {
 
 /// Semantics B of a transformed flow of the same program.
 pub fn simulate_flow(flow: &Flow, clocks: &Clocks, ready: &Ready) -> Result<Rows, NoValue> {
-    let simulation = simulation_of(flow, clocks, ready, End::Told)?;
+    let simulation = simulation_of(flow, clocks, ready, End::Known)?;
     Ok(rows(&simulation, flow, ready.n_cycles))
 }
 

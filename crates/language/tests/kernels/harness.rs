@@ -16,13 +16,13 @@ pub const MAX_CHOICES: usize = 300;
 /// Calls and iterations of a translation: more than a kernel makes within its own fuel.
 const FUEL: u64 = 100_000;
 
-/// What became of a translation.
+/// The result of running a translation.
 pub enum Found {
     /// The numbers of its value, from left to right.
     Numbers(Vec<f64>),
     /// It ran and failed.
     Failed(Diagnostic),
-    /// It is no program.
+    /// It is not a valid program.
     Refused(Vec<Diagnostic>),
 }
 

@@ -1,7 +1,7 @@
 //! The kernels as witnesses (functions.md, L16): a program of a kernel and its translation to functions have
 //! the same value, on programs that the kernels' own generators make.
 //!
-//! * [`harness`]: what a translation gives, and how two values are compared.
+//! * [`harness`]: runs translations, and compares two values.
 //! * [`rd`], [`pullback`], [`coherent`], [`lam`]: the laws of each kernel. [`text`]: translations, written
 //!   out.
 

@@ -20,13 +20,14 @@ fn cut(ready: &Ready, n_cycles: usize) -> Ready {
 #[test]
 fn p4_outputs_need_no_more_than_the_look_ahead_used() {
     law_of_programs("P4 look-ahead used", 300, Case::sample, |_, ready| {
-        // The simulation is not told about the end: what `fby back` concludes from it is not look-ahead.
-        let whole = cells!(simulation(ready, End::Untold));
+        // The simulation does not know the end of the trace: what `fby back` concludes from the end is not
+        // look-ahead.
+        let whole = cells!(simulation(ready, End::Unknown));
         let all = rows(&whole, ready.flow(), ready.n_cycles);
         let ahead = usize::try_from(whole.look_ahead()).expect("traces are short");
         for m in 0..ready.n_cycles.saturating_sub(ahead) {
             let cut = cut(ready, m + ahead + 1);
-            let part = cells!(simulation(&cut, End::Untold));
+            let part = cells!(simulation(&cut, End::Unknown));
             let part = rows(&part, ready.flow(), cut.n_cycles);
             for output in &ready.flow().outputs {
                 let (short, long) = (&part[output.index()][..=m], &all[output.index()][..=m]);
@@ -49,7 +50,7 @@ fn p4_prefixes_of_inputs_give_prefixes_of_streams() {
         let whole = cells!(simulate(ready));
         for n_cycles in 0..ready.n_cycles {
             let cut = cut(ready, n_cycles);
-            let part = rows(&cells!(simulation(&cut, End::Untold)), ready.flow(), n_cycles);
+            let part = rows(&cells!(simulation(&cut, End::Unknown)), ready.flow(), n_cycles);
             below(ready.flow(), (&format!("B, {n_cycles} cycles"), &part), ("B", &whole))?;
         }
         Ok(Verdict::Holds)
@@ -142,7 +143,7 @@ fn looks_no_further(ready: &Ready) -> Trial {
     }
     let flow = Flow { outputs, ..ready.flow().clone() };
     let Some(bound) = bound(&flow, ready) else { return Ok(Verdict::Vacuous("not bounded")) };
-    let used = cells!(simulation(ready, End::Untold)).look_ahead();
+    let used = cells!(simulation(ready, End::Unknown)).look_ahead();
     if used <= bound as u64 {
         Ok(Verdict::Holds)
     } else {

@@ -32,7 +32,7 @@ fn p1_denotation_is_simulation_where_cycles_are_unknown() {
 
 #[test]
 fn p1_denotation_is_below_simulation_where_any_input_is_unknown() {
-    // B also concludes presence from the uses of a stream and from sampled inputs.
+    // B also infers presence from the uses of a stream and from sampled inputs.
     law_of_programs(
         "P1 A below B, unknown cells",
         400,

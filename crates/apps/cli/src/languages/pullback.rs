@@ -79,7 +79,7 @@ struct TraceArgs {
     /// Show pullbacks in continuation-passing style
     #[arg(long)]
     cps: bool,
-    /// Leave stuck what the paper leaves stuck
+    /// Do not reduce terms that are stuck in the paper
     #[arg(long)]
     paper: bool,
     /// Show the whole state after each step
@@ -114,7 +114,8 @@ fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
             Ok(traced) => traced,
             Err(diagnostics) => return Ok(Ended::refused(diagnostics)),
         };
-        // A refused program must print nothing, and it may be refused only during the run: so the lines wait.
+        // A refused program must print nothing, and it may be refused as late as during the run, so the lines
+        // are kept until the end.
         let mut lines = String::new();
         let ended = ended(&traced.write(&mut lines)?);
         if ended.status != Status::Refused {

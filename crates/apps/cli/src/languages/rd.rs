@@ -79,7 +79,7 @@ struct RunArgs {
 struct TraceArgs {
     #[command(flatten)]
     evaluation: Evaluation,
-    /// Show rules as the paper prints them, at any cost in size
+    /// Show derivatives as the paper prints them, unless they are too large
     #[arg(long)]
     literal: bool,
     /// Show each rule that is applied

@@ -251,7 +251,8 @@ fn a_run_folder_describes_the_run() {
     assert!(description["data_hash"].is_string(), "{description}");
 }
 
-/// The amount written per epoch does not grow with the number of epochs; pictures are drawn now and then.
+/// The amount written per epoch does not grow with the number of epochs; pictures are drawn only after some
+/// epochs.
 #[test]
 fn bookkeeping_does_not_grow_with_the_number_of_epochs() {
     let folder = line_folder("long").with("data.csv", data(2));
@@ -267,7 +268,7 @@ fn bookkeeping_does_not_grow_with_the_number_of_epochs() {
     assert_eq!(losses(&folder, "run-300").len(), 301);
 }
 
-/// Lost metrics cannot be recomputed, which is reported; everything else is.
+/// Lost metrics cannot be recomputed, which is reported; all other files are restored.
 #[test]
 fn lost_metrics_are_reported_and_training_continues() {
     let folder = line_folder("lost");

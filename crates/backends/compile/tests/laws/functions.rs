@@ -21,7 +21,7 @@ impl<'e> Bodies<'e> {
         Bodies { emitted, ready: ready.collect() }
     }
 
-    /// The elements of all results; none if the function fails.
+    /// The elements of all results; `None` if the function fails.
     pub fn apply(&self, function: &Function, operands: &[Vec<Element>]) -> Option<Vec<Vec<Element>>> {
         let known = self.emitted.functions.iter().position(|known| known.function == *function);
         let at = known.expect("it is one of them");

@@ -1,5 +1,5 @@
-//! `imp` means what the plan does: its interpreter yields the rows of the simulator, bit for bit, without a C
-//! compiler.
+//! The `imp` program of a plan has the meaning of the plan: its interpreter yields the rows of the simulator,
+//! bit for bit, without a C compiler.
 
 use eddy_compile::Precision;
 use eddy_compile::emit::{Constants, EmitInput, Emitted, NotCompiled, Options, Pieces, emit};

@@ -1,4 +1,4 @@
-//! The laws of printed plans, without a C compiler: `imp` means what the plan does.
+//! The laws of printed plans, without a C compiler: an `imp` program has the meaning of its plan.
 //!
 //! [`generated`] and [`samples`](samples) are the programs of the laws of planning;
 //! [`interpreted`](interpreted) runs them.

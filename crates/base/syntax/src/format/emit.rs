@@ -128,7 +128,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The number of comments behind the body of a declaration that belong to it: those that are indented, up
+    /// The number of comments after the body of a declaration that belong to it: those that are indented, up
     /// to the last empty line. The comments after it document the next declaration.
     fn n_in_body(&self, joint: Joint, comments: &[Comment], seams: &[usize]) -> usize {
         let limit = match joint {

@@ -246,7 +246,7 @@ impl Compiler<'_> {
         node
     }
 
-    /// Schedules the code of a term, unless it is a closed one that was compiled before.
+    /// Schedules the code of a term, unless the term is closed and was compiled before.
     fn start_unless_closed(&mut self, m: TermId, node: NodeId) {
         if self.terms.scope(m) > 0 {
             self.work.push(Task::Term(m, node));
@@ -290,8 +290,8 @@ impl Compiler<'_> {
         self.binders[self.binders.len() - 1 - index as usize]
     }
 
-    /// The slot of a variable in the innermost context; this context and all between it and the variable
-    /// capture it if needed.
+    /// The slot of a variable in the innermost context. If needed, this context and all contexts between it
+    /// and the binder capture the variable.
     fn slot(&mut self, binder: Binder) -> Slot {
         let innermost = self.innermost();
         let slots = &mut self.slots[binder.index()];

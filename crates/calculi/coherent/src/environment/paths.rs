@@ -147,7 +147,8 @@ impl<'c> Exploration<'c> {
         next: &mut Generation<'c>,
     ) -> Result<(), ExhaustedLimit> {
         let heads = machine.coin();
-        // The fuel of the paths with the most left, and the remaining memory.
+        // The paths with the fewest steps have the most fuel left; the branch gets theirs, and the remaining
+        // memory.
         let fewest = group.0.first_key_value().map_or(0, |(steps, _)| *steps);
         let limits =
             Limits { fuel: self.limits.fuel - fewest, memory: self.limits.memory.saturating_sub(self.held) };
@@ -182,7 +183,7 @@ impl<'c> Exploration<'c> {
                 }
                 Stop::Exhausted(ExhaustedLimit::Overflow) => return Err(ExhaustedLimit::Overflow),
                 Stop::Exhausted(ExhaustedLimit::Fuel(_)) => self.mass.unresolved += weight,
-                // They had less fuel than other paths of the group.
+                // These paths had less fuel left than others of the group.
                 _ if steps > self.limits.fuel => self.mass.unresolved += weight,
                 Stop::Value(value) => self.mass.add(value, weight, ticks),
                 Stop::Empty => self.mass.none += weight,

@@ -6,7 +6,7 @@
 //!
 //! * Pragmas and definitions have a line each, and so has the term of the program. A definition that does not
 //!   fit on its line breaks after `=`, and its body is indented by two.
-//! * A chain of abstractions stays together; what does not fit behind it goes below, indented by two:
+//! * A chain of abstractions stays together; what does not fit after it goes below, indented by two:
 //!
 //!   ```text
 //!   fix \F:(nat -> nat) -> nat -> nat. \f:nat -> nat. \x:nat.
@@ -18,7 +18,7 @@
 //! * A conditional that does not fit breaks before each `else`; a branch that then does not fit goes below
 //!   its `then` or `else`. `else if` stays together.
 //! * Arguments that do not fit have a line each, indented by two; an abstraction as the last argument stays
-//!   behind the others.
+//!   after the others.
 //! * Comments keep the line breaks next to them, and an empty line between definitions or comments stays;
 //!   several become one.
 

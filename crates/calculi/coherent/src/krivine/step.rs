@@ -1,5 +1,5 @@
-//! The rules of both machines (sections 6 and 7, Figures 9, 11 and 13), one arm each, named as traces name
-//! them.
+//! The rules of both machines (sections 6 and 7, Figures 9, 11 and 13), one arm each, with the names that
+//! traces show.
 
 use crate::differential::derived_abstraction;
 use crate::krivine::state::{Frame, State};
@@ -196,7 +196,7 @@ fn inject(mut state: State, bit: Bit, depth: u32) -> Step {
 fn theta(mut state: State, depth: u32, sums: Sums) -> Step {
     let letter = state.word.remove(depth);
     let pair = |mut state: State, outer: Letter, inner: Letter| {
-        // `ε outer inner δ`: the inner one has only δ behind it.
+        // `ε outer inner δ`: only δ follows the inner one.
         state.word.insert(depth, outer);
         state.word.insert(depth, inner);
         state

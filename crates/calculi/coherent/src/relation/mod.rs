@@ -3,8 +3,8 @@
 //!
 //! A *point* of `A1 -> … -> Ak -> D^d nat` describes one use of a program: for each argument the multiset of
 //! points at which it is used, a leaf, and a number. `\x:nat. if x then x else 7` has the point `[0, 0] ->
-//! 0`: it uses x twice. Multisets are not sets: using a point twice needs it twice, which makes derivatives
-//! countable.
+//! 0`: it uses x twice. Multisets are not sets: a point that is used twice is listed twice, and derivatives
+//! count these uses.
 //!
 //! * [`point`]: points as text.
 //! * [`store`]: points with unknowns, and unification.

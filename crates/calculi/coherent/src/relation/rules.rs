@@ -187,8 +187,8 @@ impl Search {
         Ok(())
     }
 
-    /// The head of a function is a variable, which does not determine how often it uses its argument: tries
-    /// all sizes, up to the bound.
+    /// Tries all sizes of a multiset, up to the bound: if the head of a function is a variable, the number of
+    /// uses of the argument is unknown.
     fn guess(&mut self, ty: Type, set: SetId, then: Goal) -> Result<(), NoDerivation> {
         self.cuts.insert(Cut::Copies);
         let mut ways = Vec::new();

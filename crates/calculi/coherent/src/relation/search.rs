@@ -107,7 +107,7 @@ pub(super) enum Supply {
     Derived(Option<Supplier>, Collector),
 }
 
-/// Searches a derivation of a point of a closed term; the function puts the point into the store. Also
+/// Searches for a derivation of a point of a closed term; the function puts the point into the store. Also
 /// returns the number of goals.
 pub fn ask(program: &Program, bounds: Bounds, point: impl FnOnce(&mut Store) -> PointId) -> (Answer, u64) {
     let mut search = Search::new(&program.terms, bounds);

@@ -12,7 +12,7 @@ use crate::syntax::{Bit, Terms};
 use crate::types::Type;
 use crate::word::{self, Word};
 
-/// Searches a number that a state without cells has as its type; returns its point.
+/// Searches for a number that a state without cells has as its type; returns its point.
 pub fn ask_state(terms: &Terms, state: &State, bounds: Bounds) -> (Answer, PointId) {
     let mut search = Search::new(terms, bounds);
     // () : ν ⊢ ν

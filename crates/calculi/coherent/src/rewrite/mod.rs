@@ -1,4 +1,4 @@
-//! The rewriting system (section 5): at the level of the library, for the laws. No command runs it.
+//! The rewriting system (section 5). Only the laws use it; no command runs it.
 //!
 //! * [`linear`]: linear contexts, and reduction of sums and zeros.
 //! * [`rules`]: the main rules and the rules of projection.

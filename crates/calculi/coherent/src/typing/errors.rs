@@ -113,7 +113,7 @@ pub fn declared(types: &Types, places: [Span; 3], expected: Type, found: Type) -
     help_with_levels(diagnostic, expected, found)
 }
 
-/// A variable that nothing binds.
+/// An unbound variable.
 pub fn unbound<'a>(
     text: &str,
     span: Span,

@@ -14,7 +14,8 @@ use crate::harness::{LIMITS, Verdict, at_least, det, env, law, leaves, program};
 fn compare(det: Outcome, env: Outcome) -> Result<bool, String> {
     match (det, env) {
         (Outcome::Exhausted(_), Outcome::Exhausted(_) | Outcome::Empty) => Ok(false),
-        // The same number of steps takes the environment machine further.
+        // With the same number of steps, the environment machine may reach a number where the det machine
+        // does not.
         (Outcome::Exhausted(_), Outcome::Value { .. }) => Ok(false),
         (det, env) if det == env => Ok(true),
         (det, env) => Err(format!("det {det:?}, env {env:?}")),

@@ -24,7 +24,7 @@ fn parsing_undoes_printing() {
         if parsed.terms.types.show(parsed.ty) != program.terms.types.show(program.ty) {
             return Err(format!("{text}\nhas another type"));
         }
-        // Names may differ the second time, when binders have them.
+        // The first text may differ, because the binders of the parsed term have other names.
         let twice = check(&SourceFile::new("law.cd", again.clone())).map_err(|_| again.clone())?;
         if print::show(&twice.terms, twice.main) != again {
             return Err(format!("{text}\nbecomes\n{again}"));

@@ -2,7 +2,7 @@
 //!
 //! A state is a term. The machine holds it as a *focus* and the evaluation context around it, a stack of
 //! [`Frame`]s. So the position of the machine is the decomposition of the state into context and redex, and
-//! nothing is searched for twice.
+//! the machine finds the next redex from there, not from the root.
 //!
 //! * [`divide`]: let series (rule A).
 //! * [`conquer`]: pullbacks of let series and of elementary terms (rules 7 to 21, C1); [`conclude`]: those

@@ -1,8 +1,8 @@
 //! Scalar operations, their values, and the one definition of their derivatives.
 //!
 //! A derivative is again a list of operations, which can be applied to reals, to nodes, or to cells on a tape
-//! that is itself differentiated. A tangent or adjoint that is certainly zero is `None`, and nothing is
-//! computed with it: a zero never meets an infinity.
+//! that is itself differentiated. A tangent or adjoint that is certainly zero is `None` and is skipped, so no
+//! zero is multiplied by an infinity.
 
 use super::Undefined;
 use eddy_syntax::real::Real;

@@ -19,7 +19,7 @@ use crate::outcome::{Counters, Limits, Outcome};
 use crate::syntax::Program;
 use crate::types::Types;
 
-/// Runs a program by its translation. An open program only gets the answer that it is open.
+/// Runs a program by its translation. An open program is not evaluated: its outcome is its main expression.
 pub fn run(program: &Program, limits: Limits) -> (Outcome, Counters, Types) {
     let main = program.main.expect("the caller checked that there is a main expression");
     let types = program.terms.types.clone();

@@ -27,7 +27,7 @@ pub enum Situation {
     Pattern,
     /// The covector that is contracted with this vector.
     Contraction(Span),
-    /// The operand the operand of this `sharp`.
+    /// The operand of this `sharp`.
     Sharp(Span),
     /// The function that is differentiated here.
     Differentiated(Span),

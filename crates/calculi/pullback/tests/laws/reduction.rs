@@ -57,7 +57,7 @@ fn watch(source: &str, ask: impl FnMut(&mut Terms, TermId) -> Result<(), String>
     Ok(Watched { answer, n_states: watcher.n_states, rules: watcher.rules })
 }
 
-/// A trace after its states were looked at.
+/// The result of [`watch`].
 struct Watched {
     answer: Option<Answer>,
     n_states: usize,

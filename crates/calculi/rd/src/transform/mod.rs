@@ -46,10 +46,10 @@ pub fn not_transformable(program: &Program) -> Option<NotTransformable> {
     (program.clarke && clarke::main_derivative(program).is_some()).then_some(NotTransformable::Clarke)
 }
 
-/// Runs a program that has no [`not_transformable`].
+/// Runs a program for which [`not_transformable`] returns `None`.
 ///
 /// # Panics
-/// If it has one.
+/// If it returns a reason.
 pub fn run(program: &Program, limits: Limits) -> (Outcome, Counters) {
     assert_eq!(
         not_transformable(program),

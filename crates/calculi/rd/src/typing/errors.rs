@@ -110,7 +110,7 @@ pub fn not_a_factor(types: &Types, left: Span, found: Type, right: Type) -> Diag
     }
 }
 
-/// A variable that nothing binds.
+/// An unbound variable.
 pub fn unbound<'a>(
     text: &str,
     span: Span,
@@ -128,7 +128,7 @@ pub fn unbound<'a>(
     suggest_name(diagnostic, text, span, visible)
 }
 
-/// A call of a function that nothing defines.
+/// A call of an undefined function.
 pub fn unknown_function<'a>(
     text: &str,
     span: Span,
@@ -226,7 +226,7 @@ pub fn unknown_directive(text: &str, span: Span) -> Diagnostic {
     diagnostic.label("not a directive").help_with_edit("the only directive is `use clarke`", edit)
 }
 
-/// A `const` whose value is not one.
+/// A `const` whose value is not a constant.
 pub fn not_a_constant(span: Span) -> Diagnostic {
     let title = "syntax error: expected a constant, found a term";
     Diagnostic::error(codes::SYNTAX, span, title)

@@ -19,8 +19,8 @@ const MAX_CHOICES: usize = 300;
 /// Enough for every recursion whose argument is not large.
 pub const LIMITS: Limits = Limits { fuel: 100, memory: 1 << 30 };
 
-/// Why a law says nothing where two ways to round a number lead to different branches. It may explain one
-/// sample in a thousand, and no more.
+/// The reason for skipping a sample in which two ways to round a number lead to different branches. At most
+/// one sample in a thousand may be skipped for it.
 pub const ROUNDING: &str = "decided by rounding";
 
 /// Tries a law on programs that the generator makes.
@@ -39,7 +39,7 @@ pub fn law<S: Debug + 'static>(
     });
 }
 
-/// The denotational evaluator recurses as deep as the programs that it runs.
+/// Runs a test on a thread with a large stack: the denotational evaluator recurses as deep as its programs.
 pub fn on_large_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(1 << 30).spawn(run).expect("a thread can be started");
     if let Err(panic) = thread.join() {

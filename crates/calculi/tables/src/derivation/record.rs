@@ -17,7 +17,7 @@ pub(super) struct Event {
     pub(super) how: Evaluation,
 }
 
-/// Evaluation a term was evaluated.
+/// How a term was evaluated.
 #[derive(Clone, Copy)]
 pub(super) enum Evaluation {
     Int,

@@ -7,7 +7,7 @@ use crate::syntax::{Origin, Program, Term, TermId, Written};
 use crate::value::{Entry, Value, Values};
 use eddy_syntax::SourceFile;
 
-/// The label and the table of each λ, in the order of the source. Those of `let` are left out.
+/// The label and the table of each λ, in the order of the source. The λs of `let` are left out.
 pub fn tables(
     derivation: &Derivation,
     program: &Program,

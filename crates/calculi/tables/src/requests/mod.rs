@@ -46,14 +46,14 @@ pub struct Run {
     pub limits: Limits,
 }
 
-/// What is its value, as it runs and as it is asked? Of programs without types.
+/// What is its value, and is that value in its declarative meaning? Only for `.lam`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
-    /// What the run may use.
+    /// The limits of the run.
     pub limits: Limits,
 }
 
-/// How does it come to its value?
+/// Which steps lead to its value?
 #[derive(Clone, Copy, Debug)]
 pub struct Trace {
     /// The limits of the run.
@@ -83,9 +83,9 @@ pub struct Ran {
 /// The answers of both meanings.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What came of the run.
+    /// The result of the run.
     pub ran: Ran,
-    /// Whether an integer that came of it is in the declarative meaning.
+    /// If the run gave an integer, whether that integer is in the declarative meaning.
     pub asked: Option<Answer>,
 }
 
@@ -126,7 +126,7 @@ impl Run {
 }
 
 impl Compare {
-    /// The value of the run, and whether the meaning has it.
+    /// The value of the run, and whether it is in the meaning.
     pub fn answer(self, file: &SourceFile) -> Result<Compared, Vec<Diagnostic>> {
         let program = typing::check(file, Dialect::Lambda)?;
         let ran = Run { limits: self.limits, ..Run::default() }.of(&program);
@@ -144,7 +144,7 @@ impl Trace {
     /// The steps; each is computed again on demand.
     pub fn answer(self, file: &SourceFile, dialect: Dialect) -> Result<Traced, Vec<Diagnostic>> {
         let program = typing::check(file, dialect)?;
-        // The run decides whether the program has a value, so it comes first.
+        // Only a run shows whether the program has a value, so it is run before it is traced.
         let steps = trace::count(&program, self.limits).map(|n_steps| Steps::new(&program, n_steps));
         let diagnostic = steps.as_ref().err().map(|failure| no_value(&program, *failure));
         Ok(Traced { steps, diagnostic })

@@ -1,7 +1,7 @@
 //! The questions about the meaning of a program: is a value in it, which values are, which simpler program
 //! has the same meaning, and is a value in the meaning of its type?
 //!
-//! Some questions are not for every language; the refusal says so.
+//! Some questions are only for some of the languages; the others are refused with a diagnostic.
 //!
 //! ```
 //! use eddy_syntax::{SourceFile, Sources};
@@ -33,7 +33,6 @@ use crate::{codes, print, typing};
 /// Is this value in the meaning of the program?
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The question.
     pub question: Question,
     /// Explain a yes by a derivation, written in this form.
     pub derivation: Option<write::Form>,
@@ -50,7 +49,6 @@ pub struct Question {
     pub kind: QuestionKind,
     /// The name of the text in messages.
     pub name: String,
-    /// The text.
     pub text: String,
 }
 
@@ -104,7 +102,6 @@ pub struct Asked {
 /// An answer with the requested explanation; only a yes has one.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The answer.
     pub answer: Answer,
     /// The derivation, a judgement on each line.
     pub derivation: Option<String>,
@@ -135,7 +132,6 @@ pub struct Listed {
 pub struct Optimised {
     /// The terms of the program and of the result.
     pub program: Program,
-    /// The result.
     pub outcome: Result<TermId, TooLarge>,
     /// Why there is no result, if there is none.
     pub diagnostic: Option<Diagnostic>,
@@ -392,7 +388,7 @@ impl Write for Limited {
     }
 }
 
-/// This question is not for this language.
+/// The refusal of a question that this language does not have.
 fn not_offered(program: &Program, title: &str) -> Vec<Diagnostic> {
     let name = program.dialect.name();
     let diagnostic = Diagnostic::error(codes::QUESTION, program.terms.span(program.main), title)

@@ -43,7 +43,7 @@ impl FromStr for Engine {
     }
 }
 
-/// What a run may use. Reaching a limit is an outcome that says its name.
+/// The limits of a run. A run that reaches a limit reports which one.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Applications of functions and to types.

@@ -18,7 +18,7 @@ pub(super) struct Mismatch {
 }
 
 impl Checker<'_> {
-    /// Reports a variable that nothing binds; it agrees with every type.
+    /// Reports an unbound variable; its type agrees with every type.
     pub(super) fn unbound(&mut self, name: Name, span: Span) -> Type {
         let text = self.terms.names.text(name);
         let title = format!("unbound variable `{text}`");

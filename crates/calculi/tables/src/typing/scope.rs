@@ -6,7 +6,7 @@ use crate::names::Name;
 use crate::surface::Ident;
 use crate::types::{Type, Types};
 
-/// A pair of a map from names to (type, depth at which it was bound), and the current type depth k.
+/// For each name its type and the type depth at which it was bound, and the current type depth k.
 #[derive(Default)]
 pub(super) struct Scope {
     bindings: FxHashMap<Name, Vec<(Type, u32)>>,

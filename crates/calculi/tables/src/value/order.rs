@@ -1,7 +1,7 @@
 //! The canonical order, in which tables are printed and searched; ⊑, by which values match; and ⊔ (section
 //! 2).
 //!
-//! ⊑ is shallow on tables: `t ⊑ t'` is `t ⊆ t'`, and entries are equal or they are not.
+//! ⊑ is shallow on tables: `t ⊑ t'` is `t ⊆ t'`, and entries are compared by equality.
 
 use std::cmp::Ordering;
 

@@ -1,8 +1,8 @@
 //! Meanings of types, and the lemmas of type soundness (Lemmas 5.4 to 5.8), against the equations of Figure
 //! 10.
 //!
-//! The equations quantify over all sets of values. The law reads that literally over the subsets of *all*
-//! values inside the tested one.
+//! The equations quantify over all sets of values. The law tries all subsets of *all* values inside the
+//! tested one.
 
 use eddy_tables::ask::Answer;
 use eddy_tables::dialect::Dialect;

@@ -16,14 +16,14 @@ struct Context<'a> {
 }
 
 impl Varied {
-    /// For a body whose parameters vary where `active` says so.
+    /// The varied names of a body whose parameters marked in `active` vary.
     pub fn new(module: &Module, body: &Body, types: &[Type], active: &[bool]) -> Varied {
         let mut varied = Varied(vec![false; types.len()]);
         let cx = &Context { module, types };
         for (param, is_active) in body.params.iter().zip(active) {
             varied.0[param.var.index()] = *is_active && param.ty.is_num();
         }
-        // Loops feed back; each round marks at least one more name.
+        // A loop carries marks from one iteration to the next; each round marks at least one more name.
         while varied.region(&body.region, cx) {}
         varied
     }
@@ -82,7 +82,7 @@ impl Varied {
                     for result in &stmt.results {
                         is_new |= self.mark(*result, cx);
                     }
-                    // Accumulators that are passed on are increased.
+                    // The callee may add to an accumulator that is an argument.
                     if let Kind::Call(_, callee, arguments) = kind {
                         let params = &cx.module.body(*callee).params;
                         for (_, argument) in params.iter().zip(arguments).filter(|(param, _)| param.is_acc) {
@@ -96,8 +96,8 @@ impl Varied {
     }
 }
 
-/// Which states of a loop get a cotangent, if those of `with_cotangent` have one at the end, collected names
-/// `rows` in each iteration, and accumulators `accs`.
+/// Which states of a loop get a cotangent, if the final states marked in `with_cotangent`, the collected
+/// names `rows` of each iteration, and the accumulators `accs` have one.
 pub(crate) fn reached_states(
     repeat: &Loop,
     varied: &Varied,
@@ -123,7 +123,7 @@ pub(crate) fn reached_states(
     }
 }
 
-/// All names that `useful` ones may be computed from in a region.
+/// The names in `useful`, and all names that they may be computed from in a region.
 fn sources(region: &Region, mut useful: FxHashSet<Var>, accs: &FxHashSet<Var>) -> FxHashSet<Var> {
     for stmt in region.stmts.iter().rev() {
         if stmt.results.iter().any(|result| useful.contains(result)) || adds_to(stmt, accs) {

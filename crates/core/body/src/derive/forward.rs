@@ -1,6 +1,7 @@
-//! Tangents: each statement is followed by what it does to tangents.
+//! Tangents: each statement is followed by the statements that compute the tangents of its results.
 //!
-//! A name that does not depend on the point has no tangent; zeros are made only where a construct needs one.
+//! A name that does not depend on the point has no tangent; zeros are written only where a construct requires
+//! a tangent.
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +48,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// A name for the tangent of a name.
+    /// A new name for the tangent of a name.
     fn tangent_name(&mut self, var: Var) -> Var {
         let name = format!("t{}", self.builder.names.name(var));
         let tangent = self.builder.fresh(&name, self.builder.ty(var));
@@ -63,7 +64,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A region with its tangents; `end` makes what it yields.
+    /// A region with its tangents; `end` returns its yields.
     fn region(&mut self, region: &Region, end: impl FnOnce(&mut Self) -> Vec<Var>) -> Region {
         let before = std::mem::take(&mut self.builder.out);
         for stmt in &region.stmts {
@@ -113,7 +114,7 @@ impl Writer<'_> {
             Kind::Update(array, at, value) => match (tangent_of(self, array), tangent_of(self, value)) {
                 (None, None) => None,
                 (array_tangent, value_tangent) => {
-                    // The array has been changed; its result has the same shape.
+                    // The array was changed in place; the result has the same shape.
                     let array = array_tangent.unwrap_or_else(|| self.builder.zeros_like(stmt.results[0]));
                     let value = value_tangent.unwrap_or_else(|| self.builder.zeros_like(*value));
                     Some(self.builder.update(array, at, value))
@@ -182,7 +183,7 @@ impl Writer<'_> {
         });
         body.yields = [repeat.body.yields.clone(), body.yields].concat();
         let control = match &repeat.control {
-            // Conditions have no tangents, but may call bodies, which have not changed.
+            // Conditions have no tangents.
             Control::While(condition) => Control::While(condition.clone()),
             other => other.clone(),
         };
@@ -241,7 +242,8 @@ impl Writer<'_> {
         self.builder.push(results, Kind::Call(Mode::Plain, derived, arguments));
     }
 
-    /// The tangent from a custom adjoint, which is linear in `dy`: its transpose there.
+    /// The tangent from a custom adjoint: the adjoint is linear in `dy`, and its transpose with respect to
+    /// `dy` is the tangent.
     fn transposed(&mut self, stmt: &Stmt, custom: BodyId, arguments: &[Var], nums: &[Var]) {
         self.builder.out.push(stmt.clone());
         let body = self.deriver.module.body(custom);

@@ -1,6 +1,6 @@
 //! Derivatives, body to body.
 //!
-//! [`expand`](mod@crate::expand) asks for derived bodies by [`Key`]; each is written once. A derived body
+//! [`expand`](mod@crate::expand) requests derived bodies by [`Key`]; each is written once. A derived body
 //! calls other derived bodies, whose interfaces follow from their keys, so that recursion needs no fixpoint.
 //!
 //! * [`rules`]: operations. [`sizes`]: which sizes are equal. [`activity`]: what depends on the point.
@@ -32,11 +32,11 @@ use crate::operation::Operation;
 use crate::own::own_body;
 use crate::verify::types_of;
 
-/// Which derived body.
+/// Identifies a derived body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
-    /// The tangent, where these parameters have one. An accumulator with a tangent has an accumulator beside
-    /// it.
+    /// The tangent, if these parameters have one. An accumulator with a tangent has a second accumulator for
+    /// the tangent.
     Tan { of: BodyId, active: Vec<bool>, tape_free: bool },
     /// The adjoint.
     Adj(Adjoint, Sweep),
@@ -44,11 +44,11 @@ pub(crate) enum Key {
     Strip { of: BodyId, without: Vec<bool> },
 }
 
-/// Which adjoint of a body.
+/// Identifies an adjoint of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Adjoint {
     pub of: BodyId,
-    /// Parameters whose cotangents are wanted; accumulators whose final values have one.
+    /// Parameters whose cotangents are computed, and accumulators whose final values have cotangents.
     pub active: Vec<bool>,
     /// Parameters whose cotangents are added to accumulators of the caller.
     pub into: Vec<bool>,
@@ -57,7 +57,7 @@ pub(crate) struct Adjoint {
     pub tape_free: bool,
 }
 
-/// Which part of an adjoint.
+/// A part of an adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sweep {
     /// Results and cotangents in one call.
@@ -68,20 +68,20 @@ pub(crate) enum Sweep {
     Backward,
 }
 
-/// What the statements around marks say.
+/// The names that a region reads, and those that are zero.
 #[derive(Default)]
-struct Around {
+struct NameUses {
     /// All names that are read.
     read: FxHashSet<Var>,
     /// Names that are zero.
     zeros: FxHashSet<Var>,
 }
 
-impl Around {
-    fn of(region: &Region) -> Around {
-        let mut around = Around::default();
-        around.add(region);
-        around
+impl NameUses {
+    fn of(region: &Region) -> NameUses {
+        let mut uses = NameUses::default();
+        uses.add(region);
+        uses
     }
 
     fn add(&mut self, region: &Region) {
@@ -110,18 +110,18 @@ pub(crate) struct Deriver {
     types: Vec<Option<Vec<Type>>>,
     keys: Vec<Option<Key>>,
     ids: FxHashMap<Key, BodyId>,
-    /// How many derivatives of derivatives a body is.
+    /// The order of the derivative that each body is; 0 for a body of the source.
     orders: Vec<usize>,
     /// Copies of bodies with marks, for derivatives: the marks are replaced by tape-free bodies.
     sources: FxHashMap<BodyId, BodyId>,
-    /// Bodies that only call one with a custom derivative.
+    /// For each body with a custom derivative, a body that only calls it.
     callers: FxHashMap<BodyId, BodyId>,
     pending: Vec<BodyId>,
-    /// What bodies with marks become in the end.
+    /// The regions that replace those of bodies with marks at the end.
     replaced: Vec<(usize, Region)>,
     max_order: usize,
     pub checkpoints: Checkpoints,
-    /// Where a derivative of an operation without one is needed.
+    /// The first operation without a derivative whose derivative is needed, and its place.
     pub refused: Option<(&'static str, Span)>,
 }
 
@@ -144,14 +144,14 @@ impl Deriver {
         }
     }
 
-    /// Whether a statement has no derivative; the first one is kept.
+    /// Whether a statement has no derivative; records the first one.
     pub fn refuses(&mut self, stmt: &Stmt) -> bool {
         let Kind::Op(Operation::Table(Op::Digamma), _) = &stmt.kind else { return false };
         self.refused.get_or_insert(("digamma", stmt.span));
         true
     }
 
-    /// Writes all bodies that were asked for, and those that they ask for.
+    /// Writes all requested bodies, and those that they request.
     pub fn finish(mut self) -> Result<Module, ExpandError> {
         while let Some(id) = self.pending.pop() {
             self.write(id);
@@ -165,7 +165,7 @@ impl Deriver {
         Ok(self.module)
     }
 
-    /// A body gets other statements when everything is written.
+    /// Replaces the region of a body when all bodies are written.
     pub fn schedule(&mut self, at: usize, region: Region) {
         self.replaced.push((at, region));
     }
@@ -207,7 +207,7 @@ impl Deriver {
         BodyId::new(self.module.bodies.len() - 1)
     }
 
-    /// A body whose statements are written, without marks, to be differentiated.
+    /// The body to differentiate: written, and without marks.
     pub fn source(&mut self, id: BodyId) -> BodyId {
         if let Some(source) = self.sources.get(&id) {
             return *source;
@@ -225,7 +225,7 @@ impl Deriver {
         source
     }
 
-    /// The types of the names of a written body.
+    /// The types of the names of a body whose statements are written.
     pub fn types(&mut self, id: BodyId) -> Vec<Type> {
         if self.types[id.index()].is_none() {
             let types = types_of(&self.module, self.module.body(id));
@@ -238,32 +238,32 @@ impl Deriver {
 
     /// Replaces marks by calls of derived bodies.
     pub fn replace_marks(&mut self, region: &mut Region, tape_free: bool) {
-        let around = Around::of(region);
-        self.replace(region, &around, tape_free);
+        let uses = NameUses::of(region);
+        self.replace(region, &uses, tape_free);
     }
 
-    fn replace(&mut self, region: &mut Region, around: &Around, tape_free: bool) {
+    fn replace(&mut self, region: &mut Region, uses: &NameUses, tape_free: bool) {
         for stmt in &mut region.stmts {
             match &mut stmt.kind {
-                Kind::Call(Mode::Adj | Mode::Tan, ..) => self.replace_mark(stmt, around, tape_free),
+                Kind::Call(Mode::Adj | Mode::Tan, ..) => self.replace_mark(stmt, uses, tape_free),
                 Kind::If(_, yes, no) => {
-                    self.replace(yes, around, tape_free);
-                    self.replace(no, around, tape_free);
+                    self.replace(yes, uses, tape_free);
+                    self.replace(no, uses, tape_free);
                 }
                 Kind::Loop(repeat) => {
                     if let crate::ir::Control::While(condition) = &mut repeat.control {
-                        self.replace(condition, around, tape_free);
+                        self.replace(condition, uses, tape_free);
                     }
-                    self.replace(&mut repeat.body, around, tape_free);
+                    self.replace(&mut repeat.body, uses, tape_free);
                 }
                 _ => {}
             }
         }
     }
 
-    /// A body that has this value and no custom derivative itself. A mark of a body with a custom derivative
-    /// becomes the derivative of one call of it, so that the value is the body's and the derivative is the
-    /// custom one, as at any other call.
+    /// A body with the same value and without a custom derivative of its own. A mark of a body with a custom
+    /// derivative becomes the derivative of a call of that body: the value is that of the body, and the
+    /// derivative is the custom one, as at any other call.
     fn without_custom(&mut self, of: BodyId) -> BodyId {
         if self.module.custom(of, Mode::Adj).or(self.module.custom(of, Mode::Tan)).is_none() {
             return of;
@@ -290,26 +290,22 @@ impl Deriver {
         caller
     }
 
-    /// A mark becomes a call of the derivative by the numbers that matter: those whose cotangent is read, or
-    /// whose tangent is not zero. What a closure captures is a parameter too, and seldom matters.
-    fn replace_mark(&mut self, stmt: &mut Stmt, around: &Around, tape_free: bool) {
+    /// A mark becomes a call of the derivative with respect to the numbers whose cotangent is read, or whose
+    /// tangent is not zero. The captures of a closure are parameters too, and seldom among them.
+    fn replace_mark(&mut self, stmt: &mut Stmt, uses: &NameUses, tape_free: bool) {
         let Kind::Call(mode, callee, arguments) = &mut stmt.kind else { unreachable!("it is a mark") };
         let of = self.without_custom(*callee);
         let body = self.module.body(of);
         let nums: Vec<bool> = body.params.iter().map(|param| param.ty.is_num()).collect();
         let n_nums = nums.iter().filter(|is_num| **is_num).count();
-        // One for each number, behind the results or behind the arguments.
+        // One cotangent or tangent per number, after the results or after the arguments.
         let (list, first) = match mode {
             Mode::Adj => (&mut stmt.results, body.results.len()),
             _ => (&mut *arguments, nums.len()),
         };
         let mut matters: Vec<bool> = list[first..]
             .iter()
-            .map(
-                |var| {
-                    if *mode == Mode::Adj { around.read.contains(var) } else { !around.zeros.contains(var) }
-                },
-            )
+            .map(|var| if *mode == Mode::Adj { uses.read.contains(var) } else { !uses.zeros.contains(var) })
             .collect();
         if !matters.contains(&true) {
             matters = vec![true; n_nums];
@@ -347,7 +343,7 @@ impl Deriver {
         self.module.bodies[id.index()] = body;
     }
 
-    /// A body that fails, since its order is too high.
+    /// A body that fails because its order is too high.
     fn too_high(&self, id: BodyId) -> Body {
         let mut body = self.module.body(id).clone();
         let types: Vec<Type> = body.params.iter().map(|param| param.ty).collect();
@@ -427,7 +423,7 @@ impl Deriver {
     }
 }
 
-/// Nothing if all are active, which is the usual case.
+/// The suffix of a name; empty if all are active, which is the usual case.
 fn digits(active: &[bool]) -> String {
     if active.iter().all(|active| *active) {
         return String::new();

@@ -1,10 +1,10 @@
 //! Derivatives of operations: the formulas of the tensor table, written as statements.
 //!
-//! The formulas ask for shapes, and a body knows sizes only when it runs. So they are given *symbolic*
-//! shapes: each size is a number that stands for "axis k of x" or for an `int` operand. Formulas only compare
-//! sizes and hand them on as static arguments, which become operands again. Two sizes that are not known to
-//! be equal are different numbers; then the formula sums or stretches to a shape that may be the same one,
-//! and the operation does nothing when it runs.
+//! The formulas read shapes, and the sizes of a body are known only when it runs. So the formulas get
+//! *symbolic* shapes: each size is a number that stands for "axis k of x" or for an `int` operand. Formulas
+//! only compare sizes and pass them on as static arguments, which become operands again. Two sizes that are
+//! not known to be equal are different numbers; then the formula sums or stretches to a shape that may be the
+//! same at run time, where the operation does nothing.
 //!
 //! Rules that compute with sizes (`mean`, `concat`, `pad`) are written here, as are those of operations that
 //! only bodies have.
@@ -21,11 +21,11 @@ use crate::operation::{Operation, Sized};
 /// Numbers from here on are symbols; smaller ones are sizes, which are at most [`MAX_ELEMENTS`].
 const FIRST_SYMBOL: usize = 4 * MAX_ELEMENTS;
 
-/// What a symbol stands for.
+/// The size that a symbol stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Symbol {
     Known(Size),
-    /// A size that nothing needs to know.
+    /// A size that no formula passes on.
     Unknown(usize),
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Term {
     shape: Shape,
 }
 
-/// Where formulas are written.
+/// Writes formulas.
 pub(crate) struct Formulas<'a> {
     builder: &'a mut Builder,
     known: &'a Sizes,
-    /// Statements for sizes; they belong behind the values, not into the derivative.
+    /// Statements for sizes, which come after the values rather than in the derivative.
     sizes: &'a mut Vec<Stmt>,
     symbols: Vec<Symbol>,
     codes: FxHashMap<Symbol, usize>,
@@ -51,7 +51,7 @@ impl<'a> Formulas<'a> {
         Formulas { builder, known, sizes, symbols: Vec::new(), codes: FxHashMap::default() }
     }
 
-    /// What the cotangent `g` of `y` contributes to that of an operand, if anything passes.
+    /// The contribution of the cotangent `g` of `y` to that of an operand; `None` if it is zero.
     pub fn vjp(
         &mut self,
         operation: &Operation,
@@ -88,7 +88,7 @@ impl<'a> Formulas<'a> {
         None
     }
 
-    /// What the tangent `t` of an operand contributes to that of `y`, if anything passes.
+    /// The contribution of the tangent `t` of an operand to that of `y`; `None` if it is zero.
     pub fn jvp(
         &mut self,
         operation: &Operation,
@@ -190,7 +190,7 @@ impl<'a> Formulas<'a> {
         sum
     }
 
-    /// Where the rows of an operand of `concat` are.
+    /// The range of the rows of an operand of `concat` in its result.
     fn rows(&mut self, operands: &[Var], operand: usize) -> (Var, Var) {
         let (stmts, mut lo) = self.builder.aside(|builder| builder.constant(Literal::int(0)));
         self.sizes.extend(stmts);
@@ -308,10 +308,10 @@ impl Algebra for Formulas<'_> {
     }
 }
 
-/// Whether derivatives can pass from an operand of a statement to its results.
+/// Whether the results of a statement have derivatives with respect to an operand.
 pub(crate) fn passes(kind: &Kind, operand: usize) -> bool {
     match kind {
-        // It depends on its operand, but has no formula: derivatives that reach it are refused.
+        // It has a derivative but no formula: derivatives that reach it are refused.
         Kind::Op(Operation::Table(Op::Digamma), _) => true,
         Kind::Op(Operation::Table(op), _) => op.is_differentiable_in(operand),
         Kind::Op(Operation::Sized(Sized::Onehot), _) => false,

@@ -30,7 +30,7 @@ use crate::clean::number_definitions;
 use crate::edit::{Renaming, renamed_stmt, renamed_vars};
 use crate::ir::{Binding, Body, Control, Elem, Kind, Literal, Loop, Region, Stmt, Type, Var};
 
-/// The body with its loops in so many segments.
+/// The body with each loop in `keep` segments.
 pub(super) fn segmented(deriver: &Deriver, body: &Body, types: &[Type], keep: usize) -> Body {
     let mut writer = Writer { deriver, builder: Builder::new(body, types), keep };
     let region = writer.region(&body.region);
@@ -95,7 +95,7 @@ impl Writer<'_> {
         !repeat.accs.is_empty() || !super::strip::foreign_accs(self.deriver, &stmts).is_empty()
     }
 
-    /// How many iterations a `while` has: a copy of it, whose final states are not used.
+    /// Counts the iterations of a `while` by a copy of it, whose final states are not used.
     fn count(&mut self, repeat: &Loop, count: Var) {
         let Control::While(condition) = &repeat.control else { unreachable!("it is a `while`") };
         let mut defined: Vec<Var> = repeat.states.iter().map(|state| state.var).collect();

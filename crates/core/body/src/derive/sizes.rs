@@ -1,11 +1,11 @@
 //! Which sizes of a body are known to be equal before it runs.
 //!
-//! A size is represented by where it first appeared: an axis of a name, or an `int`. Two sizes with the same
+//! A size is represented by its first occurrence: an axis of a name, or an `int`. Two sizes with the same
 //! representative are equal whenever the statements that made them have succeeded. Sizes that are different
 //! here may still be equal when the body runs.
 //!
-//! A representative is visible wherever the name is: nothing that a region defines represents a size outside
-//! of it.
+//! A representative is visible wherever the name is: no name of a region represents a size outside of the
+//! region.
 
 use rustc_hash::FxHashMap;
 
@@ -58,7 +58,7 @@ impl Sizes {
         (0..types[var.index()].rank).map(|axis| self.axis(var, axis)).collect()
     }
 
-    /// What is checked first of all holds everywhere behind.
+    /// The checks at the start of a body hold for all later statements.
     fn checks(&mut self, region: &Region) {
         for stmt in &region.stmts {
             match &stmt.kind {
@@ -135,7 +135,7 @@ impl Sizes {
         self.shapes.insert(var, shape);
     }
 
-    /// Rows as many as a size.
+    /// The rows of a loop whose count is a size.
     fn rows(&mut self, stmt: &Stmt, types: &[Type]) {
         let Kind::Loop(repeat) = &stmt.kind else { return };
         // A count may be negative, a size is not.
@@ -145,7 +145,7 @@ impl Sizes {
             return;
         };
         for (row, result) in repeat.collect.iter().zip(&stmt.results[repeat.first_row()..]) {
-            // Without rows the inner sizes are 0, so that those of a row say nothing.
+            // Without rows the inner sizes are 0, so they need not equal those of a row.
             let inner = (0..types[row.index()].rank).map(|axis| Size::Axis(*result, axis + 1));
             let shape = std::iter::once(n).chain(inner).collect();
             self.shapes.insert(*result, shape);

@@ -1,7 +1,7 @@
 //! Bodies and statements that do not add to some accumulators.
 //!
-//! A reverse sweep runs forward code again for the values in it, not for its effects: what it added to
-//! accumulators has been added.
+//! A reverse sweep runs forward code again for its values and not for its effects: the forward sweep has made
+//! the additions already.
 
 use rustc_hash::FxHashSet;
 
@@ -55,7 +55,7 @@ pub(super) fn strip(deriver: &mut Deriver, stmts: &mut Vec<Stmt>, gone: &FxHashS
     }
 }
 
-/// Accumulators that statements add to and that are not theirs.
+/// The accumulators that statements add to and do not define.
 pub(super) fn foreign_accs(deriver: &Deriver, stmts: &[Stmt]) -> FxHashSet<Var> {
     let mut added = FxHashSet::default();
     let mut bound = FxHashSet::default();

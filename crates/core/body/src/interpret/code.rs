@@ -1,7 +1,7 @@
 //! Bodies as flat code over slots.
 //!
-//! Regions become jumps. A slot is reused by regions that are beside each other, so that a frame is as large
-//! as the deepest nest of regions needs.
+//! Regions become jumps. Regions that follow each other reuse the same slots, so the size of a frame is that
+//! of the deepest nest of regions.
 
 use eddy_syntax::Span;
 use eddy_tensor::Value;
@@ -12,14 +12,13 @@ use crate::operation::Operation;
 /// A slot of a frame.
 pub(super) type Slot = u32;
 
-/// A body.
 #[derive(Debug)]
 pub(super) struct Code {
     pub instructions: Vec<Instruction>,
     pub spans: Vec<Span>,
     pub n_slots: usize,
     pub params: Vec<Slot>,
-    /// Whether tapes can reach the caller; if not, those that were made are forgotten at the end.
+    /// Whether tapes can reach the caller; if not, the tapes of a call are freed at its end.
     pub has_tapes: bool,
 }
 
@@ -36,7 +35,7 @@ pub(super) enum Instruction {
         at: Box<[SlotAt]>,
         result: Slot,
     },
-    /// Replaces, or increases, elements of a tensor that is taken out of its slot.
+    /// Replaces or increases elements of a tensor, which is moved out of its slot.
     Update {
         array: Slot,
         at: Box<[SlotAt]>,
@@ -60,7 +59,7 @@ pub(super) enum Instruction {
     },
     Return(Box<[Slot]>),
     Jump(usize),
-    /// Goes on if the slot holds `true`, else jumps.
+    /// Continues if the slot holds `true`, and jumps otherwise.
     Branch(Slot, usize),
     /// Copies values, all read before the first is written.
     Move(Box<[Copy]>),
@@ -70,7 +69,7 @@ pub(super) enum Instruction {
         rows: Box<[Type]>,
         states: Box<[Slot]>,
     },
-    /// Sets the index and goes on, or jumps if there is no next iteration.
+    /// Sets the index and continues, or jumps if there is no next iteration.
     Next {
         index: Slot,
         exit: usize,
@@ -91,7 +90,7 @@ pub(super) enum Instruction {
     },
 }
 
-/// `from` becomes `to`; it is not needed any more if it is taken.
+/// Copies `from` to `to`, or moves it if it is dead afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy {
     pub from: Slot,
@@ -99,7 +98,7 @@ pub(super) struct Copy {
     pub is_taken: bool,
 }
 
-/// An accumulator: a slot of this frame, or a slot that names one of a frame below.
+/// An accumulator: a slot of this frame, or a slot that refers to one of a frame below.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Acc {
     Here(Slot),
@@ -194,7 +193,7 @@ impl Compiler<'_> {
         if self.acc_params.contains(&var) { Acc::Below(slot) } else { Acc::Here(slot) }
     }
 
-    /// The statements of a region; its names stay defined.
+    /// Compiles the statements of a region; its names stay defined.
     fn region(&mut self, region: &Region) {
         for stmt in &region.stmts {
             self.span = stmt.span;
@@ -260,7 +259,7 @@ impl Compiler<'_> {
         self.instructions[last] = Instruction::Jump(here);
     }
 
-    /// A branch, and where it will jump to its end.
+    /// Compiles a branch; returns the place of its final jump, whose target is set later.
     fn branch(&mut self, region: &Region, results: &[Slot]) -> usize {
         let (next, span) = (self.next, self.span);
         self.region(region);
@@ -271,7 +270,7 @@ impl Compiler<'_> {
         self.emit(Instruction::Jump(0))
     }
 
-    /// What a region yields, to these slots. Names of the region are dead behind it.
+    /// The copies of the yields of a region to these slots. Names of the region are dead after it.
     fn moves(&self, region: &Region, yields: &[Var], to: &[Slot]) -> Box<[Copy]> {
         let is_local = |var: Var| region.stmts.iter().any(|stmt| stmt.results.contains(&var));
         let is_once = |var: Var| yields.iter().filter(|other| **other == var).count() == 1;

@@ -1,4 +1,4 @@
-//! How a run fails, and the sentences that say so.
+//! The failures of a run, and their messages.
 
 use std::error::Error;
 use std::fmt;
@@ -6,18 +6,18 @@ use std::fmt;
 use eddy_syntax::Span;
 use eddy_tensor::{EvalError, Shape, ShapeError};
 
-/// Why a run ended without results, and where.
+/// A failure and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunError {
-    /// What happened.
+    /// The cause.
     pub failure: Failure,
     /// The statement.
     pub span: Span,
-    /// The body in which it is.
+    /// The body of the statement.
     pub body: String,
 }
 
-/// What ends a run.
+/// The cause of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// An index outside of a tensor.
@@ -44,14 +44,14 @@ pub enum Failure {
     Size {
         /// The size.
         found: i64,
-        /// What it should be.
+        /// The required size.
         required: i64,
     },
     /// A size below zero.
     Negative(i64),
     /// Shapes that do not fit.
     Shape(ShapeError),
-    /// Nothing, where something is needed.
+    /// An empty tensor or range where an element is required.
     Empty,
     /// Too many steps.
     Fuel,

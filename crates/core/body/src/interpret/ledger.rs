@@ -1,8 +1,8 @@
-//! How many bytes of tensors a run holds.
+//! Counts the bytes of tensors that a run holds.
 //!
-//! Tensors are shared between slots, frames and tapes. Each is counted once, however many places hold it: the
-//! ledger counts holders by the address of the tensor, which does not change while one of them holds it. Runs
-//! without a limit keep no ledger.
+//! Tensors are shared between slots, frames and tapes. Each is counted once: the ledger counts the places
+//! that hold it by the address of the tensor, which does not change while a place holds it. Runs without a
+//! limit keep no ledger.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Ledger {
         Ledger { limit, n_bytes: 0, n_holders: FxHashMap::default() }
     }
 
-    /// A place holds this value from now on.
+    /// One more place holds this value.
     pub fn hold(&mut self, value: &Value) -> Result<(), Failure> {
         let Value::Tensor(tensor) = value else { return Ok(()) };
         let n_holders = self.n_holders.entry(Arc::as_ptr(tensor)).or_insert(0);
@@ -31,7 +31,7 @@ impl Ledger {
         if *n_holders == 1 { self.add(n_bytes(tensor)) } else { Ok(()) }
     }
 
-    /// A place that held this value holds it no longer.
+    /// One place less holds this value.
     pub fn release(&mut self, value: &Value) {
         let Value::Tensor(tensor) = value else { return };
         let address = Arc::as_ptr(tensor);
@@ -43,7 +43,7 @@ impl Ledger {
         }
     }
 
-    /// Bytes that belong to no tensor yet, as rows that a loop collects.
+    /// Adds bytes that belong to no tensor yet, such as rows that a loop collects.
     pub fn add(&mut self, n_bytes: usize) -> Result<(), Failure> {
         self.n_bytes += n_bytes;
         if self.n_bytes > self.limit { Err(Failure::Memory) } else { Ok(()) }

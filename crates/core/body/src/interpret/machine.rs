@@ -15,7 +15,7 @@ use crate::operation::Operation;
 
 const NOTHING: Value = Value::Bool(false);
 
-/// A call that is not finished.
+/// An active call.
 struct Frame {
     body: BodyId,
     pc: usize,
@@ -23,7 +23,7 @@ struct Frame {
     n_tapes: usize,
 }
 
-/// A loop that is not finished.
+/// An active loop.
 struct Repeat {
     iteration: i64,
     count: i64,
@@ -175,7 +175,7 @@ impl Machine<'_> {
         value
     }
 
-    /// A tensor that is not needed any more. A scalar is copied: it may be read again.
+    /// Moves a tensor out of its slot after its last use. A scalar is copied, since it may be read again.
     fn take(&mut self, slot: Slot) -> Value {
         match self.get(slot) {
             Value::Tensor(_) => self.take_at(self.base + slot as usize),
@@ -188,7 +188,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Forgets the slots of the current frame.
+    /// Frees the slots of the current frame.
     fn release(&mut self) {
         if let Some(ledger) = &mut self.ledger {
             self.values[self.base..].iter().for_each(|value| ledger.release(value));
@@ -295,7 +295,8 @@ impl Machine<'_> {
                 let place = self.place(self.values[acc].shape(), at)?;
                 let value = self.get(*value).clone();
                 fits(&place.shape, value.shape())?;
-                // A tensor that others hold too is copied, so the place may hold another one afterwards.
+                // If other places hold the tensor, `add` copies it, so the accumulator may hold another one
+                // afterwards.
                 let mut sum = self.take_at(acc);
                 place.add(&mut sum, &value)?;
                 self.set_at(acc, sum)
@@ -434,7 +435,7 @@ fn evaluate(op: &Op, operands: &[&Value]) -> Result<Value, Failure> {
         op.shape(&[operands[0].shape()])?;
     }
     let value = op.eval(operands)?;
-    // A copy is made to be changed in place.
+    // The statement `copy` needs a tensor of its own, which is then changed in place.
     if let (Op::Copy, Value::Tensor(tensor)) = (op, &value) {
         return Ok(Value::Tensor(Arc::new((**tensor).clone())));
     }
@@ -450,7 +451,7 @@ fn first(vector: &Value, beats: impl Fn(f64, f64) -> bool + std::marker::Copy) -
     let Value::Tensor(tensor) = vector else { unreachable!("the module is verified: this is a vector") };
     let place = match tensor.data() {
         eddy_tensor::Data::Num(xs) => best(xs, beats),
-        // Compared as integers: large ones are not all numbers.
+        // Compared as integers: not all large integers are exact as floats.
         _ => best(ints(vector), |later, best| match later.cmp(&best) {
             std::cmp::Ordering::Less => beats(0.0, 1.0),
             std::cmp::Ordering::Equal => false,

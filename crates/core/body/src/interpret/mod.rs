@@ -30,14 +30,15 @@ pub struct Program {
     params: Vec<Vec<Type>>,
 }
 
-/// When a run is given up.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Calls and iterations of all loops together; no limit if there is none.
+    /// Calls and iterations of all loops together; `None` means no limit.
     pub fuel: Option<u64>,
-    /// Calls inside of each other.
+    /// The largest depth of nested calls.
     pub depth: usize,
-    /// Bytes of tensors and tapes that are held at once, shared ones counted once; no limit if there is none.
+    /// Bytes of tensors and tapes that are held at once, with shared ones counted once; `None` means no
+    /// limit.
     pub memory: Option<usize>,
 }
 
@@ -48,7 +49,7 @@ impl Default for Limits {
 }
 
 impl Program {
-    /// A module without marks, made ready to run.
+    /// Compiles a module without marks.
     pub fn new(module: &Module) -> Result<Program, VerifyError> {
         let types = verify_final(module)?;
         let ids = (0..module.bodies.len()).map(BodyId::new);

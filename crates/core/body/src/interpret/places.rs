@@ -1,6 +1,6 @@
-//! Where the elements lie that selectors choose: `a[i, lo..hi, .., ix]`.
+//! The offsets of the elements that selectors choose: `a[i, lo..hi, .., ix]`.
 //!
-//! A place is a list of runs of elements that lie one after the other, in row-major order of the result.
+//! A place is a list of runs of consecutive elements, in row-major order of the result.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ pub(super) enum Selector<'a> {
 
 /// The chosen elements of a tensor.
 pub(super) struct Place {
-    /// The shape that they have together.
+    /// The shape of the selection.
     pub shape: Shape,
-    /// Where each run begins.
+    /// The start of each run.
     starts: Vec<usize>,
-    /// How long each run is.
+    /// The length of each run.
     len: usize,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Place {
 pub(super) fn place(shape: &Shape, selectors: &[Selector<'_>]) -> Result<Place, Failure> {
     let mut sizes = Vec::new();
     let mut starts = vec![0_usize];
-    // The last axes that are whole are one run.
+    // The last axes, as far as they are selected as a whole, form one run.
     let mut inner: usize = shape.iter().product();
     for (axis, selector) in selectors.iter().enumerate() {
         let n = shape[axis];
@@ -84,7 +84,7 @@ pub(super) fn ints(value: &Value) -> &[i64] {
     }
 }
 
-/// Where a single element lies, if all selectors are single indices and there is one for each axis.
+/// The offset of a single element, if each axis has a selector that is a single index.
 pub(super) fn offset<'a>(
     shape: &Shape,
     selectors: impl ExactSizeIterator<Item = Option<&'a Value>>,

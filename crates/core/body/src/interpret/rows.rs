@@ -8,7 +8,7 @@ use crate::ir::{Elem, Type};
 /// The rows so far.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// The shape of one row, once there is one.
+    /// The shape of a row; `None` before the first row.
     shape: Option<Shape>,
     rank: usize,
     n: usize,
@@ -74,7 +74,7 @@ impl Rows {
     }
 
     fn shape(&self) -> Shape {
-        // Decision: the inner sizes of no rows are 0; whoever knows better reshapes.
+        // Decision: without rows the inner sizes are 0; code that knows the sizes reshapes the result.
         let zeros = Shape::from(vec![0; self.rank]);
         let row = self.shape.as_ref().unwrap_or(&zeros);
         Shape::from([&[self.n], &row[..]].concat())

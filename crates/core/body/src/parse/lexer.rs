@@ -122,7 +122,7 @@ impl Tokens {
         Ok(n)
     }
 
-    /// What is between two symbols, separated by commas.
+    /// Parses items between two symbols, separated by commas.
     pub fn list<T>(
         &mut self,
         [open, close]: [&str; 2],
@@ -140,7 +140,7 @@ impl Tokens {
     }
 }
 
-/// The first token of a line, and what is behind it.
+/// The first token of a line, and the rest of the line.
 fn token(text: &str) -> Option<(Token, &str)> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let word_end = unsigned.find(|c: char| !is_of_word(c)).unwrap_or(unsigned.len());

@@ -1,7 +1,7 @@
-//! Modules from text: the inverse of printing, for tests of passes and for people who look at one.
+//! Modules from text: the inverse of printing, for tests of passes and for debugging.
 //!
-//! Names that a statement mentions need not be defined: that is for [`verify`](crate::verify::verify) to find
-//! out. Calls name bodies of the text, before or after them.
+//! Names that a statement mentions need not be defined; [`verify`](crate::verify::verify) checks that. Calls
+//! name bodies of the text, before or after them.
 
 mod lexer;
 mod statement;
@@ -16,12 +16,12 @@ use lexer::{Token, Tokens};
 
 pub(crate) use lexer::is_of_word;
 
-/// Why a text is no module.
+/// An error in the text of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The line, from 1.
     pub line: usize,
-    /// What was wrong there.
+    /// The message.
     pub message: String,
 }
 
@@ -33,17 +33,17 @@ impl fmt::Display for ParseError {
 
 impl Error for ParseError {}
 
-/// Regions may lie inside each other so often, in texts and in modules that verify.
+/// The maximal nesting of regions, in texts and in modules that verify.
 pub const MAX_DEPTH: usize = 200;
 
-/// Words that are no names of variables.
+/// Words that cannot be names of variables.
 pub const RESERVED: [&str; 26] = [
     "acc", "add", "adj", "body", "bool", "call", "collect", "const", "custom", "each", "enum", "for", "if",
     "inf", "increase", "index", "int", "NaN", "num", "tan", "tape", "true", "false", "unpack", "update",
     "while",
 ];
 
-/// The module that a text is.
+/// Parses a module.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     let tokens = Tokens::new(text)?;
     let bodies = tokens.names_behind("body");
@@ -61,7 +61,7 @@ struct Parser {
     depth: usize,
 }
 
-/// The names of the body that is read.
+/// The names of the current body.
 #[derive(Default)]
 struct Names {
     names: Vec<String>,

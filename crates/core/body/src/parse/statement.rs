@@ -11,7 +11,7 @@ use crate::ir::{At, Binding, Control, Elem, EnumId, Kind, Literal, Loop, Mode, R
 use crate::operation::Operation;
 
 impl Parser {
-    /// Statements in braces; says so before the stack of this program overflows.
+    /// Statements in braces; reports regions that are nested too deep before the native stack overflows.
     pub(super) fn region(&mut self) -> Result<Region, ParseError> {
         if self.depth >= MAX_DEPTH {
             return Err(self.tokens.error(format!("more than {MAX_DEPTH} regions inside each other")));
@@ -49,8 +49,8 @@ impl Parser {
         Ok(Stmt { results, kind, span })
     }
 
-    /// Whether a statement without results begins here: its name is followed by no `=` or `,`. Only names of
-    /// operations and reserved words begin one, and a variable may have the name of an operation.
+    /// Whether a statement without results begins here. It begins with a reserved word or the name of an
+    /// operation; since a variable may have the name of an operation, no `=` or `,` may follow.
     fn is_operation(&self) -> bool {
         let Token::Name(name) = self.tokens.peek() else { return false };
         let is_name = matches!(self.tokens.peek_second(), Token::Symbol("=" | ","));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A polynomial over named sizes. A size that is not known is `_`.
+/// A polynomial over named sizes. An unknown size is `_`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Formula {
     /// Coefficients by the sizes of a product, in order and without zeros.
@@ -21,7 +21,7 @@ impl Formula {
         Formula::term(vec![name.to_string()], 1)
     }
 
-    /// A size that is not known.
+    /// An unknown size.
     pub fn unknown() -> Formula {
         Formula::named("_")
     }
@@ -41,7 +41,7 @@ impl Formula {
         }
     }
 
-    /// What it is if it has no sizes.
+    /// The value, if the formula has no sizes.
     pub fn as_constant(&self) -> Option<i128> {
         match self.terms.iter().next() {
             None => Some(0),
@@ -50,7 +50,7 @@ impl Formula {
         }
     }
 
-    /// The quotient, without a rest.
+    /// The quotient, rounded down.
     #[must_use]
     pub fn divided(&self, by: i128) -> Formula {
         match self.as_constant() {
@@ -60,7 +60,7 @@ impl Formula {
         }
     }
 
-    /// The share of one iteration, if so many share it.
+    /// The part of one iteration, if `by` iterations share the whole.
     #[must_use]
     pub fn divided_by_iterations(&self, by: i128) -> Formula {
         if self.terms.len() == 1 {

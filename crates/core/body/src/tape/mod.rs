@@ -1,9 +1,9 @@
 //! How much memory the tape of a derivative takes, as a formula over sizes.
 //!
-//! The tape of an adjoint is what its loops collect and what its calls pack. Rows of a `for` are as many as
-//! its count; a `while` has a size for each iteration, and a recursion one for each call. Bodies are run on
-//! what is known of their values before the run: sizes of tensors and integers, as [`Formula`]s over the
-//! sizes of the arguments.
+//! The tape of an adjoint consists of the rows that its loops collect and of the values that its calls pack.
+//! A `for` collects as many rows as its count; for a `while` the result is a size per iteration, and for a
+//! recursion a size per call. Bodies are evaluated on the part of their values that is known before the run:
+//! sizes of tensors and integers, as [`Formula`]s over the sizes of the arguments.
 //!
 //! ```text
 //! y, y0s, n = while (y0 = x) collect (y0) ..        8 B per iteration of 1:24 (unbounded)
@@ -23,21 +23,21 @@ use crate::verify::{Types, VerifyError, verify_final};
 
 pub use formula::Formula;
 
-/// What is known of a value before the run.
+/// The part of a value that is known before the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Known {
-    /// What a single `int` is.
+    /// The value of a scalar `int`, if it is known.
     pub int: Option<Formula>,
     /// The sizes of a tensor.
     pub sizes: Vec<Formula>,
     /// The bytes that a tape, or each tape of a row, keeps.
     packed: Formula,
-    /// The `while` whose iterations it counts, and by what their number was divided.
+    /// For a number of iterations of a `while`: the loop, and the divisor of that number.
     counts: Option<(Span, i128)>,
 }
 
 impl Known {
-    /// A value of which only its sizes are known.
+    /// A value of which only the sizes are known.
     pub fn sized(sizes: Vec<Formula>) -> Known {
         Known { sizes, ..Known::default() }
     }
@@ -61,11 +61,11 @@ impl Known {
 /// The bytes that a tape takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tape {
-    /// What does not depend on how the run goes.
+    /// The bytes that the sizes of the arguments determine.
     pub fixed: Formula,
-    /// For each iteration of these loops, which end when the data say so.
+    /// The bytes per iteration of loops whose number of iterations depends on the data.
     pub per_iteration: Vec<(Span, Formula)>,
-    /// For each call of a recursion.
+    /// The bytes per call of a recursion.
     pub per_call: Option<Formula>,
 }
 
@@ -75,7 +75,7 @@ impl Tape {
         self.per_iteration.is_empty() && self.per_call.is_none()
     }
 
-    /// In words; `place` says where a loop is, as in `3:5`.
+    /// The text; `place` shows the place of a loop, as in `3:5`.
     pub fn show(&self, place: &dyn Fn(Span) -> String) -> String {
         let mut parts = Vec::new();
         if !self.fixed.is_zero() || self.is_bounded() {
@@ -108,15 +108,15 @@ impl fmt::Display for Tape {
     }
 }
 
-/// The tape of a call of a body of a final module. What bodies below `n_plain` collect is no tape: these are
-/// not derived.
+/// The tape of a call of a body of a final module. The first `n_plain` bodies are not derived, so the rows
+/// that they collect are no tape.
 pub fn tape(module: &Module, body: BodyId, arguments: &[Known], n_plain: usize) -> Result<Tape, VerifyError> {
     let types = verify_final(module)?;
     let mut walk = Walk { module, types, n_plain, open: Vec::new(), done: FxHashMap::default() };
     Ok(walk.call(body, arguments).tape)
 }
 
-/// What a call of a body does.
+/// The tape and the results of a call.
 #[derive(Clone, Debug, Default)]
 struct Effect {
     tape: Tape,
@@ -127,7 +127,7 @@ struct Walk<'a> {
     module: &'a Module,
     types: Types,
     n_plain: usize,
-    /// Bodies that are being walked, and whether they were called again.
+    /// The bodies of the active calls, and whether they were called again.
     open: Vec<(BodyId, bool)>,
     done: FxHashMap<(BodyId, Vec<Known>), Effect>,
 }
@@ -166,7 +166,7 @@ impl Walk<'_> {
         let (_, is_recursive) = self.open.pop().expect("the body was entered");
         let mut tape = frame.tape;
         if is_recursive && id.index() >= self.n_plain {
-            // A call keeps its arguments until those inside of it are done.
+            // A call keeps its arguments until its inner calls are done.
             tape.per_call = Some(tape.per_call.unwrap_or_default().plus(&tape.fixed).plus(&own));
             tape.fixed = Formula::default();
         }
@@ -187,7 +187,7 @@ impl Walk<'_> {
         self.known(var, frame).int.unwrap_or_else(Formula::unknown)
     }
 
-    /// Regions nest only as deep as the verifier allows.
+    /// Walks a region. It may recurse, because the verifier limits the nesting of regions.
     fn region(&mut self, region: &Region, frame: &mut Frame) {
         for stmt in &region.stmts {
             self.stmt(stmt, frame);
@@ -251,7 +251,7 @@ impl Walk<'_> {
     }
 
     fn repeat(&mut self, stmt: &Stmt, repeat: &Loop, frame: &mut Frame) {
-        // States keep their sizes, not their values.
+        // The sizes of states stay the same in all iterations, their values do not.
         for binding in repeat.states.iter().chain(&repeat.accs) {
             let known = Known { int: None, counts: None, ..self.known(binding.init, frame) };
             frame.known.insert(binding.var, known);
@@ -284,7 +284,7 @@ impl Walk<'_> {
             return;
         }
         if let Some((span, by)) = counts {
-            // A segment of a loop that ends when the data say so.
+            // A segment of a `while`.
             let bytes = if by == 1 { row_bytes } else { row_bytes.divided_by_iterations(by) };
             return frame.tape.add(&Tape { per_iteration: vec![(span, bytes)], ..Tape::default() });
         }
@@ -357,7 +357,8 @@ impl Walk<'_> {
     }
 }
 
-/// An integer operation as bounds of sizes, which are not negative: the iterations of a segment of a loop.
+/// A bound of the result of an integer operation on sizes, which are not negative. It is used for the number
+/// of iterations of a segment.
 fn count(op: &Op, x: &Known, y: &Known) -> Option<Known> {
     let constant = |known: &Known| known.int.as_ref().and_then(Formula::as_constant);
     let by = constant(y).filter(|by| *by > 0);
@@ -392,14 +393,14 @@ fn size_of(size: usize) -> Formula {
     Formula::constant(i128::try_from(size).unwrap_or(i128::MAX))
 }
 
-/// What is known whichever of two values it is.
+/// The part that is known of a value that is one of two.
 fn joined(a: Known, b: &Known) -> Known {
     let same = |a: Formula, b: &Formula| if a == *b { a } else { Formula::unknown() };
     Known {
         int: a.int.filter(|int| b.int.as_ref() == Some(int)),
         sizes: a.sizes.into_iter().zip(&b.sizes).map(|(a, b)| same(a, b)).collect(),
-        // One of the two is kept: the sum is a bound.
         counts: a.counts.filter(|counts| b.counts.as_ref() == Some(counts)),
+        // Only one of the two tapes is kept; the sum is a bound.
         packed: if a.packed == b.packed { a.packed } else { a.packed.plus(&b.packed) },
     }
 }

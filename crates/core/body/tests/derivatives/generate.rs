@@ -2,7 +2,7 @@
 //!
 //! All vectors have three elements, and integers that are used as indices are taken modulo three, so that a
 //! module runs; with `can_fail` some are not. Functions are bounded, so that values stay moderate. The
-//! modules give tensors away as they like: [`own`](eddy_body::own) copies where that is needed.
+//! modules change any tensor in place: [`own`](eddy_body::own) inserts the necessary copies.
 
 use std::fmt::Write;
 
@@ -96,7 +96,7 @@ impl Generator<'_> {
         self.line(2, "less = sub(k, one)");
         let mut scope = Generator::parameters();
         self.budget = 5;
-        // The call is in the middle, so that something depends on it and it on something.
+        // The call is in the middle, so that it depends on statements, and statements depend on it.
         self.some(&mut scope, 2);
         self.call(&mut scope, name, "less", 2);
         let results = self.block(scope, &[Ty::Num, Ty::Vector], 2);
@@ -217,7 +217,7 @@ impl Generator<'_> {
         self.define(scope, Ty::Vector, depth, &value);
     }
 
-    /// An index that fits, unless it is one that need not.
+    /// An index that is in range; with `can_fail`, any index.
     fn place(&mut self, scope: &mut Scope, depth: usize) -> String {
         let i = self.pick(scope, Ty::Int, depth);
         if self.can_fail {
@@ -338,7 +338,7 @@ impl Generator<'_> {
         inside.names.push((index.clone(), Ty::Int));
         inside.names.extend(states.iter().cloned().zip(types.iter().copied()));
         inside.accs.extend(accs.iter().map(|(name, ty, _)| (name.clone(), *ty)));
-        // What is collected is known when the body is written.
+        // The collected name is known only after the body is written.
         let collects = self.choices.once_in(2);
         let before = std::mem::take(&mut self.text);
         let yields = self.block(inside, types, depth + 1);

@@ -1,4 +1,4 @@
-//! Runs a body beside all of its derivatives, and compares them.
+//! Runs a body and all of its derivatives, and compares them.
 
 use std::slice::from_ref;
 
@@ -115,7 +115,7 @@ pub fn moved(point: &[Value], direction: &[Value], step: f64) -> Vec<Value> {
 }
 
 pub fn close(what: &str, a: f64, b: f64, tolerance: f64) -> Result<(), String> {
-    // NaN is close to nothing.
+    // NaN is close to no number.
     if (a - b).abs() <= tolerance * (1.0 + a.abs() + b.abs()) {
         Ok(())
     } else {
@@ -127,7 +127,7 @@ fn zeros(values: &[Value]) -> Vec<Value> {
     values.iter().map(|value| Value::zeros(&value.ty())).collect()
 }
 
-/// The numbers among values that stand at these places from the end.
+/// `n` of the numbers in values: those before the last `n_behind`.
 fn last(values: &[Value], n: usize, n_behind: usize) -> Vec<f64> {
     let all = nums(values);
     all[all.len() - n - n_behind..all.len() - n_behind].to_vec()
@@ -152,9 +152,9 @@ impl Probe {
         Probe { point: point.to_vec(), y, v, u, w }
     }
 
-    /// L2, L19: both derivatives are transposed to each other, and the value beside them is the value.
-    /// Returns the tangent, or nothing if a derivative is not finite: then a factor was infinite on the way,
-    /// and zero times that is not specified.
+    /// L2, L19: both derivatives are transposed to each other, and the value that they return is that of the
+    /// body. Returns the tangent, or `None` if a derivative is not finite: then an intermediate factor was
+    /// infinite, and its product with zero is not specified.
     pub fn first_order(&self, bodies: &Bodies) -> Result<Option<Vec<f64>>, String> {
         let tangent = bodies.derivative("tan_f", &[&self.point, &self.v])?;
         let cotangent = bodies.derivative("adj_f", &[&self.point, &self.w])?;

@@ -286,7 +286,7 @@ fn counting(region: &mut Region, names: &mut Names) {
             _ => {}
         }
     }
-    // The first values of the counters stand before the loops.
+    // The initial values of the counters are written before the loops.
     for at in (0..region.stmts.len()).rev() {
         if let Kind::Loop(repeat) = &region.stmts[at].kind
             && let (Control::While(_), Some(counter)) = (&repeat.control, repeat.states.last())

@@ -2,7 +2,7 @@
 //! those of validation.
 //!
 //! This learns nothing: afterwards, the epoch starts from the same state, compiled if the engines agree, and
-//! simulated if not. So no epoch is half compiled and half simulated.
+//! simulated if not. So each epoch is either compiled or simulated as a whole.
 
 use eddy_batch::Batch;
 use eddy_flow::{Flow, VarId};

@@ -14,9 +14,9 @@
 //! | `φ @ v` | the sum of the products of leaves |
 //! | the main expression | `eval` |
 //!
-//! Outside: functions in pairs, as points or results of derivatives, and as results of the program; and free
-//! variables. A function that returns a function is one of more parameters, so that functions stand only
-//! as arguments and in `let`s.
+//! Without translation: functions in pairs, as points or results of derivatives, and as results of the
+//! program; and free variables. A function that returns a function becomes one with more parameters, so
+//! functions occur only as arguments and in `let`s.
 
 mod operations;
 mod terms;
@@ -33,7 +33,7 @@ use terms::Task;
 
 /// Why there is no translation.
 pub(super) enum Stop {
-    /// A term that is outside, what it is, and why.
+    /// A term without translation, its description, and the reason.
     Outside(TermId, &'static str, &'static str),
     TooLong,
 }
@@ -44,7 +44,7 @@ impl From<super::writer::TooLong> for Stop {
     }
 }
 
-/// The program as functions; otherwise its mistakes, or what is outside.
+/// The program as functions; otherwise its errors, or the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let start = Span::new(file.base(), file.base());
@@ -72,7 +72,7 @@ struct Translator<'a> {
     operations: Operations,
     /// The names of the variables around the current place, the innermost last.
     scope: Vec<String>,
-    /// What is left to be written, innermost last.
+    /// Pending work, innermost last.
     tasks: Vec<Task>,
     start: Span,
 }
@@ -140,7 +140,7 @@ impl Translator<'_> {
     }
 }
 
-/// A function whose type has functions where they cannot stand.
+/// The error for a function whose type has functions where the language has none.
 fn no_such_type(term: TermId) -> Stop {
     Stop::Outside(
         term,

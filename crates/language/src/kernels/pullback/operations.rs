@@ -20,7 +20,7 @@ use super::types;
 use crate::kernels::powers::power;
 use crate::kernels::writer::Writer;
 
-/// What is written once, as an item.
+/// A helper, which is written once, as an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Helper {
     Primitive(PrimId),
@@ -29,7 +29,7 @@ enum Helper {
     Contract(Type),
 }
 
-/// What a program uses of the table.
+/// The part of the table that a program uses.
 pub(super) struct Operations {
     types: Types,
     helpers: FxHashMap<Helper, String>,
@@ -55,25 +55,25 @@ impl Operations {
         types::uncurried(&self.types, ty)
     }
 
-    /// None if the type has functions.
+    /// `None` if the type has functions.
     pub fn type_text(&self, ty: Type) -> Option<String> {
         types::along(&self.types, ty, |_| "num".to_string())
     }
 
-    /// None if the type has functions where a parameter has none.
+    /// `None` if the type has functions where a parameter has none.
     pub fn parameter_text(&self, ty: Type) -> Option<String> {
         types::parameter_text(&self.types, ty)
     }
 
-    /// None if the type has functions.
+    /// `None` if the type has functions.
     pub fn zero_text(&self, ty: Type) -> Option<String> {
         types::along(&self.types, ty, |_| "0.0".to_string())
     }
 
-    /// The function that a primitive is.
+    /// The function of a primitive.
     pub fn primitive(&mut self, terms: &Terms, id: PrimId, out: &mut Writer) -> String {
         let primitive = terms.primitives.get(id);
-        // What the function uses is written behind it.
+        // The helpers that the function uses are written after it.
         for node in &primitive.nodes {
             if let Node::Unary(Unary::Pow(exponent), _) = node {
                 self.helper(Helper::Power(*exponent), &format!("power_{exponent}"), out);

@@ -1,14 +1,14 @@
 //! Terms of `pullback`: a work list writes them from left to right, so that deep terms need no recursion.
 //!
 //! A term of a function type is written together with its arguments, which are names: `λx.t` with the
-//! argument `a` is `t` where `x` is called `a`. So a function that returns a function needs none.
+//! argument `a` is `t` where `x` is called `a`. So no function returns a function.
 
 use eddy_pullback::syntax::{Path, Term, TermId};
 use eddy_pullback::types::Type;
 
 use super::{Stop, Translator, no_such_type};
 
-/// What is left to be written.
+/// Pending work.
 #[derive(Debug)]
 pub(super) enum Task {
     Text(&'static str),
@@ -30,7 +30,7 @@ const AT_FUNCTIONS: (&str, &str) = (
 );
 
 impl Translator<'_> {
-    /// Schedules these, the first one next.
+    /// Schedules these tasks, the first one next.
     pub fn todo(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
@@ -90,7 +90,7 @@ impl Translator<'_> {
         self.scope[self.scope.len() - 1 - index as usize].clone()
     }
 
-    /// An argument, which is a function or not.
+    /// The task for an argument, which may be a function.
     fn argument(&self, term: TermId) -> Task {
         if self.operations.uncurried(self.program.terms.ty(term)).0.is_empty() {
             Task::Term(term, Vec::new())
@@ -223,7 +223,7 @@ impl Translator<'_> {
         Err(Stop::Outside(at, AT_FUNCTIONS.0, AT_FUNCTIONS.1))
     }
 
-    /// An application, with the arguments behind it.
+    /// An application, with the arguments after it.
     fn application(&mut self, function: TermId, argument: TermId, mut behind: Vec<String>) {
         let terms = &self.program.terms;
         if let Term::Lambda(hint, body) = terms.term(function) {
@@ -309,7 +309,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// What stands in front of and between the operands of `+` or `@` at a type.
+    /// The texts before and between the operands of `+` or `@` at a type.
     fn at_leaves(&mut self, ty: Type, symbol: &str) -> (String, &'static str) {
         match (self.operations.is_single(ty), symbol) {
             (true, "+") => ("(".to_string(), " + "),

@@ -2,8 +2,8 @@
 
 use eddy_pullback::types::{Shape, Type, Types};
 
-/// Puts a text together along a type of numbers: one for each `R`, and pairs in parentheses. None if the type
-/// has a function.
+/// The text of a type of numbers: `leaf` returns the text of each `R`, and pairs are in parentheses. `None`
+/// if the type has a function.
 pub(super) fn along(types: &Types, ty: Type, mut leaf: impl FnMut(usize) -> String) -> Option<String> {
     enum Task {
         Text(&'static str),

@@ -18,10 +18,10 @@
 //! A function of n ≥ 2 parameters is, in the kernel, one of a tuple that nests to the left. It is exported
 //! with its n parameters, by an item of its own: `fn f(a: num, b: num) -> num = f_2((a, b));`.
 //!
-//! Outside: `use clarke`.
+//! Without translation: `use clarke`.
 //!
 //! The kernel is undefined where both sides of `<` are equal, where an operation leaves its domain and where
-//! a result overflows; functions take a branch there, or go on with an infinity or a NaN. Where the kernel
+//! a result overflows; functions take a branch there, or continue with an infinity or a NaN. Where the kernel
 //! has a value, the function has the same.
 
 mod operations;
@@ -40,7 +40,7 @@ use super::{outside, too_long};
 use operations::Operations;
 use terms::{Position, Task};
 
-/// The program as functions; otherwise its mistakes, or what is outside.
+/// The program as functions; otherwise its errors, or the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let surface = parse(file).program;
@@ -49,8 +49,9 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
             "at a tie it explores both branches and answers with intervals; a function takes one branch";
         return Err(vec![outside(directive.span, "`use clarke`", reason)]);
     }
-    // Definitions around the result are numbered in the order of the text. Inside of a derivative those of
-    // the point come first, so places of messages may be exchanged there.
+    // Definitions around the result are numbered in the order of the text. Inside of a derivative,
+    // definitions in the point are numbered first, so messages may refer to the place of another definition
+    // there.
     let heads = surface.exprs.ids().filter_map(|id| match surface.exprs.kind(id) {
         ExprKind::Function(head, ..) => Some((**head).clone()),
         _ => None,
@@ -85,7 +86,7 @@ struct Translator<'a> {
     /// The limits of the functions whose bodies are around the current place.
     within: FxHashMap<FnId, String>,
     n_uses: FxHashMap<VarId, u32>,
-    /// What is left to be written, innermost last.
+    /// Pending work, innermost last.
     tasks: Vec<Task>,
 }
 

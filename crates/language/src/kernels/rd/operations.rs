@@ -9,7 +9,7 @@
 //! | `dot_T`, `scale_T` | the sum of the products of leaves; a product for each leaf |
 //! | `op_r⟨L,M⟩` | `vjp(\z. op(z), L, M).1` |
 //!
-//! What has no name in the language becomes a helper, an item that is written once.
+//! An operation without a name in the language becomes a helper, an item that is written once.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ pub(super) enum Written {
     Call2(String),
 }
 
-/// What a program uses of the table.
+/// The part of the table that a program uses.
 pub(super) struct Operations {
     types: Types,
     helpers: FxHashMap<Primitive, String>,

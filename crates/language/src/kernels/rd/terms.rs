@@ -8,7 +8,7 @@ use super::Translator;
 use super::operations::Written;
 use crate::kernels::writer::TooLong;
 
-/// What is left to be written.
+/// Pending work.
 #[derive(Debug)]
 pub(super) enum Task {
     Text(&'static str),
@@ -33,7 +33,7 @@ use Position::{Last, Operand};
 use Task::{Owned, Text};
 
 impl Translator<'_> {
-    /// Schedules these, the first one next.
+    /// Schedules these tasks, the first one next.
     pub fn todo(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
@@ -72,7 +72,7 @@ impl Translator<'_> {
         head
     }
 
-    /// The body of a function behind its head, then what follows.
+    /// The body of a function after its head, then `rest`.
     pub fn body(&self, function: FnId, rest: Vec<Task>) -> Vec<Task> {
         let mut tasks = vec![Task::Term(self.terms.body(function), Last), Task::Within(function, None)];
         tasks.extend(rest);
@@ -154,7 +154,7 @@ impl Translator<'_> {
         }
     }
 
-    /// An item was written already; any other function becomes a local one.
+    /// A function that is an item was written before; any other one becomes a local function.
     fn definition(&mut self, function: FnId, body: TermId, position: Position) {
         if self.functions.contains_key(&function) {
             self.tasks.push(Task::Term(body, position));
@@ -170,7 +170,7 @@ impl Translator<'_> {
         self.rightmost(position, tasks);
     }
 
-    /// `M.rd[L](x. N)` and what is written by it.
+    /// `M.rd[L](x. N)`, and the derivatives that are sugar for it.
     fn derivative(&mut self, cotangent: TermId, point: TermId, var: VarId, body: TermId) {
         let (from, to) = (self.terms.ty(point), self.terms.ty(body));
         // A derivative of the type `from`, or a forward one, needs reals at both ends.

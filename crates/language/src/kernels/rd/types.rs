@@ -2,7 +2,7 @@
 
 use eddy_rd::types::{Shape, Type, Types};
 
-/// Puts a text together along the structure of a type: one for each leaf, and pairs in parentheses.
+/// The text of a type: `leaf` returns the text of each leaf, and pairs are in parentheses.
 fn along(types: &Types, ty: Type, mut leaf: impl FnMut(Shape) -> String) -> String {
     enum Task {
         Text(&'static str),

@@ -45,7 +45,7 @@ impl Keep {
     }
 }
 
-/// What `--keep-states` asks for.
+/// The checkpoints that `--keep-states` requests.
 pub fn checkpoints(keep: Option<u64>) -> Checkpoints {
     let keep = keep.map(|keep| usize::try_from(keep).unwrap_or(usize::MAX));
     keep.and_then(NonZeroUsize::new).map_or(Checkpoints::All, Checkpoints::Keep)

@@ -15,7 +15,7 @@ const MANY_LINES: usize = 10_000;
 /// Writes remarks, progress and disagreements to standard error while a command runs.
 pub struct Announcer {
     pub form: Form,
-    /// The output to flush before a remark: the next line may be a long time away.
+    /// The output to flush before a remark, because its next line may come much later.
     pub output: Option<Destination>,
 }
 

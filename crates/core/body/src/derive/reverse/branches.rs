@@ -1,8 +1,8 @@
-//! The reverse of `if`: through the branch that was taken.
+//! The reverse of `if`: the reverse of the branch that was taken.
 
 use super::super::activity::adds_to;
 use super::Writer;
-use super::cotangents::{Around, Frame};
+use super::cotangents::{Construct, Frame};
 use super::fusion::Parts;
 use super::record::Keep;
 use crate::edit::Renaming;
@@ -61,7 +61,7 @@ impl Writer<'_> {
     }
 
     fn branch(&mut self, region: &Region, cotangents: &[Option<Var>]) -> (Parts, Frame) {
-        let mut frame = Frame::new(Around::Branch, []);
+        let mut frame = Frame::new(Construct::Branch, []);
         frame.define(region);
         self.frames.push(frame);
         let (first, ()) = self.builder_aside(|writer| {
@@ -76,7 +76,7 @@ impl Writer<'_> {
         (parts, self.frames.pop().expect("it was pushed"))
     }
 
-    /// An `if` of its own, which reads what the forward one has kept.
+    /// Writes a separate `if` for the reverse sweep, which reads the values that the forward `if` keeps.
     fn separate(
         &mut self,
         condition: Var,
@@ -102,7 +102,7 @@ impl Writer<'_> {
         self.builder.push(results, Kind::If(condition, yes, no));
     }
 
-    /// The forward `if` gets further results. A branch that does not have them yields something else of their
+    /// Adds the kept values to the results of the forward `if`. The other branch yields placeholders of their
     /// types.
     fn keep_behind(&mut self, parts: &mut Parts, at: usize, forward: Vec<(Vec<Stmt>, Vec<Var>, Vec<Var>)>) {
         let stmt = &mut parts.slots[at].stmt;
@@ -115,7 +115,7 @@ impl Writer<'_> {
         }
         let [(yes, yes_kept, yes_outside), (no, no_kept, no_outside)] =
             ends.try_into().unwrap_or_else(|_| unreachable!("there are two branches"));
-        // Results of the first branch come first in both.
+        // In both branches, the kept values of the first branch come first.
         yes.yields.extend(yes_kept);
         let mut dummies = |region: &mut Region, outside: &[Var]| {
             let types: Vec<Type> = outside.iter().map(|var| self.builder.ty(*var)).collect();

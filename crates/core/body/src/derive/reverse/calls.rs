@@ -51,7 +51,8 @@ impl Writer<'_> {
         let is_fused = may_fuse && self.is_fusable(at, parts, &seeds);
         let mut accs = Vec::new();
         for (place, var) in arguments.iter().enumerate() {
-            // A scalar is returned; a tensor would be mostly zeros.
+            // The cotangent of a scalar is returned. That of a tensor would be mostly zeros, so it is added
+            // to an accumulator.
             if varied[place]
                 && params[place].ty.rank > 0
                 && let Some(acc) = self.acc(*var)
@@ -87,7 +88,8 @@ impl Writer<'_> {
         }
     }
 
-    /// The callee once more, with its cotangents; what it adds to accumulators has been added.
+    /// Calls the callee again, together with its cotangents, but without its additions to accumulators, which
+    /// the first call made.
     fn again(
         &mut self,
         stmt: &Stmt,
@@ -110,7 +112,7 @@ impl Writer<'_> {
         self.builder.push(all, Kind::Call(Mode::Plain, joint, arguments));
     }
 
-    /// Cotangents, zeros where there are none.
+    /// The cotangents of all nums, with zeros for the missing ones.
     fn all_cotangents(&mut self, stmt: &Stmt, cotangents: &[Option<Var>]) -> Vec<Var> {
         let mut all = Vec::new();
         for (result, cotangent) in stmt.results.iter().zip(cotangents) {
@@ -130,7 +132,8 @@ impl Writer<'_> {
         self.linear(stmt.results.len(), custom, [arguments.to_vec(), seeds].concat(), arguments);
     }
 
-    /// The cotangent from a custom tangent, which is linear in `tx`: its transpose there.
+    /// The cotangent from a custom tangent: the tangent is linear in `tx`, and its transpose with respect to
+    /// `tx` is the cotangent.
     fn custom_tangent(&mut self, stmt: &Stmt, custom: BodyId, arguments: &[Var], cotangents: &[Option<Var>]) {
         let body = self.deriver.module.body(custom);
         let (n_params, n_results) = (body.params.len(), body.results.len());
@@ -145,7 +148,7 @@ impl Writer<'_> {
         self.linear(n_results, derived, [arguments.to_vec(), zeros, seeds].concat(), arguments);
     }
 
-    /// A call whose results, behind some that are not used, are the cotangents of the numbers among
+    /// Writes a call whose results after the first `n_unused` are the cotangents of the nums among
     /// `arguments`.
     fn linear(&mut self, n_unused: usize, callee: BodyId, operands: Vec<Var>, arguments: &[Var]) {
         let types = self.deriver.module.body(callee).results[..n_unused].to_vec();

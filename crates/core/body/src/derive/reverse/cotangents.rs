@@ -1,34 +1,34 @@
-//! Where the cotangents of names are, while a reverse sweep is written.
+//! The cotangents of names while a reverse sweep is written.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Writer;
 use crate::ir::{At, Kind, Region, Var};
 
-/// What is around a region.
+/// The construct that a region belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Around {
-    Nothing,
+pub(super) enum Construct {
+    Body,
     Branch,
     Loop,
 }
 
 /// A region whose reverse sweep is being written.
 pub(super) struct Frame {
-    around: Around,
+    construct: Construct,
     locals: FxHashSet<Var>,
-    /// The cotangents so far: of own names, and in a branch of names that are passed through it.
+    /// The cotangents so far: of local names, and in a branch of names that are passed through it.
     pub cotangents: FxHashMap<Var, Var>,
     /// Names from outside and the accumulators of their cotangents.
     pub accs: Vec<(Var, Var)>,
-    /// Values that have the shapes of names.
+    /// For some names, a value of the same shape.
     pub templates: FxHashMap<Var, Var>,
 }
 
 impl Frame {
-    pub fn new(around: Around, locals: impl IntoIterator<Item = Var>) -> Frame {
+    pub fn new(construct: Construct, locals: impl IntoIterator<Item = Var>) -> Frame {
         Frame {
-            around,
+            construct,
             locals: locals.into_iter().collect(),
             cotangents: FxHashMap::default(),
             accs: Vec::new(),
@@ -36,7 +36,7 @@ impl Frame {
         }
     }
 
-    /// The names of a region are local.
+    /// Makes the names of a region local.
     pub fn define(&mut self, region: &Region) {
         self.locals.extend(region.stmts.iter().flat_map(|stmt| stmt.results.iter().copied()));
     }
@@ -55,7 +55,7 @@ impl Frame {
 }
 
 impl Writer<'_> {
-    /// Adds to the cotangent of a name, at a place of it.
+    /// Adds `g` to a place of the cotangent of a name.
     pub(super) fn contribute(&mut self, var: Var, at: &[At], g: Var) {
         if !self.varied.has(var) {
             return;
@@ -75,16 +75,17 @@ impl Writer<'_> {
         self.set(var, sum);
     }
 
-    /// The accumulator of the cotangent of a name that is outside of a loop, or whose caller has one. A loop
-    /// gets a new one on demand.
+    /// The accumulator of the cotangent of a name; a loop around the current region gets a new one if the
+    /// name is defined outside of it. `None` if the cotangent is a value.
     pub(super) fn acc(&mut self, var: Var) -> Option<Var> {
         let owner = self.owner(var);
         let known = self.frames[owner..].iter().flat_map(|frame| &frame.accs).find(|(name, _)| *name == var);
         if let Some((_, acc)) = known {
             return Some(*acc);
         }
-        let inside =
-            owner + 1 + self.frames[owner + 1..].iter().position(|frame| frame.around == Around::Loop)?;
+        let inside = owner
+            + 1
+            + self.frames[owner + 1..].iter().position(|frame| frame.construct == Construct::Loop)?;
         let acc = self.cotangent_name("d", var);
         self.frames[inside].accs.push((var, acc));
         Some(acc)
@@ -92,10 +93,10 @@ impl Writer<'_> {
 
     fn owner(&self, var: Var) -> usize {
         let owner = self.frames.iter().rposition(|frame| frame.locals.contains(&var));
-        owner.expect("a name that is used is defined in a region around")
+        owner.expect("a name that is used is defined in an enclosing region")
     }
 
-    /// The cotangent so far, if it is not in an accumulator and not zero.
+    /// The cotangent so far, unless it is in an accumulator or zero.
     pub(super) fn current(&self, var: Var) -> Option<Var> {
         let owner = self.owner(var);
         self.frames[owner..].iter().rev().find_map(|frame| frame.cotangents.get(&var).copied())
@@ -112,7 +113,7 @@ impl Writer<'_> {
         self.top().cotangents.insert(var, cotangent);
     }
 
-    /// The cotangent of a name of this region, whose definition is reached.
+    /// Removes and returns the complete cotangent of a name, when the sweep reaches its definition.
     pub(super) fn take(&mut self, var: Var) -> Option<Var> {
         self.top().cotangents.remove(&var)
     }

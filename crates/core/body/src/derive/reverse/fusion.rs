@@ -10,25 +10,25 @@ use crate::uses::free_vars;
 /// A statement of the forward sweep.
 pub(super) struct Slot {
     pub stmt: Stmt,
-    /// It computes results and cotangents at once, in the reverse sweep.
+    /// Whether a statement of the reverse sweep replaces it, which computes both results and cotangents.
     pub is_fused: bool,
 }
 
 /// The two sweeps of a region.
 pub(super) struct Parts {
     pub slots: Vec<Slot>,
-    /// Sizes that only the reverse sweep needs; behind the other statements of the forward sweep.
+    /// Sizes that only the reverse sweep needs; they come after the other statements of the forward sweep.
     pub extra: Vec<Stmt>,
     pub reverse: Vec<Stmt>,
-    /// Fused statements: their places among the slots, and in the reverse sweep.
+    /// For each fused statement its place among the slots, and in the reverse sweep.
     pub fused: Vec<(usize, usize)>,
-    /// Statements that fail if a forward statement fails: its place among the slots, and theirs in the
-    /// reverse sweep.
+    /// For each statement that fails if a forward statement fails: the place of that statement among the
+    /// slots, and its own place in the reverse sweep.
     pub risky: Vec<(usize, usize)>,
 }
 
 impl Parts {
-    /// Statements before those of the reverse sweep.
+    /// Adds statements at the start of the reverse sweep.
     pub fn prepend(&mut self, first: Vec<Stmt>) {
         for (_, place) in self.fused.iter_mut().chain(&mut self.risky) {
             *place += first.len();
@@ -41,10 +41,10 @@ impl Parts {
         self.slots.iter().map(|slot| slot.stmt.clone()).chain(self.extra.iter().cloned()).collect()
     }
 
-    /// Both sweeps, fused statements once.
+    /// Both sweeps, with each fused statement once.
     pub fn joint(&self, types: &[Type]) -> Vec<Stmt> {
         let mut stmts = Vec::new();
-        // Places of statements whose order matters, by their places in the forward sweep.
+        // The statements whose order matters: place in the forward sweep, and place in `stmts`.
         let mut places: Vec<(usize, usize)> = Vec::new();
         let mut forward = vec![None; self.slots.len()];
         for (at, slot) in self.slots.iter().enumerate() {
@@ -69,8 +69,8 @@ impl Parts {
     }
 }
 
-/// Whether a statement must stay in its place among others: it can fail, or adds to an accumulator that it
-/// does not own.
+/// Whether the order of a statement among others matters: it can fail, or adds to an accumulator that it does
+/// not own.
 fn is_ordered(stmt: &Stmt, types: &[Type]) -> bool {
     if can_fail(stmt, types) || matches!(stmt.kind, Kind::Add(..)) {
         return true;
@@ -83,7 +83,7 @@ fn is_ordered(stmt: &Stmt, types: &[Type]) -> bool {
     }
 }
 
-/// What the statements inside of a statement add to.
+/// Collects the accumulators that the inner statements of a statement add to.
 fn accumulators(stmt: &Stmt, accs: &mut Vec<Var>) {
     for region in stmt.kind.regions() {
         for stmt in &region.stmts {
@@ -96,9 +96,9 @@ fn accumulators(stmt: &Stmt, accs: &mut Vec<Var>) {
 }
 
 impl Writer<'_> {
-    /// Whether a statement can be moved behind what its cotangents are computed from: that does not depend on
-    /// its results, and nothing in it can fail or has an effect that comes later in the forward sweep, or
-    /// belongs to something later.
+    /// Whether a statement can be moved after the statements that compute its cotangents. These must not
+    /// depend on its results, on later statements of the forward sweep that can fail or have an effect, or on
+    /// reverse statements that belong to such statements.
     pub(super) fn is_fusable(&self, at: usize, parts: &Parts, cotangents: &[Var]) -> bool {
         enum Place {
             Forward(usize),
@@ -140,7 +140,8 @@ impl Writer<'_> {
         true
     }
 
-    /// Sets cotangents aside that a fused statement cannot continue, since they depend on its results.
+    /// Removes and returns the cotangents so far that a fused statement cannot read, because they depend on
+    /// its results.
     pub(super) fn detach(&mut self, at: usize, parts: &Parts) -> Vec<(Var, Var)> {
         let mut free: Vec<Var> = free_vars(&parts.slots[at].stmt).into_iter().collect();
         free.sort_unstable();
@@ -151,8 +152,8 @@ impl Writer<'_> {
             {
                 self.top().cotangents.remove(&var);
                 detached.push((var, cotangent));
-                // In a branch, what was set aside contains the cotangent from around, which must not be
-                // counted again.
+                // In a branch, the removed cotangent contains that of the enclosing region, which must not be
+                // counted twice.
                 if self.current(var).is_some() {
                     let zeros = self.zeros(var);
                     self.set(var, zeros);
@@ -162,14 +163,15 @@ impl Writer<'_> {
         detached
     }
 
-    /// Adds what was set aside.
+    /// Adds the removed cotangents again.
     pub(super) fn attach(&mut self, detached: Vec<(Var, Var)>) {
         for (var, cotangent) in detached {
             self.contribute(var, &[], cotangent);
         }
     }
 
-    /// A fused statement takes the place of one of the forward sweep. It is the next of the reverse sweep.
+    /// Replaces a statement of the forward sweep by a fused one, which becomes the next statement of the
+    /// reverse sweep.
     pub(super) fn fuse(&mut self, at: usize, parts: &mut Parts, results: Vec<Var>, kind: Kind) {
         parts.slots[at].is_fused = true;
         parts.fused.push((at, parts.reverse.len() + self.builder.out.len()));

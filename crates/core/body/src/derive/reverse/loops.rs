@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::activity::{adds_to, reached_states};
 use super::Writer;
-use super::cotangents::{Around, Frame};
+use super::cotangents::{Construct, Frame};
 use super::fusion::Parts;
 use super::record::Keep;
 use crate::edit::Renaming;
@@ -30,11 +30,11 @@ use crate::uses::free_of_region;
 /// A state that has a cotangent.
 struct Reached {
     state: Binding,
-    /// What the body yields for it.
+    /// The value that the body yields for it.
     next: Var,
     /// The state of the reverse loop.
     g: Var,
-    /// The cotangent at the end of the loop.
+    /// The cotangent of the final state.
     last: Option<Var>,
     /// The final state.
     result: Var,
@@ -127,7 +127,7 @@ impl Writer<'_> {
         places.map(one).collect()
     }
 
-    /// Both sweeps of an iteration, and the cotangents of the states at its beginning.
+    /// Both sweeps of an iteration, its frame, and the cotangents of the states at its beginning.
     fn iteration(
         &mut self,
         repeat: &Loop,
@@ -136,7 +136,7 @@ impl Writer<'_> {
         rows: &[(Var, Var)],
     ) -> (Parts, Frame, Vec<Var>) {
         let locals = repeat.states.iter().map(|state| state.var).chain([index]);
-        let mut frame = Frame::new(Around::Loop, locals);
+        let mut frame = Frame::new(Construct::Loop, locals);
         frame.define(&repeat.body);
         frame.templates.extend(reached.iter().map(|one| (one.state.var, one.g)));
         self.frames.push(frame);
@@ -158,7 +158,7 @@ impl Writer<'_> {
         (parts, self.frames.pop().expect("it was pushed"), yields)
     }
 
-    /// The reverse loop, and what the forward loop keeps for it.
+    /// Writes the reverse loop, and makes the forward loop keep the values that it reads.
     #[allow(clippy::too_many_arguments)] // the parts of one statement
     fn backwards(
         &mut self,
@@ -214,7 +214,7 @@ impl Writer<'_> {
         self.builder.push(results, Kind::Loop(Box::new(reverse)));
     }
 
-    /// The forward loop collects these names as rows.
+    /// Makes the forward loop collect these names as rows.
     fn collect(parts: &mut Parts, at: usize, inner: &Parts, kept: &[Var], rows: &[Var]) {
         let stmt = &mut parts.slots[at].stmt;
         let Kind::Loop(forward) = &mut stmt.kind else { unreachable!("it was a loop") };

@@ -1,28 +1,28 @@
 //! Cotangents: the transposed statements, in opposite order.
 //!
 //! A region becomes two lists of statements ([`Parts`]): its forward sweep, which is the region itself with a
-//! few additions, and its reverse sweep. What the reverse sweep reads from the forward one is the tape; how
-//! it gets there depends on what is around the region:
+//! few additions, and its reverse sweep. The values of the forward sweep that the reverse sweep reads are the
+//! tape; how they are passed depends on the construct that the region belongs to:
 //!
 //! * In a body, in a branch or in an iteration that computes both, the two lists follow each other
-//!   ([`Parts::joint`]), and names are the tape.
+//!   ([`Parts::joint`]), and the reverse sweep reads names of the forward sweep directly.
 //! * The reverse of a loop runs its iterations again, in opposite order ([`loops`]). An iteration starts from
 //!   states that the forward loop has collected, runs forward statements again, and then backwards. Scalars
 //!   that are costly to compute are collected instead. So a loop keeps what its reverse sweep reads, and
 //!   forward code runs at most once for each loop around it.
-//! * The reverse of an `if` whose values are needed in between gets them as further results of that `if`
-//!   ([`branches`]).
+//! * If values of an `if` are needed before its reverse, the `if` gets further results, which its reverse
+//!   reads ([`branches`]).
 //! * A body that is called is split in two if its cotangent depends on its result: the first packs a tape,
 //!   the second unpacks it.
 //!
 //! **Fusion.** A call, an `if` or an `each` whose cotangents do not depend on its results needs no tape: it
 //! is moved to where its cotangents are known, and becomes one statement that computes results and cotangents
-//! ([`fusion`]). A recursion then keeps memory of its depth only. Statements that can fail or add to
-//! accumulators stay in their order.
+//! ([`fusion`]). A recursion then needs memory in proportion to its depth only. Statements that can fail or
+//! add to accumulators stay in their order.
 //!
-//! **Where cotangents are.** A name of the current region has a name for its cotangent so far, or none, which
-//! means zero. A name from outside of a loop gets an accumulator of that loop; a name from outside of a
-//! branch is passed through the branch. See [`cotangents`].
+//! **Cotangents.** A name of the current region has a name for its cotangent so far, or none, which means
+//! zero. The cotangent of a name that is defined outside of a loop is an accumulator of that loop; that of a
+//! name outside of a branch is passed through the branch. See [`cotangents`].
 
 mod branches;
 mod calls;
@@ -45,10 +45,10 @@ use crate::ir::{At, Body, Elem, Kind, Param, Region, Stmt, Type, Var};
 use crate::operation::Operation;
 use crate::uses::free_vars;
 use crate::verify::types_of;
-use cotangents::{Around, Frame};
+use cotangents::{Construct, Frame};
 use fusion::{Parts, Slot};
 
-/// A part of the adjoint of a body.
+/// Writes a part of the adjoint of a body.
 pub(super) fn write(deriver: &mut Deriver, adjoint: &Adjoint, sweep: Sweep) -> Body {
     let of = deriver.source(adjoint.of);
     let mut types = deriver.types(of);
@@ -76,13 +76,13 @@ struct Writer<'a> {
     deriver: &'a mut Deriver,
     builder: Builder,
     varied: Varied,
-    /// Names below this are those of the source.
+    /// The number of names of the source, which come first.
     n_source: usize,
     tape_free: bool,
     frames: Vec<Frame>,
     /// The cotangents of the final values of accumulators.
     acc_cotangents: FxHashMap<Var, Var>,
-    /// Names of reverse statements that fail if the forward statement fails to which they belong.
+    /// Names defined by reverse statements that fail if their forward statement fails.
     risky: FxHashSet<Var>,
     sizes: Sizes,
 }
@@ -95,7 +95,7 @@ impl Writer<'_> {
             .collect();
         let mut accs = Vec::new();
         let mut intos = Vec::new();
-        let mut frame = Frame::new(Around::Nothing, source.params.iter().map(|param| param.var));
+        let mut frame = Frame::new(Construct::Body, source.params.iter().map(|param| param.var));
         frame.define(&source.region);
         for (at, param) in source.params.iter().enumerate() {
             if adjoint.active[at] && param.is_acc {
@@ -165,7 +165,7 @@ impl Writer<'_> {
         Body { name: String::new(), params, results, region, names }
     }
 
-    /// Names of the forward sweep that the reverse sweep reads. Constants are written again.
+    /// The names of the forward sweep that the reverse sweep reads. Constants are written again instead.
     fn tape(&mut self, parts: &mut Parts, cotangents: &[Var]) -> Vec<Var> {
         let pruner = Pruner { module: &self.deriver.module, keep: &|_| false };
         pruner.prune(&mut parts.reverse, cotangents.iter().copied().collect());
@@ -180,7 +180,7 @@ impl Writer<'_> {
         let constants: Vec<Stmt> = constants.map(|slot| slot.stmt.clone()).collect();
         for constant in constants {
             if read.remove(&constant.results[0]) {
-                // Both sweeps are bodies of their own, so that the name may be the same.
+                // The two sweeps are separate bodies, so the name may be the same.
                 parts.reverse.insert(0, constant);
             }
         }
@@ -195,7 +195,7 @@ impl Writer<'_> {
         tape
     }
 
-    /// Removes what nothing needs; statements of the source that can fail stay.
+    /// Removes dead code, except statements of the source that can fail.
     fn prune_primal(&self, stmts: &mut Vec<Stmt>, yields: &[Var]) {
         let types = &self.builder.types;
         let is_source = |stmt: &Stmt| {
@@ -211,15 +211,14 @@ impl Writer<'_> {
         self.builder.fresh(&name, self.builder.ty(var))
     }
 
-    /// What `write` writes, apart from the statements so far.
+    /// The statements that `write` appends, which are not added to those of the builder, and its result.
     fn builder_aside<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> (Vec<Stmt>, T) {
         let before = std::mem::take(&mut self.builder.out);
         let result = write(self);
         (std::mem::replace(&mut self.builder.out, before), result)
     }
 
-    /// Both sweeps of a region, whose frame is the top one. Cotangents of what it yields have been
-    /// contributed.
+    /// Both sweeps of a region. Its frame is the top one, and has the cotangents of its yields.
     fn region(&mut self, region: &Region, may_fuse: bool) -> Parts {
         let slots = region.stmts.iter().map(|stmt| Slot { stmt: stmt.clone(), is_fused: false }).collect();
         let mut parts =

@@ -1,4 +1,4 @@
-//! Which values a reverse sweep computes again, and which ones the forward sweep keeps for it.
+//! Decides which values a reverse sweep computes again, and which ones the forward sweep keeps for it.
 
 use rustc_hash::FxHashSet;
 
@@ -14,24 +14,25 @@ use crate::ir::{Kind, Region, Stmt, Type, Var};
 use crate::operation::Operation;
 use crate::uses::free_vars;
 
-/// Where kept values are.
+/// Where the forward sweep keeps values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// In rows of a loop: only scalars and values whose sizes are known to be the same in each iteration.
+    /// In rows of a loop: only values whose sizes are known to be the same in each iteration, such as
+    /// scalars.
     Rows,
-    /// Behind an `if`: anything.
+    /// In further results of an `if`: all values.
     Results,
 }
 
 impl Writer<'_> {
-    /// Both sweeps as code that runs behind the forward sweep, without effects of the forward part. The
-    /// values that are returned beside it are not computed in it: it reads them.
+    /// Both sweeps as code that runs after the forward sweep, without the effects of the forward part; and
+    /// the values of the forward sweep that this code reads instead of computing them again.
     pub(super) fn rerun(&mut self, parts: &Parts, yields: &[Var], keep: Keep) -> (Vec<Stmt>, Vec<Var>) {
         let mut forward: Vec<Stmt> = parts.forward();
         let own = foreign_accs(self.deriver, &forward);
         let mut stmts = parts.joint(&self.builder.types);
         strip(self.deriver, &mut stmts, &own);
-        // What can fail did not fail before.
+        // Checks of the forward part passed when it ran first.
         stmts.retain(|stmt| !(stmt.results.is_empty() && matches!(stmt.kind, Kind::Op(..))));
         let live: FxHashSet<Var> = yields.iter().copied().collect();
         Pruner { module: &self.deriver.module, keep: &|_| false }.prune(&mut stmts, live.clone());
@@ -64,7 +65,7 @@ impl Writer<'_> {
             left.push(stmt);
         }
         left.reverse();
-        // A second look: reverse statements do not become dead by this, but loops inside may.
+        // No reverse statement becomes dead here, but parts of loops inside may.
         Pruner { module: &self.deriver.module, keep: &|_| false }.prune(&mut left, live);
         kept.reverse();
         (left, kept)
@@ -80,16 +81,16 @@ impl Writer<'_> {
             Kind::Const(_) => false,
             Kind::Op(Operation::Table(op), operands) => {
                 let is_cheap = matches!(op.facts().cost, Cost::Free | Cost::Arithmetic | Cost::Memory);
-                // A reduction of something that would have to be computed again.
+                // Without it, the reduced tensor would be computed again.
                 let is_reduction = is_scalar && operands.iter().any(|var| self.builder.ty(*var).rank > 0);
                 !is_cheap || is_reduction || keep == Keep::Results && !is_scalar
             }
             Kind::Op(Operation::Size(_), operands) => forward.contains(&operands[0]),
             Kind::Op(Operation::ReverseIndex, _) => false,
-            // An element of a tensor from outside can be read again; one of a state would need the whole
-            // state.
+            // An element of a tensor from outside can be read again; for an element of a state, the whole
+            // state would be kept.
             Kind::Index(array, _) => keep == Keep::Results || !self.is_outside(*array),
-            // Changed tensors are large, and cheap to change again.
+            // A changed tensor is large, and changing it again is cheap.
             Kind::Update(..) | Kind::Increase(..) => keep == Keep::Results || is_scalar,
             _ => true,
         }
@@ -108,7 +109,7 @@ impl Writer<'_> {
         self.frames.last().is_some_and(|frame| !frame.has(var))
     }
 
-    /// New names for all that statements define; `to` may hold some already.
+    /// Renames all names that a region defines; `to` may contain some of the new names already.
     pub(super) fn renew(&mut self, region: Region, to: &mut Renaming) -> Region {
         let mut defined = Vec::new();
         number_definitions(&region, &mut |var| defined.push(var));

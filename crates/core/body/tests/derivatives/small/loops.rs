@@ -199,7 +199,7 @@ fn vectors_in_a_loop_whose_sizes_are_known() {
     );
 }
 
-/// A loop keeps as many states as it is told to, and runs the iterations between them again.
+/// A loop keeps the requested number of states, and runs the iterations between them again.
 #[test]
 fn loops_in_segments_keep_few_states() {
     let squares = "body f(n: int, x: num) -> (num) {
