@@ -267,7 +267,7 @@ impl Search<'_> {
             outside: &|_| Place::Nowhere,
             slot: &|_| None,
             is_given: &|var| system.is_input(var),
-            is_blind: &|_| false,
+            is_always_unknown: &|_| false,
         };
         lagged(system, lags, &site)
     }

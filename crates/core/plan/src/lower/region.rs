@@ -203,7 +203,7 @@ impl<'a> Coder<'a> {
                     outside: &|var| self.outside(var, INNER),
                     slot: &|var| self.memory.slot_of(var).filter(|_| is_carried(var)),
                     is_given: &|_| false,
-                    is_blind: &|_| false,
+                    is_always_unknown: &|_| false,
                 };
                 let lagged = lagged(self.system, lags, &site);
                 let stores =
