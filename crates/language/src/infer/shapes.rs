@@ -18,10 +18,10 @@ use std::collections::BTreeSet;
 
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Op, Shape, ShapeRule};
-use rustc_hash::FxHashMap;
 
 use super::applications::ResultTypes;
 use super::classes::{Classes, Origin, Property};
+use super::recurrences::Recurrences;
 use super::shape_errors::ShapeErrors;
 use super::{Hints, InferenceError, PartialTypes};
 
@@ -131,12 +131,9 @@ pub(super) struct Inference<'a> {
     /// Equations to process again.
     pub(super) todo: Vec<usize>,
     /// Broadcasting operations that depend on themselves.
-    recurrences: BTreeSet<usize>,
+    pub(super) recurrences: Recurrences,
     /// Those whose operands may have changed.
     pub(super) ready: BTreeSet<usize>,
-    /// The strongly connected component of each stream, and the recurrent operations of each component.
-    pub(super) component: Vec<usize>,
-    pub(super) members: FxHashMap<usize, Vec<usize>>,
     defaulted: Vec<VarId>,
 }
 
@@ -167,10 +164,8 @@ impl<'a> Inference<'a> {
             is_literal,
             uses: Vec::new(),
             todo: (0..draft.equations.len()).rev().collect(),
-            recurrences: BTreeSet::new(),
+            recurrences: Recurrences::default(),
             ready: BTreeSet::new(),
-            component: Vec::new(),
-            members: FxHashMap::default(),
             defaulted: Vec::new(),
         }
     }
@@ -291,8 +286,7 @@ impl<'a> Inference<'a> {
         if self.assumption == Assumption::Least && self.assume_least().is_some() {
             return Ok(());
         }
-        self.recurrences = self.find_recurrences();
-        self.ready = self.recurrences.clone();
+        self.find_recurrences();
         self.assume_recurrences()?;
         for var in (0..self.draft.vars.len()).map(VarId::new) {
             if self.is_literal[var.index()] && self.classes.get(var).is_none() {
@@ -426,7 +420,11 @@ impl<'a> Inference<'a> {
         if is_changed && !self.uses.is_empty() {
             let class = self.classes.find(var);
             self.todo.extend(&self.uses[class]);
-            self.ready.extend(self.uses[class].iter().filter(|number| self.recurrences.contains(number)));
+            let recurrent: Vec<usize> = self.recurrences.among(&self.uses[class]).collect();
+            for number in recurrent {
+                self.count_operands(number);
+                self.ready.insert(number);
+            }
         }
     }
 
