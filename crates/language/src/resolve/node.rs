@@ -351,7 +351,7 @@ impl Body<'_> {
         }
     }
 
-    /// The left side must name as many streams as the right side has.
+    /// Reports an equation whose left side does not name as many streams as its right side has.
     fn width(&mut self, equation: &tree::Equation) {
         let exprs = &self.module.tree.exprs;
         let mut todo = vec![equation.value];
@@ -409,7 +409,7 @@ impl Body<'_> {
         }
     }
 
-    /// Each part of an expression must be a single stream.
+    /// Reports a part of an expression that is not a single stream.
     fn parts_are_single(&mut self, root: ExprId) {
         let exprs = &self.module.tree.exprs;
         let mut todo: Vec<ExprId> = exprs.children(root).collect();
@@ -430,7 +430,8 @@ impl Body<'_> {
         }
     }
 
-    /// `param` is a primitive; a program may only define it as the identity, which it is outside of training.
+    /// Reports a definition of the primitive `param` other than the identity, which `param` is outside of
+    /// training.
     fn must_be_identity(&mut self, node: &Node) {
         let is_identity = match (node.n_inputs, node.outputs.as_slice(), node.equations.as_slice()) {
             (1, [output], [equation]) => {
@@ -449,7 +450,7 @@ impl Body<'_> {
     }
 }
 
-/// `g + x`, where `g` is a node or a function.
+/// The error about `g + x`, where `g` is a node or a function.
 fn callee_used_as_stream(callee: &Callee, diagnostic: Diagnostic, nodes: &[Node]) -> Diagnostic {
     let (what, name, inputs) = match callee {
         Callee::Instance(Callable { base: Base::Node(node), .. }) => {
@@ -469,7 +470,7 @@ fn callee_used_as_stream(callee: &Callee, diagnostic: Diagnostic, nodes: &[Node]
         .help(format!("give it its arguments: `{name}({inputs})`"))
 }
 
-/// `g(x)`, where `g` is a stream.
+/// The error about `g(x)`, where `g` is a stream.
 fn stream_used_as_callee(slot: &Slot, span: Span) -> Diagnostic {
     let name = &slot.name;
     Diagnostic::error(codes::UNKNOWN_CALLEE, span, format!("unknown node or function `{name}`"))
@@ -478,8 +479,8 @@ fn stream_used_as_callee(slot: &Slot, span: Span) -> Diagnostic {
         .help(format!("a product is written `{name} * x`, an item of a tensor `{name}[0]`"))
 }
 
-/// `_ = sink(x);`. Decision: a node without outputs cannot be instantiated, because an instance could have no
-/// effect.
+/// The error about `_ = sink(x);`. Decision: a node without outputs cannot be instantiated, because an
+/// instance could have no effect.
 fn without_outputs(diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
         .reason("a node without outputs has no effect on its caller; it can only be run on its own")
