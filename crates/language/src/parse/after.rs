@@ -29,7 +29,7 @@ impl Parser<'_> {
         if let Some(Frame::Merge { at, base }) = self.frames.last() {
             return self.merge_argument(*at, *base, expr);
         }
-        if let Some(state) = self.unglued(expr, tightness) {
+        if let Some(state) = self.call_or_index_after_blank(expr, tightness) {
             return state;
         }
         if let Some(Frame::When { .. }) = self.frames.last() {
@@ -180,7 +180,7 @@ impl Parser<'_> {
 
     /// Reports `f (x)` and `x [0]`, and parses them as if the blank were not there. A bracket at the start of
     /// a line more probably starts another equation.
-    fn unglued(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
+    fn call_or_index_after_blank(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
         let is_bracket = tightness == Tightness::Postfix && (self.sees("(") || self.sees("["));
         if !is_bracket || self.starts_line() {
             return None;

@@ -177,7 +177,7 @@ impl Parser<'_> {
             "match" => self.match_form(),
             _ => match loop_kind {
                 Some(kind) if !is_call => self.loop_form(kind),
-                None if is_reserved(word) => self.no_operand(),
+                None if is_reserved(word) => self.complain_about_missing_operand(),
                 _ => return None,
             },
         })

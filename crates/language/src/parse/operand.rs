@@ -16,7 +16,7 @@ impl Parser<'_> {
             return match token.kind {
                 TokenKind::Number => self.number(),
                 TokenKind::Name => self.name(),
-                _ => self.no_operand(),
+                _ => self.complain_about_missing_operand(),
             };
         };
         if self.is_misused_as_name(symbol) {
@@ -61,7 +61,7 @@ impl Parser<'_> {
                 self.wait(Frame::IfCondition { at: start })
             }
             "when" => self.sampled_argument(),
-            _ => self.no_operand(),
+            _ => self.complain_about_missing_operand(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Parser<'_> {
             return state;
         }
         if self.begins_equation() {
-            return self.no_operand();
+            return self.complain_about_missing_operand();
         }
         if self.begins_match() {
             return self.match_form();
@@ -166,7 +166,7 @@ impl Parser<'_> {
     }
 
     /// Reports a token that cannot start an operand.
-    pub(super) fn no_operand(&mut self) -> State {
+    pub(super) fn complain_about_missing_operand(&mut self) -> State {
         if self.has_guessed {
             return State::Failed;
         }
@@ -233,7 +233,7 @@ impl Parser<'_> {
     fn sampled_argument(&mut self) -> State {
         match self.frames.last() {
             Some(Frame::Merge { base, .. }) if self.items.len() > *base => {}
-            _ => return self.no_operand(),
+            _ => return self.complain_about_missing_operand(),
         }
         let expected = self.expected_operand();
         let value = self.items.pop().expect("the argument before `when`");

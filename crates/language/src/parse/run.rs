@@ -344,14 +344,14 @@ impl Parser<'_> {
                     CellKind::Enumerator(self.intern(span))
                 }
             },
-            _ => return self.no_cell(in_list),
+            _ => return self.complain_about_missing_cell(in_list),
         };
         self.reject_glued_point()?;
         self.advance();
         Some(kind)
     }
 
-    fn no_cell(&mut self, in_list: bool) -> Option<CellKind> {
+    fn complain_about_missing_cell(&mut self, in_list: bool) -> Option<CellKind> {
         if self.has_guessed {
             return None;
         }
