@@ -239,13 +239,13 @@ impl Body<'_> {
         for (number, (equation, tree)) in node.equations.iter().zip(&tree.equations).enumerate() {
             let n_before = self.diagnostics.n_added();
             self.expression(equation.value);
-            self.width(tree);
+            self.check_width(tree);
             if self.diagnostics.n_added() > n_before {
                 broken.push(number);
             }
         }
         if node.name == "param" {
-            self.must_be_identity(node);
+            self.check_param_is_identity(node);
         }
         broken
     }
@@ -352,7 +352,7 @@ impl Body<'_> {
     }
 
     /// Reports an equation whose left side does not name as many streams as its right side has.
-    fn width(&mut self, equation: &tree::Equation) {
+    fn check_width(&mut self, equation: &tree::Equation) {
         let exprs = &self.module.tree.exprs;
         let mut todo = vec![equation.value];
         // The number of outputs of a synthesised node depends on types: elaboration counts them.
@@ -365,7 +365,7 @@ impl Body<'_> {
                 ExprKind::Call(..) if matches!(self.references[expr.index()], Reference::Nothing) => return,
                 _ => {
                     n_streams = n_streams.zip(self.streams_of(expr)).map(|(sum, n)| sum + n);
-                    self.parts_are_single(expr);
+                    self.check_parts_are_single(expr);
                 }
             }
         }
@@ -410,7 +410,7 @@ impl Body<'_> {
     }
 
     /// Reports a part of an expression that is not a single stream.
-    fn parts_are_single(&mut self, root: ExprId) {
+    fn check_parts_are_single(&mut self, root: ExprId) {
         let exprs = &self.module.tree.exprs;
         let mut todo: Vec<ExprId> = exprs.children(root).collect();
         while let Some(expr) = todo.pop() {
@@ -432,7 +432,7 @@ impl Body<'_> {
 
     /// Reports a definition of the primitive `param` other than the identity, which `param` is outside of
     /// training.
-    fn must_be_identity(&mut self, node: &Node) {
+    fn check_param_is_identity(&mut self, node: &Node) {
         let is_identity = match (node.n_inputs, node.outputs.as_slice(), node.equations.as_slice()) {
             (1, [output], [equation]) => {
                 let value = self.module.tree.exprs.without_parentheses(equation.value);

@@ -358,12 +358,12 @@ impl Rewriter<'_> {
             Form::RecordUpdate(fields) => match position(fields, &path[0], &self.module.names) {
                 Some(at) => work.push(Work::Visit(parts[at + 1], path[1..].into())),
                 None => {
-                    self.name(parts[0]);
+                    self.name_record(parts[0]);
                     work.push(Work::Visit(parts[0], Rc::clone(path)));
                 }
             },
             Form::Field(field) => {
-                self.name(parts[0]);
+                self.name_record(parts[0]);
                 let label = self.module.names.text(field.name).to_string();
                 work.push(Work::Visit(parts[0], [label].into_iter().chain(path.iter().cloned()).collect()));
             }
@@ -457,7 +457,7 @@ impl Rewriter<'_> {
     }
 
     /// Gives streams to a record of which some fields are read, unless it is a stream or a field of a stream.
-    fn name(&mut self, record: ExprId) {
+    fn name_record(&mut self, record: ExprId) {
         let exprs = &self.module.tree.exprs;
         let mut inner = exprs.without_parentheses(record);
         while let ExprKind::Form(form, parts) = exprs.kind(inner)
