@@ -127,7 +127,7 @@ impl<'a> Applications<'a> {
 
     /// Replaces each application by operations. If several results are numbers, one operation computes them
     /// as one vector, the pack, of which each result is a slice.
-    pub fn settle(self, flow: &mut Flow, marks: &mut [Mark]) -> Result<(), Box<Diagnostic>> {
+    pub fn replace_applications(self, flow: &mut Flow, marks: &mut [Mark]) -> Result<(), Box<Diagnostic>> {
         let mut bodies = FxHashMap::default();
         for equation in &flow.equations {
             let Some(part) = self.draft.applications.get(&equation.out) else { continue };

@@ -137,7 +137,7 @@ pub fn infer(
         Ok((scalars, shapes, applications)) => {
             let mut flow = flow_of(&draft, scalars, shapes);
             if let Some(applications) = applications {
-                applications.settle(&mut flow, &mut marks).map_err(|error| vec![*error])?;
+                applications.replace_applications(&mut flow, &mut marks).map_err(|error| vec![*error])?;
             }
             Ok((flow, marks))
         }
