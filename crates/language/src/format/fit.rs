@@ -23,7 +23,7 @@ pub(super) fn fit(
 ) {
     let ruler = Ruler::new(file, parsed, gaps);
     for right_side in right_sides {
-        hang(&ruler, *right_side, gaps);
+        start_after_equals(&ruler, *right_side, gaps);
     }
     for run in runs {
         lay_out_run(&ruler, run, gaps);
@@ -86,7 +86,7 @@ impl<'a> Ruler<'a> {
 }
 
 /// Starts a right side on the line of its `=` if it does not fit on a line of its own, or contains comments.
-fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
+fn start_after_equals(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
     let indent = usize::from(2 * INDENT);
     let semicolon = 1;
     let fits = indent + ruler.width(right_side) + semicolon <= WIDTH;

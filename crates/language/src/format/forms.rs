@@ -62,7 +62,7 @@ impl Planner<'_> {
                     self.join(first, Joint::Blank);
                     self.pattern(pattern);
                     self.annotation(annotation);
-                    self.two(parts)
+                    self.value_and_body(parts)
                 }
                 Form::LetFunction { ident, params, result } => {
                     let name = self.tokens_of(ident.span).first;
@@ -79,7 +79,7 @@ impl Planner<'_> {
                         self.join(first, Joint::Blank);
                         self.ty(result);
                     }
-                    self.two(parts)
+                    self.value_and_body(parts)
                 }
                 _ => break,
             };
@@ -93,7 +93,7 @@ impl Planner<'_> {
         self.operand(rest);
     }
 
-    fn two(&self, parts: ExprList) -> (ExprId, ExprId) {
+    fn value_and_body(&self, parts: ExprList) -> (ExprId, ExprId) {
         let &[value, body] = self.program.exprs.items(parts) else { unreachable!("a `let` has two parts") };
         (value, body)
     }
