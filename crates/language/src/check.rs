@@ -40,8 +40,8 @@ pub struct FunctionReport {
     pub name: String,
     /// One line, followed by the requested details.
     pub text: String,
-    /// The memory that its adjoint takes, if that was requested. The owner of the sources adds it to the
-    /// text.
+    /// The tape of its adjoint, if the caller asked for memory. The report of its size needs the sources, so
+    /// the caller adds it to the text.
     pub tape: Option<Tape>,
 }
 
@@ -200,7 +200,7 @@ pub fn to_report(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// these are fixed.
 fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let phase = |diagnostic: &Diagnostic| match diagnostic.code.phase() {
-        // Tokens are read while the tree is made, constants are needed while names are resolved.
+        // The parser reads the tokens, and name resolution evaluates constants: such errors appear together.
         Phase::Lexical => Phase::Syntax,
         Phase::Elaboration => Phase::Names,
         phase => phase,
@@ -209,7 +209,7 @@ fn earliest(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.into_iter().filter(|diagnostic| Some(phase(diagnostic)) == first).collect()
 }
 
-/// The first [`Diagnostics::MAX`] errors; the last one says how many more there are.
+/// The first [`Diagnostics::MAX`] errors; the last of them states how many more there are.
 fn truncated(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let n_more = diagnostics.len().saturating_sub(Diagnostics::MAX);
     diagnostics.truncate(Diagnostics::MAX);
@@ -221,7 +221,7 @@ fn truncated(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Reports one error per code and place, however many instances have it.
+/// Keeps one error per code and span: an error in a node occurs again in each instance of the node.
 pub fn without_repetitions(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut seen = FxHashSet::default();
     diagnostics

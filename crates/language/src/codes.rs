@@ -10,7 +10,7 @@ eddy_syntax::codes! {
     pages "../../../docs/errors/";
     /// Characters, comments or bytes that are not valid.
     LEXICAL = "E0101", Lexical;
-    /// A word or symbol where the grammar has none.
+    /// A word or symbol that the grammar does not allow at its place.
     SYNTAX = "E0102", Syntax;
     /// A number that is out of range.
     OUT_OF_RANGE = "E0103", Syntax;
@@ -33,7 +33,7 @@ eddy_syntax::codes! {
     ARITY = "E0207", Names;
     /// A left side with too many or too few names.
     WIDTH = "E0208", Names;
-    /// A primitive is defined as something else.
+    /// A definition has the name of a primitive.
     PRIMITIVE = "E0209", Names;
     /// A file that cannot be imported.
     IMPORT = "E0210", Names;
@@ -46,7 +46,7 @@ eddy_syntax::codes! {
     FUNCTION_VALUE = "E0214", Elaboration;
     /// A function that cannot be specialised, or that uses a construct that functions do not have.
     FUNCTION = "E0215", Elaboration;
-    /// A program of another language, or a part of one, that has no translation to functions.
+    /// A program of a kernel language, or a part of it, that has no translation to functions.
     KERNEL = "E0216", Names;
 
     /// Two different scalar types in one place.
@@ -90,7 +90,7 @@ eddy_syntax::codes! {
     GRADIENT = "E0805", Differentiation;
     /// Training code that cannot be printed.
     NOT_PRINTED = "E0807", Differentiation;
-    /// More losses are unknown than looking ahead explains.
+    /// More rows have an unknown loss than the look-ahead explains.
     UNKNOWN_LOSS = "E0808", Training;
     /// A loss grows so fast that training is about to diverge.
     GROWTH = "E0809", Training;

@@ -74,7 +74,7 @@ pub enum Structure {
 impl Structure {
     pub const MAX_DEPTH: usize = 100;
 
-    /// The tensors in it, in order: the labels that lead to each, and its enumeration.
+    /// Its tensors in order, each with the labels on its path and its enumeration.
     pub fn leaves(&self) -> Vec<StructureLeaf> {
         let (mut leaves, mut work) = (Vec::new(), vec![(self, Vec::new())]);
         while let Some((structure, path)) = work.pop() {
@@ -117,7 +117,7 @@ pub struct StructuredCall {
     pub results: Vec<Structure>,
 }
 
-/// The names of enumerators by the names of the streams that have them.
+/// The names of the streams that have an enumeration as their type, each with the names of its enumerators.
 pub type Enumerations = BTreeMap<String, Vec<String>>;
 
 /// A tensor in a structure.
@@ -137,7 +137,7 @@ pub struct Declared {
     pub item: usize,
 }
 
-/// A node of the program, or one that is synthesised from it (section 9.1).
+/// A node of the program, or a node that is synthesised from such a node (section 9.1).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Callable {
     /// The node that is differentiated.
@@ -253,7 +253,7 @@ pub struct Module {
     pub entities: BTreeMap<String, Entity>,
     /// The module that each import names; `None` if the file could not be read.
     pub imports: Vec<Option<usize>>,
-    /// If there is a list, an import of the file brings only these names.
+    /// The names that an import of the file brings into scope; `None` if it brings all of them.
     pub exports: Option<Vec<String>>,
     /// The first position of the file.
     pub start: Span,
@@ -465,7 +465,7 @@ impl Program {
         callable.modes.iter().fold(base, |name, mode| format!("{}{name}", mode.prefix()))
     }
 
-    /// The declaration, or that of the node from which it is synthesised.
+    /// The span of its declaration, or of the declaration from which it is synthesised.
     pub fn span_of(&self, callable: &Callable) -> Span {
         match callable.base {
             Base::Node(node) | Base::Woven { node, .. } => self.node(node).span,
@@ -477,30 +477,30 @@ impl Program {
         &self.nodes[node.index()]
     }
 
-    /// The tree of a function.
+    /// The index of the file of a function, and its tree.
     pub fn function(&self, function: FunctionId) -> (usize, &tree::Function) {
         let Declared { module, item } = self.functions[function.index()];
         match &self.modules[module].tree.items[item] {
             tree::Item::Function(tree) => (module, tree),
-            _ => unreachable!("a function knows its declaration"),
+            _ => unreachable!("a function stores the index of its declaration"),
         }
     }
 
-    /// The tree of a constant.
+    /// The index of the file of a constant, and its tree.
     pub fn constant(&self, constant: ConstantId) -> (usize, &tree::Constant) {
         let Declared { module, item } = self.constants[constant.index()];
         match &self.modules[module].tree.items[item] {
             tree::Item::Constant(tree) => (module, tree),
-            _ => unreachable!("a constant knows its declaration"),
+            _ => unreachable!("a constant stores the index of its declaration"),
         }
     }
 
-    /// The tree of a type.
+    /// The index of the file of a type, and its tree.
     pub fn type_def(&self, definition: TypeDefId) -> (usize, &tree::TypeDef) {
         let Declared { module, item } = self.types[definition.index()];
         match &self.modules[module].tree.items[item] {
             tree::Item::Type(tree) => (module, tree),
-            _ => unreachable!("a type knows its declaration"),
+            _ => unreachable!("a type stores the index of its declaration"),
         }
     }
 
@@ -558,7 +558,7 @@ impl Program {
         Some((node, name))
     }
 
-    /// The streams of which a stream consists: its leaves if it is a record, otherwise the stream alone.
+    /// The leaves of a stream that is a record; for any other stream, the stream itself.
     pub fn leaves_of(&self, callable: &Callable, stream: &str) -> Vec<String> {
         let itself = vec![stream.to_string()];
         let Some((node, name)) = self.declaring_node(callable, stream) else { return itself };

@@ -250,7 +250,7 @@ fn checking_takes_time_in_proportion_to_the_size() {
     });
 }
 
-/// Each constant needs the one before, or the one behind.
+/// Each constant needs the previous one, or the next one.
 #[test]
 fn two_thousand_constants() {
     let after = joined(2000, "", |i| format!("const c{} = c{i} + 1;\n", i + 1));
@@ -264,7 +264,7 @@ fn two_thousand_constants() {
     });
 }
 
-/// A cycle with as many guards, none of which breaks it: the message shows some of them.
+/// A cycle with thousands of guards, none of which breaks it: the message shows some of them.
 #[test]
 fn a_message_about_thousands_of_guards() {
     const N: usize = SOME / 4;

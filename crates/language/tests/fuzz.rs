@@ -203,7 +203,7 @@ fn random_tokens(bytes: &[u8]) -> Vec<u8> {
     let mut text = String::new();
     for byte in bytes {
         text.push_str(PIECES[usize::from(*byte) % PIECES.len()]);
-        // Most pieces need a space to stay separate; without it, others arise.
+        // Most pieces need a space to stay separate tokens; without the space, other tokens arise.
         if !bytes.len().is_multiple_of(4) {
             text.push(' ');
         }

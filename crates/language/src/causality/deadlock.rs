@@ -43,7 +43,7 @@ pub(super) fn deadlocks(
     for output in outputs.iter().copied().filter(|output| !search.is_absent(clocks.of(*output))) {
         if !is_derived
             && facts.row(output).iter().all(|fact| *fact == Fact::Never)
-            && let Some(cycle) = search.cycle_behind((output, LATER))
+            && let Some(cycle) = search.cycle_of_reasons((output, LATER))
         {
             return Err(Box::new(errors::never_has_value(flow, &labels, graph, output, &cycle)));
         }
@@ -98,7 +98,7 @@ impl Search<'_> {
         false
     }
 
-    /// The streams that these can read in some run.
+    /// For each stream, whether one of these reads it in some run, directly or indirectly.
     fn reachable(&self, from: &[VarId]) -> Vec<bool> {
         let mut reachable = vec![false; self.flow.vars.len()];
         let mut todo = from.to_vec();
@@ -166,8 +166,8 @@ impl Search<'_> {
         }
     }
 
-    /// The cycle of reasons that a place leads to.
-    fn cycle_behind(&self, place: Place) -> Option<Vec<VarId>> {
+    /// The cycle that following the reasons from this place leads to.
+    fn cycle_of_reasons(&self, place: Place) -> Option<Vec<VarId>> {
         let mut path: Vec<Place> = vec![place];
         let mut position: rustc_hash::FxHashMap<Place, usize> = [(place, 0)].into_iter().collect();
         loop {
@@ -221,7 +221,7 @@ impl Search<'_> {
         }
     }
 
-    /// For each component that has one, a cycle without delays whose guards can be open together.
+    /// The cycles without delays whose guards can be open together, at most one per component.
     fn open_cycles(&self, graph: &Graph, reachable: &[bool], is_reported: &[bool]) -> Vec<Vec<Edge>> {
         let is_in = |edge: &Edge| edge.weight == 0 && reachable[edge.from.index()] && self.can_open(edge);
         let component = components(graph.n_vars(), |var| {

@@ -11,9 +11,9 @@
 //!
 //! *Soundness.* A fact stands for a set of cells: `Never` for {⊥}, `Is(v)` for {⊥, v}, `Any` for all. Each
 //! function below returns a fact that covers the result of the equation for all cells that the facts of its
-//! operands cover, and inputs are `Any`. The least solution of the program is reached from cells that are all
-//! ⊥, and the facts from rows that are all `Never`, so by induction over the steps the facts cover the least
-//! solution. Hence `Never` means ⊥ in every run. The converse does not hold.
+//! operands cover, and inputs are `Any`. The iteration to the least solution of the program starts from cells
+//! that are all ⊥, and the iteration here from rows that are all `Never`, so by induction over the steps the
+//! facts cover the least solution. Hence `Never` means ⊥ in every run. The converse does not hold.
 //!
 //! The k-th activation of a stream is the k-th cycle at which its clock is not false. With this definition,
 //! streams of one clock have the same count even where a condition is ⊥, and `fby` moves one activation back.
@@ -98,8 +98,8 @@ impl Facts {
         for input in &flow.inputs {
             facts.rows[input.index()] = [Fact::Any; N_FIRST + 1];
         }
-        // Training carries these over from epoch to epoch, so their first value may differ from the initial
-        // one.
+        // Training carries the state of these streams over from epoch to epoch, so their first value may
+        // differ from the initial value.
         let mut is_carried = vec![false; flow.vars.len()];
         for memory in &flow.persistent_state {
             is_carried[memory.var.index()] = true;
@@ -147,7 +147,7 @@ impl Facts {
         let at = |var: VarId, index: usize| self.rows[var.index()][index];
         match kind {
             Kind::Const(constant) => {
-                // A random value depends on the seed, and a given one is not part of the program.
+                // A random value depends on the seed, and a given value is not part of the program.
                 let is_written = !matches!(
                     constant,
                     crate::flow::Constant::Initialiser(..) | crate::flow::Constant::Value(_)

@@ -68,8 +68,8 @@ impl Graph {
         reachable
     }
 
-    /// The subgraph of such edges between these streams, which are renumbered in order; guards keep their
-    /// streams.
+    /// The subgraph of the edges between these streams that satisfy `is_in`. The streams are renumbered in
+    /// order; guards keep the original numbers.
     pub fn within(&self, vars: &[VarId], is_in: impl Fn(&Edge) -> bool) -> Graph {
         let numbers: FxHashMap<VarId, VarId> =
             vars.iter().enumerate().map(|(number, var)| (*var, VarId::new(number))).collect();
@@ -85,12 +85,12 @@ impl Graph {
         Graph { edges, starts }
     }
 
-    /// A shortest cycle of such edges through the first stream that is on one, if any.
+    /// A shortest cycle of edges that satisfy `is_in`, through the first stream that is on such a cycle.
     pub fn cycle_within(&self, is_in: impl Fn(&Edge) -> bool) -> Option<Vec<VarId>> {
         Some(self.cycle_of_edges(is_in)?.iter().map(|edge| edge.from).collect())
     }
 
-    /// As [`cycle_within`](Self::cycle_within), as edges; each ends where the next one starts.
+    /// As [`cycle_within`](Self::cycle_within), but returns the edges; each ends where the next edge starts.
     pub fn cycle_of_edges(&self, is_in: impl Fn(&Edge) -> bool) -> Option<Vec<Edge>> {
         let component = components(self.n_vars(), |var| {
             let edges = self.edges(VarId::new(var)).iter();

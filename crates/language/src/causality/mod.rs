@@ -35,7 +35,7 @@ use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
 /// How far into the future the outputs look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// At most this many activations of a clock, which is as fast as the inputs.
+    /// At most this many activations of a root clock: no stream that looks ahead is sampled.
     LookAhead(usize),
     /// To the next activation of a sampled stream, at an unbounded distance.
     NextActivation,

@@ -8,7 +8,7 @@
 use crate::clocks::{Clock, Clocks};
 use crate::flow::{Flow, Kind, VarId};
 
-/// For each stream, whether it is one of `by` or a dependency of one.
+/// For each stream, whether it is in `by` or a dependency of a stream in `by`.
 pub fn needed(flow: &Flow, clocks: &Clocks, by: &[VarId]) -> Vec<bool> {
     let definitions = flow.definitions();
     let mut is_needed = vec![false; flow.vars.len()];

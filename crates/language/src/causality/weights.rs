@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::graph::{Edge, Graph};
 use crate::flow::VarId;
 
-/// A cycle of such edges whose weight is 0 or more, if any.
+/// A cycle of edges that satisfy `is_in` whose weight is 0 or more, if any.
 pub(super) fn nonnegative_cycle(graph: &Graph, is_in: impl Fn(&Edge) -> bool) -> Option<Vec<VarId>> {
     let mut relaxation = for_cycles(graph, is_in);
     while relaxation.round(|_| false) {
@@ -21,8 +21,8 @@ pub(super) fn nonnegative_cycle(graph: &Graph, is_in: impl Fn(&Edge) -> bool) ->
     None
 }
 
-/// The components with a cycle of such edges whose weight is 0 or more. `component` has the component of each
-/// stream.
+/// The components with a cycle of edges that satisfy `is_in` whose weight is 0 or more. `component` has the
+/// component of each stream.
 pub(super) fn nonnegative_components(
     graph: &Graph,
     component: &[usize],

@@ -1,4 +1,4 @@
-//! Finds which cell reads which across time.
+//! Finds the cells that are read at another cycle.
 //!
 //! A delay reads its neighbouring activation. Streams inside of expressions are not shown; an arrow skips
 //! them, and leads from a shown stream at the cycle that is read to the shown stream that reads it.

@@ -2,8 +2,8 @@
 //!
 //! A chart has a row for each stream and a column for each cycle. Absent, unknown, present-but-unknown and
 //! contradictory cells look different from each other and from values. [`text`] writes the table of section
-//! 11, [`svg`] draws a picture. In a picture clocks have their own rows, and arrows show which cell reads
-//! which across time: blue from the past, red from the future.
+//! 11, [`svg`] draws a picture. In a picture clocks have their own rows, and arrows show reads across time:
+//! blue from the past, red from the future.
 
 pub mod svg;
 pub mod text;

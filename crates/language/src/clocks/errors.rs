@@ -11,7 +11,7 @@ use crate::flow::{Flow, Labels, Polarity, VarId};
 /// The rule that required two clocks to be equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Situation {
-    /// Two operands of one operation; this is the other one.
+    /// The stream is an operand of an operation; this is another operand of the same operation.
     Operands(VarId),
     /// The result of `when`.
     Sampled,
@@ -152,7 +152,8 @@ fn suggestion(
     }
 }
 
-/// A prefix for the help that names the condition, if it has no name yet; and the name.
+/// The name of a condition, after a text for the start of the help that introduces this name. The text is
+/// empty if the condition has a name already.
 fn with_name(flow: &Flow, labels: &Labels<'_>, condition: VarId) -> (String, String) {
     if flow.var(condition).name.is_some() {
         return (String::new(), labels.label(condition));

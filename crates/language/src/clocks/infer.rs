@@ -83,8 +83,8 @@ impl<'a> Inference<'a> {
         match kind {
             Kind::Const(_) => {}
             Kind::Apply(_, operands) => {
-                // Operands with each other first, so that errors are about two operands and not about a
-                // result.
+                // Unifies the operands with each other first, so that errors are about two operands and not
+                // about the result.
                 for pair in operands.windows(2) {
                     self.require_same_clock(pair[1], pair[0], span);
                 }
@@ -149,8 +149,8 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The leaf of a record for which `x == x` is written to keep the other leaves on its clock; otherwise
-    /// the stream itself. Messages name the leaf.
+    /// For the `x == x` that keeps the leaves of a record on the clock of its leaf `x`: `x`, which messages
+    /// name. For any other stream, the stream itself.
     fn leaf_of_tick(&self, var: VarId) -> VarId {
         let definition = self.flow.equations.iter().find(|equation| equation.out == var);
         match definition.map(|equation| &equation.kind) {
@@ -179,7 +179,7 @@ impl<'a> Inference<'a> {
             base,
         };
         let of_var = flow.var_ids().map(|var| builder.clock(&mut terms, var)).collect();
-        // One stream directly on each root without an owner.
+        // The demanded streams: one directly on each root without an owner.
         let mut seen = FxHashSet::default();
         let mut is_demanded = |var: &VarId| {
             let root = terms.find(clock_of(*var));

@@ -136,7 +136,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Planned as if it were on one line; `fit` decides.
+    /// Plans a run as if it were on one line; `fit` decides whether it stays there.
     fn run(&mut self, run: &'a Run) {
         let Range { first, .. } = self.tokens_of(run.span);
         self.join(first + 1, Joint::Blank);

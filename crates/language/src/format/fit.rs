@@ -1,9 +1,9 @@
 //! Layout that depends on widths: right sides that start on the line of their `=`, and the columns of
 //! chronograms.
 //!
-//! The line breaker considers one line at a time; these decisions consider more. They depend on tokens and on
-//! whether there are comments, never on where lines break in the source, except that a `run` over several
-//! lines stays one. So a second pass makes the same decisions.
+//! The line breaker considers one line at a time; these decisions consider several lines. They depend on
+//! tokens and comments, not on the line breaks of the source, except that a `run` over several lines keeps
+//! several lines. So formatting a formatted file changes nothing.
 
 use eddy_syntax::format::{Gap, INDENT, Joint, WIDTH};
 use eddy_syntax::lex::Token;
@@ -23,7 +23,7 @@ pub(super) fn fit(
 ) {
     let ruler = Ruler::new(file, parsed, gaps);
     for right_side in right_sides {
-        hang(&ruler, *right_side, gaps);
+        start_after_equals(&ruler, *right_side, gaps);
     }
     for run in runs {
         lay_out_run(&ruler, run, gaps);
@@ -68,8 +68,8 @@ impl<'a> Ruler<'a> {
         comments.get(next).is_some_and(|comment| comment.span.start < end)
     }
 
-    /// Whether a comment is right before a token, on its line: its width is not measured.
-    fn is_behind_comment(&self, token: usize) -> bool {
+    /// Whether a comment is right before a token, on the same line. The ruler does not measure comments.
+    fn follows_comment(&self, token: usize) -> bool {
         let start = self.tokens[token].span.start;
         let comments = &self.parsed.comments;
         let before = comments.partition_point(|comment| comment.span.start < start).checked_sub(1);
@@ -85,9 +85,8 @@ impl<'a> Ruler<'a> {
     }
 }
 
-/// A right side that does not even fit on a line of its own starts on the line of its `=`, and so does one
-/// that contains comments.
-fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
+/// Starts a right side on the line of its `=` if it does not fit on a line of its own, or contains comments.
+fn start_after_equals(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
     let indent = usize::from(2 * INDENT);
     let semicolon = 1;
     let fits = indent + ruler.width(right_side) + semicolon <= WIDTH;
@@ -101,11 +100,12 @@ fn hang(ruler: &Ruler<'_>, right_side: Range, gaps: &mut [Gap]) {
     gaps[right_side.last + 1].ends -= 1;
 }
 
-/// A run on one line stays there if it fits. Otherwise each row has a line, with columns if these fit.
+/// Keeps a run on one line if it is on one line and fits. Otherwise each row has a line, with its cells in
+/// columns if these fit.
 fn lay_out_run(ruler: &Ruler<'_>, run: &Run, gaps: &mut [Gap]) {
     let all = ruler.tokens_of(run.span);
     let is_one_line = !ruler.file.slice(run.rows_span).contains('\n');
-    let is_measured = !ruler.has_comments(all) && !ruler.is_behind_comment(all.first);
+    let is_measured = !ruler.has_comments(all) && !ruler.follows_comment(all.first);
     if is_one_line && ruler.width(all) <= WIDTH && is_measured {
         return;
     }

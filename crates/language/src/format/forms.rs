@@ -51,7 +51,7 @@ impl Planner<'_> {
         }
     }
 
-    /// `let p = e in let q = e in b`: after each `in` there is a line break, or after none.
+    /// `let p = e in let q = e in b`: lines break after every `in` or after none.
     fn lets(&mut self, chain: ExprId, indent: u8) {
         self.group(self.range(chain), indent);
         let mut rest = chain;
@@ -62,7 +62,7 @@ impl Planner<'_> {
                     self.join(first, Joint::Blank);
                     self.pattern(pattern);
                     self.annotation(annotation);
-                    self.two(parts)
+                    self.value_and_body(parts)
                 }
                 Form::LetFunction { ident, params, result } => {
                     let name = self.tokens_of(ident.span).first;
@@ -79,7 +79,7 @@ impl Planner<'_> {
                         self.join(first, Joint::Blank);
                         self.ty(result);
                     }
-                    self.two(parts)
+                    self.value_and_body(parts)
                 }
                 _ => break,
             };
@@ -93,7 +93,7 @@ impl Planner<'_> {
         self.operand(rest);
     }
 
-    fn two(&self, parts: ExprList) -> (ExprId, ExprId) {
+    fn value_and_body(&self, parts: ExprList) -> (ExprId, ExprId) {
         let &[value, body] = self.program.exprs.items(parts) else { unreachable!("a `let` has two parts") };
         (value, body)
     }
@@ -131,7 +131,7 @@ impl Planner<'_> {
             let name = self.tokens_of(binder.ident.span).first;
             let mut first = name;
             if binder.has_lower {
-                let lower = *parts.next().expect("a binder has the bounds that it says");
+                let lower = *parts.next().expect("`has_lower` announces a lower bound");
                 first = self.range(lower).first;
                 self.join(name - 1, Joint::Blank);
                 self.join(name, Joint::Blank);
@@ -158,7 +158,7 @@ impl Planner<'_> {
     /// `[i, lo..hi]`, from bracket to bracket.
     fn indices(&mut self, open: usize, close: usize, indices: &[Index], parts: &[ExprId]) {
         self.brackets(Range { first: open, last: close });
-        // The first token after a comma that is not in a part begins an index.
+        // `at` is the first token of an index: the token after the bracket, or after a comma between indices.
         let (mut at, mut parts) = (open + 1, parts.iter());
         for (position, index) in indices.iter().enumerate() {
             if position > 0 {
@@ -173,9 +173,9 @@ impl Planner<'_> {
                     let has_upper = parts.len() > usize::from(*has_lower);
                     if has_upper { self.range(parts[parts.len() - 1]).last + 1 } else { dots + 2 }
                 }
-                _ => unreachable!("an index has the parts that it says"),
+                _ => unreachable!("`Index::At` has one part"),
             };
-            // After the comma.
+            // Skips the comma.
             at += 1;
             for part in of_index {
                 self.operand(part);
@@ -191,7 +191,7 @@ impl Planner<'_> {
             && let Form::Update { indices, .. } = self.program.exprs.form(form).clone()
         {
             let [inner, of_indices @ .., new] = self.program.exprs.items(parts) else {
-                unreachable!("an update has a value and a new one")
+                unreachable!("an update has an old and a new value")
             };
             let (inner, new, of_indices) = (*inner, *new, of_indices.to_vec());
             first = self.range(inner).last + 1;

@@ -40,8 +40,8 @@
 //!   of a node, an indented comment before an empty line belongs to the node, and one at the margin does not.
 //! * An empty line between declarations, equations, rows, arguments or comments stays; several become one.
 //!
-//! Calls and indices stay next to their name, and no blank is removed that would create one: the blanks of
-//! `merge c (x) (y)` stay.
+//! The bracket of a call or an index stays next to its left operand, and a blank stays if removing it would
+//! create a call or an index: the blanks of `merge c (x) (y)` stay.
 
 mod declarations;
 mod fit;

@@ -114,7 +114,7 @@ impl Planner<'_> {
         let last = others.last().unwrap_or(first);
         let is_bracket = |expr| matches!(expr, ExprKind::Group(_) | ExprKind::Tuple(_) | ExprKind::List(_));
         if others.is_empty() && is_bracket(self.program.exprs.kind(*first)) {
-            // Brackets that contain only brackets open and close with them.
+            // Brackets whose only item has brackets too break lines together with the inner brackets.
             return self.operand(*first);
         }
         self.brackets_around(Range { first: self.range(*first).first, last: self.range(*last).last });
@@ -233,13 +233,13 @@ impl Planner<'_> {
         self.group_with_joint(Range { first: first + 1, last }, INDENT);
     }
 
-    /// A group that begins after the joint before it.
+    /// Makes a group of these tokens, without the joint before the first token.
     pub fn group(&mut self, Range { first, last }: Range, indent: u8) {
         self.gaps[first].inner_group = Some(indent);
         self.gaps[last + 1].ends += 1;
     }
 
-    /// A group that begins with the joint before it.
+    /// Makes a group of these tokens, with the joint before the first token.
     pub fn group_with_joint(&mut self, Range { first, last }: Range, indent: u8) {
         self.gaps[first].group = Some(indent);
         self.gaps[last + 1].ends += 1;

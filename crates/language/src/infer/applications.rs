@@ -1,7 +1,8 @@
 //! Functions that nodes apply: the types of their results, and the operations that they become
 //! (functions.md, section 6).
-//! A function is typed at the types of its arguments, so the type of its result is known after them: kinds
-//! and ranks select the code, and sizes determine the sizes of its results.
+//!
+//! A function is typed separately for each combination of types of its arguments, so these types must be
+//! known first: kinds and ranks select the code, and sizes determine the sizes of the results.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,14 +22,14 @@ use crate::functions::callee::operations;
 use crate::functions::inline::{Inlined, Source, inline};
 use crate::program::{Program, Structure};
 
-/// The kinds of the results of functions, as far as they are known.
+/// The known kinds of the results of functions.
 pub(super) type ResultKinds = FxHashMap<VarId, Scalar>;
 
 /// The applications of a program without types.
 pub(super) struct Applications<'a> {
     draft: &'a Draft,
     applier: RefCell<Applier<'a>>,
-    /// The kinds of all streams, as far as they are known.
+    /// The kind of each stream, if known.
     kinds: RefCell<Vec<Option<Scalar>>>,
     found: RefCell<FxHashMap<Use, Found>>,
 }
@@ -124,8 +125,9 @@ impl<'a> Applications<'a> {
         found
     }
 
-    /// Replaces each application by operations. Numbers come as one pack, of which each result is a part.
-    pub fn settle(self, flow: &mut Flow, marks: &mut [Mark]) -> Result<(), Box<Diagnostic>> {
+    /// Replaces each application by operations. If several results are numbers, one operation computes them
+    /// as one vector, the pack, of which each result is a slice.
+    pub fn replace_applications(self, flow: &mut Flow, marks: &mut [Mark]) -> Result<(), Box<Diagnostic>> {
         let mut bodies = FxHashMap::default();
         for equation in &flow.equations {
             let Some(part) = self.draft.applications.get(&equation.out) else { continue };
@@ -140,7 +142,7 @@ impl<'a> Applications<'a> {
             new_index.push(flow.equations.len());
             match self.draft.applications.get(&equation.out) {
                 None => flow.equations.push(equation),
-                // The other results were written with the first one.
+                // The first result of an application writes the equations of all its results.
                 Some(part) if part.number > 0 => {}
                 Some(part) => {
                     let body = &bodies[&Rc::as_ptr(&part.application)];
@@ -202,7 +204,7 @@ pub(super) fn written_kinds(draft: &Draft) -> ResultKinds {
     draft.applications.iter().filter_map(written).collect()
 }
 
-/// Streams whose kind nothing determines are numbers.
+/// Assumes that these streams are numbers if their kind is unknown.
 fn with_defaults(mut kinds: Vec<Option<Scalar>>, assumed: &[VarId]) -> Vec<Option<Scalar>> {
     for var in assumed {
         kinds[var.index()].get_or_insert(Scalar::Num);

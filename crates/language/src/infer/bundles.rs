@@ -1,7 +1,8 @@
 //! Keeps the leaves of a record on one clock (functions.md, section 6).
 //!
-//! Nothing else relates the leaves of `{x = 0.0, v = y when c}`. So equations between them are added, whose
-//! results are not used: an `if` that takes a leaf at the condition of another one.
+//! No equation of the program relates the leaves of `{x = 0.0, v = y when c}`. So this adds equations whose
+//! results are not used: for each other leaf an `if` whose branches are that leaf and whose condition is
+//! computed from the smallest leaf. The operands of an `if` are on one clock.
 
 use eddy_tensor::{Op, Scalar, Shape, Type};
 
@@ -22,7 +23,7 @@ pub(super) fn synchronise(flow: &mut Flow, bundles: &[Bundle]) {
     }
 }
 
-/// A truth value at each cycle of a stream.
+/// A truth value that is present exactly where this stream is present.
 fn tick(flow: &mut Flow, bundle: &Bundle, of: VarId) -> VarId {
     let mut element = of;
     while let Type { scalar, shape } = flow.var(element).ty.clone()

@@ -89,7 +89,8 @@ impl<T: Property> Classes<T> {
 
 type KnownProperty<T> = Option<(T, Origin)>;
 
-/// The property that satisfies both, with the origin of the one that implies it; of the first if both do.
+/// The property that satisfies both. Its origin is that of `left` if `left` is this property, else that of
+/// `right`.
 fn join<T: Property>(
     left: Option<&(T, Origin)>,
     right: Option<&(T, Origin)>,

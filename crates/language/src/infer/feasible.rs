@@ -47,7 +47,7 @@ pub(super) struct Misfit {
 /// The first operation that fits no shape.
 pub(super) fn misfit(draft: &Draft, labels: &Labels<'_>, sizes: Sizes) -> Option<Misfit> {
     let mut inference = Inference::new(draft, labels, Assumption::FirstOperand);
-    // Inference reports errors here; with placeholder sizes they prove nothing.
+    // Errors here are reported by inference itself; with placeholder sizes they prove nothing.
     inference.given(&Hints::default()).ok()?;
     let mut todo = std::mem::take(&mut inference.todo);
     while let Some(number) = todo.pop() {

@@ -5,7 +5,7 @@
 //!
 //! * [`scalars`]: `num`, `int` or `bool`, by unification.
 //! * [`shapes`]: sizes, by propagation; [`recurrences`]: shapes of streams that depend on themselves;
-//!   [`least`]: the smallest shapes, if these do not determine them.
+//!   [`least`]: the smallest shapes that fit, for shapes that are still unknown.
 //! * [`feasible`]: operations that fit no shape; [`together`]: operations that fit no common shape;
 //!   [`misfits`]: errors about both.
 //! * [`applications`]: functions that nodes apply. [`bundles`]: the clocks of records.
@@ -124,7 +124,8 @@ pub fn open_inputs(draft: &Draft, hints: &Hints) -> Vec<VarId> {
 
 /// Infers the types of all streams. On failure, [`InferenceError::found`] has those that are known.
 ///
-/// The marks are those of the draft, in which each result of a function was one equation.
+/// Also returns the marks of the draft, moved to the equations of the flow: the draft has one equation per
+/// result of a function, the flow has several.
 pub fn infer(
     program: &Program,
     mut draft: Draft,
@@ -136,7 +137,7 @@ pub fn infer(
         Ok((scalars, shapes, applications)) => {
             let mut flow = flow_of(&draft, scalars, shapes);
             if let Some(applications) = applications {
-                applications.settle(&mut flow, &mut marks).map_err(|error| vec![*error])?;
+                applications.replace_applications(&mut flow, &mut marks).map_err(|error| vec![*error])?;
             }
             Ok((flow, marks))
         }
@@ -162,7 +163,7 @@ fn types<'a>(program: &'a Program, draft: &'a Draft, hints: &Hints) -> Result<Ty
     Ok((scalars, shapes, applications))
 }
 
-/// The types known in a program of which some streams have no valid definition.
+/// The types that are known in a program in which some streams have no valid definition.
 pub fn found(draft: &Draft, hints: &Hints) -> PartialTypes {
     let names = draft.vars.iter().map(|var| var.name.as_ref());
     let labels = Labels::new(names, &draft.equations);

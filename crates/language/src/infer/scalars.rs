@@ -135,7 +135,7 @@ impl Inference<'_> {
         }
     }
 
-    /// A stream and its derivative have the same type.
+    /// Requires a stream and its derivative to have the same type.
     fn same_type(&mut self, same_type: &SameType) {
         if let Err(conflict) = self.classes.unite(same_type.left, same_type.right) {
             self.diagnostics.push(self.errors.same_type(same_type, &conflict));
@@ -249,7 +249,7 @@ impl Inference<'_> {
         }
     }
 
-    /// The result has the type of an operand.
+    /// Requires the result to have the type of an operand.
     fn unite_with_result(&mut self, number: usize, value: VarId) {
         let out = self.errors.draft.equations[number].out;
         if let Err(conflict) = self.classes.unite(out, value) {
@@ -273,13 +273,13 @@ impl Inference<'_> {
             if !matches!(self.classes.get(*input), Some(KnownType::Is(_))) {
                 let span = draft.vars[input.index()].span;
                 let result = self.classes.set(*input, KnownType::Is(Scalar::Num), span);
-                assert!(result.is_ok(), "at most numeric, which `num` refines");
+                assert!(result.is_ok(), "the type is unknown or numeric, so it can become `num`");
             }
         }
         let mut scalar = |var: usize| match self.classes.get(VarId::new(var)) {
             Some(KnownType::Is(scalar)) => scalar,
             Some(KnownType::Numeric) => Scalar::Int,
-            // Related to no number, Boolean or input, as in `x = post x`.
+            // No number, Boolean or input determines the type, as in `x = post x`.
             None => Scalar::Num,
         };
         (0..draft.vars.len()).map(&mut scalar).collect()

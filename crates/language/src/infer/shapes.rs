@@ -132,7 +132,7 @@ pub(super) struct Inference<'a> {
     pub(super) todo: Vec<usize>,
     /// Broadcasting operations that depend on themselves.
     pub(super) recurrences: Recurrences,
-    /// Those whose operands may have changed.
+    /// The members of `recurrences` whose operands may have changed.
     pub(super) ready: BTreeSet<usize>,
     defaulted: Vec<VarId>,
 }
@@ -204,7 +204,7 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// Ignores the error if `on_error` says so.
+    /// Drops the error if `on_error` is [`OnError::Continue`].
     fn unless_ignored(&self, step: Step) -> Step {
         match self.on_error {
             OnError::Stop => step,
@@ -303,7 +303,7 @@ impl<'a> Inference<'a> {
                 self.assume_recurrences()?;
             }
         }
-        // The rest is not related to any stream of known shape, as in `x = post x`.
+        // The remaining streams are not related to any stream of known shape, as in `x = post x`.
         for var in (0..self.draft.vars.len()).map(VarId::new) {
             if self.classes.get(var).is_none() {
                 self.assume_scalar(var);
@@ -313,7 +313,7 @@ impl<'a> Inference<'a> {
         Ok(())
     }
 
-    /// The target of a loss has the shape of the output, unless its own shape is known.
+    /// Gives the target of a loss the shape of the output, unless the shape of the target is known.
     fn propagate_losses(&mut self) -> Step {
         let draft = self.draft;
         for loss in &draft.losses {
@@ -428,19 +428,19 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The result has the shape of an operand.
+    /// Requires the result to have the shape of an operand.
     fn unite_with_result(&mut self, number: usize, value: VarId) -> Step {
         let out = self.draft.equations[number].out;
         self.classes.unite(out, value).map_err(|conflict| self.errors.copy(number, *conflict))
     }
 
-    /// Two operands have the same shape.
+    /// Requires two operands to have the same shape.
     fn unite_operands(&mut self, number: usize, left: VarId, right: VarId) -> Step {
         let united = self.classes.unite(left, right);
         united.map_err(|conflict| self.errors.same(number, left, right, *conflict))
     }
 
-    /// Checks every rule; an assumption may turn out wrong.
+    /// Checks every rule, because an assumption may be wrong.
     fn check(&mut self) -> Step {
         let draft = self.draft;
         for loss in &draft.losses {

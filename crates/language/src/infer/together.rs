@@ -7,15 +7,15 @@
 //! ```
 //!
 //! A class of streams has a *domain*, the set of shapes that it may have; a class without one may have any
-//! shape. An operation narrows the domains of its operands to shapes for which it has a result in the domain
-//! of its result, and the domain of its result to the results of these. This repeats until nothing changes
-//! (arc consistency). An empty domain proves that no shapes fit.
+//! shape. An operation removes from the domains of its operands the shapes that give no result in the domain
+//! of its result, and from the domain of its result the shapes that no operands give. This repeats until
+//! nothing changes (arc consistency). An empty domain proves that no shapes fit.
 //!
 //! Domains are finite: their shapes consist of the sizes that occur in the program and one larger size, which
 //! stands for all others. This suffices for operations that only compare sizes with each other and with their
 //! constants, and whose results have sizes of their operands or constants. Only such operations are checked
-//! ([`compares_sizes`]): in `concat(x, zeros([3])) + zeros([10])` the input has a size that does not occur. A
-//! domain begins at an operation that bounds the number of axes ([`bounds_axes`]).
+//! ([`compares_sizes`]): in `concat(x, zeros([3])) + zeros([10])` the size of `x` is 7, which does not occur
+//! in the program. The first domains come from operations that bound the number of axes ([`bounds_axes`]).
 
 use eddy_tensor::{Op, Shape, ShapeError, ShapeRule, Static};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -146,8 +146,8 @@ impl Solver<'_> {
 }
 
 /// For each operand, which of its shapes occur in a combination that fits; and the results of these
-/// combinations. `None` if a result is too large, because the placeholder size exceeds all sizes of the
-/// program.
+/// combinations. `None` if a result is too large: the larger size that stands for all others may be the
+/// cause, so this proves nothing.
 fn combine(op: &Op, domains: &[Domain], target: Option<&Domain>) -> Option<(Vec<Vec<bool>>, Vec<Shape>)> {
     let mut supported: Vec<Vec<bool>> =
         domains.iter().map(|domain| vec![false; domain.shapes.len()]).collect();
@@ -201,7 +201,7 @@ fn bounds_axes(op: &Op) -> bool {
     matches!(op, Op::Matmul | Op::Transpose)
 }
 
-/// The sizes that occur, and a larger one.
+/// The sizes that occur in the program, and one larger size.
 fn sizes(draft: &Draft, inference: &mut Inference<'_>) -> Vec<usize> {
     let mut sizes = vec![1];
     for var in (0..draft.vars.len()).map(VarId::new) {

@@ -29,7 +29,7 @@ impl Parser<'_> {
         if let Some(Frame::Merge { at, base }) = self.frames.last() {
             return self.merge_argument(*at, *base, expr);
         }
-        if let Some(state) = self.unglued(expr, tightness) {
+        if let Some(state) = self.call_or_index_after_blank(expr, tightness) {
             return state;
         }
         if let Some(Frame::When { .. }) = self.frames.last() {
@@ -50,7 +50,7 @@ impl Parser<'_> {
             (Some(operator), held) => {
                 let binding = operator.binding();
                 let associates = !matches!(binding, Binding::Compare | Binding::Expr);
-                // The form on the left binds at least as tightly: it is complete.
+                // The operator on the left binds at least as tightly: this operand completes it.
                 if held.is_some_and(|held| held > binding || (held == binding && associates)) {
                     return self.reduce(expr);
                 }
@@ -63,7 +63,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The infix operator at the next token, or the one that a foreign symbol stands for.
+    /// The infix operator at the next token; for a symbol of another language, Eddy's operator.
     fn operator(&self, left: ExprId) -> Option<Operator> {
         if self.grammar == Grammar::Functions
             && self.sees_word("with")
@@ -72,11 +72,12 @@ impl Parser<'_> {
             return Some(Operator::With);
         }
         let TokenKind::Symbol(symbol) = self.token().kind else { return None };
-        if symbol == ":" && self.grammar == Grammar::Streams && self.names_argument(left).is_some() {
+        if symbol == ":" && self.grammar == Grammar::Streams && self.callee_of_named_argument(left).is_some()
+        {
             return Operator::from_symbol("==");
         }
         if self.grammar != Grammar::Streams && matches!(symbol, "=" | ":") {
-            // They belong to the enclosing form: a field, an update, an alternative.
+            // In functions these symbols belong to the enclosing form: a field, an update, an alternative.
             return None;
         }
         let meant = super::foreign::operator(symbol).unwrap_or(symbol);
@@ -88,7 +89,7 @@ impl Parser<'_> {
         if let Operator::With = operator {
             return self.update(left);
         }
-        match self.names_argument(left) {
+        match self.callee_of_named_argument(left) {
             Some(callee) if matches!(self.text(), "=" | ":") => self.complain_about_named_argument(callee),
             _ => self.complain_about_foreign_operator(),
         }
@@ -111,7 +112,7 @@ impl Parser<'_> {
         State::Have(self.push(ExprKind::Merge(condition, yes, no), at, at), Tightness::Loose)
     }
 
-    /// The innermost operator has its last operand.
+    /// Completes the innermost operator: `expr` is its last operand.
     fn reduce(&mut self, expr: ExprId) -> State {
         let frame = self.frames.pop().expect("an operator's frame was seen on top");
         let is_sampling = matches!(frame, Frame::When { .. });
@@ -133,7 +134,8 @@ impl Parser<'_> {
         State::Have(self.push(kind, start, at), tightness)
     }
 
-    /// No operator follows: the innermost open form gets its part, and reads the token that it expects next.
+    /// Adds `expr`, which no operator follows, to the innermost open form, and reads the token that the form
+    /// expects next.
     fn resume(&mut self, expr: ExprId) -> State {
         let Some(frame) = self.frames.pop() else { return State::Done(expr) };
         match frame {
@@ -176,11 +178,11 @@ impl Parser<'_> {
         }
     }
 
-    /// `f (x)` and `x [0]`: the intention is clear, so the error is reported and parsing continues as without
-    /// the blank. At the start of a line it is rather the start of another equation.
-    fn unglued(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
-        let is_behind = tightness == Tightness::Postfix && (self.sees("(") || self.sees("["));
-        if !is_behind || self.starts_line() {
+    /// Reports `f (x)` and `x [0]`, and parses them as if the blank were not there. A bracket at the start of
+    /// a line more probably starts another equation.
+    fn call_or_index_after_blank(&mut self, expr: ExprId, tightness: Tightness) -> Option<State> {
+        let is_bracket = tightness == Tightness::Postfix && (self.sees("(") || self.sees("["));
+        if !is_bracket || self.starts_line() {
             return None;
         }
         // `merge c -x (y)`: the minus was reported, and the parenthesis is the next argument.

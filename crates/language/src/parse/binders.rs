@@ -1,4 +1,4 @@
-//! Whether a bracket contains binders: `[i < n: e]` or a list, `sum(i < n: e)` or a call.
+//! Decides whether a bracket contains binders: `[i < n: e]` or a list, `sum(i < n: e)` or a call.
 //!
 //! The grammar tries binders first, up to the `:`. Doing so with the parser would parse nested brackets twice
 //! at each level, so this looks at the tokens: the first binder has the form `i <` or `… <= i <`, and a `:`
@@ -9,7 +9,8 @@ use eddy_syntax::lex::{Token, TokenKind};
 
 use super::Parser;
 
-/// For each opening bracket the index of the closing one, or of the end of the text; zero for other tokens.
+/// For each opening bracket the index of its closing bracket, or of the end of the text if it has none; zero
+/// for other tokens.
 pub(super) fn matching(tokens: &[Token]) -> Vec<u32> {
     let mut closing = vec![0; tokens.len()];
     let mut open = Vec::new();

@@ -1,9 +1,9 @@
 //! A warning about `x + 0.0 fby y`.
 //!
 //! `fby` binds loosest, so this is `(x + 0.0) fby y`: the sum is the first value, and `x` is never read
-//! again. In most cases `x + (0.0 fby y)` was intended. Both are valid programs, so only the suspicious form
-//! is reported: on the left of `fby`, without parentheses, an operator whose right operand is a literal and
-//! whose left operand reads a stream.
+//! again. In most cases `x + (0.0 fby y)` was intended. Both are valid programs, so the warning covers only
+//! the suspicious form: the left side of `fby` has no parentheses and is an operator whose right operand is a
+//! literal and whose left operand reads a stream.
 
 use eddy_syntax::{Confidence, Diagnostic, Edit, SourceFile, Span};
 
@@ -55,8 +55,8 @@ fn is_literal(exprs: &Exprs, names: &Names, expr: ExprId) -> bool {
     }
 }
 
-/// For each expression whether it contains a name or a call other than `zeros` and `ones`. Parts come before
-/// the whole.
+/// For each expression whether it contains a name or a call other than `zeros` and `ones`. The parts of an
+/// expression precede it in the list of expressions, so one pass suffices.
 fn reads_stream(exprs: &Exprs, names: &Names) -> Vec<bool> {
     let mut reads = vec![false; exprs.len()];
     for id in exprs.ids() {

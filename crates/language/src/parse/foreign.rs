@@ -59,8 +59,8 @@ impl Parser<'_> {
         self.complain_and_guess(&format!("`{meant}`")).edit(help, token.span, meant, confidence);
     }
 
-    /// The called node, if `left` is a name at the start of an argument, as in a named argument.
-    pub(super) fn names_argument(&self, left: ExprId) -> Option<Ident> {
+    /// The callee, if `left` can be the name of a named argument: a name at the start of an argument.
+    pub(super) fn callee_of_named_argument(&self, left: ExprId) -> Option<Ident> {
         let ExprKind::Variable(_) = self.exprs().kind(left) else { return None };
         match self.frames.last() {
             Some(Frame::Arguments { callee, .. }) => Some(*callee),
@@ -69,29 +69,30 @@ impl Parser<'_> {
         }
     }
 
-    /// `adam(lr = 0.01)`. The order of the inputs is added to the message after all files are read.
+    /// Reports `adam(lr = 0.01)`. Name resolution adds the order of the inputs to the message once all files
+    /// are read.
     pub(super) fn complain_about_named_argument(&mut self, callee: Ident) {
-        if self.is_doubtful {
+        if self.has_guessed {
             return;
         }
         let name = self.file.slice(self.previous().span);
         let found = format!("the name of an argument, `{name}`");
         let span = self.token().span;
         let is_optimiser = self.optimiser.is_some() && self.frames.is_empty();
-        self.is_doubtful = true;
+        self.has_guessed = true;
         self.complain_about("a value", &found).help(
             "arguments have no names and go by position, in the order in which the node declares its inputs",
         );
         self.named_arguments.push(NamedArgument { callee, span, is_optimiser });
     }
 
-    /// `!x` and `~x`.
+    /// Reports `!x` and `~x`.
     pub(super) fn complain_about_exclamation_mark(&mut self) {
         let span = self.token().span;
         self.complain_and_guess("`not`").edit("write `not`", span, "not ", Confidence::Safe);
     }
 
-    /// The intended type for a word that names none, which is reported.
+    /// Reports a word that is not a type; returns the type that was probably intended.
     pub(super) fn foreign_scalar(&mut self) -> Option<Scalar> {
         let token = self.token();
         let meant = if token.kind == TokenKind::Name { scalar(self.text()) } else { None };
@@ -119,8 +120,8 @@ impl Parser<'_> {
         true
     }
 
-    /// `var x:int; let … tel` around the equations of Lustre, `where` before those of Lucid. After a report
-    /// about `returns` (`is_known`), they are read without another one.
+    /// Reads `var x:int; let … tel` around the equations of Lustre, or `where` before those of Lucid, and
+    /// reports these words unless `returns` was already reported (`is_known`).
     pub(super) fn eats_lustre_block(&mut self, is_known: bool) -> bool {
         if self.token().kind != TokenKind::Name {
             return false;
@@ -143,7 +144,7 @@ impl Parser<'_> {
         };
         if self.explained.insert(word) && !is_known {
             self.complain("an equation").help(help);
-            // After a report about `let`, `tel` needs none.
+            // The `tel` of a reported `let` is not reported again.
             self.explained.insert("tel");
         }
         self.advance();
@@ -155,7 +156,7 @@ impl Parser<'_> {
         true
     }
 
-    /// `x, y:int; z:bool;` after `var`.
+    /// Skips `x, y:int; z:bool;` after `var`.
     fn skip_declarations(&mut self) {
         loop {
             let is_end =

@@ -1,7 +1,7 @@
 //! Expressions of other languages, and the messages that give Eddy's form.
 //!
-//! The parser found a token where no such token can be. Each function here examines that token and its
-//! neighbours, and suggests Eddy's form of what was probably intended. It is called only after an error.
+//! The parser calls these functions only after an error, at a token that the grammar does not allow. Each
+//! function examines that token and its neighbours, and suggests Eddy's form of what was probably intended.
 
 use eddy_syntax::lex::TokenKind;
 
@@ -127,7 +127,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `x[1:3]`, `x[:3]`, `x[]`.
+    /// The help for `x[1:3]`, `x[:3]` and `x[]`.
     fn slice(&self) -> String {
         let Some(Frame::Index { value, .. }) = self.frames.last() else { return String::new() };
         let value = shortened(self.file.slice(self.exprs().span(*value)));
@@ -153,7 +153,7 @@ impl Parser<'_> {
         {
             return Some("`merge` has three arguments: a condition, and a value for each case".to_string());
         }
-        if let Some(help) = self.help_behind_number() {
+        if let Some(help) = self.help_after_number() {
             return Some(help);
         }
         let text = self.text();
@@ -177,8 +177,8 @@ impl Parser<'_> {
         self.help_for_two_words(operand).or_else(|| self.help_for_symbol(operand))
     }
 
-    /// `1_000`, `0x10`, `1.0f`, `2x`, `5.`: a number without a blank after it.
-    fn help_behind_number(&self) -> Option<String> {
+    /// The help for text directly after a number: `1_000`, `0x10`, `1.0f`, `2x`, `5.`.
+    fn help_after_number(&self) -> Option<String> {
         let number = self.file.slice(self.previous().span);
         let text = self.text();
         if self.previous().kind != TokenKind::Number {
@@ -248,7 +248,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `sin x`, `return x`, `a AND b`: a word next to an operand.
+    /// The help for a word next to an operand: `sin x`, `return x`, `a AND b`.
     fn help_for_two_words(&self, operand: ExprId) -> Option<String> {
         if self.token().kind == TokenKind::Name
             && let Some(help) = word_after_operand(self.text())
@@ -284,7 +284,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A symbol after an operand.
+    /// The help for a symbol after an operand.
     fn help_for_symbol(&self, operand: ExprId) -> Option<String> {
         let is_open = !self.frames.is_empty();
         let text = self.text();
@@ -319,7 +319,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `x.shape`, `x.T`, `x.sum()`, `np.sin(x)`.
+    /// The help for `x.shape`, `x.T`, `x.sum()` and `np.sin(x)`.
     fn help_for_member(&self) -> String {
         const MODULES: [&str; 10] = ["np", "numpy", "jnp", "jax", "math", "torch", "tf", "nn", "F", "Math"];
         let object = shortened(self.file.slice(self.previous().span));
@@ -342,7 +342,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `x = 1 --2;`: the rest of the line was a comment.
+    /// The help for `x = 1 --2;`, where `--` turns the rest of the line into a comment.
     pub(super) fn help_after_comment(&self) -> Option<String> {
         let before = self.previous().span.end;
         let next = self.comments.partition_point(|comment| comment.span.start < before);

@@ -129,8 +129,8 @@ impl Parser<'_> {
         Some(match next {
             // `float f(float x)` and `let f(x) = x`.
             TokenKind::Name if declares && is_head => NODE.to_string(),
-            TokenKind::Name if declares => no_constant(rest),
-            TokenKind::Symbol("=" | ":=") => no_constant(word),
+            TokenKind::Name if declares => help_for_constant(rest),
+            TokenKind::Symbol("=" | ":=") => help_for_constant(word),
             TokenKind::Symbol("," | ":") if word != "import" => {
                 "equations belong to a node: write them below its head, before any `run`".to_string()
             }
@@ -146,7 +146,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `const k = 3.0;` among the equations of a node, which it ends.
+    /// The help after `const k = 3.0;` among the equations of a node: `const` ends the node.
     fn help_after_constant(&self) -> Option<String> {
         let [.., Item::Node(_), Item::Constant(constant)] = &self.program.items[..] else { return None };
         let is_equation = matches!(self.peek(1), TokenKind::Symbol("=" | "," | ":" | ":="));
@@ -176,8 +176,8 @@ impl Parser<'_> {
     }
 }
 
-/// `const N = 4;` or `N = 4;` between nodes.
-fn no_constant(name: &str) -> String {
+/// The help for `const N = 4;` or `N = 4;` between nodes.
+fn help_for_constant(name: &str) -> String {
     format!(
         "equations belong to a node: write `{name} = …;` below the head of each node that needs it, or make `{name}` an \
          input and give it as an argument"

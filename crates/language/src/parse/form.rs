@@ -1,8 +1,8 @@
 //! The forms of expressions that only functions have: how they start, and which part comes next.
 //!
-//! A form collects its parts among the parser's items, and its kind in a [`Form`]. Its [`Waits`] is the part
-//! that comes next; [`Parser::resume_form`] adds a part, reads the tokens that must follow it, and either
-//! waits for the next part or is complete.
+//! An open form keeps its parts among the parser's items, and its kind in a [`Form`]. Its [`Waits`] is the
+//! part that comes next; [`Parser::resume_form`] adds a part, reads the tokens that must follow it, and
+//! either waits for the next part or completes the form.
 
 use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
@@ -16,7 +16,6 @@ use crate::tree::{
 /// An open form.
 pub(super) struct OpenForm {
     pub form: Form,
-    /// Its start.
     pub start: Span,
     /// The span for messages about it.
     pub at: Span,
@@ -61,7 +60,7 @@ pub(super) enum Waits {
 }
 
 impl Waits {
-    /// How tightly it binds; `None` if the part ends with a word or a bracket.
+    /// How tightly the form binds this part; `None` if the part ends with a word or a bracket.
     pub fn binding(self) -> Option<Binding> {
         match self {
             Waits::Body => Some(Binding::Expr),
@@ -70,7 +69,8 @@ impl Waits {
         }
     }
 
-    /// The loosest operator in the part: the grammar has `add` and `or` in these places.
+    /// The loosest operator that this part may contain outside of parentheses: the grammar has `add` for
+    /// bounds, and `or` for new values and records.
     pub fn loosest(self) -> Binding {
         match self {
             Waits::Lower | Waits::Upper => Binding::Sum,
@@ -81,7 +81,7 @@ impl Waits {
 }
 
 impl OpenForm {
-    /// The token that it expects after its part, as words for a message.
+    /// The token that must follow the current part, in words for a message.
     pub fn waits_for(&self) -> Option<&'static str> {
         Some(match self.waits {
             Waits::Body | Waits::New => return None,
@@ -103,7 +103,7 @@ impl OpenForm {
         })
     }
 
-    /// Where it was opened, if it expects a token, and the text of the label there.
+    /// The span where it was opened and the text of the label there; `None` if it expects no token.
     pub fn opening(&self) -> Option<(Span, &'static str)> {
         self.waits_for()?;
         let text = match self.form {
@@ -177,7 +177,7 @@ impl Parser<'_> {
             "match" => self.match_form(),
             _ => match loop_kind {
                 Some(kind) if !is_call => self.loop_form(kind),
-                None if is_reserved(word) => self.no_operand(),
+                None if is_reserved(word) => self.complain_about_missing_operand(),
                 _ => return None,
             },
         })
@@ -511,7 +511,7 @@ impl Parser<'_> {
         self.binder(open)
     }
 
-    /// The next token is not the one that the form expects.
+    /// Reports that the next token is not the token that the form expects.
     fn form_is_open(&mut self, open: Box<OpenForm>, part: Option<ExprId>) -> State {
         let expected = open.waits_for().unwrap_or("an operator");
         self.frames.push(Frame::Form(open));
@@ -522,7 +522,7 @@ impl Parser<'_> {
         State::Failed
     }
 
-    /// `1 + let …`: reported, and parsed as if it were in parentheses.
+    /// Reports `1 + let …`, which is then parsed as if it were in parentheses.
     fn bare_form(&mut self, shown: &str) {
         if self.frames.last().is_none_or(Frame::takes_expression) {
             return;

@@ -39,7 +39,7 @@ pub(super) enum Frame {
 /// are handled as soon as an operand is read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
-    /// `else` takes whole expressions, and so does `fby` on its right.
+    /// The operand of `else` and the right operand of `fby` are whole expressions.
     Expr,
     With,
     Or,
@@ -92,7 +92,7 @@ fn binding(op: BinaryOp) -> Binding {
 }
 
 impl Frame {
-    /// How tightly it binds the operand on its right; `None` for forms that expect a word or a bracket.
+    /// How tightly the form binds the operand on its right; `None` if it expects a word or a bracket.
     pub fn binding(&self) -> Option<Binding> {
         match self {
             Frame::Unary { .. } => Some(Binding::Unary),
@@ -127,7 +127,7 @@ impl Frame {
         }
     }
 
-    /// The token that it expects after its part, as words for a message.
+    /// The token that must follow the current part, in words for a message.
     pub fn waits_for(&self) -> Option<&'static str> {
         match self {
             Frame::Paren { .. } | Frame::Arguments { .. } => Some("`,` or `)`"),
@@ -140,7 +140,7 @@ impl Frame {
         }
     }
 
-    /// Where it was opened, if it expects a token, and the text of the label there.
+    /// The span where it was opened and the text of the label there; `None` if it expects no token.
     pub fn opening(&self) -> Option<(Span, &'static str)> {
         match *self {
             Frame::Paren { open, .. } => Some((open, "this parenthesis is open")),

@@ -242,8 +242,8 @@ impl Parser<'_> {
         if !self.eat("[") {
             return Some(None);
         }
-        // A size is an expression of its own, without the forms of functions: types nest no expressions in
-        // types.
+        // A size contains no forms of functions, and so no types: this nested call of the expression parser
+        // is at most one deep.
         let (frames, items) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.items));
         let grammar = std::mem::replace(&mut self.grammar, Grammar::Sizes);
         let sizes = self.expressions("]");

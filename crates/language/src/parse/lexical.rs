@@ -84,10 +84,10 @@ fn divides(file: &SourceFile, before: Option<&Token>, at: Span) -> bool {
     is_operand && !between.contains('\n') && line.trim_end().ends_with(';')
 }
 
-/// Removes comments that start with `//`, `/*` or `#` from the tokens, and reports the first of them: their
-/// contents are no further errors.
+/// Removes comments that start with `//`, `/*` or `#` from the tokens, so that their contents cause no
+/// errors, and reports the first of them.
 pub(super) fn drop_foreign_comments(file: &SourceFile, tokens: &mut Vec<Token>) -> Option<Diagnostic> {
-    // Most files have none; then no token is examined.
+    // Most files contain none of these marks; a search of the text is cheaper than examining every token.
     if !["//", "/*", "#"].iter().any(|mark| file.text().contains(mark)) {
         return None;
     }

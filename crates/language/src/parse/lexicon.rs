@@ -8,7 +8,7 @@ use eddy_syntax::lex::{Lexicon, QUOTE};
 /// Reserved words, symbols and Unicode twins.
 ///
 /// The symbols of the last line belong to other languages. They are tokens so that the parser can suggest
-/// Eddy's form; in no valid program could one of them swallow two adjacent tokens.
+/// Eddy's form; no valid program contains the characters of such a symbol as two adjacent tokens.
 pub const LEXICON: Lexicon = Lexicon {
     reserved: &[
         "and", "back", "div", "else", "false", "fby", "if", "merge", "mod", "node", "not", "or", "post",

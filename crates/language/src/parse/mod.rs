@@ -114,7 +114,7 @@ pub fn parse(file: &SourceFile) -> Parsed {
         unreadable: errors.iter().map(|error| error.span().start).collect(),
         diagnostics,
         last_complaint: None,
-        is_doubtful: false,
+        has_guessed: false,
         misused: FxHashSet::default(),
         explained: FxHashSet::default(),
         named_arguments: Vec::new(),
@@ -174,14 +174,14 @@ struct Parser<'a> {
     diagnostics: Diagnostics,
     /// Positions of text that the lexer could not read, in order.
     unreadable: Vec<u32>,
-    /// The token of the last error: one place is not reported twice.
+    /// The token of the last error; further errors at this token are dropped.
     last_complaint: Option<usize>,
-    /// Whether the expression was reported and is parsed as it was probably intended. A later error in it is
-    /// probably the same one.
-    is_doubtful: bool,
-    /// The reserved words that were used as names, and reported: later uses are not reported.
+    /// Whether an error in the current expression was reported and the parser continued with a guess of what
+    /// was intended. Later errors in the expression are dropped: they probably follow from that guess.
+    has_guessed: bool,
+    /// The reserved words that were used as names: only the first use of each is reported.
     misused: FxHashSet<&'static str>,
-    /// The words of other languages that were explained: each is explained once.
+    /// The words of other languages that were already explained: only the first use of each is explained.
     explained: FxHashSet<&'static str>,
     named_arguments: Vec<NamedArgument>,
     /// The optimiser whose arguments are being parsed.
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
     /// `expr`: up to the first token that cannot belong to it; `None` after a reported error.
     fn expression(&mut self) -> Option<ExprId> {
         debug_assert!(self.frames.is_empty() && self.items.is_empty(), "expressions do not nest here");
-        self.is_doubtful = false;
+        self.has_guessed = false;
         let mut state = State::Operand;
         loop {
             state = match state {
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
         self.file.slice(self.token().span)
     }
 
-    /// The token just read; the first one if none was.
+    /// The token just read, or the first token if none was read.
     fn previous(&self) -> Token {
         self.tokens[self.at.saturating_sub(1)]
     }

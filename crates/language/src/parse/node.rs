@@ -17,11 +17,11 @@ struct Head {
     outputs: Vec<Decl>,
     inputs_span: Span,
     outputs_span: Span,
-    /// Whether it says `returns`, as Lustre does.
+    /// Whether it has `returns`, as in Lustre.
     is_lustre: bool,
 }
 
-/// An error that was reported and after which the part cannot be read further.
+/// An error that was reported and after which the rest of the part cannot be read.
 struct Failed;
 
 impl Parser<'_> {
@@ -158,14 +158,14 @@ impl Parser<'_> {
         }
     }
 
-    /// `-> o`: reported, and parsed as if it were in parentheses.
+    /// Reports `-> o`, and parses it as if it were in parentheses.
     fn bare_outputs(&mut self, decls: &mut Vec<Decl>) -> Option<Span> {
         let start = self.token().span;
         self.complain("`(`").help("the outputs stand in parentheses: `-> (o)`");
         loop {
             decls.push(self.decl("a name")?);
             if !self.eat(",") {
-                // One of the two parentheses may be there.
+                // The closing parenthesis may be there although the opening one is missing.
                 self.eat(")");
                 return Some(self.since(start));
             }

@@ -38,17 +38,17 @@ impl Parser<'_> {
         value.map(NumberValue::Int)
     }
 
-    /// Whether a numeral is an integer only with a minus before it.
+    /// Whether a numeral fits an integer only if a minus precedes it.
     ///
     /// Decision: in `-9223372036854775808` the numeral alone already has the value of the smallest integer,
-    /// and the minus before it changes nothing ([`crate::static_value`]). So the tree is the same as for all
-    /// other numbers.
+    /// and the minus before it changes nothing ([`crate::static_value`]). So the tree has the same form as
+    /// for all other numbers.
     pub(super) fn is_magnitude_of_smallest(&self, span: Span) -> bool {
         let text = self.file.slice(span);
         is_integer(text) && text.parse() == Ok(i64::MIN.unsigned_abs())
     }
 
-    /// `INT`; the largest value in place of one that is out of range, which is reported.
+    /// Reads `INT`. Reports a value that is out of range, and returns the largest value in its place.
     pub(super) fn natural(&mut self, what: &str) -> Option<u64> {
         let token = self.token();
         let text = self.file.slice(token.span);

@@ -16,10 +16,10 @@ impl Parser<'_> {
             return match token.kind {
                 TokenKind::Number => self.number(),
                 TokenKind::Name => self.name(),
-                _ => self.no_operand(),
+                _ => self.complain_about_missing_operand(),
             };
         };
-        if self.stands_for_a_name(symbol) {
+        if self.is_misused_as_name(symbol) {
             return self.atom(ExprKind::Error, start);
         }
         match symbol {
@@ -61,7 +61,7 @@ impl Parser<'_> {
                 self.wait(Frame::IfCondition { at: start })
             }
             "when" => self.sampled_argument(),
-            _ => self.no_operand(),
+            _ => self.complain_about_missing_operand(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Parser<'_> {
             return state;
         }
         if self.begins_equation() {
-            return self.no_operand();
+            return self.complain_about_missing_operand();
         }
         if self.begins_match() {
             return self.match_form();
@@ -144,9 +144,9 @@ impl Parser<'_> {
         State::Have(self.push(ExprKind::List(items), open, open), Tightness::Postfix)
     }
 
-    /// Whether a reserved word that was used as a name before is used as one here. A word that can start an
-    /// operand is taken as such if an operand follows.
-    fn stands_for_a_name(&self, word: &'static str) -> bool {
+    /// Whether this reserved word is used as a name here, as it was earlier in the file. A word that can
+    /// start an operand, such as `not`, is not a name if an operand follows.
+    fn is_misused_as_name(&self, word: &'static str) -> bool {
         if !self.misused.contains(word) {
             return false;
         }
@@ -166,8 +166,8 @@ impl Parser<'_> {
     }
 
     /// Reports a token that cannot start an operand.
-    pub(super) fn no_operand(&mut self) -> State {
-        if self.is_doubtful {
+    pub(super) fn complain_about_missing_operand(&mut self) -> State {
+        if self.has_guessed {
             return State::Failed;
         }
         let expected = self.expected_operand();
@@ -192,8 +192,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `merge c -1 x`, `y when not not c`: this must be in parentheses. It is reported and parsed as if it
-    /// were.
+    /// Reports the arguments in `merge c -1 x` and `y when not not c`, which must be in parentheses; they are
+    /// then parsed as if they were.
     fn bare_argument(&mut self) {
         let Some(Frame::Merge { .. } | Frame::When { .. }) = self.frames.last() else { return };
         let expected = self.expected_operand();
@@ -208,7 +208,7 @@ impl Parser<'_> {
         self.complain_and_guess(expected).help(format!("put it in parentheses: `{shown}`"));
     }
 
-    /// `merge c {x = 1.0} …`: likewise.
+    /// Likewise for `merge c {x = 1.0} …`.
     fn bare_record(&mut self) {
         if let Some(Frame::Merge { .. }) = self.frames.last() {
             let expected = self.expected_operand();
@@ -216,7 +216,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `1 + if …`: likewise.
+    /// Likewise for `1 + if …`.
     fn bare_if(&mut self) {
         if self.frames.last().is_none_or(Frame::takes_expression) {
             return;
@@ -229,11 +229,11 @@ impl Parser<'_> {
             .help("an `if` inside a larger expression stands in parentheses: `(if … then … else …)`");
     }
 
-    /// `merge c x when c …`: likewise; the sampling belongs to the argument before it.
+    /// Likewise for `merge c x when c …`: the sampling belongs to the argument before it.
     fn sampled_argument(&mut self) -> State {
         match self.frames.last() {
             Some(Frame::Merge { base, .. }) if self.items.len() > *base => {}
-            _ => return self.no_operand(),
+            _ => return self.complain_about_missing_operand(),
         }
         let expected = self.expected_operand();
         let value = self.items.pop().expect("the argument before `when`");

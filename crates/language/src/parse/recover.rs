@@ -21,7 +21,7 @@ pub(super) enum Place {
     File,
 }
 
-/// An error that can be extended; if it was dropped, additions are ignored.
+/// A reported error, to which help and a cause can be added; additions to a dropped error are ignored.
 pub(super) struct Complaint<'p>(Option<&'p mut Diagnostic>);
 
 impl Complaint<'_> {
@@ -72,7 +72,7 @@ impl Parser<'_> {
 
     /// As [`Parser::complain`], and continues to parse the expression as it was probably intended.
     pub(super) fn complain_and_guess(&mut self, expected: &str) -> Complaint<'_> {
-        self.is_doubtful = true;
+        self.has_guessed = true;
         self.complain(expected)
     }
 
@@ -90,8 +90,8 @@ impl Parser<'_> {
         Complaint(self.diagnostics.last_mut())
     }
 
-    /// The innermost open forms. Error messages examine no more of them: a program with a hundred thousand
-    /// nested errors would take hours.
+    /// The innermost open forms. Error messages examine only these: with all of them, a program with a
+    /// hundred thousand nested errors would take hours.
     pub(super) fn innermost(&self) -> impl Iterator<Item = &Frame> {
         self.frames.iter().rev().take(16)
     }
@@ -105,7 +105,7 @@ impl Parser<'_> {
 
     /// Reports a token that cannot follow an operand.
     pub(super) fn complain_after_operand(&mut self, expected: &str, operand: ExprId) {
-        if self.is_doubtful {
+        if self.has_guessed {
             return;
         }
         let help = self.help_after_operand(operand);
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name to bind; a reserved word is reported and parsed as if it were one.
+    /// Reads a name to bind; a reserved word is reported and read as a name.
     pub(super) fn ident(&mut self, what: &str) -> Option<Ident> {
         match self.token().kind {
             TokenKind::Name if self.text() == "_" => {
@@ -247,8 +247,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the next token is the first of its line, and a name before `=`: the start of an equation in
-    /// any context.
+    /// Whether the next token starts a line and is a name before `=`. In any context this is the start of an
+    /// equation.
     pub(super) fn begins_equation(&self) -> bool {
         matches!(self.peek(1), TokenKind::Symbol("=" | ":="))
             && self.token().kind == TokenKind::Name

@@ -46,7 +46,7 @@ impl Parser<'_> {
         self.program.items.push(Item::Run(Run { node, options, rows, rows_span, span }));
     }
 
-    /// A bench has one length, one seed and one semantics; a word such as `chrono` may be repeated.
+    /// Reports a second length, seed or semantics of a bench; a word such as `chrono` may be repeated.
     fn complain_about_repetition(&mut self, options: &[RunOption], option: &RunOption) {
         let is_alike = |other: &&RunOption| {
             matches!(
@@ -131,7 +131,8 @@ impl Parser<'_> {
         Some(instance.unwrap_or(1))
     }
 
-    /// After an error among the options: moves to the `{`, if it comes before the next declaration.
+    /// After an error among the options, skips to the `{`. Returns false if a `;`, a `}` or a declaration
+    /// comes before it.
     fn finds_brace(&mut self) -> bool {
         loop {
             match self.token().kind {
@@ -147,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips rows without a brace.
+    /// Skips rows whose opening brace is missing.
     fn skip_rows(&mut self) {
         while self.token().kind != TokenKind::End && !self.begins_item() {
             if self.advance().kind == TokenKind::Symbol("}") {
@@ -237,7 +238,7 @@ impl Parser<'_> {
         Some(Row { ident, value, span: self.since(start) })
     }
 
-    /// `c = t f t;`: reported, and parsed as if there were a colon.
+    /// Reports `c = t f t;`, and parses it as if the `=` were a colon.
     fn eats_equals_before_cells(&mut self) -> bool {
         let is_cell = |token: &Token| match token.kind {
             TokenKind::Number | TokenKind::Symbol("true" | "false" | "." | "?" | "⊥") => true,
@@ -254,13 +255,13 @@ impl Parser<'_> {
         is_row
     }
 
-    /// The cells up to a token that is none, and whether all of them could be read.
+    /// The cells up to the first token that is not a cell, and whether all of them could be read.
     fn cells_of_row(&mut self) -> (CellList, bool) {
         let mut done: Vec<CellId> = Vec::new();
         // For each open list: its bracket, and the index of its first cell among the complete ones.
         let mut open: Vec<(Span, usize)> = Vec::new();
         let is_complete = self.read_cells(&mut done, &mut open).is_some();
-        // The contents of lists without end are dropped.
+        // Drops the contents of lists that are not closed.
         if let Some((_, base)) = open.first() {
             done.truncate(*base);
         }
@@ -268,9 +269,9 @@ impl Parser<'_> {
     }
 
     fn read_cells(&mut self, done: &mut Vec<CellId>, open: &mut Vec<(Span, usize)>) -> Option<()> {
-        self.is_doubtful = false;
+        self.has_guessed = false;
         loop {
-            // A cell is expected, or the end of the row, or that of an empty list.
+            // Expects a cell, the end of the row, or the end of an empty list.
             if self.eat("[") {
                 open.push((self.previous().span, done.len()));
                 if !self.sees("]") {
@@ -286,7 +287,7 @@ impl Parser<'_> {
                 let id = self.cells().push(kind, span);
                 done.push(id);
             }
-            // After a cell of a list, or right after its bracket.
+            // Expects what follows a cell of a list, or the end of an empty list.
             while let Some(&(bracket, base)) = open.last() {
                 if self.eat("]") {
                     open.pop();
@@ -301,9 +302,9 @@ impl Parser<'_> {
                     return None;
                 }
             }
-            // Commas are wrong in the whole row, and reported once.
+            // A comma outside of lists is an error, which is reported once per row.
             while open.is_empty() && self.sees(",") {
-                if !self.is_doubtful {
+                if !self.has_guessed {
                     self.complain_and_guess("a cell or `;`").help("cells are separated by blanks");
                 }
                 self.advance();
@@ -343,15 +344,15 @@ impl Parser<'_> {
                     CellKind::Enumerator(self.intern(span))
                 }
             },
-            _ => return self.no_cell(in_list),
+            _ => return self.complain_about_missing_cell(in_list),
         };
         self.reject_glued_point()?;
         self.advance();
         Some(kind)
     }
 
-    fn no_cell(&mut self, in_list: bool) -> Option<CellKind> {
-        if self.is_doubtful {
+    fn complain_about_missing_cell(&mut self, in_list: bool) -> Option<CellKind> {
+        if self.has_guessed {
             return None;
         }
         let help = match self.token().kind {
@@ -373,13 +374,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Decision: `.5` and `1.` are refused, although they could be parsed as an absent cell next to a number:
-    /// their author means a number, and would not notice.
+    /// Decision: `.5` and `1.` are refused, although they could be parsed as an absent cell next to a number.
+    /// A number was intended, and the mistake would go unnoticed.
     fn reject_glued_point(&mut self) -> Option<()> {
         let (here, next) = (self.token(), self.tokens[self.at + 1]);
         let help = match (here.kind, next.kind) {
             _ if here.span.end != next.span.start => return Some(()),
-            // The square is not a point.
+            // `□`, the twin of `.`, cannot be meant as a decimal point.
             _ if self.file.slice(here.span.to(next.span)).contains('□') => return Some(()),
             (TokenKind::Number, TokenKind::Symbol(".")) => {
                 "write a digit after the point, or a blank before it"

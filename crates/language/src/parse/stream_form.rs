@@ -6,8 +6,8 @@ use super::{Grammar, Parser, State};
 use crate::tree::{ExprId, Form};
 
 impl Parser<'_> {
-    /// Whether `match` begins a construct of a node here, and is not a name: a name, a number, or a blank and
-    /// a bracket follow it.
+    /// Whether `match` is a keyword here and not the name of a stream: a keyword is followed by a name, by a
+    /// number, or by a blank and a bracket.
     pub(super) fn begins_match(&self) -> bool {
         self.grammar == Grammar::Streams
             && self.sees_word("match")
@@ -46,7 +46,8 @@ impl Parser<'_> {
         false
     }
 
-    /// `r.x` in a node. `x.f(…)` is a call of other languages, and `5.e` a number.
+    /// Reads `r.x` in a node; `None` for `x.f(…)`, a call in other languages, and for `5.e`, a malformed
+    /// number.
     pub(super) fn field_of_stream(&mut self, value: ExprId) -> Option<State> {
         let is_field = self.sees(".")
             && self.is_glued()

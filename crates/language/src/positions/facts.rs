@@ -21,8 +21,8 @@ use crate::program::{Base, Callable, NodeId, Program, SlotId, TrainId};
 use crate::resolve::synthesis;
 use crate::tree::{ExprId, RowValue, Run};
 
-/// The largest number of different facts kept for one stream; instances may differ, and a reader looks at
-/// few.
+/// The largest number of different facts kept for one stream: instances may differ, but a reader looks at
+/// only a few of them.
 const MAX_DIFFERENT: usize = 16;
 
 /// Clocks with more samplings are not shown: the texts of 10^4 streams, each sampled once more than the
@@ -66,8 +66,8 @@ pub(super) fn collect(program: &Program) -> CollectedFacts {
     known
 }
 
-/// The nodes and `train`s to elaborate; nodes with compile-time inputs only with the constants of a test
-/// bench.
+/// The nodes and `train`s to elaborate. A node with compile-time inputs is elaborated with the constants of
+/// each of its test benches.
 fn roots(program: &Program) -> Vec<(Callable, ElaborationOptions)> {
     let is_own = |module: usize| !program.modules[module].is_library;
     let nodes = (0..program.nodes.len()).map(NodeId::new).filter(|node| {

@@ -33,7 +33,7 @@ enum Step {
     Type(TypeId),
     Pattern(PatternId),
     Bind(Ident),
-    /// End the scope of the names after this many.
+    /// Ends scopes: only this many of the bound names stay bound.
     Leave(usize),
 }
 
@@ -402,7 +402,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Bounds and names of binders, in order; then the state, which bounds do not see, and the filter.
+/// The bounds and names of binders, in order; then the state, which is not in scope in the bounds, and the
+/// filter.
 fn binder_steps(binders: &tree::Binders, parts: &[ExprId], state: Option<PatternId>) -> Vec<Step> {
     let (mut steps, mut at) = (Vec::new(), 0);
     for binder in &binders.binders {
@@ -419,7 +420,7 @@ fn binder_steps(binders: &tree::Binders, parts: &[ExprId], state: Option<Pattern
     steps
 }
 
-/// The names of parameters, then their types, which see int parameters.
+/// The names of parameters, then their types, in which int parameters are in scope.
 fn of_params(params: &[Param], result: Option<TypeId>) -> Vec<Step> {
     let names = params.iter().map(|param| Step::Bind(param.ident));
     let types = params.iter().filter_map(|param| param.annotation).chain(result).map(Step::Type);

@@ -1,8 +1,8 @@
 //! Maps the positions of a program to symbols: for editors and other tools that show source text.
 //!
 //! A *symbol* is the meaning of a name: a stream of a node, a node, a `train`, a file, an operation. An
-//! *occurrence* is a token that names one. A program with errors has positions too: names as far as they can
-//! be resolved, and types as far as they follow from the valid equations.
+//! *occurrence* is a token that names a symbol. A program with errors has positions too: for the names that
+//! can be resolved, with the types that follow from the valid equations.
 //!
 //! ```
 //! use eddy_language::positions::Positions;
@@ -24,7 +24,7 @@
 //! ```
 //!
 //! * [`names`]: finds the occurrences of each symbol.
-//! * [`functions`](mod@functions): those of functions, constants and types.
+//! * [`functions`](mod@functions): finds the occurrences in functions, constants and types.
 //! * [`facts`]: types, shapes, clocks and constants of streams, by elaborating nodes.
 //! * [`operators`]: one-line descriptions of operators and keywords such as `fby`.
 //!
@@ -185,8 +185,8 @@ impl Positions {
     }
 }
 
-/// How far a stream looks ahead when its node runs by itself; `None` if this is unknown. Elaborates the node,
-/// so it takes one stream at a time.
+/// How far a stream looks ahead when its node runs by itself; `None` if this is unknown. Each call elaborates
+/// the node, so [`Positions`] does not have this for all streams.
 pub fn look_ahead(resolved: &Resolved, node: NodeId, slot: SlotId) -> Option<Verdict> {
     let (clocked, record) = facts::clocked(&resolved.program, node)?;
     let var = record.instances.first()?.stream_of(slot)?;

@@ -195,7 +195,7 @@ impl<'a> Collector<'a> {
     fn body(&mut self, id: NodeId) -> Body<'a, '_> {
         let node = self.program.node(id);
         let slots = node.slots.iter().enumerate();
-        // The first leaf of a record stands for all.
+        // The first leaf of a record represents the record.
         let slots =
             slots.rev().map(|(number, slot)| (written_name(&slot.name), SlotId::new(number))).collect();
         let module = self.program.module_of(id);
@@ -314,7 +314,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds an occurrence of a stream of the node that is run; returns whether the name is one.
+    /// Adds an occurrence of a stream of the node that is run; returns whether it has a stream of this name.
     fn stream_of_origin(&mut self, module: &Module, ident: Ident, callable: &Callable) -> bool {
         let origin = self.program.origin(callable.base);
         let name = module.names.text(ident.name);
@@ -325,8 +325,8 @@ impl<'a> Collector<'a> {
         slot.is_some()
     }
 
-    /// Adds an occurrence of an input or output that a derivative adds; it has the span of the stream that it
-    /// belongs to.
+    /// Adds an occurrence of an input or output that a derivative adds. Its symbol is the stream that is
+    /// differentiated, which has the same span.
     fn port(&mut self, module: &Module, run: &tree::Run, ident: Ident, callable: &Callable) {
         let name = module.names.text(ident.name);
         let origin = self.program.origin(callable.base);

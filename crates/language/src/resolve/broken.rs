@@ -1,9 +1,9 @@
 //! Removes the invalid parts of a program with errors, so that the rest can be elaborated and typed.
 //!
-//! An equation is removed if a name in it is unknown, if it could not be parsed, if it calls a broken node or
-//! a node that leads back to its own, or if it has a stream where a constant is required. Its streams stay,
-//! without a definition: only their uses determine their types. Nodes that lost an equation are marked as
-//! broken.
+//! An equation is removed if a name in it is unknown, if it could not be parsed, if it calls a `train` that
+//! could not be resolved, if a call in it makes its node instantiate itself, or if it has a stream where a
+//! constant is required. Its streams stay, without a definition: only their uses determine their types. Nodes
+//! that lost an equation are marked as broken.
 //!
 //! ```text
 //! node f(x:num [3])->(o, p)
@@ -61,7 +61,7 @@ fn is_fully_resolved(module: &Module, root: ExprId, is_broken_train: impl Fn(Bas
     true
 }
 
-/// Marks the equations with calls that lead back to their own node.
+/// Marks the equations with calls by which a node instantiates itself.
 pub(super) fn mark_recursive(program: &mut Program, recursive: &[RecursiveCall]) {
     let calls: FxHashSet<(NodeId, ExprId)> = recursive.iter().map(|call| (call.caller, call.expr)).collect();
     let callers: FxHashSet<NodeId> = recursive.iter().map(|call| call.caller).collect();

@@ -37,9 +37,9 @@ fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
 pub(crate) struct Order {
     /// All nodes, callees before callers; recursive calls are ignored.
     pub nodes: Vec<NodeId>,
-    /// The calls that lead back to their own node; without them no node instantiates itself.
+    /// The calls by which nodes instantiate themselves; without these calls no node does.
     pub recursive: Vec<RecursiveCall>,
-    /// The error about the first of them.
+    /// The error about the first recursive call.
     pub recursion: Option<Diagnostic>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct File {
     /// The index of the file that each import names; 0, the prelude, if it could not be read.
     pub imports: Vec<usize>,
     pub is_library: bool,
-    /// If there is a list, an import of the file brings only these names.
+    /// The names that an import of the file brings into scope; `None` if it brings all of them.
     pub exports: Option<Vec<String>>,
     /// Its first position.
     pub start: Span,

@@ -239,13 +239,13 @@ impl Body<'_> {
         for (number, (equation, tree)) in node.equations.iter().zip(&tree.equations).enumerate() {
             let n_before = self.diagnostics.n_added();
             self.expression(equation.value);
-            self.width(tree);
+            self.check_width(tree);
             if self.diagnostics.n_added() > n_before {
                 broken.push(number);
             }
         }
         if node.name == "param" {
-            self.must_be_identity(node);
+            self.check_param_is_identity(node);
         }
         broken
     }
@@ -351,8 +351,8 @@ impl Body<'_> {
         }
     }
 
-    /// The left side must name as many streams as the right side has.
-    fn width(&mut self, equation: &tree::Equation) {
+    /// Reports an equation whose left side does not name as many streams as its right side has.
+    fn check_width(&mut self, equation: &tree::Equation) {
         let exprs = &self.module.tree.exprs;
         let mut todo = vec![equation.value];
         // The number of outputs of a synthesised node depends on types: elaboration counts them.
@@ -365,7 +365,7 @@ impl Body<'_> {
                 ExprKind::Call(..) if matches!(self.references[expr.index()], Reference::Nothing) => return,
                 _ => {
                     n_streams = n_streams.zip(self.streams_of(expr)).map(|(sum, n)| sum + n);
-                    self.parts_are_single(expr);
+                    self.check_parts_are_single(expr);
                 }
             }
         }
@@ -409,8 +409,8 @@ impl Body<'_> {
         }
     }
 
-    /// Each part of an expression must be a single stream.
-    fn parts_are_single(&mut self, root: ExprId) {
+    /// Reports a part of an expression that is not a single stream.
+    fn check_parts_are_single(&mut self, root: ExprId) {
         let exprs = &self.module.tree.exprs;
         let mut todo: Vec<ExprId> = exprs.children(root).collect();
         while let Some(expr) = todo.pop() {
@@ -430,8 +430,9 @@ impl Body<'_> {
         }
     }
 
-    /// `param` is a primitive; a program may only define it as the identity, which it is outside of training.
-    fn must_be_identity(&mut self, node: &Node) {
+    /// Reports a definition of the primitive `param` other than the identity, which `param` is outside of
+    /// training.
+    fn check_param_is_identity(&mut self, node: &Node) {
         let is_identity = match (node.n_inputs, node.outputs.as_slice(), node.equations.as_slice()) {
             (1, [output], [equation]) => {
                 let value = self.module.tree.exprs.without_parentheses(equation.value);
@@ -449,7 +450,7 @@ impl Body<'_> {
     }
 }
 
-/// `g + x`, where `g` is a node or a function.
+/// The error about `g + x`, where `g` is a node or a function.
 fn callee_used_as_stream(callee: &Callee, diagnostic: Diagnostic, nodes: &[Node]) -> Diagnostic {
     let (what, name, inputs) = match callee {
         Callee::Instance(Callable { base: Base::Node(node), .. }) => {
@@ -469,7 +470,7 @@ fn callee_used_as_stream(callee: &Callee, diagnostic: Diagnostic, nodes: &[Node]
         .help(format!("give it its arguments: `{name}({inputs})`"))
 }
 
-/// `g(x)`, where `g` is a stream.
+/// The error about `g(x)`, where `g` is a stream.
 fn stream_used_as_callee(slot: &Slot, span: Span) -> Diagnostic {
     let name = &slot.name;
     Diagnostic::error(codes::UNKNOWN_CALLEE, span, format!("unknown node or function `{name}`"))
@@ -478,8 +479,8 @@ fn stream_used_as_callee(slot: &Slot, span: Span) -> Diagnostic {
         .help(format!("a product is written `{name} * x`, an item of a tensor `{name}[0]`"))
 }
 
-/// `_ = sink(x);`. Decision: a node without outputs cannot be instantiated, because an instance could have no
-/// effect.
+/// The error about `_ = sink(x);`. Decision: a node without outputs cannot be instantiated, because an
+/// instance could have no effect.
 fn without_outputs(diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
         .reason("a node without outputs has no effect on its caller; it can only be run on its own")

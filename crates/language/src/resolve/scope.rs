@@ -34,7 +34,7 @@ enum Defined {
 pub(super) struct Scope {
     pub nodes: Nodes,
     pub entities: Entities,
-    /// Names that an import should have brought and did not, which was reported.
+    /// Names that failed imports would have brought into scope; the imports were reported.
     pub missing: BTreeSet<String>,
     /// Where to insert a further import: after the last one, or at the start of the file.
     pub next_import: Span,
@@ -180,7 +180,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
     (program, scopes)
 }
 
-/// The names that a declaration of functions defines: its own, and those of an enumeration.
+/// The names that a `fn`, `const` or `type` defines: its own, and the enumerators of an enumeration.
 fn entities_of(program: &mut Program, (module, item): (usize, usize), tree: &Item) -> Vec<(Ident, Entity)> {
     let declared = Declared { module, item };
     match tree {

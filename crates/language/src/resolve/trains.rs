@@ -95,7 +95,7 @@ impl Resolver<'_> {
         (self.diagnostics.n_added() == n_before).then_some(Parts { node, loss, optimiser, arguments })
     }
 
-    /// In this case the name is already reported as defined twice.
+    /// Whether the `train` and its node have the same name, which is already reported as defined twice.
     fn is_named_as_its_node(&self, train: &tree::Train) -> bool {
         let is_it = |item: &Item| matches!(item, Item::Node(node) if node.ident.name == train.node.name);
         train.node.name == train.ident.name && self.module.tree.items.iter().any(is_it)

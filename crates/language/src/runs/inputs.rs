@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         if diagnostics.is_empty() { Ok(found) } else { Err(diagnostics) }
     }
 
-    /// Each row must be for an input of the node.
+    /// Reports rows that are not for an input of the node.
     pub fn check_names(
         &self,
         node: &str,
@@ -220,7 +220,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// An element in which an enumerator is its number.
+    /// The kind of a leaf, with an enumerator replaced by its number.
     fn with_number(
         &self,
         leaf: CellId,

@@ -94,7 +94,7 @@ pub fn run_cells(
     Bench { title, interface, prepared, options, n_cycles, inputs, enumerations }.run()
 }
 
-/// All cells of a run are kept, so their number is limited.
+/// Reports a run with too many cells, since all of them are kept.
 fn check_cell_limit(n_cycles: usize, prepared: &Prepared, span: Span) -> Result<(), Vec<Diagnostic>> {
     if n_cycles.saturating_mul(prepared.flow.vars.len()) <= MAX_CELLS {
         return Ok(());
@@ -164,7 +164,7 @@ impl Bench {
         })
     }
 
-    /// The results of the run, and how far ahead the outputs looked; lists do not contain the latter.
+    /// The results of the run, and how far ahead the outputs looked; Kahn's lists have no such number.
     fn found(&self) -> Result<(Found, Option<u64>), Vec<Diagnostic>> {
         let flow = &self.prepared.flow;
         let shown = self.shown()?;

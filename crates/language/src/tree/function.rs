@@ -83,7 +83,7 @@ pub struct Eval {
 pub enum TypeKind {
     /// An unreadable type, which was reported.
     Error,
-    /// `num [3, n]`; without brackets it is a single one.
+    /// `num [3, n]`; without brackets, a single element.
     Scalar(Scalar, Option<ExprList>),
     /// `body` or `body[n]`: a record or an enumeration.
     Named(Ident, Option<ExprList>),
@@ -102,7 +102,7 @@ pub enum PatternKind {
     Discard,
     /// `(p, q)`; `()` is the unit.
     Tuple(Vec<PatternId>),
-    /// `{x, y = p}`: fields by their names; without `=` the name is bound.
+    /// `{x, y = p}`: `x` binds the field `x` to a name, `y = p` matches the field `y` with a pattern.
     Record(Vec<(Ident, Option<PatternId>)>),
 }
 

@@ -124,7 +124,7 @@ impl Item {
     }
 }
 
-/// `node f(x)->(o)` and its equations. One with outputs and no equations is an external declaration.
+/// `node f(x)->(o)` and its equations. A node with outputs and no equations is an external declaration.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub ident: Ident,
@@ -341,7 +341,7 @@ pub struct Row {
 /// A chronogram or a constant.
 #[derive(Clone, Debug)]
 pub enum RowValue {
-    /// `x: 1 . 2;`: one cell for each cycle; those after the last are absent.
+    /// `x: 1 . 2;`: one cell for each cycle; the stream is absent at the cycles after the last cell.
     Cells(CellList),
     /// `k = e;`: a compile-time constant.
     Constant(ExprId),

@@ -1,4 +1,4 @@
-//! Replaces the spans of a tree: a translated program has the spans of its source.
+//! Replaces the spans of the tree of a program that was translated to functions by spans of its source.
 
 use eddy_syntax::Span;
 

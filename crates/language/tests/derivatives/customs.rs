@@ -1,4 +1,5 @@
-//! P18: custom derivatives (9.12). Exact ones change no cell; both modes follow a wrong one.
+//! P18: custom derivatives (9.12). Exact custom derivatives change no cell; with a wrong one, both modes
+//! compute the wrong derivative.
 
 use std::fmt::Write;
 

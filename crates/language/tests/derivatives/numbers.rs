@@ -7,9 +7,9 @@ use eddy_tensor::{Data, Value};
 
 use crate::generated::compare::show;
 
-/// Between engines that compute the same sums in a different order.
+/// The tolerance between engines that compute the same sums in a different order.
 pub const EXACT: f64 = 1e-9;
-/// Against central differences of values.
+/// The tolerance against central differences of values.
 pub const DIFFERENCES: f64 = 1e-6;
 
 /// The elements of a value; empty if they are not numbers.

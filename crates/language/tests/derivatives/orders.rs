@@ -12,7 +12,7 @@ use crate::run::{Derived, Run, Stop, law_of_nodes};
 use crate::samples::{sample, sample_single};
 use crate::unrolled::Unrolled;
 
-/// Against central differences of derivatives.
+/// The tolerance against central differences of derivatives.
 const DIFFERENCES: f64 = 2e-5;
 
 /// The gradient, the direction, and the result of forward over reverse, with which all others are compared.

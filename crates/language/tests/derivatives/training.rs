@@ -96,7 +96,7 @@ fn moves_by_cotangents(case: &Case, node: &Run) -> Result<(), Stop> {
     let reported = run.rows_of(&run.flow().outputs[node.flow().outputs.len()..]);
     for (number, row) in reported.iter().enumerate() {
         let is_there = |cycle: usize| match &run.row(run.sources[number])[cycle] {
-            // Its presence is unknown too.
+            // Where the source is unknown, the presence of its cotangent is unknown too.
             Cell::Unknown => true,
             source => row[cycle].is_present() == (source.is_present() && bp[cycle].truth() == Some(true)),
         };

@@ -97,7 +97,7 @@ impl<'a> Unrolled<'a> {
                 self.place(operands[if condition { 1 } else { 2 }], cycle)?
             }
             Some(Kind::Apply(Op::StopGradient, operands)) => {
-                // For derivatives it is a constant.
+                // For derivatives the result is a constant.
                 self.place(operands[0], cycle)?;
                 self.push(Step::Given, value)
             }

@@ -68,7 +68,7 @@ pub const PRELUDE: &str = "fn apply(f: (num) -> num, x: num) -> num = f(x);
 struct Writer<'a> {
     choices: Choices<'a>,
     style: Style,
-    /// The name of the function, which makes those of its helpers unique.
+    /// The name of the function, which makes the names of its helpers unique.
     name: String,
     n_names: usize,
     declared: String,

@@ -7,8 +7,8 @@ use super::compare::{below, same};
 use super::engines::{cells, denote, settled, simulate};
 use super::harness::{Trial, Verdict};
 
-/// If an operation waits for itself at the same cycle, only B concludes its absence from that of its other
-/// operands.
+/// If an operation depends on its own result at the same cycle, only B concludes from the absence of its
+/// other operands that the result is absent.
 pub fn agree(ready: &Ready) -> Trial {
     let (a, b) = (settled(&cells!(denote(ready))), settled(&cells!(simulate(ready))));
     if waits(ready.flow()) {

@@ -229,8 +229,8 @@ impl Ready {
         Ready { prepared: self.prepared.clone(), inputs, n_cycles }
     }
 
-    /// Makes some cycles unknown, and of some inputs only presence known. Where the clock of a sampled input
-    /// becomes unknown, so does the input.
+    /// Makes some cycles unknown; of some inputs, only the presence stays known. Where the clock of a sampled
+    /// input becomes unknown, so does the input.
     pub fn with_unknown_cycles(&self, choices: &mut Choices<'_>) -> Ready {
         let mut inputs = self.inputs.clone();
         let is_sampled: Vec<bool> =

@@ -48,7 +48,7 @@ pub struct Trace<'a> {
     pub flow: &'a Flow,
     pub clocks: &'a Clocks,
     pub n_cycles: usize,
-    /// Inputs on roots are present where they are in these rows.
+    /// Inputs on roots are present where they are present in these rows.
     pub like: Option<Rows>,
 }
 

@@ -25,8 +25,8 @@ fn a_program_is_its_translation() {
     law("coherent: value", 1000, &samples, |text| agrees(text));
 }
 
-/// The kernel is called by name: it may have a value where the translation has none, not the other way
-/// round.
+/// The kernel evaluates call by name, so it may have a value where the translation has none, but not the
+/// other way round.
 fn agrees(text: &str) -> Trial {
     let program = check(&SourceFile::new("law.cd", text))
         .map_err(|found| format!("not accepted: {}\n{text}", found[0].title))?;

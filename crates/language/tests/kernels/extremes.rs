@@ -33,7 +33,8 @@ fn deep_terms_are_translated() {
 
 #[test]
 fn a_translation_that_would_be_too_long_is_refused() {
-    // Each definition uses the one before twice; the kernel shares these uses, and a text cannot.
+    // Each definition uses the previous one twice. The kernel shares the two uses; a text cannot share them,
+    // so its length doubles with each definition.
     let doubled = |n: u32| format!("def f{n} = \\x:nat. f{} (f{} x);\n", n - 1, n - 1);
     let text = format!("def f0 = \\x:nat. x;\n{}f59 0", (1..60).map(doubled).collect::<Vec<_>>().concat());
     let refused = Kernel::Coherent.translate(&SourceFile::new("large.cd", text)).expect_err("it is too long");

@@ -26,7 +26,7 @@ fn a_recursion_by_self_application_is_one() {
     law("lam: recursion", 30, &samples, |text| agrees(text));
 }
 
-/// Both have the value; a failure may be in a function that the translation never calls.
+/// Both have the same value; a failure may be in a function that the translation never calls.
 fn agrees(text: &str) -> Trial {
     let program = check(&SourceFile::new("law.lam", text), Dialect::Lambda)
         .map_err(|found| format!("not accepted: {}\n{text}", found[0].title))?;

@@ -5,7 +5,7 @@
 //! * [`rd`], [`pullback`], [`coherent`], [`lam`]: the laws of each kernel. [`text`]: translations, written
 //!   out.
 
-#![allow(dead_code, unused_imports)] // the generators make more than is tried here
+#![allow(dead_code, unused_imports)] // these tests use only parts of the generators
 
 #[path = "../../../calculi/coherent/tests/laws/generate/mod.rs"]
 mod generate_coherent;

@@ -1,4 +1,4 @@
-//! `rd` and functions: values, and derivatives as expressions of either.
+//! `rd` and functions: values, and derivatives that are written in either language.
 
 use eddy_language::kernels::Kernel;
 use eddy_rd::engine::{Engine, run};

@@ -90,7 +90,7 @@ fn comparison(choices: &mut Choices<'_>) -> String {
     choices.among(&["x > 0.0", "x <= 0.0", "0.0 < x", "2.0 <= x", "x == 2.0", "x < 2.0"]).to_string()
 }
 
-/// A condition that is often the same in all runs, or almost.
+/// A condition that often has the same value in all runs, or in almost all.
 fn condition(choices: &mut Choices<'_>, number: usize, depth: usize) -> String {
     let part = |choices: &mut Choices<'_>| {
         if depth > 0 {

@@ -12,8 +12,9 @@ use crate::generated::trace::Absences;
 
 #[test]
 fn p15_lists_agree_with_the_present_values() {
-    // Lists have no clocks: a constant has a value for each cycle, `i fby x` has one more than `x`. So a list
-    // may be longer than the number of activations, and only values that are known in both are compared.
+    // Lists have no clocks: a constant has a value for each cycle, and `i fby x` has one value more than `x`.
+    // So a list may be longer than the number of activations, and only values that are known in both are
+    // compared.
     law_of_programs("P15 K compatible with A", 300, Case::sample_without_end, |_, ready| {
         compare(ready, |_, list, values| list.iter().zip(values).all(|(left, right)| left == right))
     });

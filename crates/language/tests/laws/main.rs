@@ -3,7 +3,7 @@
 //! Each test is named after its property. A law is tested on programs that [`generated`] makes from random
 //! numbers, and on traces that respect their clocks; the numbers are the same on every run. A failing law
 //! shows the smallest counterexample with a test bench, which can be pasted into a file. `EDDY_CASES=10`
-//! tests ten times as many programs, and `-- --nocapture` shows to how many a law applied.
+//! tests ten times as many programs, and `-- --nocapture` shows to how many programs each law applied.
 //!
 //! * [`generated`]: programs, traces for them, and how a law is tested; [`naive`](naive): the operational
 //!   rules without a schedule.

@@ -227,7 +227,7 @@ impl Matrix<'_> {
     }
 }
 
-/// nv: of a value only its presence.
+/// nv: replaces a value by its presence.
 fn status(cell: &Cell) -> Cell {
     match cell {
         Cell::Value(_) => Cell::Present,

@@ -99,7 +99,8 @@ fn is_fixpoint(case: &Case, ready: &Ready) -> Trial {
 #[test]
 fn p3_contradictions_are_found_in_every_order() {
     // Inputs that violate the clocks. The order determines to which cells a contradiction propagates: a delay
-    // takes a value, if it was known before, but no ✗. It does not determine whether there is one.
+    // takes over a value that was known before the contradiction, but never ✗. The order does not determine
+    // whether there is a contradiction.
     law_of_programs(
         "P3 contradictions",
         300,

@@ -178,7 +178,7 @@ fn agrees(training: &Training, options: &PrintOptions, promise: Promise) -> Tria
         return Ok(Verdict::Vacuous("only a dense form"));
     }
     if !options.dense && !training.node.ends_with("_end") && text.contains("_end(") {
-        // Segments of the program's own, on which `bp` is not constant.
+        // The program has segments of its own, on which `bp` is not constant.
         return Ok(Verdict::Vacuous("resets"));
     }
     let fail = |what: String| format!("{what}\n{text}");
@@ -279,8 +279,8 @@ fn streams(prepared: &Prepared) -> [Vec<String>; 2] {
 /// A trace for training code.
 fn on_a_trace(prepared: Prepared, choices: &mut Choices<'_>, segments: Segments) -> Result<Ready, NoValue> {
     let n_cycles = choices.below(9);
-    // If no relevant equation ties `bp` to the inputs, the synthesised node leaves it free; the printed one
-    // need not.
+    // If no relevant equation ties `bp` to the inputs, its clock is free in the synthesised node, but perhaps
+    // not in the printed node.
     let base = (0..n_cycles).map(|_| if choices.once_in(4) { Cell::Absent } else { Cell::Present });
     let base: Vec<Cell> = base.collect();
     let like = Some(vec![base; prepared.flow.inputs.len()]);
@@ -342,7 +342,7 @@ fn is_finite(cell: &Cell) -> bool {
     !text.contains("nan") && !text.contains("inf")
 }
 
-/// The outputs of both, in order.
+/// Compares the outputs of both, in order.
 fn compare(
     (left, left_rows): (&Ready, Rows),
     (right, right_rows): (&Ready, Rows),
@@ -368,7 +368,7 @@ fn compare(
     Ok(())
 }
 
-/// Sums may be in another order.
+/// Whether two cells are equal up to rounding, since sums may be in another order.
 fn is_close(left: &Cell, right: &Cell) -> bool {
     let numbers = |cell: &Cell| match cell {
         Cell::Value(value) => Some(value.clone()),

@@ -43,7 +43,8 @@ fn releasing_cycles_whose_outputs_are_complete_changes_no_output() {
     });
 }
 
-/// The cells of a simulation that releases each cycle as soon as it is complete, as they were then.
+/// The cells of a simulation that releases each cycle as soon as it is complete: those of a released cycle as
+/// they were at its release, the others as they are at the end.
 fn released(mut simulation: Simulation<'_>, ready: &Ready) -> Option<Rows> {
     let mut seen: Rows = vec![Vec::new(); ready.flow().vars.len()];
     for cycle in 0..ready.n_cycles {

@@ -1,6 +1,6 @@
 //! A tree as text: implicit parentheses are shown as parentheses, written ones as braces.
 
-#![allow(clippy::format_push_string)] // tests are read more often than run
+#![allow(clippy::format_push_string)] // in tests, readable code matters more than speed
 
 mod functions;
 

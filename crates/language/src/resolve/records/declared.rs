@@ -25,12 +25,12 @@ pub(super) struct SizePart {
     /// The text of a number, which becomes a name of the node's file.
     pub text: String,
     pub reference: Reference,
-    /// The size that it refers to.
+    /// For a size parameter of a type, the size that is given for it.
     pub stands_for: Option<Size>,
     pub operands: Vec<usize>,
 }
 
-/// The sizes of a leaf; `None` if one is left open.
+/// The sizes of a leaf; `None` if a size is left open.
 pub(super) fn sizes(
     modules: &[Module],
     home: usize,
@@ -46,7 +46,8 @@ pub(super) fn sizes(
     Ok(Some(sizes))
 }
 
-/// Sizes of types refer to sizes of types only as deep as declarations of types are nested.
+/// Converts a size to a [`Size`]; `None` if it is left open. The recursion is no deeper than declarations of
+/// types are nested.
 fn size(modules: &[Module], home: usize, dim: &Dim) -> Result<Option<Size>, Box<Diagnostic>> {
     let Dim::Expr { module, expr, sizes } = dim else { return Ok(None) };
     if *module == home && sizes.is_empty() {

@@ -53,7 +53,7 @@ impl<'a> Inference<'a> {
             if self.mode == Mode::Checking {
                 self.errors.push(*too_large(at));
             }
-            // A tensor replaces it, so that records around it do not grow.
+            // A tensor replaces the record that is too large, so that records around it do not grow.
             return Some(tensor());
         }
         Some(Rc::new(Structure::Record(fields)))
@@ -153,7 +153,7 @@ impl<'a> Inference<'a> {
         found
     }
 
-    /// Each enumerator has one case, or the last case is `_`.
+    /// Checks that each enumerator has one case, or that the last case is `_`.
     fn check_cases(&mut self, expr: ExprId, cases: &'a [Case], of: TypeDefId) {
         let names = self.program.enumerators(of);
         let mut numbers: Vec<Option<u32>> = Vec::new();

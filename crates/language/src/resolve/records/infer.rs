@@ -33,7 +33,7 @@ pub(super) struct Found {
     pub cases: FxHashMap<ExprId, Vec<Option<u32>>>,
     /// The structures of the names on the left side of each equation, `_` included.
     pub targets: Vec<Vec<Rc<Structure>>>,
-    /// The parts of record literals whose declared kind is `num`: an integer literal there is one.
+    /// The parts of record literals whose declared kind is `num`: an integer literal there becomes a `num`.
     pub num_parts: FxHashSet<ExprId>,
 }
 
@@ -115,7 +115,7 @@ pub(super) enum Mode {
     Searching,
     /// Unknown structures become tensors.
     Assuming,
-    /// Likewise, and errors are reported.
+    /// Unknown structures become tensors, and errors are reported.
     Checking,
 }
 
@@ -136,7 +136,8 @@ pub(super) struct Inference<'a> {
 pub(super) type Known = Option<Rc<Structure>>;
 
 impl<'a> Inference<'a> {
-    /// The structures of the streams whose types are written. An input without one is a tensor.
+    /// Sets the structures of the streams whose types are written. An input without a written type is a
+    /// tensor.
     fn declarations(&mut self) {
         let types = StreamTypes::new(self.program);
         for (number, slot) in self.node.slots.iter().enumerate() {
@@ -183,7 +184,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// The conditions of written clocks are tensors.
+    /// Reports written clocks with conditions that are not tensors.
     fn clock_conditions(&mut self) {
         for slot in &self.node.slots {
             for (conditions, span) in &slot.clocks {
@@ -219,7 +220,8 @@ impl<'a> Inference<'a> {
                     }
                 }
             }
-            // A cycle of streams with unknown structures, such as `p = {x = p.v, v = p.x}`.
+            // What remains are cycles of streams with unknown structures, such as `p = {x = p.v, v = p.x}`.
+            // One equation is evaluated with tensors in place of them; then the search continues.
             while next_assumed < n_equations && !self.is_open(next_assumed) {
                 next_assumed += 1;
             }
@@ -282,7 +284,7 @@ impl<'a> Inference<'a> {
         changed
     }
 
-    /// The structures of the names on a left side; `_` too.
+    /// The structures of the names on a left side, including `_`.
     fn targets(&self, number: usize) -> Vec<Rc<Structure>> {
         let equation = &self.node.equations[number];
         let found = self.components(equation.value, equation.targets.len());
@@ -390,7 +392,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Both parts have one structure.
+    /// The structure of both parts, which must be the same.
     fn same(&mut self, expr: ExprId, left: ExprId, right: ExprId) -> Known {
         let (a, b) = (self.exprs.get(&left).cloned(), self.exprs.get(&right).cloned());
         if let (Some(a), Some(b)) = (&a, &b)
@@ -402,7 +404,7 @@ impl<'a> Inference<'a> {
         a.or(b)
     }
 
-    /// All parts are tensors, and so is the result.
+    /// A tensor; reports parts that are not tensors.
     fn tensors(&mut self, what: &str, parts: &[ExprId]) -> Rc<Structure> {
         for part in parts {
             let Some(structure) = self.exprs.get(part).cloned() else { continue };
@@ -473,7 +475,7 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Each argument has the structure of its input.
+    /// Reports arguments that do not have the structure of their input.
     fn arguments(&mut self, name: &str, interface: &StreamInterface, arguments: &[ExprId]) {
         for (number, (input, argument)) in interface.inputs.iter().zip(arguments).enumerate() {
             let Some(found) = self.exprs.get(argument).cloned() else { continue };
@@ -507,7 +509,7 @@ impl<'a> Inference<'a> {
         self.program.modules[module].names.text(tree.ident.name)
     }
 
-    /// A structure, for messages.
+    /// The description of a structure in messages.
     pub(super) fn shown(&self, structure: &Structure) -> String {
         match structure {
             Structure::Tensor => "a tensor".to_string(),

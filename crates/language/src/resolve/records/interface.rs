@@ -9,7 +9,7 @@ use crate::tree::Scalar;
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     pub structure: Structure,
-    /// For each leaf, whether it is a `num` by its written type; without a written type it is.
+    /// For each leaf, whether it is a `num`; a leaf without a written type is assumed to be a `num`.
     pub is_num: Vec<bool>,
 }
 
@@ -42,7 +42,7 @@ impl Stream {
     }
 }
 
-/// Structures are nested only [`Structure::MAX_DEPTH`] levels deep.
+/// The derivative of a structure. The recursion is at most [`Structure::MAX_DEPTH`] deep.
 fn derivative(structure: &Structure, is_num: &mut dyn Iterator<Item = bool>) -> Option<Structure> {
     match structure {
         Structure::Tensor | Structure::Enumeration(_) => {
@@ -70,8 +70,8 @@ impl StreamInterface {
         self.inputs.iter().chain(&self.outputs).all(|stream| stream.structure == Structure::Tensor)
     }
 
-    /// The interface of a callee. Parameters are unknown here: the cotangents of those of `adj_N` are outputs
-    /// after the last one.
+    /// The interface of a callee. The parameters of `N` are unknown here, so `adj_N` has further outputs
+    /// after those listed: the cotangents of the parameters.
     pub fn of_callable(
         program: &Program,
         interfaces: &[StreamInterface],

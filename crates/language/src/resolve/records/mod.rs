@@ -70,7 +70,7 @@ fn discard(program: &mut Program, id: NodeId) {
     node.is_broken = true;
 }
 
-/// Whether a node has streams or expressions with structure, or types that are names.
+/// Whether a node has records, enumerators or named types.
 fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId) -> bool {
     let (module, node) = (program.module_of(id), program.node(id));
     if node.slots.iter().any(|slot| !slot.type_names.is_empty()) {

@@ -112,7 +112,7 @@ impl Rewriter<'_> {
         self.module.tree.exprs.push(kind, span, at)
     }
 
-    /// Variables refer to the new streams; those that are records are recorded.
+    /// Makes variables refer to the new streams, and collects the variables that are records.
     fn renumber(&mut self, node: &Node) {
         let exprs = &self.module.tree.exprs;
         let slots = node.slots.iter();
@@ -222,7 +222,7 @@ impl Rewriter<'_> {
         self.found.exprs.get(&expr).cloned().unwrap_or_else(|| Rc::new(Structure::Tensor))
     }
 
-    /// A call with its arguments leaf by leaf, with results of these structures.
+    /// Expands the arguments of a call to their leaves; `results` are the structures of its results.
     fn rewrite_call(&mut self, call: ExprId, results: Vec<Structure>) -> ExprId {
         let arguments = self.arguments_of(call);
         let structures: Vec<Rc<Structure>> =
@@ -358,12 +358,12 @@ impl Rewriter<'_> {
             Form::RecordUpdate(fields) => match position(fields, &path[0], &self.module.names) {
                 Some(at) => work.push(Work::Visit(parts[at + 1], path[1..].into())),
                 None => {
-                    self.name(parts[0]);
+                    self.name_record(parts[0]);
                     work.push(Work::Visit(parts[0], Rc::clone(path)));
                 }
             },
             Form::Field(field) => {
-                self.name(parts[0]);
+                self.name_record(parts[0]);
                 let label = self.module.names.text(field.name).to_string();
                 work.push(Work::Visit(parts[0], [label].into_iter().chain(path.iter().cloned()).collect()));
             }
@@ -389,7 +389,7 @@ impl Rewriter<'_> {
         done.push(leaf);
     }
 
-    /// The `if`s of a `match`: the values are the scrutinee and those of the cases.
+    /// The `if`s that replace a `match`; `values` has the scrutinee and then the value of each case.
     fn choice(&mut self, expr: ExprId, values: &[ExprId]) -> ExprId {
         let (scrutinee, values) = (values[0], &values[1..]);
         let (span, at) = (self.module.tree.exprs.span(expr), self.module.tree.exprs.at(expr));
@@ -447,7 +447,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The variable of a leaf of an expression whose leaves begin at this stream.
+    /// A variable for the leaf at `path` of an expression; `first` is the stream of the first leaf.
     fn stream(&mut self, expr: ExprId, first: usize, path: &Path) -> ExprId {
         let structure = self.structure(expr);
         let number = first + leaf_at(&structure, path);
@@ -456,8 +456,8 @@ impl Rewriter<'_> {
         self.push(ExprKind::Variable(name), span, at, Reference::Slot(SlotId::new(number)))
     }
 
-    /// A record of which some fields are read gets streams, unless it is a stream or a field of one.
-    fn name(&mut self, record: ExprId) {
+    /// Gives streams to a record of which some fields are read, unless it is a stream or a field of a stream.
+    fn name_record(&mut self, record: ExprId) {
         let exprs = &self.module.tree.exprs;
         let mut inner = exprs.without_parentheses(record);
         while let ExprKind::Form(form, parts) = exprs.kind(inner)
@@ -470,7 +470,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The scrutinee of a `match` is compared several times.
+    /// Gives a stream to the scrutinee of a `match`, because it is compared several times.
     fn name_scrutinee(&mut self, scrutinee: ExprId) {
         if !self.is_shareable(scrutinee) {
             let scrutinee = self.module.tree.exprs.without_parentheses(scrutinee);
@@ -478,14 +478,14 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A condition that several leaves need becomes a stream.
+    /// Gives a stream to a condition that several leaves need.
     fn share(&mut self, condition: ExprId, of: &Structure) {
         if of.n_leaves() > 1 {
             self.name_scrutinee(condition);
         }
     }
 
-    /// Whether an expression costs nothing when it is duplicated: a stream, a literal, or a `not` of one.
+    /// Whether duplicating an expression costs nothing: it is a stream, a literal, or `not` of either.
     fn is_shareable(&self, expr: ExprId) -> bool {
         let exprs = &self.module.tree.exprs;
         let mut expr = exprs.without_parentheses(expr);
@@ -524,7 +524,7 @@ impl Rewriter<'_> {
         first
     }
 
-    /// An expression with other operands; the same one if they are the same.
+    /// The expression with these operands; `expr` itself if it has these operands already.
     fn rebuilt(&mut self, expr: ExprId, operands: &[ExprId]) -> ExprId {
         let exprs = &mut self.module.tree.exprs;
         if exprs.children(expr).eq(operands.iter().copied()) {

@@ -67,7 +67,7 @@ impl Rewriter<'_> {
         self.module.tree.exprs.list(dims)
     }
 
-    /// Sizes of types refer to each other only as deep as declarations of types are nested.
+    /// A size as an expression. The recursion is no deeper than declarations of types are nested.
     fn size(&mut self, size: &Size, span: Span) -> ExprId {
         let parts = match size {
             Size::Own(expr) => return *expr,

@@ -20,7 +20,7 @@ pub(super) struct Evaluator<'a> {
     flow: &'a Flow,
     clocks: &'a Clocks,
     constants: Vec<Option<Value>>,
-    /// The inputs on each root, by the first of them.
+    /// The inputs on each root; the key is the first of them.
     on_root: FxHashMap<VarId, Vec<VarId>>,
 }
 

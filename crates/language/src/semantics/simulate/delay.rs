@@ -23,7 +23,8 @@ impl Simulation<'_> {
         let mut at = self.window.search(cycle, delay).at;
         let found = loop {
             if at <= self.window.first() {
-                // o is □ at all earlier cycles that are kept: the past, or else the value of i.
+                // o is □ at all earlier open cycles: its value is the one saved from the released cycles, or
+                // else that of i.
                 break match &self.past[delay] {
                     Past::Value(value) => Cell::Value(value.clone()),
                     Past::None => self.cell(cycle, init).clone(),
@@ -105,7 +106,7 @@ impl Simulation<'_> {
         (search.waiter, search.seen) = (Some(waiter), seen);
     }
 
-    /// Schedules the search that waits for this cycle, if more is known than it has seen.
+    /// Schedules the search that waits at this cycle, if more is known about the cycle than the search saw.
     fn wake(&mut self, cycle: u64, delay: usize, equation: usize, streams: [VarId; 2]) {
         let known = self.knowledge(cycle, streams);
         let search = self.window.search(cycle, delay);
@@ -144,7 +145,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Saves the values that `fby` will need of a cycle that is released.
+    /// Saves the values of the operands of `fby` at a cycle that is about to be released.
     pub(super) fn save_operands(&mut self, cycle: u64) {
         for (number, equation) in self.flow.equations.iter().enumerate() {
             if let Kind::Fby { next, .. } = equation.kind {

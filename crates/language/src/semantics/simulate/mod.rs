@@ -9,10 +9,10 @@
 //! the neighbouring activation of its stream once and then waits at the cell where the search stopped
 //! ([`delay`]), so that no cell is scanned twice.
 //!
-//! Cycles are released, oldest first, once all needed cells are known. Only the last value of each `fby` is
-//! kept of them, so the memory in use is the window between the oldest incomplete cycle and the newest one.
-//! By default all streams are needed; otherwise certain streams and their dependencies. The other streams are
-//! computed while their cycle is open.
+//! Cycles are released, oldest first, once all needed cells are known. Of released cycles only the last value
+//! of each `fby` is kept, so the memory in use is the window between the oldest incomplete cycle and the
+//! newest one. By default all streams are needed; [`Simulation::needing`] restricts them to some streams and
+//! their dependencies. The other streams are computed only while their cycle is open.
 //!
 //! * [`update`]: the rules for one equation at one cycle (Definitions 5 to 8).
 //! * [`delay`]: `fby`, `fby back` and `post` (Definitions 9 and 10).
@@ -106,7 +106,7 @@ pub struct Simulation<'a> {
     is_ended: bool,
     n_firings: u64,
     is_output: Vec<bool>,
-    /// Dead streams that wait for later cycles: operations in them may have no value.
+    /// Streams that are not needed and wait for later cycles: an operation without a value is no error there.
     may_lack_value: Vec<bool>,
     look_ahead: u64,
     widest: usize,
@@ -184,9 +184,9 @@ impl<'a> Simulation<'a> {
         last.or(past)
     }
 
-    /// The state of some `fby`s after the last cycle at which all of them are known; a `fby` that was never
-    /// active has no value. Returns the number of cycles up to there; `None` if there is no such cycle from
-    /// the one before the window on.
+    /// The state of some `fby`s after the last cycle at which all of them are known, and the number of cycles
+    /// up to and including that cycle. A `fby` that was never active has no value. `None` if neither the last
+    /// released cycle nor an open cycle is such a cycle.
     pub fn state(&self, fbys: &[VarId]) -> Option<(u64, Vec<Option<Value>>)> {
         let delays: Vec<(usize, VarId)> = fbys.iter().filter_map(|fby| self.fby_of(*fby)).collect();
         let past = |number: usize| &self.past[self.tables.delay(number)];
@@ -295,7 +295,7 @@ impl<'a> Simulation<'a> {
         }
         for index in 0..self.demands.len() {
             let (var, owners) = &self.demands[index];
-            // Present, if no input decides; otherwise as the inputs of the root, as far as they are known.
+            // Present, if no input decides; otherwise what the cells of the deciding inputs say together.
             let status = if owners.is_empty() {
                 Cell::Present
             } else {

@@ -13,7 +13,7 @@ pub(super) struct Search {
     pub waiter: Option<u64>,
     /// What the waiter saw here: the knowledge about the delay's result and its operand.
     pub seen: (Knowledge, Knowledge),
-    /// The last cycle that the search from this one has passed; initially itself.
+    /// The last cycle that the search from this cycle has passed; initially this cycle.
     pub at: u64,
 }
 
@@ -40,7 +40,7 @@ impl Knowledge {
 struct Row {
     cells: Vec<Cell>,
     searches: Vec<Search>,
-    /// The scheduled equations, a bit each.
+    /// The scheduled equations, one bit per equation.
     scheduled: Vec<u64>,
     /// The first word of `scheduled` that may be nonzero.
     first_word: usize,
@@ -54,13 +54,13 @@ struct Row {
 pub(super) struct Window {
     rows: VecDeque<Row>,
     first: u64,
-    /// Cycles with scheduled equations; may contain duplicates and cycles without scheduled equations.
+    /// All cycles with scheduled equations; may also contain duplicates and cycles without any.
     queue: BinaryHeap<Reverse<u64>>,
     /// Cycles with a contradiction; searching all rows at each cycle would take quadratic time.
     cycles_with_error: BTreeSet<u64>,
     /// Released rows, for reuse.
     spare: Vec<Row>,
-    /// The streams that keep a cycle open.
+    /// For each stream, whether a cycle stays open until its cell of the stream is final.
     is_needed: Vec<bool>,
     n_needed: usize,
     n_words: usize,

@@ -189,7 +189,7 @@ impl Generator<'_> {
         names[self.choices.below(names.len())].clone()
     }
 
-    /// A condition on a clock; one that is defined later only where that is allowed.
+    /// A condition on a clock. At places that read the past, it may be defined later in the text.
     pub fn condition(&mut self, place: Place) -> Option<usize> {
         let conditions = self.scope.visible(Ty::Bool, place.clock, place.weight < 0);
         if conditions.is_empty() { None } else { Some(self.choices.among(&conditions)) }

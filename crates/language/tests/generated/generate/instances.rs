@@ -9,7 +9,7 @@ use super::text::Text;
 #[derive(Clone, Debug)]
 pub struct Port {
     pub ty: Ty,
-    /// The input that samples it, and the value that keeps it.
+    /// The input that samples this stream, and the value of that input at which this stream is present.
     sampling: Option<(usize, bool)>,
 }
 

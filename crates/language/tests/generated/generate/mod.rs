@@ -15,8 +15,8 @@
 //! * [`expressions`](expressions): one production per form; [`operations`](operations): pointwise operations;
 //!   [`smooth`](smooth): operations of programs to differentiate.
 //! * [`functions`](functions): functions that nodes apply.
-//! * [`equations`](equations): typical recurrences; [`nodes`](nodes), [`instances`](instances) and
-//!   [`program`](program): what equations make up.
+//! * [`equations`](equations): typical recurrences; [`nodes`](nodes): nodes; [`instances`](instances): calls
+//!   of nodes; [`program`](program): whole programs.
 
 mod equations;
 mod expressions;

@@ -220,7 +220,7 @@ impl Generator<'_> {
     }
 }
 
-/// Whether a text has this call, and not one of a longer name.
+/// Whether a text contains this call. A call of a longer name that ends in this name does not count.
 fn calls(text: &str, call: &str) -> bool {
     text.match_indices(call).any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }

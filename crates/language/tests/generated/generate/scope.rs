@@ -39,7 +39,7 @@ pub struct Sampling {
     pub of: ClockNo,
     /// The index of the stream that is the condition.
     pub condition: usize,
-    /// The value of it that keeps a stream.
+    /// The value of the condition at which the stream is present.
     pub polarity: bool,
 }
 
