@@ -23,7 +23,7 @@ pub enum Undefined {
     LetrecLimit(String),
     /// Under `use clarke`, the branches at a tie have different values.
     Jump,
-    /// Under `use clarke`, more ties than are explored.
+    /// Under `use clarke`, more ties on one path than [`crate::outcome::Ties`] explores.
     TooManyTies,
 }
 

@@ -10,18 +10,18 @@ pub enum Outcome {
     Value(Value),
     /// Under `use clarke`: the least and the greatest derivative, component by component.
     Interval(Value, Value),
-    /// The program denotes nothing here.
+    /// The program is undefined at this point.
     Undefined(Undefined),
     /// The program made more calls than it had fuel for.
     Diverged,
-    /// The engine needed more memory than it was given.
+    /// The engine needed more memory than its limit.
     OutOfMemory,
 }
 
 /// Why a run stops without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// The program denotes nothing here.
+    /// The program is undefined at this point.
     Undefined(Undefined),
     /// Out of fuel.
     Diverged,
@@ -76,8 +76,8 @@ pub struct Counters {
 }
 
 /// How predicates decide on equal arguments while the body of the main derivative runs under `use clarke`
-/// (section 14): a script gives the choices; after its end, a predicate takes the first choice and records
-/// it. Outside of that body predicates are undefined on ties as usual.
+/// (section 14): a script lists the choices; after its end, a predicate takes the first choice and records
+/// it. Outside that body predicates are undefined on ties as usual.
 #[derive(Clone, Debug, Default)]
 pub struct Ties {
     script: Vec<bool>,
