@@ -284,8 +284,9 @@ impl<'a> Evaluator<'a> {
         self.eval(self.terms.body(function), &mut gamma, &phi)
     }
 
-    /// `⟦M.rd_L(x:T.N)⟧φγ = Jᵗ·⟦M⟧φγ`, with `J` the Jacobian at `⟦L⟧φγ` of `a ↦ ⟦N⟧φ(γ[a/x])`: the body runs
-    /// once per real of the point with that real seeded `1·ε`, and each run gives one row of `Jᵗ`.
+    /// `⟦M.rd_L(x:T.N)⟧φγ = Jᵗ·⟦M⟧φγ`, with `J` the Jacobian at `⟦L⟧φγ` of `a ↦ ⟦N⟧φ(γ[a/x])`. The
+    /// body runs once per real of the point, with the tangent `1·ε` on this real, and each run gives one row of
+    /// `Jᵗ`.
     ///
     /// For a point without reals the body still runs once, because it may be undefined.
     fn transposed_jacobian(

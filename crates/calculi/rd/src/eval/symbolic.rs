@@ -143,7 +143,7 @@ impl Machine<'_> {
         self.options.observer.derivative(&derivative);
         let value = eval_trace(&self.terms, &mut self.trace_env, reverse)?;
         self.options.observer.value(&value);
-        if self.ties.met_any() {
+        if self.ties.has_choices() {
             self.ties.deactivate();
             let body = eval_trace(&self.terms, &mut self.trace_env, trace)?;
             if let Some((_, slot)) = &mut self.options.main {

@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
             }
             Task::Branch(pred, yes, no, tail) => self.branch(pred, yes, no, tail),
             Task::Else { branch, top, pinned, no, join, tail } => {
-                self.otherwise(branch, join);
+                self.start_else(branch, join);
                 (self.top, self.pinned) = (top, pinned);
                 self.tasks.push(Task::Eval(no, tail));
             }
@@ -294,7 +294,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Ends the first branch, and starts the second.
-    fn otherwise(&mut self, branch: Pc, join: Option<Join>) {
+    fn start_else(&mut self, branch: Pc, join: Option<Join>) {
         if let Some(join) = join {
             let value = self.pop();
             self.store(value, join);

@@ -294,7 +294,7 @@ impl Machine {
         self.tapes.close(n_leaves, &outputs, &cotangents, &mut self.scratch)?;
         if main {
             self.ties.deactivate();
-            if self.ties.met_any() {
+            if self.ties.has_choices() {
                 let body: Result<Vec<f64>, Undefined> = values(&outputs).into_iter().map(finite).collect();
                 self.main_body = Some(body?);
             }

@@ -333,7 +333,8 @@ impl Elaborator {
             match self.exprs.kind(id) {
                 ExprKind::Number(_) | ExprKind::Unit | ExprKind::Error => {}
                 ExprKind::Group(inner) => todo.push(*inner),
-                // The parser has already made a number of a minus before a valid numeral.
+                // A minus before a valid numeral is part of the number, so only an unreadable operand
+                // remains.
                 ExprKind::Negate(operand) if matches!(self.exprs.kind(*operand), ExprKind::Error) => {}
                 ExprKind::Tuple(items) => todo.extend(items),
                 _ => return false,
