@@ -300,7 +300,7 @@ impl Pred {
         }
     }
 
-    /// Whether both pre-images are open; the others are refused without `use clarke`.
+    /// Whether both pre-images are open; the checker refuses all other predicates without `use clarke`.
     pub fn is_continuous(self) -> bool {
         matches!(self, Pred::Lt | Pred::Gt)
     }

@@ -245,7 +245,8 @@ impl Machine<'_> {
         Control::Eval(applied)
     }
 
-    /// `F a` for a pullback `F` and a fresh `a`, on behalf of a rule that needs a λ.
+    /// Evaluates `F a` for a pullback `F` and a fresh `a`; the premise that needs a λ continues with the
+    /// value.
     pub(super) fn expand_pullback(&mut self, function: TermId, premise: Premise) -> Control {
         let (a, a_term) = self.terms.fresh_term("a", self.terms.param(function));
         let applied = self.terms.apply(function, a_term);

@@ -66,7 +66,7 @@ pub enum Frame {
     LazyForm(Function, Value, Value),
     /// A pullback that tracks no functions, for its covector: the function and the point.
     LazyCovector(Function, Value),
-    /// A pullback that tracks no functions, for the next leaf of its covector.
+    /// A pullback or a dual map that tracks no functions, for the next leaf of its covector.
     LazyLeaves(Box<Lazy>, Vec<Value>),
     /// A functional that is applied, for the value of its function: the covector, and the type.
     LazyValue(Value, Type),

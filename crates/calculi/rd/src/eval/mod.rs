@@ -73,7 +73,8 @@ pub struct Derivative<'a> {
 pub trait Observer {
     /// A rule was applied; `detail` computes the text of its redex on demand.
     fn rule(&mut self, _judgement: Judgement, _name: &'static str, _detail: &mut dyn FnMut() -> String) {}
-    /// Ordinary evaluation met a derivative, traced it and differentiated the trace; its value comes next.
+    /// Ordinary evaluation met a derivative, traced it and differentiated the trace; the value is reported
+    /// next.
     fn derivative(&mut self, _derivative: &Derivative<'_>) {}
     /// The value of the last reported derivative.
     fn value(&mut self, _value: &Value) {}
