@@ -8,11 +8,11 @@ eddy_syntax::codes! {
     SYNTAX = "PB002", Syntax;
     /// An undeclared variable or type.
     UNBOUND = "PB003", Names;
-    /// An expression of another type than its place asks for.
+    /// An expression whose type is not the type that its place requires.
     MISMATCH = "PB004", Types;
     /// A type that would have to contain itself.
     INFINITE = "PB005", Types;
-    /// A dual map of something that is not linear.
+    /// A dual map of a function that is not linear.
     NOT_LINEAR = "PB006", Types;
     /// A type that is not Euclidean where one is needed.
     NOT_EUCLIDEAN = "PB007", Types;
@@ -26,9 +26,9 @@ eddy_syntax::codes! {
     RESERVED = "PB011", Syntax;
     /// A numeral or a type that is out of range.
     OUT_OF_RANGE = "PB012", Syntax;
-    /// An operation outside of its domain, while running.
+    /// A run that applies an operation outside its domain.
     DOMAIN = "PB013", Run;
-    /// Nothing to run.
+    /// A program without a main expression.
     NO_MAIN = "PB014", Run;
     /// A run that exceeds its limit of steps or memory.
     FUEL = "PB015", Run;

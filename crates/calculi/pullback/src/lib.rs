@@ -26,7 +26,7 @@
 //!   `eddy fmt`.
 //! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
-//! Nothing here reads files, prints, or recurses natively over a program.
+//! No function here reads files, prints, or recurses natively over a program.
 
 pub mod parse;
 pub mod surface;

@@ -105,7 +105,7 @@ pub struct Counters {
     pub steps: u64,
     /// Scalar operations of the program itself.
     pub primal_ops: u64,
-    /// All scalar operations, those of backward sweeps included.
+    /// All scalar operations, including those of backward sweeps.
     pub total_ops: u64,
     /// The approximate maximum of memory in use.
     pub bytes: u64,

@@ -58,7 +58,7 @@ pub fn show_with(terms: &Terms, id: TermId, cps: bool) -> String {
     show_up_to(terms, id, cps, LONGEST)
 }
 
-/// As [`show_with`], cut after `longest` bytes.
+/// Like [`show_with`], cut after `longest` bytes.
 pub fn show_up_to(terms: &Terms, id: TermId, cps: bool, longest: usize) -> String {
     run(terms, vec![Task::Term(id, Level::Open)], cps, longest)
 }

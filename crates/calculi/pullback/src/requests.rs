@@ -1,6 +1,6 @@
 //! The requests about a program, and their answers.
 //!
-//! A request is plain data with a method `answer`; a program that is refused is answered with its
+//! A request is plain data with a method `answer`. For a program that is refused, the answer is its
 //! diagnostics. Answers are data too, and print as `eddy` shows them.
 //!
 //! ```
@@ -64,7 +64,7 @@ pub struct Checked {
 pub struct Ran {
     /// The outcome and the counters.
     pub report: Report,
-    /// Why there is no value, if there is none.
+    /// The reason, if the run has no value.
     pub diagnostic: Option<Diagnostic>,
 }
 
@@ -115,7 +115,8 @@ impl Trace {
 }
 
 impl Traced {
-    /// Runs the program, and writes each line of its trace when it is known. Fails only if `out` does.
+    /// Runs the program, and writes each line of its trace as soon as the line is known. Fails only if `out`
+    /// fails.
     pub fn write(&self, out: &mut dyn Write) -> Result<Ran, fmt::Error> {
         let Trace { limits, show } = self.request;
         let report = trace::trace(&self.program, limits, show, out)?;
@@ -165,7 +166,7 @@ fn start(file: &SourceFile) -> Span {
     Span::new(file.base(), file.base())
 }
 
-/// Why there is no value.
+/// The diagnostic for a run without a value.
 fn stopped(program: &Program, start: Span, limits: Limits, stop: &Stop) -> Diagnostic {
     let at = |term| program.place(term).unwrap_or(start);
     let whole = at(None);

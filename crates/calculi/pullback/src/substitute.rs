@@ -29,8 +29,8 @@ impl Terms {
         self.close(body, &levels, n)
     }
 
-    /// As [`Terms::abstract_over`], for many bodies under some of many binders: `levels` says which binder
-    /// each variable belongs to, the outermost being 0, and the body is under `depth` of them.
+    /// Like [`Terms::abstract_over`], for a body under the first `depth` of several nested binders. `levels`
+    /// maps each variable to its binder; the outermost binder has level 0.
     pub fn close(&mut self, body: TermId, levels: &FxHashMap<VarId, u32>, depth: u32) -> TermId {
         self.replace(body, &Replacement::Free(levels, depth))
     }
@@ -54,7 +54,7 @@ impl Terms {
             }
             let mut children = term.children();
             let new = term.with_children(|| {
-                let (child, depth) = children.next().expect("as many as there were");
+                let (child, depth) = children.next().expect("as many parts as before");
                 memo.get(&(child, inner + depth)).copied().unwrap_or(child)
             });
             // A chain of projections stays one node.

@@ -162,7 +162,7 @@ pub enum ExprKind {
     Let(Binder, ExprId, ExprId),
     /// `e e`.
     Apply(ExprId, ExprId),
-    /// `e + e` and its like.
+    /// `e + e`, `e - e`, ….
     Binary(BinaryOp, Span, ExprId, ExprId),
     /// `-e`.
     Negate(ExprId),
@@ -250,7 +250,7 @@ impl Tree {
         (0..self.exprs.len()).map(ExprId::new)
     }
 
-    /// The expression inside of any parentheses.
+    /// The expression inside any parentheses.
     pub fn ungroup(&self, mut id: ExprId) -> ExprId {
         while let ExprKind::Group(inner) = self.kind(id) {
             id = *inner;

@@ -7,9 +7,9 @@
 //!
 //! Terms live in one growing table, [`Terms`], and refer to each other by number, children before parents;
 //! each has its type. They are *locally nameless*: a bound variable is the number of binders between it and
-//! its own, a free one is a [`VarId`]. So no substitution can capture a variable, terms that are equal up to
-//! the names of bound variables are equal trees, and parts without loose indices are shared, never copied.
-//! Three forms bind: `λx`, `(λx.·)^*` and `Ω λx.·`.
+//! its own binder, a free variable is a [`VarId`]. So no substitution can capture a variable, terms that are
+//! equal up to the names of bound variables are equal trees, and parts without loose indices are shared,
+//! never copied. Three forms bind: `λx`, `(λx.·)^*` and `Ω λx.·`.
 //!
 //! A chain of projections down a left-nested tuple is one node: [`Path`] `{ lefts: 3, right: true }` is `π2
 //! π1 π1 π1`, so that the variables of a pattern `<x1, …, xn>` cost one node each and not n.
@@ -59,7 +59,7 @@ pub struct Hint(pub Name);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Term {
-    /// A bound variable: how many binders are between it and its own.
+    /// A bound variable: the number of binders between it and its own binder.
     Bound(u32),
     Free(VarId),
     /// `λx.t`.
@@ -95,7 +95,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// The parts, each with the number of binders that it is under.
+    /// The parts, each with the number of binders that this form puts around it.
     pub fn children(self) -> impl DoubleEndedIterator<Item = (TermId, u32)> {
         let [first, second] = match self {
             Term::Bound(_) | Term::Free(_) | Term::Real(_) | Term::Zero => [None, None],
@@ -165,7 +165,7 @@ pub struct Terms {
     pub primitives: Primitives,
     terms: Vec<Term>,
     term_types: Vec<Type>,
-    /// One more than the largest index that leaves the term; 0 if none does.
+    /// One more than the largest index that refers outside the term; 0 if there is none.
     loose: Vec<u32>,
     /// Whether a free variable is in the term.
     open: Vec<bool>,
@@ -174,7 +174,7 @@ pub struct Terms {
     shared: Option<FxHashMap<Key, TermId>>,
 }
 
-/// A key for finding equal terms. Numerals are equal if their bits are: `0` is not `-0`.
+/// A key for finding equal terms. Numerals are equal if their bits are equal: `0` is not `-0`.
 #[derive(Clone, Copy, Debug)]
 struct Key(Term, Type);
 
@@ -230,7 +230,7 @@ impl Terms {
         self.term_types[id.index()]
     }
 
-    /// One more than the largest index that leaves the term.
+    /// One more than the largest index that refers outside the term.
     pub fn loose(&self, id: TermId) -> u32 {
         self.loose[id.index()]
     }
@@ -248,7 +248,7 @@ impl Terms {
     }
 
     /// From now on, equal terms get the same number, so that parts that a substitution separated are shared
-    /// again. Closed terms that may be reduced are excepted: each occurrence of those has its own steps.
+    /// again. Closed terms that can be reduced are not shared: each occurrence has its own steps.
     pub fn share(&mut self) {
         self.shared = Some(FxHashMap::default());
     }

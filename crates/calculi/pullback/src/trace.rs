@@ -22,7 +22,7 @@ use crate::syntax::{Program, Term, TermId, Terms};
 pub struct TraceOptions {
     /// Pullbacks as configurations of a term and its continuation.
     pub cps: bool,
-    /// Stuck terms of the paper stay stuck.
+    /// Terms that are stuck in the paper stay stuck.
     pub paper: bool,
     /// The whole state after each step.
     pub states: bool,
@@ -31,7 +31,7 @@ pub struct TraceOptions {
 /// Runs the reference engine and writes each of its steps; the last line is the value, if there is one.
 ///
 /// The lines are written while the program runs rather than returned by an iterator: the engine calls its
-/// observer from deep inside of its own stack.
+/// observer from deep inside its own stack.
 pub fn trace(
     program: &Program,
     limits: Limits,
@@ -58,7 +58,7 @@ struct Writer<'a> {
     failed: fmt::Result,
 }
 
-/// The maximal number of bytes shown of each side of a rewriting.
+/// The maximal number of bytes shown of each side of a rewrite step.
 const LONGEST_SIDE: usize = 4000;
 
 impl Observer for Writer<'_> {

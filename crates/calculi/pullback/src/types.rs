@@ -59,7 +59,7 @@ pub fn assemble<T>(
 #[derive(Clone, Debug)]
 pub struct Types {
     shapes: Vec<Shape>,
-    /// The number of `R` in each.
+    /// The number of `R` in each type.
     components: Vec<u64>,
     is_euclidean: Vec<bool>,
     numbers: FxHashMap<Shape, Type>,
@@ -147,8 +147,8 @@ impl Types {
         }
     }
 
-    /// The type after `lefts` times `π1`. The first request for a long product answers all of them, so n
-    /// components cost n steps and not n².
+    /// The type after `lefts` times `π1`. The first request for a long product stores the types after every
+    /// number of `π1`, so n requests take n steps and not n².
     pub fn after_lefts(&mut self, ty: Type, lefts: u32) -> Option<Type> {
         if lefts <= 2 {
             let step = |ty: Type| self.factors(ty).map(|(left, _)| left);
@@ -181,17 +181,17 @@ impl Types {
         }
     }
 
-    /// The number of `R` in it (saturating).
+    /// The number of `R` in the type (saturating).
     pub fn components(&self, ty: Type) -> u64 {
         self.components[ty.index()]
     }
 
-    /// Whether it is `e ::= R | e × e`.
+    /// Whether the type is `e ::= R | e × e`.
     pub fn is_euclidean(&self, ty: Type) -> bool {
         self.is_euclidean[ty.index()]
     }
 
-    /// Whether it is the dual of a Euclidean type.
+    /// Whether the type is the dual of a Euclidean type.
     pub fn is_covector(&self, ty: Type) -> bool {
         matches!(self.shape(ty), Shape::Dual(of) if self.is_euclidean(of))
     }
@@ -304,7 +304,7 @@ impl Types {
         out
     }
 
-    /// Whether it needs no parentheses as a factor: `R`, `R^n` and duals.
+    /// Whether the type needs no parentheses as a factor: `R`, `R^n` and duals.
     fn is_atomic(&self, ty: Type) -> bool {
         match self.shape(ty) {
             Shape::Real | Shape::Dual(_) => true,

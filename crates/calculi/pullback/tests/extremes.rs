@@ -22,7 +22,7 @@ fn on_small_stack(work: impl FnOnce() + Send + 'static) {
     thread.join().expect("no overflow");
 }
 
-/// Runs a program by these engines; all must answer with this line.
+/// Runs a program with each of these engines; each must print `expected`.
 fn answers(text: String, engines: &'static [Engine], expected: &'static str) {
     on_small_stack(move || {
         let file = SourceFile::new("deep.pb", text);
@@ -111,7 +111,7 @@ fn the_reference_engine_on_a_chain_of_lets() {
 
 #[test]
 fn shared_terms_are_evaluated_once_by_all_engines() {
-    // Each `let` uses the one before twice, so there are 2^60 ways through the derivative.
+    // Each `let` uses the one before twice, so there are 2^60 paths through the derivative.
     let chain = lets(60, |i| format!("(x{i} + x{i})"));
     answers(format!("grad (\\x0:R. {chain}x60) at 1"), ALL, "1.152921504606847e18");
     // Functions that call functions that call functions: 2^7 calls, and a tangent for each partial
@@ -133,8 +133,8 @@ fn a_trace_of_shared_terms_is_bounded() {
         let program = typing::check(&SourceFile::new("shared.pb", text)).expect("the program is right");
         let limits = Limits { fuel: 1_000_000, memory: 1 << 27 };
         let mut lines = String::new();
-        let report =
-            trace(&program, limits, TraceOptions::default(), &mut lines).expect("a string takes everything");
+        let report = trace(&program, limits, TraceOptions::default(), &mut lines)
+            .expect("writing to a string does not fail");
         assert!(lines.len() < 1 << 28, "{} bytes for {:?}", lines.len(), report.counters);
     });
 }
@@ -209,7 +209,7 @@ fn a_chain_of_mistakes_takes_no_longer_than_reading_it() {
 #[test]
 fn limits_are_reported_by_name() {
     on_small_stack(|| {
-        // Church numerals: two to the power of two to the power of … takes long.
+        // Church numerals: a tower of powers of two, which exceeds the limits.
         let two = "\\(f : R -> R) (x : R). f (f x)";
         let text = format!("def t = {two};\n{}(\\x:R. x + 1){} 0", "t (".repeat(40), ")".repeat(40));
         let program = typing::check(&SourceFile::new("long.pb", text)).expect("the program is right");

@@ -1,7 +1,7 @@
 //! No input may crash the tool: arbitrary bytes, random tokens, and programs with mistakes in them.
 //!
-//! Whatever the input, reading, formatting and checking it give an answer, and an accepted program runs on
-//! every engine to one line, or to a message. All engines that have a value have the same.
+//! For every input, reading, formatting and checking return an answer. An accepted program runs on every
+//! engine and prints one line, or gives a message. All engines that have a value have the same.
 //!
 //! `cargo test` tries inputs from a fixed seed, as many as fit in a few seconds. To try more:
 //!

@@ -1,9 +1,9 @@
 //! Clarke reports at kinks (section 14, `use clarke`).
 //!
 //! At a kink a function has no derivative, but it has limits of derivatives from each side. If the program is
-//! a derivative, all combinations of choices at the ties of its body are tried, depth first. If the body has
-//! the same value for all of them, the answer is the smallest box that contains all the derivatives: for one
-//! kink, the Clarke subgradient.
+//! a derivative, [`explore`] runs it once for each combination of choices at the ties of its body, depth
+//! first. If the body has the same value in all runs, the answer is the smallest box that contains all the
+//! derivatives; for one kink this box is the Clarke subgradient.
 
 use std::fmt::Write;
 
@@ -27,8 +27,8 @@ pub fn main_derivative(program: &Program) -> Option<VarId> {
     }
 }
 
-/// Runs the program once for each combination of choices at ties, and joins the answers. A run gets the ties
-/// to use and a place for the value of the body, which it fills when it met a tie.
+/// Runs the program once for each combination of choices at ties, and joins the answers. `run` receives the
+/// ties to use and a slot for the value of the body; it fills the slot if it meets a tie.
 pub fn explore(
     limits: Limits,
     mut run: impl FnMut(&mut Ties, &mut Option<Value>) -> (Outcome, Counters),

@@ -10,9 +10,9 @@ eddy_syntax::codes! {
     UNBOUND_VARIABLE = "RD003", Names;
     /// A call of an undefined function.
     UNKNOWN_FUNCTION = "RD004", Names;
-    /// A term of another type than its place asks for.
+    /// A term whose type is not the type that its place requires.
     TYPE_MISMATCH = "RD005", Types;
-    /// A variable from outside in the body of a function.
+    /// A variable of the surrounding term in the body of a function.
     FREE_VARIABLE = "RD006", Names;
     /// A predicate whose pre-images are not open.
     NOT_CONTINUOUS = "RD007", Types;
@@ -24,7 +24,7 @@ eddy_syntax::codes! {
     BOOLEAN = "RD010", Types;
     /// A numeral that is out of range.
     OUT_OF_RANGE = "RD011", Syntax;
-    /// The gradient of something that is not a real.
+    /// `grad` of a body that is not a real.
     GRADIENT = "RD012", Types;
     /// An unknown directive.
     DIRECTIVE = "RD013", Syntax;

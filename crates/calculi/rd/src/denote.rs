@@ -14,13 +14,14 @@
 //! without that tag are constants. Without the comparison of tags, the derivative of `x * 1.rd[1](y. x + y)`
 //! at 1, which is 1, would be 2: the perturbation of `x` would be confused with that of `y`.
 //!
-//! The Jacobian of a body is computed one column at a time, so the body runs once per real of the point.
-//! Calls are counted once nevertheless, and evaluation follows the order of the reference. Outcomes are
-//! therefore identical, apart from overflow: a slope may overflow here that no other engine needs, or the
-//! other way round.
+//! The Jacobian of a body is computed one column at a time, so the body runs once per real of the point. Each
+//! call is counted once nevertheless, and evaluation follows the order of the reference engine. Outcomes are
+//! therefore identical, except for overflow: this evaluator may compute a slope that overflows and that no
+//! other engine computes, and vice versa.
 //!
 //! Decision: this evaluator recurses natively, which keeps it close to the equations. The laws run it on a
-//! thread with a large stack; of the commands only `compare` uses it, for programs that nest little.
+//! thread with a large stack; `eddy compare` is the only command that uses it, and only for programs with
+//! little nesting.
 
 mod number;
 
@@ -40,7 +41,7 @@ pub struct Denotation {
     pub outcome: Outcome,
     /// The number of calls, each counted once.
     pub calls: u64,
-    /// Whether every intermediate number was a binary fraction of few digits. Then nothing was rounded, and
+    /// Whether every intermediate number was a binary fraction with few digits. Then nothing was rounded, and
     /// an engine that adds and multiplies in another order gets the same numbers, bit for bit.
     pub is_exact: bool,
 }
@@ -123,7 +124,7 @@ impl Point {
         }
     }
 
-    /// The numbers in it, from left to right.
+    /// The numbers of the point, from left to right.
     fn leaves(&self) -> Vec<Number> {
         let mut leaves = Vec::new();
         self.map_leaves(&mut |leaf| {
@@ -165,7 +166,7 @@ impl Phi {
         Phi(Some(Rc::new(Link { function, iterate, rest: self.clone() })))
     }
 
-    /// `φ` from `f` on.
+    /// The denotation of `f`, with the rest of the chain.
     fn find(&self, function: FnId) -> &Link {
         let mut phi = self;
         loop {
@@ -200,7 +201,7 @@ impl<'a> Evaluator<'a> {
         self.last_tag
     }
 
-    /// `⟦M⟧φγ`. Binders are unique, so `γ` is never overwritten, except by the next run of the same body.
+    /// `⟦M⟧φγ`. Binders are unique, so only the next run of the same body overwrites entries of `γ`.
     fn eval(&mut self, term: TermId, gamma: &mut Gamma, phi: &Phi) -> Result<Point, Stop> {
         Ok(match self.terms.term(term) {
             // ⟦x⟧ = γ(x)   ⟦r⟧ = r
@@ -283,10 +284,11 @@ impl<'a> Evaluator<'a> {
         self.eval(self.terms.body(function), &mut gamma, &phi)
     }
 
-    /// `⟦M.rd_L(x:T.N)⟧φγ = Jᵗ·⟦M⟧φγ`, with `J` the Jacobian at `⟦L⟧φγ` of `a ↦ ⟦N⟧φ(γ[a/x])`: the body runs
-    /// once per real of the point with that real seeded `1·ε`, and each run gives one row of `Jᵗ`.
+    /// `⟦M.rd_L(x:T.N)⟧φγ = Jᵗ·⟦M⟧φγ`, with `J` the Jacobian at `⟦L⟧φγ` of `a ↦ ⟦N⟧φ(γ[a/x])`. The
+    /// body runs once per real of the point, with the tangent `1·ε` on this real, and each run gives one row of
+    /// `Jᵗ`.
     ///
-    /// A point without reals still needs a check whether the body is defined, so the body runs at least once.
+    /// For a point without reals the body still runs once, because it may be undefined.
     fn transposed_jacobian(
         &mut self,
         point: &Point,
@@ -315,7 +317,7 @@ impl<'a> Evaluator<'a> {
             for (output, w) in outputs.iter().zip(&cotangents) {
                 let Some(slope) = output.parts(tag).1 else { continue };
                 let product = self.arithmetic.binary(Scalar::Mul, w, &slope)?;
-                sum = Some(self.arithmetic.add(sum, Some(product))?.expect("one summand is there"));
+                sum = Some(self.arithmetic.add(sum, Some(product))?.expect("the second summand is present"));
             }
             rows.push(sum.unwrap_or(Number::Float(0.0)));
         }

@@ -54,7 +54,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// The value, as it prints; `None` if there is none.
+    /// The value as text; `None` if the run ended without a value.
     pub fn value(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Value(value) => Some(value.to_string()),

@@ -28,8 +28,8 @@
 //!   `eddy fmt`.
 //! * [`requests`]: the requests about a program, and their answers; [`codes`] lists the diagnostics.
 //!
-//! Nothing here reads files, prints, or recurses natively over a program, except [`denote`], which recurses
-//! and which `eddy compare` uses for programs that nest little.
+//! No function here reads files or prints. Only [`denote`] recurses natively over a program; `eddy compare`
+//! uses it for programs with little nesting.
 
 pub mod parse;
 pub mod surface;

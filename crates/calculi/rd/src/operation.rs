@@ -23,7 +23,7 @@ pub enum Undefined {
     LetrecLimit(String),
     /// Under `use clarke`, the branches at a tie have different values.
     Jump,
-    /// Under `use clarke`, more ties than are explored.
+    /// Under `use clarke`, more ties on one path than [`crate::outcome::Ties`] explores.
     TooManyTies,
 }
 
@@ -300,7 +300,7 @@ impl Pred {
         }
     }
 
-    /// Whether both pre-images are open; the others are refused without `use clarke`.
+    /// Whether both pre-images are open; the checker refuses all other predicates without `use clarke`.
     pub fn is_continuous(self) -> bool {
         matches!(self, Pred::Lt | Pred::Gt)
     }

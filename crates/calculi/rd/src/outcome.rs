@@ -10,18 +10,18 @@ pub enum Outcome {
     Value(Value),
     /// Under `use clarke`: the least and the greatest derivative, component by component.
     Interval(Value, Value),
-    /// The program denotes nothing here.
+    /// The program is undefined at this point.
     Undefined(Undefined),
     /// The program made more calls than it had fuel for.
     Diverged,
-    /// The engine needed more memory than it was given.
+    /// The engine needed more memory than its limit.
     OutOfMemory,
 }
 
 /// Why a run stops without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// The program denotes nothing here.
+    /// The program is undefined at this point.
     Undefined(Undefined),
     /// Out of fuel.
     Diverged,
@@ -76,12 +76,12 @@ pub struct Counters {
 }
 
 /// How predicates decide on equal arguments while the body of the main derivative runs under `use clarke`
-/// (section 14): a script gives the choices; after its end, a predicate takes the first choice and records
-/// it. Outside of that body predicates are undefined on ties as usual.
+/// (section 14): a script lists the choices; after its end, a predicate takes the first choice and records
+/// it. Outside that body predicates are undefined on ties as usual.
 #[derive(Clone, Debug, Default)]
 pub struct Ties {
     script: Vec<bool>,
-    met: usize,
+    n_choices: usize,
     active: bool,
 }
 
@@ -100,8 +100,8 @@ impl Ties {
     }
 
     /// Whether a choice was made on this path.
-    pub fn met_any(&self) -> bool {
-        self.met > 0
+    pub fn has_choices(&self) -> bool {
+        self.n_choices > 0
     }
 
     /// `bev(pred, ⟨x,y⟩)`, or the choice at a tie.
@@ -118,24 +118,24 @@ impl Ties {
             Pred::Ne => return Ok(true),
             Pred::Lt | Pred::Gt | Pred::Le | Pred::Ge => {}
         }
-        if self.met == Ties::MAX {
+        if self.n_choices == Ties::MAX {
             return Err(Undefined::TooManyTies);
         }
-        if self.met == self.script.len() {
+        if self.n_choices == self.script.len() {
             self.script.push(true);
         }
-        self.met += 1;
-        Ok(self.script[self.met - 1])
+        self.n_choices += 1;
+        Ok(self.script[self.n_choices - 1])
     }
 
     /// The next path in depth-first order, if one is left.
     pub fn next_path(&self) -> Option<Ties> {
         let mut script = self.script.clone();
-        script.truncate(self.met);
+        script.truncate(self.n_choices);
         while let Some(choice) = script.pop() {
             if choice {
                 script.push(false);
-                return Some(Ties { script, met: 0, active: false });
+                return Some(Ties { script, n_choices: 0, active: false });
             }
         }
         None

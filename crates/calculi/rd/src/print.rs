@@ -43,7 +43,7 @@ enum Task {
     Text(&'static str),
     Owned(String),
     Term(TermId, Place),
-    /// `x:T` of a binder, named here.
+    /// `x:T` of a binder; printing it chooses the name of `x`.
     Binder(VarId),
 }
 
@@ -179,7 +179,7 @@ impl<'a> Printer<'a> {
     fn reverse(&mut self, primitive: Primitive, argument: TermId, parts: &mut Vec<Task>) {
         let name = Op::Reverse(primitive).name();
         let Term::Pair(point, cotangent) = self.terms.term(argument) else {
-            // A pair that is not written out is named first.
+            // An argument that is not a literal pair gets a name first.
             let pair = self.unused("p");
             let use_of_pair = format!(" in (snd({pair})).{name}(fst({pair})))");
             parts.extend([

@@ -1,6 +1,6 @@
 //! The requests about a program, and their answers.
 //!
-//! A request is plain data with a method `answer`; a program that is refused is answered with its
+//! A request is plain data with a method `answer`. For a program that is refused, the answer is its
 //! diagnostics. Answers are data too, and print as `eddy` shows them.
 //!
 //! ```
@@ -153,7 +153,8 @@ impl Trace {
 }
 
 impl Traced {
-    /// Runs the program, and writes each line of its trace when it is known. Fails only if `out` does.
+    /// Runs the program, and writes each line of its trace as soon as the line is known. Fails only if `out`
+    /// fails.
     pub fn write(&self, out: &mut dyn Write) -> Result<Report, fmt::Error> {
         trace::trace(&self.program, self.limits, self.show, out)
     }
@@ -175,7 +176,8 @@ fn prepare(file: &SourceFile, approximant: Option<u32>) -> Result<Program, Vec<D
     Ok(program)
 }
 
-/// The refusal of the source transformation, at the definition or directive that it cannot handle.
+/// The diagnostic for a program that cannot be transformed, at the definition or directive that is the
+/// reason.
 fn cannot_transform(file: &SourceFile, not_transformable: NotTransformable) -> Diagnostic {
     let program = parse::parse(file).program;
     let help = "run it with `--engine tape`, which handles every program";
@@ -190,7 +192,8 @@ fn cannot_transform(file: &SourceFile, not_transformable: NotTransformable) -> D
         ExprKind::Function(head, ..) => Some(head),
         _ => None,
     });
-    // Without a limit of its own, a function is limited by `--approx`.
+    // If no function has a limit of its own, `--approx` has limited all of them, and the last one is
+    // reported.
     let limited = heads.max_by_key(|head| matches!(head.recursion, Recursion::Limited(_)));
     let span = limited.expect("only functions have limits").ident.span;
     Diagnostic::error(codes::TRANSFORM, span, "letrec[n] cannot be transformed")

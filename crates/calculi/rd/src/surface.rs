@@ -168,7 +168,7 @@ pub enum ExprKind {
     Call(Callee, Span, Vec<ExprId>),
     /// `M.op_r(…)`.
     ReverseCall(ExprId, Callee, Span, Vec<ExprId>),
-    /// `M + N` and its like.
+    /// `M + N`, `M - N`, ….
     Binary(BinaryOp, Span, ExprId, ExprId),
     /// `M ^ k` with an integer literal.
     Power(ExprId, i64),
@@ -186,7 +186,7 @@ pub enum ExprKind {
     Const(Ident, ExprId, ExprId),
     /// `if B then M else N`.
     If(ExprId, ExprId, ExprId),
-    /// `M < N` and its like.
+    /// `M < N`, `M > N`, ….
     Compare(Pred, Span, ExprId, ExprId),
     /// `true` or `false`.
     Truth(bool),

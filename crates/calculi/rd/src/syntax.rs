@@ -141,7 +141,7 @@ pub struct Mark {
 pub struct Program {
     pub terms: Terms,
     pub main: TermId,
-    /// Whether it says `use clarke` (section 14).
+    /// Whether the program says `use clarke` (section 14).
     pub clarke: bool,
 }
 
@@ -196,14 +196,14 @@ impl Terms {
         Mark { terms: self.terms.len(), vars: self.vars.len() }
     }
 
-    /// Removes the terms and variables made since `mark`; nothing may refer to them any more.
+    /// Removes the terms and variables made since `mark`; no remaining term may refer to them.
     pub fn release(&mut self, mark: Mark) {
         self.terms.truncate(mark.terms);
         self.term_types.truncate(mark.terms);
         self.vars.truncate(mark.vars);
     }
 
-    /// The term that a closed value is.
+    /// A closed value as a term.
     pub fn value_term(&mut self, value: &Value) -> TermId {
         enum Task<'a> {
             Build(&'a Value),
@@ -239,7 +239,7 @@ impl Terms {
         self.fresh(name, ty)
     }
 
-    /// A new function without a body; [`Terms::define`] adds it.
+    /// A new function without a body; [`Terms::define`] adds the body.
     pub fn declare(&mut self, name: Name, param: VarId, result: Type, limit: Option<u32>) -> FnId {
         self.functions.push(Function { name, param, result, body: None, limit });
         FnId::new(self.functions.len() - 1)

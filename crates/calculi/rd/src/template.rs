@@ -23,8 +23,8 @@ pub trait Algebra {
 
 /// The cotangent of the argument of a unary operation at `x`, given the cotangent `w` of its result.
 ///
-/// Most templates need the result itself; a caller that has it passes it as `known`, and it is not computed
-/// again.
+/// Most templates need the result of the operation; a caller that has the result passes it as `known`, so
+/// that it is not computed again.
 #[inline]
 pub fn reverse_unary<A: Algebra>(
     alg: &mut A,

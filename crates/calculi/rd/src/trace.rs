@@ -22,7 +22,7 @@ pub struct TraceOptions {
 /// Runs a program by the reference engine and writes its trace and then its value.
 ///
 /// The lines are written while the program runs rather than returned by an iterator: the engine calls its
-/// observer from deep inside of its own stack, and a program under `use clarke` runs several times.
+/// observer from deep inside its own stack, and a program under `use clarke` runs several times.
 pub fn trace(
     program: &Program,
     limits: Limits,
@@ -42,7 +42,7 @@ pub fn trace(
 struct Writer<'a> {
     out: &'a mut dyn Write,
     show: TraceOptions,
-    /// A literal derivative was too large since the last line `reverse`.
+    /// Whether a literal derivative was too large since the last line `reverse`.
     is_abridged: bool,
     /// The first write error; the evaluation continues silently.
     failed: fmt::Result,

@@ -130,7 +130,7 @@ impl Types {
         out
     }
 
-    /// As [`Types::show`], shortened for messages when the type is too long to read.
+    /// Like [`Types::show`], shortened for messages when the type is too long to read.
     pub fn show_briefly(&self, ty: Type) -> String {
         const MANY: u64 = 24;
         if self.components(ty) <= MANY {

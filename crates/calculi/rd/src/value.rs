@@ -74,7 +74,7 @@ impl Value {
         (first.real(), second.real())
     }
 
-    /// The reals in it, from left to right.
+    /// The reals of the value, from left to right.
     pub fn leaves(&self) -> Vec<f64> {
         let mut leaves = Vec::new();
         let mut todo = vec![self];
@@ -99,7 +99,7 @@ impl Value {
         fold_type(types, ty, &mut || Value::Real(0.0))
     }
 
-    /// Whether both are the same, real by real; `-0` is `0`.
+    /// Whether both are the same, real by real; `-0` equals `0`.
     pub fn equals(&self, other: &Value) -> bool {
         let mut todo = vec![(self, other)];
         while let Some(pair) = todo.pop() {

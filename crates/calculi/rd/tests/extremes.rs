@@ -12,7 +12,7 @@ use eddy_syntax::SourceFile;
 const DEEP: usize = 100_000;
 const ALL: &[Engine] = &Engine::ALL;
 
-/// Runs a program by these engines; all must answer with this line.
+/// Runs a program with each of these engines; each must print `expected`.
 fn check(text: String, engines: &'static [Engine], limits: Limits, expected: &'static str) {
     let work = move || {
         let file = SourceFile::new("deep.rd", text);
@@ -115,7 +115,7 @@ fn a_million_nested_calls_with_their_gradient() {
     let recursion = "letrec f(n:real, x:real):real = if n < 0.5 then x else 1 * f(n - 1, x) in";
     check(format!("{recursion} grad[2](x. f(1000000, x))"), &[Engine::Tape], limits, "1");
     check(format!("{recursion} f(1000000, 2)"), ALL, limits, "2");
-    // The other engines keep whole terms; a tenth of the depth tests the same.
+    // The reference engine keeps whole terms; a tenth of the depth tests the same.
     check(format!("{recursion} grad[2](x. f(100000, x))"), &[Engine::Reference], Limits::default(), "1");
 }
 

@@ -134,7 +134,7 @@ fn definitions_at_the_top_have_a_line_each() {
     );
 }
 
-/// G12.
+/// Program G12 of the specification.
 const GRADIENT_DESCENT: &str = "\
 const a = 2 in const b = 6 in const w0 = 0 in const rate = 0.0625 in const maxLoss = 0.01 in
 let myUntrainedModel(x:real, w:real):real = w * x in
@@ -501,7 +501,7 @@ const SEPARATORS: [&str; 12] = [
     " (* over\n several lines *) ",
 ];
 
-/// The tokens of a program without comments, apart from the last one, which is the end.
+/// The tokens of a program without comments, except for the end token.
 fn tokens(text: &str) -> Vec<String> {
     let file = file(text);
     let words = words(&file);

@@ -1,7 +1,7 @@
 //! No input may crash the tool: arbitrary bytes, random tokens, and programs with mistakes in them.
 //!
-//! Whatever the input, reading, formatting and checking it give an answer, and an accepted program runs on
-//! every engine to one line that fits its outcome. All engines agree on the kind of outcome.
+//! For every input, reading, formatting and checking return an answer. An accepted program runs on every
+//! engine and prints one line that fits its outcome. All engines agree on the kind of outcome.
 //!
 //! `cargo test` tries inputs from a fixed seed, as many as fit in a few seconds. To try more:
 //!
@@ -48,11 +48,11 @@ enum Kind {
 }
 
 /// Every engine gives one line, and all the same kind of outcome. Runs that exhaust the memory or overflow
-/// are not compared: engines need different amounts of memory, and group sums in different ways.
+/// are not compared: engines need different amounts of memory, and add sums in different orders.
 fn runs(file: &SourceFile) {
     let ends: Vec<(Engine, Kind, String)> =
         Engine::ALL.into_iter().filter_map(|engine| run_by(engine, file)).collect();
-    assert!(ends.len() >= 2, "only one engine may refuse what the checker accepts");
+    assert!(ends.len() >= 2, "at most one engine may refuse an accepted program");
     if ends.iter().any(|(_, _, line)| line.contains("overflow") || line.contains("out of memory")) {
         return;
     }

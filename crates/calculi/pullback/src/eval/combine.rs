@@ -219,7 +219,7 @@ impl Machine<'_> {
             let after = self.terms.dual_map(hint, param, composed, rest);
             return self.rewrite("6", whole, after);
         }
-        // (+)   (λv.S)^*·(φ+ψ) → (λv.S)^*·φ + (λv.S)^*·ψ, only where (6) or (5) waits for one of them
+        // (+)   (λv.S)^*·(φ+ψ) → (λv.S)^*·φ + (λv.S)^*·ψ, only if rule 5 or 6 needs one of the summands
         if let Term::Add(left, right) = self.terms.term(operand)
             && self.has_dual_map(operand)
         {

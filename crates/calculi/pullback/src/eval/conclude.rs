@@ -45,7 +45,9 @@ pub enum Premise {
 impl Machine<'_> {
     /// Evaluates `((Ω function)·ω) point` with a fresh ω, for a pending rule.
     pub(super) fn prove(&mut self, premise: Premise, Goal { function, point }: Goal) -> Control {
-        let Term::Lambda(hint, body) = self.terms.term(function) else { unreachable!("goals are about λ") };
+        let Term::Lambda(hint, body) = self.terms.term(function) else {
+            unreachable!("the function of a goal is a λ")
+        };
         let (param, value) = self.terms.types.function(self.terms.ty(function));
         let form_type = self.terms.types.omega(value);
         let (_, form) = self.terms.fresh_term("ω", form_type);
@@ -98,7 +100,7 @@ impl Machine<'_> {
             // (19b) y_i y_j, V_i=λz.P': v_i V_j + S'[v_j/v']
             Premise::Call(redex) => {
                 let Term::Apply(a, b) = self.terms.term(redex.elementary) else {
-                    unreachable!("it is a call")
+                    unreachable!("rule 19b applies to calls")
                 };
                 let left = self.call_of_direction(redex, a, b);
                 let v_j = self.direction(redex, b);
@@ -124,7 +126,7 @@ impl Machine<'_> {
                 self.rewrite("C2", before, after)
             }
             Premise::ExpandedInCall(_) | Premise::ExpandedInJacobian(_) => {
-                unreachable!("they are inside of an expansion")
+                unreachable!("these premises occur only inside an expansion")
             }
         }
     }
@@ -132,7 +134,7 @@ impl Machine<'_> {
     /// (16b) `(λx.S')^*·z`      (16c) `(λx.L[V/y])^*·v_i + (λx.S')^*·V_i`
     fn conclude_dual(&mut self, redex: Redex, hint: Hint, x: VarId, proved: TermId) -> Result<Control, Stop> {
         let Term::Dual(_, body, operand) = self.terms.term(redex.elementary) else {
-            unreachable!("it is a dual map")
+            unreachable!("rule 16 applies to dual maps")
         };
         let x_type = self.terms.var(x).ty;
         let is_y = self.terms.loose(operand) > 0;

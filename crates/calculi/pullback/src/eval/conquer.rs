@@ -2,8 +2,8 @@
 //! C1.
 //!
 //! `((Ω λy.E)·ω) V → (λv.S)^*·(ω (E[V/y]))`, where `S` is the Jacobian of `λy.E` at `V`, in the direction
-//! `v`. The table of section 6.3 gives `S` for each form of `E`; if it needs the Jacobian of a part of `E`,
-//! that is a premise, which the machine proves: [`conclude`](super::conclude). `y_i` is a chain of
+//! `v`. The table of section 6.3 gives `S` for each form of `E`. If it needs the Jacobian of a part of `E`,
+//! the machine first proves a premise about this part: [`conclude`](super::conclude). `y_i` is a chain of
 //! projections on `y`, `v_i` the same chain on `v`, `V_i` the component of `V` at that chain.
 
 use super::conclude::{Goal, Premise};
@@ -44,8 +44,8 @@ impl Redex {
 }
 
 impl Machine<'_> {
-    /// `(Ω λy.P)·ω` is cut into a let series, and that into pullbacks of elementary terms; then the 1-form is
-    /// evaluated.
+    /// Cuts the body of `(Ω λy.P)·ω` into a let series, and the pullback of a let series into pullbacks of
+    /// elementary terms; then evaluates the 1-form.
     pub(super) fn pullback(
         &mut self,
         id: TermId,
@@ -196,7 +196,7 @@ impl Machine<'_> {
         paths.into_iter().rev().fold(redex.value, |value, path| self.select(path, value))
     }
 
-    /// Each occurrence of `y` in turn, the other operand fixed at its value.
+    /// The sum over the operands in which `y` occurs: this operand in the direction, the other at its value.
     fn bilinear(
         &mut self,
         redex: Redex,
@@ -213,7 +213,7 @@ impl Machine<'_> {
             let (fixed, direction) = (self.component(redex, a), self.direction(redex, b));
             parts.push(make(self, fixed, direction));
         }
-        parts.into_iter().reduce(|a, b| self.terms.add(a, b)).expect("y is in one of them")
+        parts.into_iter().reduce(|a, b| self.terms.add(a, b)).expect("`y` occurs in an operand")
     }
 
     /// (16b), (16c), (18): `((Ω λy.L)·ω) V` with the variable `x` of the body kept free.
@@ -245,7 +245,8 @@ impl Machine<'_> {
         Control::Eval(applied)
     }
 
-    /// `F a` for a pullback `F` and a fresh `a`, on behalf of a rule that needs a λ.
+    /// Evaluates `F a` for a pullback `F` and a fresh `a`; the premise that needs a λ continues with the
+    /// value.
     pub(super) fn expand_pullback(&mut self, function: TermId, premise: Premise) -> Control {
         let (a, a_term) = self.terms.fresh_term("a", self.terms.param(function));
         let applied = self.terms.apply(function, a_term);
@@ -256,7 +257,9 @@ impl Machine<'_> {
 
     /// (19b), (19b'), (19c), (C1): `F y_j`.
     pub(super) fn differentiate_call(&mut self, redex: Redex, function: TermId) -> Result<Control, Stop> {
-        let Term::Apply(a, b) = self.terms.term(redex.elementary) else { unreachable!("it is a call") };
+        let Term::Apply(a, b) = self.terms.term(redex.elementary) else {
+            unreachable!("rule 19 applies to calls")
+        };
         match self.terms.term(function) {
             Term::Lambda(..) => {
                 let point = self.component(redex, b);
@@ -321,7 +324,7 @@ impl Machine<'_> {
         let parts: Vec<TermId> = term.children().map(|(child, _)| child).collect();
         let mut parts =
             parts.into_iter().map(|part| self.component(redex, part)).collect::<Vec<_>>().into_iter();
-        let new = term.with_children(|| parts.next().expect("as many as there were"));
+        let new = term.with_children(|| parts.next().expect("as many parts as before"));
         self.terms.push(new, self.terms.ty(id))
     }
 

@@ -242,7 +242,7 @@ impl Divider<'_> {
             _ => {
                 let n = term.children().count();
                 let mut parts = self.done.split_off(self.done.len() - n).into_iter();
-                let new = term.with_children(|| parts.next().expect("as many as there were"));
+                let new = term.with_children(|| parts.next().expect("as many parts as before"));
                 self.terms.push(new, self.terms.ty(id))
             }
         }

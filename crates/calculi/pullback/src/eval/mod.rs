@@ -10,12 +10,12 @@
 //! * [`combine`]: the call-by-value core (rules 1 to 6, sums, contractions) and C2. [`transpose`] is rule 5.
 //! * [`literal`]: tuples of numerals; [`tower`]: derivatives of derivatives of primitives.
 //!
-//! Rules with a premise are proved with a fresh 1-form ω and then instantiated: the same machine evaluates
-//! the premise `((Ω λy.L)·ω) V →* (λv.S)^*·(ω W)` under a [`Frame::Premise`], so premises nest without
-//! recursion.
+//! A rule with a premise needs the value of the premise for a fresh 1-form ω, and then instantiates it: the
+//! same machine evaluates the premise `((Ω λy.L)·ω) V →* (λv.S)^*·(ω W)` under a [`Frame::Premise`], so
+//! premises nest without recursion.
 //!
 //! Decision: if the premise of rule 19b has computed the value `W` of the call, the conclusion uses `W`
-//! instead of the call, which would compute it again ("evaluate `ω(E[V/y])`'s argument once").
+//! instead of the call, so that the call is evaluated once ("evaluate `ω(E[V/y])`'s argument once").
 
 pub mod combine;
 pub mod conclude;
@@ -77,7 +77,7 @@ pub enum Detail {
     Forward(TermId),
 }
 
-/// An evaluation context with one hole, without the contexts around it (section 6.1).
+/// One layer of an evaluation context (section 6.1); `C` is its hole.
 #[derive(Clone, Debug)]
 pub enum Frame {
     /// `C + t`.
@@ -152,7 +152,7 @@ pub fn run(program: &Program, limits: Limits, observer: &mut dyn Observer) -> (O
     run_with(program, limits, false, observer)
 }
 
-/// As [`run`]; with `paper`, stuck terms of the paper stay stuck.
+/// Like [`run`]; with `paper`, terms that are stuck in the paper stay stuck.
 pub fn run_with(
     program: &Program,
     limits: Limits,
@@ -325,9 +325,9 @@ impl<'a> Machine<'a> {
 
 // Note [Sharing]
 //
-// Rule 6 replaces the variable of one dual map by the body of another; the variable may occur many times,
-// with the environment tuples of rule 8 twice or more for each `let`. Terms are graphs, so this copies
+// Rule 6 replaces the variable of one dual map by the body of another. The variable may occur many times: the
+// environment tuples of rule 8 repeat it at least twice for each `let`. Terms are graphs, so this copies
 // nothing; but evaluating a graph like a tree evaluates a part once per path to it, which is exponential in
 // the length of a let series. So equal terms are shared ([`Terms::share`]), and the value of a term that the
-// rules made is memoised. Terms of the program itself are evaluated each time they are reached, as the rules
-// say and traces show.
+// rules made is memoised. A term of the program itself is evaluated each time the machine reaches it, as in
+// the rules, and traces show each evaluation.

@@ -1,9 +1,10 @@
 //! Derivatives of derivatives of primitives: `J (J f·u1)·u2`, and so on.
 //!
-//! Decision: the specification turns `J f·U` into `λa.f'(⟨a,U⟩)` when it must be differentiated. The Jacobian
-//! of that has `U` in the place of a point, `(J f'·⟨v,0⟩)⟨a,U⟩`, where linearity in `U` is not syntactic any
-//! more: a step would lose the type, and rule 5 would get stuck. The tower `(J (J f·U)·v) a` means the same,
-//! `J²(f)(a)(U,v)`, and is linear in `U` and in `v` by the rules of section 4.2. `f'` computes its value.
+//! Decision: the specification expands `J f·U` to `λa.f'(⟨a,U⟩)` before it differentiates it. The Jacobian of
+//! the expansion, `(J f'·⟨v,0⟩)⟨a,U⟩`, has `U` in the place of a point, so its linearity in `U` is no longer
+//! syntactic: a step would lose the type, and rule 5 would get stuck. The tower `(J (J f·U)·v) a` has the
+//! same meaning, `J²(f)(a)(U,v)`, and is linear in `U` and in `v` by the rules of section 4.2. `f'` computes
+//! its value.
 
 use crate::primitive::calculus::Reals;
 use crate::primitive::{PrimId, Primitives, Undefined};
@@ -32,8 +33,8 @@ impl Tower {
     }
 }
 
-/// The k-th derivative of `f`, and the point at which it is `J^k(f)(a)(u1, …, uk)`: each derivative takes a
-/// point and a direction, and the direction is `u_i` for the point of `f` and 0 for the directions before.
+/// The k-th derivative of `f`, and the point at which it is `J^k(f)(a)(u1, …, uk)`. Each derivative takes a
+/// point and a direction; the i-th direction is `u_i` for the point of `f` and 0 for the earlier directions.
 fn iterate(
     primitives: &mut Primitives,
     mut f: PrimId,
@@ -65,8 +66,8 @@ pub fn value(
     Ok(tangent.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// The transpose of `u ↦ J^k(f)(a)(…, u, …)` applied to a covector, given the other directions; derivatives
-/// are symmetric, so it does not matter which one is missing.
+/// The transpose of `u ↦ J^k(f)(a)(…, u, …)` applied to a covector, given the other directions. Derivatives
+/// are symmetric, so the position of `u` does not matter.
 pub fn transposed(
     primitives: &mut Primitives,
     f: PrimId,

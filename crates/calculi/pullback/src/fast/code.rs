@@ -17,9 +17,9 @@ eddy_index::id! {
 /// The place of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
-    /// In a slot of the frame.
+    /// A slot of the frame.
     Slot(u32),
-    /// In the code.
+    /// A constant.
     Real(f64),
 }
 
@@ -63,9 +63,9 @@ pub enum Action {
     Closure(Abstraction),
     /// `s t`, where `s` has this type.
     Apply(Type, Operand, Operand),
-    /// `(Ω λx.p)·w`, of this type; `λx.p` has the other.
+    /// `(Ω λx.p)·w`, with the signature of `λx.p`.
     Pullback(Abstraction, Operand, Signature),
-    /// `(λx.s)^*·t`.
+    /// `(λx.s)^*·t`, with the signature of `λx.s`.
     Dual(Abstraction, Operand, Signature),
     /// `J s·t`, where `s` has this type.
     Jacobian(Type, Operand, Operand),

@@ -143,7 +143,7 @@ impl Compiler<'_> {
         items
     }
 
-    /// The only operation of a primitive that has one, and its parameters in order.
+    /// The operation of a primitive that consists of one operation on its parameters in order.
     fn single(&self, f: crate::primitive::PrimId) -> Option<Node> {
         let primitive = self.terms.primitives.get(f);
         match primitive.nodes[..] {

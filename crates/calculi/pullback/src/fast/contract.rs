@@ -27,11 +27,11 @@ enum Part {
 #[derive(Clone, Copy, Debug)]
 enum Awaited {
     /// Adds the number.
-    Added,
+    Add,
     /// Adds the number times this factor.
-    Multiplied(Value),
-    /// Contracts it with a covector on this type.
-    Met(Type, Value),
+    Multiply(Value),
+    /// Contracts the value with a covector on this type.
+    Contract(Type, Value),
 }
 
 /// An unfinished contraction.
@@ -46,7 +46,7 @@ impl Machine<'_> {
     /// Contracts a covector on this type with a vector of it.
     pub(super) fn contract(&mut self, ty: Type, covector: Value, vector: Value) -> Result<Control, Halt> {
         let parts = vec![Part::Pair(ty, covector, vector)];
-        self.run_contraction(Contraction { parts, sum: None, awaited: Awaited::Added })
+        self.run_contraction(Contraction { parts, sum: None, awaited: Awaited::Add })
     }
 
     pub(super) fn resume_contraction(
@@ -55,12 +55,12 @@ impl Machine<'_> {
         value: Value,
     ) -> Result<Control, Halt> {
         match contraction.awaited {
-            Awaited::Added => self.add_to(&mut contraction, value)?,
-            Awaited::Multiplied(factor) => {
+            Awaited::Add => self.add_to(&mut contraction, value)?,
+            Awaited::Multiply(factor) => {
                 let product = self.tapes.binary(Binary::Mul, factor, value)?;
                 self.add_to(&mut contraction, product)?;
             }
-            Awaited::Met(ty, covector) => contraction.parts.push(Part::Pair(ty, covector, value)),
+            Awaited::Contract(ty, covector) => contraction.parts.push(Part::Pair(ty, covector, value)),
         }
         self.run_contraction(contraction)
     }
@@ -79,17 +79,17 @@ impl Machine<'_> {
                 None => return Ok(Control::Return(contraction.sum.unwrap_or(Value::Real(0.0)))),
                 Some(Part::Call(ty, function, argument, covector)) => {
                     let (_, result) = self.layouts.types.function(ty);
-                    contraction.awaited = Awaited::Met(result, covector);
+                    contraction.awaited = Awaited::Contract(result, covector);
                     self.frames.push(Frame::Contraction(Box::new(contraction)));
                     return Ok(Control::Apply(ty, function, argument));
                 }
                 Some(Part::Scaled(ty, functional, vector, factor)) => {
-                    contraction.awaited = Awaited::Multiplied(factor);
+                    contraction.awaited = Awaited::Multiply(factor);
                     self.frames.push(Frame::Contraction(Box::new(contraction)));
                     contraction = Contraction {
                         parts: vec![Part::Pair(ty, functional, vector)],
                         sum: None,
-                        awaited: Awaited::Added,
+                        awaited: Awaited::Add,
                     };
                 }
                 Some(Part::Pair(ty, covector, vector)) => {
@@ -158,24 +158,24 @@ impl Machine<'_> {
                 Ok(None)
             }
             Object::Lazy(id) => {
-                contraction.awaited = Awaited::Added;
+                contraction.awaited = Awaited::Add;
                 self.frames.push(Frame::Contraction(Box::new(contraction.clone())));
                 let lazy = self.heap.get_lazy(id);
                 Ok(Some(self.use_lazy(lazy, vector)))
             }
             Object::Derived(id) => {
-                contraction.awaited = Awaited::Added;
+                contraction.awaited = Awaited::Add;
                 self.frames.push(Frame::Contraction(Box::new(contraction.clone())));
                 Ok(Some(self.use_derived(id, Use::Contract(vector))))
             }
             Object::Tracked { level, node, under, .. } => {
                 let stripped = self.argument_of_tracked(vector, level)?;
-                contraction.awaited = Awaited::Added;
+                contraction.awaited = Awaited::Add;
                 self.frames.push(Frame::Contraction(Box::new(contraction.clone())));
                 self.frames.push(Frame::Join(level, node, stripped, Type::REAL));
                 Ok(Some(self.contract(ty, under, vector)?))
             }
-            other => unreachable!("{other:?} is no functional"),
+            other => unreachable!("{other:?} is not a functional"),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Derived {
 
     pub(super) fn with_parts(&self, parts: &[Value]) -> Derived {
         let mut used = parts[3..].iter();
-        let mut next = || *used.next().expect("as many as there were");
+        let mut next = || *used.next().expect("as many uses as before");
         let uses = self.uses.iter().map(|(used, ty)| match used {
             Use::Leaf(..) => (*used, *ty),
             Use::Apply(_) => (Use::Apply(next()), *ty),
@@ -120,8 +120,8 @@ impl Machine<'_> {
         let covector = self.lift(zero, derived.result, outer);
         let (point, argument) = if is_lazy {
             let epsilon = self.open_numbers();
-            match self.moved(from, derived.point, epsilon, derived.direction) {
-                Ok(moved) => (epsilon, moved),
+            match self.perturbed(from, derived.point, epsilon, derived.direction) {
+                Ok(perturbed) => (epsilon, perturbed),
                 Err(halt) => return Control::Halted(halt),
             }
         } else {
@@ -166,7 +166,7 @@ impl Machine<'_> {
         self.contract(from, pulled, derived.direction)
     }
 
-    /// Differentiates the contraction with the direction with respect to the covector, which is the answer.
+    /// The answer is the derivative, with respect to the covector, of the contraction with the direction.
     pub(super) fn finish_derivative(
         &mut self,
         covector: Value,

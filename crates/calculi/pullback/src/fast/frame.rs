@@ -13,7 +13,7 @@ use crate::types::Type;
 pub enum Halt {
     /// The run has no value.
     Stopped(Stop),
-    /// A function that this level tracks is called on a number of a higher one: see [`super::lazy`].
+    /// A function that this level tracks is called on a number of a higher level: see [`super::lazy`].
     UntrackableCall(u32),
 }
 
@@ -35,7 +35,7 @@ pub enum Control {
     Halted(Halt),
 }
 
-/// A continuation: what to do with the next value.
+/// A continuation: the construct that waits, the value that it waits for, and the data to continue with.
 #[derive(Debug)]
 pub enum Frame {
     /// A block, for the result of an instruction.
@@ -56,17 +56,17 @@ pub enum Frame {
     Seed(Value, Type),
     /// A contraction, for one of its parts.
     Contraction(Box<Contraction>),
-    /// A derivative forward, for the value of its function or the next use of that.
+    /// A forward derivative, for the value of its function or the next use of that value.
     Derivative(Box<Running>),
-    /// A derivative forward, for its contraction: the covector on the tape, and the type.
+    /// A forward derivative, for its contraction: the covector on the tape, and the type.
     DerivativeSeed(Value, Type),
-    /// A derivative forward, for the next of its leaves.
+    /// A forward derivative, for the next of its leaves.
     DerivedLeaves(Box<Derived>, Vec<Value>),
     /// A pullback that tracks no functions, for the value at its point: the function, the 1-form, the point.
     LazyForm(Function, Value, Value),
-    /// The same, for its covector: the function and the point.
+    /// A pullback that tracks no functions, for its covector: the function and the point.
     LazyCovector(Function, Value),
-    /// The same, for the next of its leaves.
+    /// A pullback or a dual map that tracks no functions, for the next leaf of its covector.
     LazyLeaves(Box<Lazy>, Vec<Value>),
     /// A functional that is applied, for the value of its function: the covector, and the type.
     LazyValue(Value, Type),

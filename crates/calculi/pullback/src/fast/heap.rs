@@ -19,7 +19,7 @@ pub enum Value {
     Real(f64),
     /// A number on a tape: the level of the tape, and the node on it.
     Cell(u32, u32),
-    /// Items of the pool: where they start, and how many; two or more.
+    /// Two or more items of the pool: the index of the first item, and their number.
     Tuple(u32, u32),
     /// An object: a function, or a functional.
     Object(u32),
@@ -53,8 +53,8 @@ pub enum Object {
         /// The function or functional itself.
         under: Value,
     },
-    /// A functional on functions or functionals: `Σ c_i @ (u z_i)`, with entries `(z_i, c_i)`: where they
-    /// start, and how many.
+    /// A functional on functions or functionals: `Σ c_i @ (u z_i)`, with entries `(z_i, c_i)`: the index of
+    /// the first entry, and their number.
     List(u32, u32),
     /// The sum of two functionals.
     Both(Value, Value),

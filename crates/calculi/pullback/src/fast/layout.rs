@@ -1,9 +1,9 @@
 //! The representation of values of a type: a tree of tuples with leaves.
 //!
-//! The dual of a type is represented like the type itself, leaf by leaf: a covector on `R` is a number, one
-//! on a product a tuple, and only functionals on functions (and on such functionals) have their own
-//! representation, lists. So there are three kinds of leaves, and operations at every type (adding, lifting
-//! to a tape, contracting) work leaf by leaf.
+//! The dual of a type is represented like the type itself, leaf by leaf: a covector on `R` is a number, a
+//! covector on a product is a tuple, and only functionals on functions (and on such functionals) have their
+//! own representation, lists. So there are three kinds of leaves, and operations at every type (adding,
+//! lifting to a tape, contracting) work leaf by leaf.
 
 use std::rc::Rc;
 
@@ -121,7 +121,7 @@ impl Layouts {
         let (mut tasks, mut done, mut leaves) = (vec![Task::Visit(ty)], Vec::new(), leaves.iter());
         while let Some(task) = tasks.pop() {
             match task {
-                // Not `self.of(ty)`, which would list the leaves of each part of a part.
+                // `self.of(ty)` would list the leaves of each part again, in quadratic time.
                 Task::Visit(ty) => match self.items(ty) {
                     Some(items) => {
                         tasks.push(Task::Join(items.len()));

@@ -3,9 +3,10 @@
 //! While a pullback differentiates with respect to `f`, `f` may itself be differentiated: `λf. grad f at 2`.
 //! The cotangent of `f` is then `u ↦ u' 2`, and `f` is called on a number of a higher tape than its own,
 //! which no list of calls can record. The machine detects this and restarts the pullback that owns `f` in
-//! another way: the functional is represented by the function that it differentiates, and computed when it is
-//! applied to a direction `u`. That is the derivative of the number `ε ↦ c @ g(f + ε·u)` at 0, with respect
-//! to `ε` alone: only numbers are on the tape, and one direction costs one sweep.
+//! another way: the functional is represented by the function that the pullback differentiates, `g`, and
+//! computed when it is applied to a direction `u`. Its value is the derivative of the number
+//! `ε ↦ c @ g(f + ε·u)` at 0, with respect to `ε` alone: only numbers are on the tape, and one direction
+//! costs one sweep.
 //!
 //! A dual map is linear, so there `φ @ u` is `c @ s[u/x]`, without a derivative. `J s·t` at a function
 //! differentiates `ε ↦ s(x + ε·t)`.
@@ -28,7 +29,7 @@ pub enum Owner {
     Pullback(Function, Value, Value),
     /// `(λx.s)^*·t`: the function and the covector.
     Dual(Function, Value),
-    /// `(J s·t) x`; it owns this level and the one below.
+    /// `(J s·t) x`, the owner of this level and of the level below.
     Derivative(Box<Derived>),
 }
 
@@ -45,7 +46,7 @@ pub struct Opening {
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     pub block: BlockId,
-    /// Where its captures start in the pool.
+    /// The index of the first captured value in the pool.
     pub start: u32,
     pub len: u32,
     pub signature: Signature,
@@ -74,7 +75,7 @@ impl Machine<'_> {
         self.truncate_stack(n_slots);
         match owner {
             Owner::Numbers => unreachable!("numbers are not called"),
-            // The value at the point itself, and the covector there.
+            // Computes the value at the point itself, then the covector at this value.
             Owner::Pullback(function, form, point) => {
                 self.frames.push(Frame::LazyForm(function, form, point));
                 self.enter_function(function, point)
@@ -134,8 +135,8 @@ impl Machine<'_> {
         let epsilon = self.open_numbers();
         self.frames.push(Frame::LazySeed(epsilon));
         self.frames.push(Frame::LazyValue(covector, function.signature.to));
-        match self.moved(from, point, epsilon, direction) {
-            Ok(moved) => self.enter_function(function, moved),
+        match self.perturbed(from, point, epsilon, direction) {
+            Ok(perturbed) => self.enter_function(function, perturbed),
             Err(halt) => Control::Halted(halt),
         }
     }
@@ -147,7 +148,7 @@ impl Machine<'_> {
     }
 
     /// `point + ε·direction`.
-    pub(super) fn moved(
+    pub(super) fn perturbed(
         &mut self,
         ty: Type,
         point: Value,
@@ -171,7 +172,7 @@ impl Machine<'_> {
         Ok(self.layouts.rebuild(&mut self.heap, ty, &leaves))
     }
 
-    /// Differentiates the contraction with respect to `ε`, which is the answer.
+    /// The answer is the derivative of the contraction with respect to `ε`.
     pub(super) fn finish_lazy(&mut self, epsilon: Value, value: Value) -> Result<Control, Halt> {
         let found = self.sweep(epsilon, Type::REAL, [(value, Value::Real(1.0))])?;
         Ok(Control::Return(found.unwrap_or(Value::Real(0.0))))

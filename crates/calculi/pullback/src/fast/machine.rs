@@ -328,7 +328,7 @@ impl Machine<'_> {
                 Control::Return(self.cotangent(None, signature.from))
             }
             Frame::PullbackBody(form, point, signature) => {
-                let level = u32::try_from(self.tapes.levels.len() - 1).expect("levels are numbered so");
+                let level = u32::try_from(self.tapes.levels.len() - 1).expect("levels are numbered by `u32`");
                 let primal = self.strip_all(value, signature.to, level);
                 self.frames.push(Frame::PullbackForm(value, point, signature));
                 let ty = self.layouts.types.omega(signature.to);

@@ -7,10 +7,10 @@
 //! * [`contract`]: contractions of covectors and vectors; [`forward`]: `J s·t`; [`lazy`]: cotangents that are
 //!   not lists of calls.
 //!
-//! The environment tuple of rule 8 is never built, each `let` has its slot; rule 20a is an addition to the
-//! adjoint of an operand, and the dual maps of a let series are one backward sweep over the tape. Cotangents
-//! of function types are lists of calls, as the specification proposes; where these do not suffice, [`lazy`]
-//! ones replace them.
+//! The environment tuple of rule 8 is never built, because each `let` has its own slot; rule 20a is an
+//! addition to the adjoint of an operand, and the dual maps of a let series are one backward sweep over the
+//! tape. Cotangents of function types are lists of calls, as the specification proposes; where lists do not
+//! suffice, [`lazy`] cotangents replace them.
 
 pub mod code;
 pub mod compile;
@@ -44,7 +44,7 @@ pub fn execute(program: &Program, code: &Code, limits: Limits) -> (Outcome, Coun
     let outcome = match result {
         Ok(value) => Outcome::Value(machine.answer(value, program.terms.ty(main))),
         Err(Halt::Stopped(stop)) => Outcome::Stopped(stop),
-        Err(Halt::UntrackableCall(_)) => unreachable!("the machine starts again where that happens"),
+        Err(Halt::UntrackableCall(_)) => unreachable!("the machine restarts the owner of the level"),
     };
     let (counters, types) = machine.finish();
     (outcome, counters, types)

@@ -2,9 +2,9 @@
 //!
 //! Every active pullback has its own tape, its *level*. A [`Value::Cell`] is a node on one of them; the
 //! *primal* of a node is a number of lower levels only. An operation on numbers is done at the lowest level,
-//! on reals, and then recorded on the tapes of its operands, from the lowest level to the highest. Levels are
-//! never identified, so there is no perturbation confusion. The arithmetic of a backward sweep is ordinary
-//! arithmetic on numbers of lower levels and is itself recorded there, which gives derivatives of
+//! on reals, and then recorded on the tapes of its operands, from the lowest level to the highest. Two
+//! pullbacks never share a level, so there is no perturbation confusion. The arithmetic of a backward sweep
+//! is ordinary arithmetic on numbers of lower levels and is itself recorded there, which gives derivatives of
 //! derivatives.
 
 use rustc_hash::FxHashMap;

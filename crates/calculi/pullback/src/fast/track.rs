@@ -92,7 +92,7 @@ impl Machine<'_> {
     ) -> Result<Option<Value>, Stop> {
         self.check_memory()?;
         let Level { nodes, .. } = self.tapes.levels.pop().expect("a level is open");
-        let level = u32::try_from(self.tapes.levels.len()).expect("levels are numbered so");
+        let level = u32::try_from(self.tapes.levels.len()).expect("levels are numbered by `u32`");
         let mut sweep = Sweep { level, adjoints: vec![None; nodes.len()], lists: FxHashMap::default() };
         let was_sweeping = std::mem::replace(&mut self.tapes.is_sweeping, true);
         for (value, seed) in seeds {
@@ -188,7 +188,7 @@ impl Machine<'_> {
         if self.heap.is_older(value, mark) {
             return value;
         }
-        // Memoised across calls: closures that hold each other would be copied once for each call.
+        // Memoised across calls: otherwise closures that contain each other would be copied for each call.
         let mut memo = std::mem::take(&mut self.tapes.levels[level as usize].stripped);
         let mut work = vec![(value, false)];
         while let Some((at, is_ready)) = work.pop() {
@@ -222,9 +222,9 @@ impl Machine<'_> {
 
     /// The argument for a call of a tracked function, which must not contain cells of higher levels.
     ///
-    /// It does when a function variable is differentiated while something is differentiated with respect to
-    /// it, as in `λf. d f 2`. The cotangent of `f` would then be `u ↦ u' 2`, which is not a list of calls;
-    /// [`super::lazy`] handles this case.
+    /// The argument contains such cells if a function variable is differentiated inside a derivative with
+    /// respect to this variable, as in `λf. grad f at 2`. The cotangent of `f` would then be `u ↦ u' 2`,
+    /// which is not a list of calls; [`super::lazy`] handles this case.
     pub(super) fn argument_of_tracked(&mut self, argument: Value, level: u32) -> Result<Value, Halt> {
         if let Some(next) = self.tapes.levels.get(level as usize + 1)
             && self.mentions_above(argument, level, next.mark)

@@ -1,16 +1,16 @@
 //! The one format of `.pb` files.
 //!
-//! `plan` decides the gap between each two tokens; [`eddy_syntax::format`] does the rest.
+//! `plan` decides the gap before each token; [`eddy_syntax::format`] does the rest.
 //!
 //! # The style
 //!
 //! * Declarations have a line each, and so has the main expression. A body that does not fit on the line of
 //!   its `=` goes below, indented by two.
-//! * A chain of `let`s has a line each as soon as it does not fit on one line, and always at the top of the
-//!   main expression. What follows `in` is not indented.
+//! * A chain of `let`s has a line each if the chain does not fit on one line, and always at the top of the
+//!   main expression. The term after `in` is not indented.
 //! * The body of a `λ` that does not fit goes below, indented by two.
-//! * Tuples and operands in brackets that do not fit have an item per line. A bracket that holds nothing but
-//!   another bracket opens and closes with it.
+//! * Tuples and operands in brackets that do not fit have an item per line. If the only item of a bracket is
+//!   another bracket, both open on one line and close on one line.
 //! * Arguments that do not fit have a line each, indented by two; operators that do not fit have a line each,
 //!   the operator first.
 //! * `λx:R.` is tight; other colons stand between blanks.

@@ -195,8 +195,8 @@ impl Style<'_> {
         self.plan.join(before, Joint::Space);
         self.plan.join(at.first, Joint::Blank);
         self.plan.group_with_joint(Range { first: before, last: at.last });
-        // Brackets around the function belong to an operator and not to the function alone; those of a dual
-        // map are its own.
+        // The parentheses around the λ of a dual map belong to the operator `(λx.s)^*`; other parentheses
+        // around the function belong to the function.
         let inner = self.tree.ungroup(function);
         self.plan.operand(if former == Former::DualMap { inner } else { function });
         self.plan.right_operand(operand);

@@ -39,7 +39,7 @@ impl Parser<'_> {
             return self.wait(Frame::Argument { function: expr });
         }
         match (self.operator(), held) {
-            // The form on the left binds at least as tightly: it is complete. `·` associates to the right.
+            // The form on the left binds at least as tightly, so it is complete. `·` associates to the right.
             (Some(binding), Some(held)) if held > binding || (held == binding && binding != Binding::Dot) => {
                 self.reduce(expr)
             }
@@ -163,11 +163,11 @@ impl Parser<'_> {
                 return State::Have(error, Tightness::Loose);
             }
         };
-        self.taken.insert(operator);
+        self.applied_operators.insert(operator);
         State::Have(self.push(ExprKind::Former(former, function, right), start), Tightness::Loose)
     }
 
-    /// A minus in front of a bare numeral is part of it.
+    /// A minus directly before a bare numeral is part of the numeral.
     fn negate(&mut self, expr: ExprId) -> ExprKind {
         let (previous, tree) = (self.cursor.previous(), &self.program.tree);
         match tree.kind(expr) {

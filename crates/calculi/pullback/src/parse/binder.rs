@@ -37,13 +37,13 @@ impl Parser<'_> {
         self.pattern_in(Vec::new())
     }
 
-    /// Continues inside of open brackets.
+    /// Continues inside open brackets.
     fn pattern_in(&mut self, mut open: Vec<Open>) -> Option<PatternId> {
         loop {
-            // After the first item of a bracket, a comma or its end comes next.
+            // After the first item of a bracket, a comma or the closing bracket comes next.
             let has_items = open.last().is_some_and(|innermost| !innermost.items.is_empty());
             if has_items && !self.cursor.eat(",") {
-                let Open { bracket, start, items } = open.pop().expect("it was there");
+                let Open { bracket, start, items } = open.pop().expect("a bracket with items is open");
                 if !self.expect(bracket.close()) {
                     return None;
                 }

@@ -2,7 +2,7 @@
 
 use eddy_syntax::lex::Lexicon;
 
-/// Reserved words, symbols and Unicode twins. `^*` is one symbol.
+/// Reserved words, symbols and their Unicode spellings. `^*` is one symbol.
 pub const LEXICON: Lexicon = Lexicon {
     reserved: &[
         "J", "Omega", "R", "assume", "at", "def", "dmap", "flat", "fst", "grad", "in", "jac", "jacobian",

@@ -75,7 +75,7 @@ pub fn parse(file: &SourceFile) -> Parsed {
         frames: Vec::new(),
         program: Program::default(),
         names: Names::default(),
-        taken: FxHashSet::default(),
+        applied_operators: FxHashSet::default(),
         poisoned: FxHashSet::default(),
     };
     parser.file();
@@ -96,9 +96,9 @@ enum State {
 enum Tightness {
     /// An atom with its exponents: everything may follow.
     Post,
-    /// An application or a prefix form: more arguments.
+    /// An application or a prefix form: more arguments may follow.
     Application,
-    /// An operator form: `·`.
+    /// An operator form: `·` may follow.
     Operator,
     /// An open form that extends as far as possible: only operators may follow.
     Loose,
@@ -160,7 +160,7 @@ enum Frame {
     Main,
     /// `def f =` or `prim f(x) =` expects `;`.
     Declaration(Head),
-    /// `( e, …` waits for `,` or the closing bracket.
+    /// `( e, …` expects `,` or the closing bracket.
     Tuple { open: Span, bracket: Bracket, items: Vec<ExprId> },
     /// `pull( e, …` expects `,` or `)`.
     Former { start: Span, former: Former, first: Option<ExprId> },
@@ -196,7 +196,7 @@ struct Parser<'a> {
     program: Program,
     names: Names,
     /// Operators before a `·`.
-    taken: FxHashSet<ExprId>,
+    applied_operators: FxHashSet<ExprId>,
     poisoned: FxHashSet<Name>,
 }
 
@@ -214,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Each operator must stand before a `·`; only `Ω r` with a literal has a meaning of its own.
+    /// Reports operators that do not stand before a `·`; only `Ω r` with a literal has a meaning of its own.
     fn report_lone_operators(&mut self) {
         let tree = &self.program.tree;
         for id in tree.ids() {
@@ -228,7 +228,7 @@ impl Parser<'_> {
                 }
                 _ => continue,
             };
-            if !self.taken.contains(&id) {
+            if !self.applied_operators.contains(&id) {
                 let title = format!("parse error: {what} without its `·`");
                 let diagnostic = Diagnostic::error(codes::SYNTAX, tree.span(id), title)
                     .label("this operator has no operand")

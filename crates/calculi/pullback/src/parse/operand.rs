@@ -52,7 +52,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an `if` with a `then` follows: read as names, the two would be applied to each other.
+    /// Whether an `if` with a `then` follows. These words are not reserved, so `if c then a` would be read as
+    /// an application of names.
     fn starts_choice(&self, text: &str) -> bool {
         // A condition is short, and this bounds the search at each `if`.
         const MAX_TOKENS: usize = 64;
@@ -133,7 +134,7 @@ impl Parser<'_> {
         self.wait(Frame::Former { start, former, first: None })
     }
 
-    /// From `\` to the `.` before the body.
+    /// Parses a λ from `\` to the `.` before its body.
     fn lambda(&mut self) -> State {
         let start = self.cursor.advance().span;
         let mut binders = Vec::new();
@@ -157,7 +158,7 @@ impl Parser<'_> {
         self.wait(Frame::LambdaBody { start, binders })
     }
 
-    /// From `let` to `=`.
+    /// Parses a `let` from the keyword to its `=`.
     fn let_binder(&mut self) -> State {
         let start = self.cursor.advance().span;
         let head_at = self.cursor.at;

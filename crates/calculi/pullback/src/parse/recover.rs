@@ -9,7 +9,7 @@ use crate::codes;
 use crate::surface::{Binder, ExprId, Pattern};
 
 impl Parser<'_> {
-    /// Reports that something else was expected here.
+    /// Reports a syntax error at the next token; `expected` says what should be there.
     pub(super) fn syntax_error(&mut self, expected: &str) {
         let opening = self.innermost_opening();
         self.cursor.expected(codes::SYNTAX, "parse error", expected, opening);
@@ -39,9 +39,9 @@ impl Parser<'_> {
         self.cursor.diagnostics.push(diagnostic);
     }
 
-    /// Reports a token that cannot follow the operand, with what the innermost open form expects.
+    /// Reports a token that cannot follow the operand; names what the innermost open form expects.
     pub(super) fn unexpected_after(&mut self) -> State {
-        let waits = match self.frames.last() {
+        let expected = match self.frames.last() {
             Some(Frame::Main) => "an operator, an argument or the end of the program",
             Some(Frame::Declaration(_)) => "an operator, an argument or `;`",
             Some(Frame::Tuple { bracket, .. }) => match bracket.close() {
@@ -53,7 +53,7 @@ impl Parser<'_> {
             Some(Frame::LetBound { .. }) => "`in`",
             _ => "`)`",
         };
-        self.syntax_error(waits);
+        self.syntax_error(expected);
         if self.cursor.sees("let")
             || self.cursor.sees("jacobian")
             || self.cursor.sees("grad")
@@ -81,17 +81,17 @@ impl Parser<'_> {
     }
 
     /// Skips to the next token that an open form expects, closes the forms inside that form, and continues as
-    /// if its part had been read. Words and brackets that open and close within the skipped text are not
-    /// counted.
+    /// if the expected part had been read. Words and brackets that open and close within the skipped text do
+    /// not end the search.
     pub(super) fn recover(&mut self) -> State {
         let mut skipped = Skipped::new(closer_of);
         loop {
             let token = self.cursor.token();
             match token.kind {
                 TokenKind::End => return self.give_up(),
-                // A declaration begins: the one before was not finished.
+                // A declaration begins, so the declaration before it is unfinished.
                 TokenKind::Symbol("def" | "prim" | "assume" | "type") => return self.give_up(),
-                // A `;` ends a declaration even inside of skipped brackets.
+                // A `;` ends a declaration even inside skipped brackets.
                 TokenKind::Symbol(symbol)
                     if skipped.is_outside(symbol) || symbol == ";" && skipped.may_be_expected(symbol) =>
                 {
@@ -107,8 +107,8 @@ impl Parser<'_> {
         }
     }
 
-    /// As [`Parser::recover`], after an unreadable head of a `let` that starts at this token: the next `in`
-    /// belongs to the head, and its names are not reported later.
+    /// Like [`Parser::recover`], after an unreadable head of a `let` that starts at this token: the next `in`
+    /// belongs to the head, and the uses of its names are not reported later.
     pub(super) fn recover_let(&mut self, start: Span, head_at: usize) -> State {
         self.poison_names(head_at);
         let name = self.names.intern("_");

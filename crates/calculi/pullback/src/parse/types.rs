@@ -6,7 +6,7 @@ use eddy_syntax::lex::TokenKind;
 use super::Parser;
 use crate::surface::{Written, WrittenId};
 
-/// A type with its left parts.
+/// The start of an unfinished type, whose last part is read next.
 enum Waiting {
     Open(Span),
     Omega(Span),
@@ -15,7 +15,7 @@ enum Waiting {
 }
 
 impl Parser<'_> {
-    /// `type ::= prodty [ "->" type ]`; left parts wait on a stack.
+    /// `type ::= prodty [ "->" type ]`; the starts of unfinished types wait on a stack.
     pub(super) fn written(&mut self) -> Option<WrittenId> {
         let mut waiting: Vec<Waiting> = Vec::new();
         loop {

@@ -70,7 +70,7 @@ fn sum<A: Arithmetic>(
     })
 }
 
-/// `∂op(a)/∂a · d`, where `out` is `op(a)`; its own transpose.
+/// `∂op(a)/∂a · d`, where `out` is `op(a)`; this linear map is its own transpose.
 pub fn push_unary<A: Arithmetic>(
     on: &mut A,
     op: Unary,
@@ -233,7 +233,7 @@ pub fn binary_value(op: Binary, a: f64, b: f64) -> f64 {
     }
 }
 
-/// By squaring, so that it is the same on every machine.
+/// `base^k` by repeated squaring, so that the result is the same on every machine.
 fn power(mut base: f64, mut k: u32) -> f64 {
     let mut result = 1.0;
     while k > 0 {

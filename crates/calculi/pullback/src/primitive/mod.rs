@@ -1,9 +1,9 @@
 //! The set F of primitives (section 2): builtin functions on reals, and those that a program declares
 //! (section 3.4).
 //!
-//! Each is a list of scalar operations, operands before operators, so a subexpression that is used twice is
-//! computed once. F is closed under `f ↦ f'` with `f'(⟨a,u⟩) = J(f)(a)(u)`: [`Primitives::derivative`] builds
-//! the list of `f'` from that of `f`.
+//! A primitive is a list of scalar operations, operands before operators, so a subexpression that is used
+//! twice is computed once. F is closed under `f ↦ f'` with `f'(⟨a,u⟩) = J(f)(a)(u)`:
+//! [`Primitives::derivative`] builds the list of `f'` from that of `f`.
 //!
 //! Only [`calculus`] defines derivatives of operations. It is generic in the numbers: reals, nodes of a new
 //! list, or cells on a tape.
@@ -42,7 +42,7 @@ pub struct Primitive {
     pub derivative_of: Option<PrimId>,
 }
 
-/// An operation outside of its domain: it, or its derivative, is not a finite number.
+/// An operation outside its domain: its value or its derivative is not a finite number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undefined {
     /// The operation, such as `log(0)`.
@@ -58,7 +58,7 @@ impl Undefined {
 }
 
 impl Primitive {
-    /// Its value at a point, for any kind of numbers.
+    /// The value of the primitive at a point, for any kind of numbers.
     pub fn apply<A: Arithmetic>(&self, on: &mut A, point: &[A::Number]) -> Result<Vec<A::Number>, A::Error> {
         let values = self.forward(on, point)?;
         Ok(self.outputs.iter().map(|output| values[*output as usize]).collect())
@@ -104,7 +104,7 @@ impl Primitive {
         Ok(self.outputs.iter().map(|output| tangents[*output as usize]).collect())
     }
 
-    /// `J(f)(point)ᵀ(covector)`, one sweep forward and one back; never a matrix.
+    /// `J(f)(point)ᵀ(covector)`, one sweep forward and one backward; no matrix is built.
     pub fn cotangent<A: Arithmetic>(
         &self,
         on: &mut A,
@@ -212,7 +212,7 @@ impl Primitives {
         id
     }
 
-    /// `f'` of `f`: its parameters are those of `f` twice, the second ones for the direction.
+    /// `f'` of `f`. Its parameters are those of `f`, for the point, and the same again, for the direction.
     pub fn derivative(&mut self, id: PrimId) -> PrimId {
         if let Some(known) = self.derivatives.get(&id) {
             return *known;

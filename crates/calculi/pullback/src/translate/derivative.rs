@@ -15,7 +15,7 @@ use super::term::{Form, LTerm, LTerms, LVar};
 /// `∂term` in `y` along `d`; `None` if it is zero.
 pub fn derive(terms: &mut LTerms, term: LTerm, y: LVar, d: LVar) -> Option<LTerm> {
     let mut memo: FxHashMap<LTerm, Option<LTerm>> = FxHashMap::default();
-    // A variable that `let` binds has its own derivative, bound next to it.
+    // The derivative of a variable that `let` binds is itself a variable, bound next to it.
     let mut tangents: FxHashMap<LVar, LVar> = FxHashMap::from_iter([(y, d)]);
     let mut work = vec![(term, false)];
     while let Some((id, is_ready)) = work.pop() {
@@ -25,9 +25,9 @@ pub fn derive(terms: &mut LTerms, term: LTerm, y: LVar, d: LVar) -> Option<LTerm
         if !is_ready {
             work.push((id, true));
             if let Form::Let(x, bound, body) = *terms.form(id) {
-                // The body's derivative needs the name of the derivative of the bound term, whether that is
-                // zero or not. Two terms may bind the same variable, one of them a derivative of the other:
-                // they share parts, so they share the name too.
+                // The derivative of the body refers to the derivative of the bound term by name, even if the
+                // latter is zero. A term and its derivative may both bind this variable; they share parts, so
+                // they use the same name.
                 tangents.entry(x).or_insert_with(|| terms.fresh());
                 work.extend([(body, false), (bound, false)]);
             } else {

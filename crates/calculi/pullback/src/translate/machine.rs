@@ -208,7 +208,7 @@ impl Machine {
     }
 
     fn resume(&mut self, value: LValue) -> Result<Control, Stop> {
-        let frame = self.frames.pop().expect("there is one");
+        let frame = self.frames.pop().expect("the caller found a frame");
         Ok(match frame {
             Frame::Right(pairing, right, env) => {
                 self.frames.push(Frame::Left(pairing, value));
@@ -227,7 +227,7 @@ impl Machine {
             Frame::Derive(term, env, mut known) => {
                 known.push(value);
                 let Form::Derive(_, point, directions) = self.terms.form(term) else {
-                    unreachable!("it is a derivative")
+                    unreachable!("this frame belongs to a derivative")
                 };
                 let mut parts = [*point].into_iter().chain(directions.iter().copied());
                 match parts.nth(known.len() - 1) {

@@ -189,7 +189,7 @@ impl Inference<'_> {
         PlaceId::new(self.out.places.len() - 1)
     }
 
-    /// Visits an expression from outside; returns its type.
+    /// Visits an expression with all its parts; returns its type.
     fn visit(&mut self, expr: ExprId) -> Ty {
         let mut tasks = vec![Task::Visit(expr)];
         while let Some(task) = tasks.pop() {

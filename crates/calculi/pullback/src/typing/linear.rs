@@ -68,10 +68,11 @@ struct Obligation {
 
 struct Checker<'a> {
     terms: &'a Terms,
-    /// The flags of enclosing binders by level, the outermost first. A part overwrites only levels above its
-    /// own, and parts are checked last in, first out, so the levels below belong to its own binders.
+    /// The flags of enclosing binders by level, the outermost first. Checking a part overwrites only levels
+    /// above the level of the part, and parts are checked last in, first out, so the levels below always
+    /// belong to the binders of the part.
     flags: Vec<Flag>,
-    /// Whether a term mentions a variable of `X`, for terms that were checked outside of the binders in them.
+    /// The occurrence that [`Checker::mention`] finds in a term, for terms whose binders are all in `flags`.
     mentions: FxHashMap<TermId, Option<TermId>>,
 }
 
@@ -81,7 +82,7 @@ impl Checker<'_> {
         self.flags.push(obligation.flag);
     }
 
-    /// The flag of a variable under `depth` binders, `inner` of which are not on the list.
+    /// The flag of the variable with this index, under `inner` binders that are not in `flags`.
     fn flag(&self, index: u32, inner: u32) -> Flag {
         let Some(outer) = index.checked_sub(inner) else { return Flag::Other };
         let level = self.flags.len().checked_sub(outer as usize + 1);
@@ -169,7 +170,7 @@ impl Checker<'_> {
         Err(NotLinear { part, occurrence, reason })
     }
 
-    /// A free occurrence of a variable of `X` in a term under `inner` unlisted binders.
+    /// A free occurrence of a variable of `X` in a term under `inner` binders that are not in `flags`.
     fn mention(&mut self, id: TermId, inner: u32) -> Option<TermId> {
         if inner == 0
             && let Some(known) = self.mentions.get(&id)
@@ -204,7 +205,7 @@ impl Checker<'_> {
     }
 
     /// Whether a term without variables of `X` is syntactically zero: `L(X,t)` for such a term, under `inner`
-    /// unlisted binders.
+    /// binders that are not in `flags`.
     fn is_zero(&self, id: TermId, inner: usize) -> bool {
         enum Task {
             Visit(TermId),
@@ -214,7 +215,7 @@ impl Checker<'_> {
             Enter(TermId),
             Leave,
         }
-        // Whether each unlisted binder is bound to zero, the innermost last.
+        // Whether each binder that is not in `flags` is bound to zero, the innermost last.
         let mut binders = vec![false; inner];
         let (mut tasks, mut done) = (vec![Task::Visit(id)], Vec::new());
         while let Some(task) = tasks.pop() {

@@ -96,7 +96,8 @@ fn solve(
     for condition in std::mem::take(&mut inferred.euclidean) {
         let ty = inferred.unknowns.ground(condition.ty, types, memo);
         if !types.is_euclidean(ty) {
-            // A chain of errors has ever longer types; types of discarded messages are not printed.
+            // In a chain of errors types grow from error to error, so types of discarded messages are not
+            // printed.
             let shown = if diagnostics.is_full() { String::new() } else { types.show(ty) };
             diagnostics.push(errors::not_euclidean(&shown, tree.span(condition.at)));
         }

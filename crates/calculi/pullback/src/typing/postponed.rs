@@ -15,8 +15,8 @@ pub(super) struct Postponed {
 }
 
 impl Inference<'_> {
-    /// The types of `jacobian f at v`, as soon as the value of `f` is known; types that are unknown at the
-    /// end become `R`.
+    /// Finds the type of each `jacobian f at v`, when the type of the value of `f` is known; types that are
+    /// unknown at the end become `R`.
     pub(super) fn postponed(&mut self) {
         if self.postponed.is_empty() || self.out.unknowns.cycle().is_some() {
             return;

@@ -17,7 +17,7 @@ enum Task {
     Binary(Binary),
 }
 
-/// The primitive of a declaration; if its body is wrong, a primitive of the same type.
+/// The primitive of a declaration; if its body has errors, a primitive of the same type.
 pub(super) fn primitive(
     tree: &Tree,
     names: &Names,

@@ -12,8 +12,8 @@ pub struct IllTyped(pub TermId);
 
 /// Checks a term without loose indices.
 pub fn recheck(terms: &Terms, id: TermId) -> Result<(), IllTyped> {
-    // The types of enclosing binders by level. A part overwrites only levels above its own, and parts are
-    // checked last in, first out.
+    // The types of enclosing binders by level. Checking a part overwrites only levels above the level of the
+    // part, and parts are checked last in, first out.
     let mut binders: Vec<Type> = Vec::new();
     let mut work = vec![(id, 0, None)];
     while let Some((id, depth, binder)) = work.pop() {

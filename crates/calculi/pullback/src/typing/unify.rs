@@ -1,8 +1,9 @@
 //! Types with unknown parts, and first-order unification (section 4.1).
 //!
 //! A type is a class of equal nodes (union-find). Classes are joined before their parts are compared, so
-//! unification also ends where a type would contain itself; [`Unknowns::cycle`] finds those afterwards, in
-//! one sweep, instead of an occurs check at each step. The whole is nearly linear in the size of the program.
+//! unification also ends where a type would contain itself; [`Unknowns::cycle`] finds such types afterwards,
+//! in one sweep, instead of an occurs check at each step. The whole is nearly linear in the size of the
+//! program.
 
 use eddy_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +15,7 @@ eddy_index::id! {
     pub struct Ty, "fewer types than source bytes times a constant";
 }
 
-/// The outermost form of a type, as far as it is known.
+/// The outermost form of a type, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownForm {
     Nothing,
@@ -183,11 +184,11 @@ impl Unknowns {
 
     /// A place that makes a type contain itself, if there is one.
     pub fn cycle(&mut self) -> Option<Span> {
-        let n = u32::try_from(self.known.len()).expect("they are numbered so");
+        let n = u32::try_from(self.known.len()).expect("types are numbered by `u32`");
         self.cycle_from((0..n).map(Ty))
     }
 
-    /// As [`Unknowns::cycle`], among the parts of some types.
+    /// Like [`Unknowns::cycle`], among the parts of some types.
     fn cycle_from(&mut self, starts: impl IntoIterator<Item = Ty>) -> Option<Span> {
         /// The state of a class during the search.
         #[derive(PartialEq)]
@@ -228,7 +229,7 @@ impl Unknowns {
         place.expect("a cycle is made by joining")
     }
 
-    /// Whether nothing in the type is unknown.
+    /// Whether the type has no unknown parts.
     pub fn is_ground(&mut self, ty: Ty) -> bool {
         self.unknown_parts(ty).is_empty()
     }

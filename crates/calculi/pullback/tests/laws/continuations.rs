@@ -24,7 +24,7 @@ use crate::harness::{TOO_LONG, Verdict, accepted, answer, law, same};
 /// The term with continuations in the place of pullbacks.
 fn pass_continuations(terms: &mut Terms, id: TermId) -> TermId {
     match terms.term(id) {
-        Term::Bound(_) => unreachable!("binders are opened before their bodies are looked at"),
+        Term::Bound(_) => unreachable!("binders are opened before their bodies are visited"),
         Term::Lambda(hint, body) => {
             let param = terms.param(id);
             let body = under_binder(terms, body, param);
@@ -47,7 +47,7 @@ fn pass_continuations(terms: &mut Terms, id: TermId) -> TermId {
             let parts: Vec<TermId> = term.children().map(|(child, _)| child).collect();
             let parts: Vec<TermId> = parts.into_iter().map(|part| pass_continuations(terms, part)).collect();
             let mut parts = parts.into_iter();
-            let term = term.with_children(|| parts.next().expect("as many as there were"));
+            let term = term.with_children(|| parts.next().expect("as many parts as before"));
             terms.push(term, terms.ty(id))
         }
     }

@@ -117,7 +117,7 @@ fn transposes(terms: &Terms, id: TermId) -> bool {
     let mut terms = terms.clone();
     let (var, variable) = terms.fresh_term("v", param);
     let open = terms.instantiate(body, &[variable]);
-    let covector = literal::covector(&terms, operand).expect("it was asked");
+    let covector = literal::covector(&terms, operand).expect("the caller checked that it is a literal");
     matches!(eval::transpose::transpose(&mut terms, open, var, covector), Ok(Some(_)))
 }
 
@@ -167,7 +167,7 @@ fn unique_decomposition_lemma_3_8() {
     );
 }
 
-/// Rule A turns the body of a pullback into a let series that it would not change again.
+/// Rule A turns the body of a pullback into a let series that rule A does not change again.
 #[test]
 fn a_reduction_ends_in_a_let_series_lemma_b_1() {
     law(

@@ -69,7 +69,7 @@ fn a_derivative_at_a_function_agrees_with_differences_corollary_4_8_2() {
     );
 }
 
-/// At a functional: its derivative is a functional of functionals, which is contracted with one.
+/// The derivative at a functional is a functional on functionals; the law contracts it with a functional.
 #[test]
 fn a_derivative_at_a_functional_agrees_with_differences_corollary_4_8_2() {
     law(

@@ -2,9 +2,9 @@
 //!
 //! A list of numbers is read as a list of choices; the choice 0 is always the simplest one, and after the end
 //! of the list all choices are 0. So shrinking lists shrinks programs. Types are `R`, `R^2`, `R -> R` and
-//! their duals; forms are all of section 2, each binder kind, nested pullbacks and contractions with
-//! directions in function spaces. Numerals are 1, 2 and 3 and all operations are polynomial, so nothing is
-//! undefined and most arithmetic is exact.
+//! their duals. The generator makes all forms of section 2, each kind of binder, nested pullbacks, and
+//! contractions with directions in function spaces. Numerals are 1, 2 and 3 and all operations are
+//! polynomial, so nothing is undefined and most arithmetic is exact.
 
 use eddy_tests::choices::Choices;
 

@@ -17,7 +17,7 @@ pub use eddy_tests::law::{Trial, Verdict};
 /// More choices than most programs need.
 const MAX_CHOICES: usize = 120;
 
-/// Enough for most programs; those that need more are not counted.
+/// Enough for most programs; programs that need more are skipped.
 pub const LIMITS: Limits = Limits { fuel: 30_000, memory: 1 << 28 };
 
 /// The reason for skipping a program that takes too long.

@@ -59,7 +59,7 @@ fn linear_terms_are_additive_lemma_4_4() {
         let Function { of, variable, body, is_linear, .. } = function;
         let is_accepted = accepted(&format!("{PRIMS}(λ{variable}:{of}. {body})^* · [1, 2]^*")).is_ok();
         let Some(is_additive) = function.is_additive()? else { return Ok(Verdict::Vacuous(TOO_LONG)) };
-        noted.lock().expect("one thread notes").note(match (is_accepted, is_additive) {
+        noted.lock().expect("no trial panicked").note(match (is_accepted, is_additive) {
             (true, true) => "linear",
             (false, false) => "not linear",
             (false, true) if !is_linear => "refused, although additive",
@@ -68,7 +68,7 @@ fn linear_terms_are_additive_lemma_4_4() {
         });
         Ok(Verdict::Holds)
     });
-    coverage.lock().expect("nothing runs any more").require("Lemma 4.4", 180, ["linear", "not linear"]);
+    coverage.lock().expect("no trial panicked").require("Lemma 4.4", 180, ["linear", "not linear"]);
 }
 
 #[test]

@@ -8,8 +8,9 @@
 //! neutral.
 //!
 //! A normal form is a sum of simple terms, each with its coefficient: sums are moved out of λ, pairs, heads
-//! and directions, but not out of arguments, and products of numbers are multiplied out. That is α, AC of +,
-//! and the arithmetic of polynomials. Variables are named by the number of enclosing binders.
+//! and directions, but not out of arguments, and products of numbers are multiplied out. So terms are
+//! compared up to α, associativity and commutativity of `+`, and the arithmetic of polynomials. Variables are
+//! named by the number of enclosing binders.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -383,7 +384,7 @@ impl Evaluator<'_> {
         Ok(sum)
     }
 
-    /// A neutral term is linear in the directions of its derivatives, in each of them.
+    /// The summands of a neutral term, which is linear in each direction of its derivatives.
     fn atoms(&self, neutral: &Neutral, binders: &mut Vec<u32>) -> Found<Vec<(String, f64)>> {
         let level = binders.iter().position(|var| *var == neutral.head).ok_or("a variable without binder")?;
         let mut atoms = vec![(format!("x{level}"), 1.0)];
@@ -465,7 +466,7 @@ struct States {
 }
 
 impl States {
-    fn look(&mut self, terms: &Terms, state: TermId) {
+    fn check_state(&mut self, terms: &Terms, state: TermId) {
         self.n_states += 1;
         match (normal_form(terms, state), &self.before) {
             (Err(skipped @ (TOO_LONG | "large numbers")), _) => self.skipped = Some(skipped),
@@ -484,7 +485,7 @@ impl Observer for States {
     }
 
     fn state(&mut self, terms: &mut Terms, state: TermId) {
-        self.look(terms, state);
+        self.check_state(terms, state);
     }
 }
 
@@ -501,7 +502,7 @@ fn both_sides_of_a_step_have_the_same_normal_form_lemma_5_1() {
             let program = accepted(source)?;
             let main = program.main.ok_or("a generated program has a main expression")?;
             let mut states = States::default();
-            states.look(&program.terms, main);
+            states.check_state(&program.terms, main);
             let (outcome, ..) = eval::run(&program, LIMITS, &mut states);
             match (states.problem, states.skipped, outcome) {
                 (Some(problem), ..) => Err(problem),

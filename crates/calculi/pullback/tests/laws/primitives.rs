@@ -49,7 +49,7 @@ fn check(body: &str) {
     let hessian = numbers(&format!("{function}jacobian (\\p:R^2. grad h at p) at <{a}, {b}>"));
     let expected = differences(gradient);
     assert!(close(&hessian, &expected, TOLERANCE), "{body}: {hessian:?} is not {expected:?}");
-    // Along a vector, forwards.
+    // The forward derivative along a vector.
     let tangent = numbers(&format!("{function}(J h · <2, 3>) <{a}, {b}>"));
     assert!(close(&tangent, &[2.0 * found[0] + 3.0 * found[1]], 1e-12), "{body}: {tangent:?}");
 }

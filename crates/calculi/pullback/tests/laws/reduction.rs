@@ -21,7 +21,7 @@ const MAX_STATES: usize = 60;
 
 /// Checks each state.
 struct Watcher<F: FnMut(&mut Terms, TermId) -> Result<(), String>> {
-    ask: F,
+    check: F,
     n_states: usize,
     problem: Option<String>,
     /// The rules of the steps.
@@ -39,14 +39,17 @@ impl<F: FnMut(&mut Terms, TermId) -> Result<(), String>> Observer for Watcher<F>
 
     fn state(&mut self, terms: &mut Terms, state: TermId) {
         self.n_states += 1;
-        self.problem = (self.ask)(terms, state).err();
+        self.problem = (self.check)(terms, state).err();
     }
 }
 
 /// Checks each state of a program's trace; returns the answer of the program.
-fn watch(source: &str, ask: impl FnMut(&mut Terms, TermId) -> Result<(), String>) -> Result<Watched, String> {
+fn watch(
+    source: &str,
+    check: impl FnMut(&mut Terms, TermId) -> Result<(), String>,
+) -> Result<Watched, String> {
     let program = accepted(source)?;
-    let mut watcher = Watcher { ask, n_states: 0, problem: None, rules: Vec::new() };
+    let mut watcher = Watcher { check, n_states: 0, problem: None, rules: Vec::new() };
     let (outcome, ..) = eval::run(&program, LIMITS, &mut watcher);
     let answer = match (watcher.problem, outcome) {
         (Some(problem), _) => return Err(problem),
@@ -126,12 +129,12 @@ fn each_step_keeps_the_type_corollary_4_7() {
             })?;
             for rule in &watched.rules {
                 // `20a/15` is rule 15 under 20a.
-                rule.split('/').for_each(|rule| noted.lock().expect("one thread notes").note(rule));
+                rule.split('/').for_each(|rule| noted.lock().expect("no trial panicked").note(rule));
             }
             Ok(watched.verdict())
         },
     );
-    coverage.lock().expect("nothing runs any more").require("rules", 5, RULES);
+    coverage.lock().expect("no trial panicked").require("rules", 5, RULES);
 }
 
 /// The rules of sections 3.2 to 3.4 and Figure 3, and the completions C1 and C2. G13 and G34 cover the cases

@@ -23,7 +23,7 @@ impl Number {
         Number::Dual(Rc::new(Dual { tag, primal, tangent }))
     }
 
-    /// The tag that an operation on this number works at; 0 for floats.
+    /// The tag at which an operation on this number works; 0 for floats.
     pub fn tag(&self) -> u64 {
         match self {
             Number::Float(_) => 0,

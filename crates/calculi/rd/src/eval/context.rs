@@ -37,7 +37,7 @@ pub enum Layer<V> {
     IfPred(Pred, TermId, TermId),
     /// `f(E)`.
     Call(FnId),
-    /// `M.rd_E(x:T.N)`: the point comes first.
+    /// `M.rd_E(x:T.N)`: the point is evaluated first.
     RdPoint {
         /// `M`.
         cotangent: TermId,
@@ -46,7 +46,7 @@ pub enum Layer<V> {
         /// `N`.
         body: TermId,
     },
-    /// `E.rd_V(x:T.N)`: then the cotangent.
+    /// `E.rd_V(x:T.N)`: the cotangent is evaluated after the point.
     RdCotangent {
         /// `V`.
         point: V,
@@ -60,9 +60,9 @@ pub enum Layer<V> {
 /// The contents of the hole of a decomposed term.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hole {
-    /// A redex `R`, which is this term.
+    /// This term is a redex `R`.
     Redex(TermId),
-    /// A boolean redex `pred(V)`, in the condition of this conditional.
+    /// A boolean redex `pred(V)` is the condition of this conditional.
     BooleanRedex(TermId),
 }
 
@@ -81,8 +81,8 @@ pub fn is_value(terms: &Terms, term: TermId) -> bool {
 
 /// The unique decomposition of a term as `E[R]` or `E[Rb]`; `None` for values.
 ///
-/// Checks at each layer again whether its operands are values, which is simple but quadratic. The evaluator
-/// avoids this.
+/// Checks the operands of each layer again, which is simple but takes quadratic time. The evaluator avoids
+/// this.
 pub fn decompose(terms: &Terms, term: TermId) -> Option<(Vec<Layer<TermId>>, Hole)> {
     if is_value(terms, term) {
         return None;

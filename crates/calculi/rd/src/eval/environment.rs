@@ -16,7 +16,7 @@ pub struct Operand {
 }
 
 /// `ρ` and `φ` of one activation: of the program, or of one call of a function. Binders are unique and a
-/// function sees only its parameters, so nothing in `ρ` is ever overwritten or looked up from outside.
+/// function sees only its parameters, so entries of `ρ` are never overwritten or read by another activation.
 #[derive(Debug, Default)]
 pub struct Activation {
     /// `ρ`.

@@ -1,8 +1,9 @@
 //! The reference engine: ordinary and symbolic evaluation (section 6, Figures 2 to 5 and 8), rule by rule.
 //!
-//! Three judgements are decided here. `φ|ρ ⊢ M ⇒ V` gives a closed value; `φ|ρ ⊢ B ⇒ b` a truth value; `φ|ρ ⊢
-//! M ⇝ C` a *trace*, without conditionals, calls and derivatives and otherwise as written. The first two and
-//! the third share their contexts and differ in their redexes:
+//! This module decides three judgements: `φ|ρ ⊢ M ⇒ V` gives a closed value, `φ|ρ ⊢ B ⇒ b` gives a
+//! truth value, and `φ|ρ ⊢ M ⇝ C` gives a *trace*: a term without conditionals, calls and derivatives, with
+//! the operations of `M` as written. The first two and the third share their contexts and differ in their
+//! redexes:
 //!
 //! * [`ordinary`]: the redexes of Figure 2.
 //! * [`symbolic`]: the redexes of Figure 4.
@@ -20,8 +21,8 @@
 //! R ⇝ C,  C ⇒ V,  φ|ρ[V/x] ⊢ E[x] ⇝ D     gives     E[R] ⇝ let x:T_V = C in D      (E not [], x fresh)
 //! ```
 //!
-//! appends a let to the block. A redex in a trivial context (`E = []`) ends its block instead, and is not
-//! evaluated: so the last operation of a trace is open.
+//! appends a let to the block. A redex in a trivial context (`E = []`) ends its block instead and is not
+//! evaluated, so the last operation of a trace stays unevaluated.
 
 pub mod context;
 pub mod environment;
@@ -40,7 +41,7 @@ use crate::value::Value;
 use context::Layer;
 use environment::{Activation, Closures, Operand};
 
-/// Which judgement a rule belongs to.
+/// The judgement that a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// `⇒`.
@@ -72,7 +73,8 @@ pub struct Derivative<'a> {
 pub trait Observer {
     /// A rule was applied; `detail` computes the text of its redex on demand.
     fn rule(&mut self, _judgement: Judgement, _name: &'static str, _detail: &mut dyn FnMut() -> String) {}
-    /// Ordinary evaluation met a derivative, traced it and differentiated the trace; its value comes next.
+    /// Ordinary evaluation met a derivative, traced it and differentiated the trace; the value is reported
+    /// next.
     fn derivative(&mut self, _derivative: &Derivative<'_>) {}
     /// The value of the last reported derivative.
     fn value(&mut self, _value: &Value) {}
@@ -108,7 +110,7 @@ pub fn run(
 /// Options of a run.
 pub struct RunOptions<'a> {
     pub observer: &'a mut dyn Observer,
-    /// Under `use clarke`: the variable of the main derivative, and where to put the value of its body.
+    /// Under `use clarke`: the variable of the main derivative, and the slot for the value of its body.
     pub main: Option<(VarId, &'a mut Option<Value>)>,
 }
 
@@ -132,7 +134,7 @@ enum Frame {
 /// The unfinished trace of a symbolic derivation.
 struct Block {
     lets: Vec<(VarId, TermId)>,
-    /// The frames below belong to the surrounding derivation.
+    /// Frames below this index belong to the surrounding derivation.
     base: usize,
     /// The activation to restore when the block ends.
     activation: usize,
@@ -216,7 +218,7 @@ impl<'a> Machine<'a> {
         Control::Descend(term)
     }
 
-    /// Enters one layer, or finds a value or a redex that needs none.
+    /// Enters one layer of context. Values, constant conditions and definitions need no layer.
     fn descend(&mut self, id: TermId) -> Control {
         match self.terms.term(id) {
             // V ⇒ ρ(V)
@@ -340,8 +342,8 @@ impl<'a> Machine<'a> {
         Ok(Control::Descend(self.terms.body(function)))
     }
 
-    /// Makes `callee` the current activation. In a trivial context the caller has nothing left to do and is
-    /// replaced, unless an open block needs it when it ends.
+    /// Makes `callee` the current activation. In a trivial context the callee replaces the caller, which has
+    /// nothing left to do, unless an open block restores the caller's activation when the block ends.
     fn enter_activation(&mut self, callee: Activation) {
         let current = self.activations.len() - 1;
         let needed = match self.blocks.last() {
@@ -371,7 +373,7 @@ impl<'a> Machine<'a> {
             + self.closures.bytes()
             + self.frames.capacity() * size_of::<Frame>()
             + self.trace_env.capacity() * (size_of::<VarId>() + 2 * size_of::<Value>())
-            // Approximate size of a table with one variable.
+            // 192: approximate size of an activation with one variable.
             + self.activations.len() * 192;
         self.counters.bytes = self.counters.bytes.max(bytes as u64);
         if bytes as u64 > self.limits.memory { Err(Stop::OutOfMemory) } else { Ok(()) }
@@ -382,7 +384,7 @@ impl<'a> Machine<'a> {
         self.options.observer.rule(judgement, name, detail);
     }
 
-    /// `W.R_V(x:T. C)`, by `R*` or as the observer asks.
+    /// `W.R_V(x:T. C)`, by `R*`, or by Figure 6 if the observer sets a budget and the result fits.
     fn reverse(&mut self, goal: Goal) -> Result<TermId, Stop> {
         self.check_memory()?;
         if let Some(budget) = self.options.observer.literal_budget() {
@@ -391,7 +393,7 @@ impl<'a> Machine<'a> {
                 Err(TooLarge) => self.options.observer.literal_is_too_large(),
             }
         }
-        // Differentiating and then evaluating a trace needs about twice as much again for each term.
+        // Differentiating and then evaluating a trace takes about twice the memory of its terms.
         let max_bytes = usize::try_from(self.limits.memory / 3).unwrap_or(usize::MAX);
         reverse_trace(&mut self.terms, goal, max_bytes).map_err(|TooLarge| Stop::OutOfMemory)
     }

@@ -11,7 +11,7 @@ use crate::value::Value;
 
 impl Machine<'_> {
     // V + W ⇝ V + W      op(V) ⇝ op(V)      fst(V) ⇝ fst(V)      snd(V) ⇝ snd(V)
-    // Not evaluated, and V not substituted.
+    // The redex is not evaluated, and `V` is not substituted.
     pub(super) fn symbolic(&mut self, layer: Layer<Operand>, operand: &Operand) -> Result<Control, Stop> {
         let open = open_form(operand);
         let (name, redex) = match &layer {
@@ -26,8 +26,8 @@ impl Machine<'_> {
         self.emit(trace)
     }
 
-    /// The current redex has the trace `C`. In a trivial context it ends its block; otherwise `C ⇒ V` and the
-    /// context continues with a fresh variable for it.
+    /// Adds the trace `C` of the current redex. In a trivial context `C` ends the block; otherwise `C ⇒ V`,
+    /// and a fresh variable with the value `V` takes the place of the redex in the context.
     fn emit(&mut self, trace: TermId) -> Result<Control, Stop> {
         let block = self.blocks.last().expect("only symbolic evaluation emits traces");
         if block.base == self.frames.len() { self.finish_block(trace) } else { self.append(trace, trace) }
@@ -48,7 +48,8 @@ impl Machine<'_> {
         self.blocks.last_mut().expect("only symbolic evaluation writes lets").lets.push((var, bound));
     }
 
-    /// Called before the sub-derivation of a redex: inside a context its trace gets its own block.
+    /// Opens a block for the trace of a redex inside a context. Called before the sub-derivation of the
+    /// redex.
     pub(super) fn open_block_unless_trivial(&mut self) {
         let Some(block) = self.blocks.last() else { return };
         if block.base != self.frames.len() {
@@ -61,7 +62,8 @@ impl Machine<'_> {
         self.blocks.push(Block { lets: Vec::new(), base, activation, purpose });
     }
 
-    /// In symbolic evaluation, writes `let x = V` to the trace under a fresh name, which becomes the binding.
+    /// In symbolic evaluation, appends `let x' = V` with a fresh `x'` to the trace; the result has `x'` as
+    /// its open form.
     pub(super) fn name_in_trace(&mut self, var: VarId, operand: Operand) -> Operand {
         let Some(open) = operand.open else { return operand };
         let copy = self.trace_name(var, &operand.closed);
@@ -109,7 +111,7 @@ impl Machine<'_> {
         self.activations.truncate(block.activation + 1);
         let trace = self.terms.bind_all(&block.lets, tail);
         match block.purpose {
-            // The lets have their values; only the tail must be evaluated.
+            // The lets are evaluated already; only the tail must be evaluated.
             Purpose::Subterm => self.append(trace, tail),
             Purpose::Derivative { var, point, cotangent, .. } if self.is_symbolic() => {
                 let (point, cotangent) = (open_form(&point), open_form(&cotangent));
@@ -141,7 +143,7 @@ impl Machine<'_> {
         self.options.observer.derivative(&derivative);
         let value = eval_trace(&self.terms, &mut self.trace_env, reverse)?;
         self.options.observer.value(&value);
-        if self.ties.met_any() {
+        if self.ties.has_choices() {
             self.ties.deactivate();
             let body = eval_trace(&self.terms, &mut self.trace_env, trace)?;
             if let Some((_, slot)) = &mut self.options.main {

@@ -8,7 +8,8 @@ use crate::template::{Algebra, reverse_binary, reverse_unary};
 use crate::types::Types;
 use crate::value::Value;
 
-/// Evaluates a trace in an environment for its free variables; adds the variables that the trace binds.
+/// Evaluates a trace in an environment for its free variables; adds the variables that the trace binds to
+/// `env`.
 pub fn eval_trace(
     terms: &Terms,
     env: &mut FxHashMap<VarId, Value>,
@@ -55,7 +56,7 @@ pub fn eval_trace(
                 term @ (Term::Op(_, operand) | Term::Fst(operand) | Term::Snd(operand)) => {
                     tasks.extend([Task::Apply(term), Task::Eval(operand)]);
                 }
-                _ => unreachable!("traces have no control"),
+                _ => unreachable!("traces have no control flow"),
             },
         }
     }

@@ -1,11 +1,11 @@
 //! The one format of `.rd` files.
 //!
-//! `plan` decides the gap between each two tokens; [`eddy_syntax::format`] does the rest.
+//! `plan` decides the gap before each token; [`eddy_syntax::format`] does the rest.
 //!
 //! # The style
 //!
-//! * Definitions (`let`, `letrec`, `const`) at the top of a file have a line each. Elsewhere a chain of them
-//!   has a line each as soon as it does not fit on one line. What follows `in` is not indented.
+//! * Definitions (`let`, `letrec`, `const`) at the top of a file have a line each. Elsewhere a chain of
+//!   definitions has a line each if the chain does not fit on one line. The term after `in` is not indented.
 //! * A definition that does not fit on its line breaks after `=`; its body is indented by two, and `in`
 //!   stays at the end.
 //! * A conditional that does not fit breaks before each `else`; a branch that then does not fit goes below
@@ -18,11 +18,12 @@
 //!     something(too, long, for, this, line)
 //!   else n
 //!   ```
-//! * Arguments and tuples that do not fit have an item per line. A bracket that holds nothing but another
-//!   bracket opens and closes with it: `((`…`))`.
+//! * Arguments and tuples that do not fit have an item per line. If the only item of a bracket is another
+//!   bracket, both open on one line and close on one line: `((`…`))`.
 //! * Operators that do not fit have a line each, the operator first, indented by two.
-//! * Comments keep the line breaks next to them: a comment on a line of its own stays there, one that ends
-//!   a line still ends it (two blanks after the code), one between two words stays between them.
+//! * Comments keep the line breaks next to them: a comment on a line of its own stays on its own line, a
+//!   comment at the end of a line stays there (two blanks after the code), and a comment between two words
+//!   stays between them.
 //! * An empty line between definitions, items or comments stays; several become one.
 
 mod plan;

@@ -34,7 +34,7 @@ impl Parser<'_> {
         let operator = self.operator();
         let held = self.frames.last().and_then(binding_of_frame);
         match (operator, held) {
-            // The form on the left binds at least as tightly: it is complete.
+            // The form on the left binds at least as tightly, so it is complete.
             (Some((_, binding)), Some(held))
                 if held > binding || (held == binding && binding != Binding::Compare) =>
             {
@@ -176,7 +176,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A minus in front of a bare numeral is part of it.
+    /// A minus directly before a bare numeral is part of the numeral.
     fn negate(&mut self, expr: ExprId) -> ExprKind {
         match self.exprs.kind(expr) {
             ExprKind::Number(value) if self.exprs.span(expr) == self.cursor.previous() => {
@@ -243,7 +243,7 @@ impl Parser<'_> {
             self.frames.push(Frame::Paren { open, items });
             return self.unexpected_after();
         }
-        // A parenthesis around a condition is a condition; its use checks the sort.
+        // A condition may stand in parentheses; the use of the group checks its sort.
         let kind = if items.is_empty() {
             ExprKind::Group(expr)
         } else {

@@ -7,7 +7,7 @@ use super::Parser;
 use crate::codes;
 use crate::surface::{Head, Ident, Item, Pattern, Recursion};
 
-/// The largest integer literal: beyond 2^53 not every exponent is exactly a real.
+/// The largest integer literal: a float does not represent every integer above 2^53.
 const MAX_INTEGER: u64 = 1 << 53;
 
 pub(super) enum Definition {
@@ -16,11 +16,11 @@ pub(super) enum Definition {
 }
 
 impl Parser<'_> {
-    /// From after `let` to after `=`.
+    /// Parses a `let` from the token after `let` up to its `=`, inclusive.
     pub(super) fn let_head(&mut self) -> Option<Definition> {
         if self.cursor.sees("(") || self.cursor.sees("<") {
             let (pattern, end) = self.pattern()?;
-            // The lexer makes `>=` of `let <x>=1`; the parser needs both halves.
+            // The lexer reads `>=` in `let <x>=1`; the parser splits it into `>` and `=`.
             let halved = self.cursor.sees(">=") && self.cursor.token().span.start < end.end;
             let seen = if halved { self.cursor.eat(">=") } else { self.expect("=") };
             return seen.then_some(Definition::Value(pattern));
@@ -34,7 +34,7 @@ impl Parser<'_> {
         self.expect("=").then_some(Definition::Value(pattern))
     }
 
-    /// From after `letrec` to after `=`.
+    /// Parses a `letrec` from the token after `letrec` up to its `=`, inclusive.
     pub(super) fn letrec_head(&mut self) -> Option<Definition> {
         let recursion = if self.cursor.eat("[") { self.recursion_limit()? } else { Recursion::Unlimited };
         let ident = self.ident("the name of a function")?;

@@ -107,7 +107,7 @@ enum Frame {
     Top,
     /// `( e, …` expects `,` or `)`.
     Paren { open: Span, items: Vec<ExprId> },
-    /// `< e, …` waits for `,` or `>`.
+    /// `< e, …` expects `,` or `>`.
     Angle { open: Span, items: Vec<ExprId> },
     /// `f( e, …` or `M.op_r( e, …` expects `,` or `)`.
     Arguments { applied: Applied, items: Vec<ExprId> },

@@ -40,7 +40,7 @@ impl Parser<'_> {
             "<" => self.open(Frame::Angle { open: start, items: Vec::new() }),
             "(" if self.cursor.ahead(1).kind == TokenKind::Symbol(")") => {
                 self.cursor.advance();
-                // An unreadable text between the parentheses was reported before.
+                // Unreadable text between the parentheses was reported before.
                 let kind = if self.cursor.follows_unreadable() { ExprKind::Error } else { ExprKind::Unit };
                 self.atom(kind, start)
             }
@@ -103,7 +103,7 @@ impl Parser<'_> {
             return self.call(span, Callee::Function(name), span);
         }
         self.cursor.advance();
-        // `f(*` opens a comment: the name may be a function or a variable.
+        // `f(*` opens a comment that does not end, so the name may be a function or a variable.
         let is_cut_off = self.cursor.token().kind == TokenKind::End && self.cursor.follows_unreadable();
         let kind = if is_cut_off { ExprKind::Error } else { ExprKind::Name(name) };
         State::Have(self.push(kind, span), Tightness::Atom)

@@ -8,7 +8,7 @@ use crate::codes;
 use crate::surface::{Ident, Item, Pattern};
 
 impl Parser<'_> {
-    /// Reports that something else was expected here.
+    /// Reports a syntax error at the next token; `expected` says what should be there.
     pub(super) fn syntax_error(&mut self, expected: &str) {
         let opening = self.innermost_opening();
         self.cursor.expected(codes::SYNTAX, "syntax error", expected, opening);
@@ -20,9 +20,9 @@ impl Parser<'_> {
         self.recover()
     }
 
-    /// Reports a token that cannot follow the operand, with what the innermost open form expects.
+    /// Reports a token that cannot follow the operand; names what the innermost open form expects.
     pub(super) fn unexpected_after(&mut self) -> State {
-        let waits = match self.frames.last() {
+        let expected = match self.frames.last() {
             Some(Frame::Top) => "an operator or the end of the program",
             Some(Frame::Paren { .. } | Frame::Arguments { .. }) => "`,` or `)`",
             Some(Frame::Angle { .. }) => "`,` or `>`",
@@ -32,7 +32,7 @@ impl Parser<'_> {
             Some(Frame::Point { .. }) => "`]`",
             _ => "`)`",
         };
-        self.syntax_error(waits);
+        self.syntax_error(expected);
         // `f 3`: two operands in a row, the first of them a name.
         let previous = self.cursor.tokens[self.cursor.at.saturating_sub(1)];
         let starts_operand = matches!(self.cursor.token().kind, TokenKind::Name | TokenKind::Number);
@@ -60,8 +60,8 @@ impl Parser<'_> {
     }
 
     /// Skips to the next token that an open form expects, closes the forms inside that form, and continues as
-    /// if its part had been read. Words and brackets that open and close within the skipped text are not
-    /// counted.
+    /// if the expected part had been read. Words and brackets that open and close within the skipped text do
+    /// not end the search.
     pub(super) fn recover(&mut self) -> State {
         let mut skipped = Skipped::new(closer_of);
         loop {
@@ -81,8 +81,8 @@ impl Parser<'_> {
         }
     }
 
-    /// As [`Parser::recover`], after an unreadable head of a definition that starts at this token: the next
-    /// `in` belongs to the head, and its names are not reported later.
+    /// Like [`Parser::recover`], after an unreadable head of a definition that starts at this token: the next
+    /// `in` belongs to the head, and the uses of its names are not reported later.
     pub(super) fn recover_definition(&mut self, head_at: usize) -> State {
         for token in &self.cursor.tokens[head_at..] {
             match token.kind {
@@ -90,7 +90,7 @@ impl Parser<'_> {
                     let name = self.names.intern(self.cursor.slice(token.span));
                     self.poisoned.insert(name);
                 }
-                // The head ends here, or another begins.
+                // The head ends here, or another head begins.
                 TokenKind::Symbol("=" | "in" | "let" | "letrec" | "const") | TokenKind::End => break,
                 _ => {}
             }

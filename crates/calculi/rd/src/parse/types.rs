@@ -32,7 +32,7 @@ impl Parser<'_> {
                 }
             };
             self.cursor.advance();
-            // Closes as many parentheses as follow.
+            // Closes all parentheses that end here.
             loop {
                 factor = self.exponent(factor)?;
                 let product = left.map_or(factor, |left| self.types.product(left, factor));

@@ -1,7 +1,7 @@
 //! `R` as Figure 6 prints it: one clause per form, differentiating with respect to one variable.
 //!
 //! The clause for `let` differentiates its body twice, so the result doubles at every `let`; a budget bounds
-//! it. The engines use `R*`; this one serves readers (`--literal`) and the law that both agree.
+//! it. The engines use `R*`; `R` is for `eddy trace --literal` and for the law that both agree.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::types::Type;
 /// Enough for every example of readable size.
 pub const DEFAULT_BUDGET: usize = 60_000;
 
-/// `W.R_V(x:T. C)`, unless it needs more than `budget` binders.
+/// `W.R_V(x:T. C)`; fails if the result needs more than `budget` binders.
 pub fn reverse_literally(terms: &mut Terms, goal: Goal, budget: usize) -> Result<TermId, TooLarge> {
     let limit = terms.n_vars() + budget;
     let mut machine = Literal { terms, limit, tasks: Vec::new(), done: Vec::new() };
@@ -26,7 +26,7 @@ enum Task {
     Visit(Goal),
     /// `left +_T right` of the last two results.
     Sum(Type),
-    /// `let ȳ = …` around the second last result; see the clause for `let`.
+    /// `let ȳ = …` around the result before the last one; see the clause for `let`.
     BindCotangent(VarId),
     /// Lets around the last result.
     Wrap(Vec<(VarId, TermId)>),
@@ -132,7 +132,7 @@ impl Literal<'_> {
                 let cotangent = self.terms.pair(zero, w);
                 self.tasks.push(Task::Visit(Goal { cotangent, body: pair, ..goal }));
             }
-            _ => unreachable!("traces have no control"),
+            _ => unreachable!("traces have no control flow"),
         }
     }
 
@@ -236,7 +236,7 @@ impl Terms {
                     term @ (Term::Op(_, operand) | Term::Fst(operand) | Term::Snd(operand)) => {
                         tasks.extend([Task::Join(term), Task::Copy(operand)]);
                     }
-                    _ => unreachable!("traces have no control"),
+                    _ => unreachable!("traces have no control flow"),
                 },
             }
         }

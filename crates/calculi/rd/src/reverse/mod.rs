@@ -7,8 +7,8 @@
 //! same clauses, and two more for conditionals and calls.
 //!
 //! The result is a chain of lets: first the point and the lets of the term (*forward*), then one cotangent
-//! after the other, from the last definition to the first (*backward*). A variable without a cotangent stands
-//! for zero and costs nothing.
+//! after the other, from the last definition to the first (*backward*). The cotangent of a variable that has
+//! none so far is zero, which needs no term.
 //!
 //! ```text
 //! trace    let y = x * x in y + y                     at x = 3, cotangent 1
@@ -40,13 +40,13 @@ pub fn reverse(terms: &mut Terms, var: VarId, point: TermId, cotangent: TermId, 
     reverse_trace(terms, goal, usize::MAX).expect("there is no bound")
 }
 
-/// As [`reverse`], unless the table of terms would take more than `max_bytes`.
+/// Like [`reverse`], but fails if the table of terms would take more than `max_bytes`.
 pub fn reverse_trace(terms: &mut Terms, goal: Goal, max_bytes: usize) -> Result<TermId, TooLarge> {
     reverse_term(terms, &mut NoFunctions, goal, max_bytes)
 }
 
-/// `let x:T = V in Rev(x:T; W; N)`, for a term `N` in A-normal form and without derivatives, unless the table
-/// of terms would take more than `max_bytes`.
+/// `let x:T = V in Rev(x:T; W; N)`, for a term `N` in A-normal form and without derivatives. Fails if the
+/// table of terms would take more than `max_bytes`.
 pub fn reverse_term(
     terms: &mut Terms,
     functions: &mut dyn ReverseFunctions,
@@ -158,7 +158,7 @@ impl Reverse<'_> {
         self.write(copy, bound);
     }
 
-    /// Binds a new variable in the result, unless the term is a variable already.
+    /// Binds a new variable to the term in the result; a term that is a variable already needs none.
     fn name(&mut self, name: &str, bound: TermId) -> TermId {
         if let Term::Var(_) = self.terms.term(bound) {
             return bound;
@@ -195,7 +195,7 @@ impl Reverse<'_> {
                     if let Some(cotangent) = cotangents.remove(&var) {
                         let cotangent = self.name("w", cotangent);
                         let visit = Task::Visit(bound, cotangent);
-                        // The forward pass has computed the definition.
+                        // The forward pass has computed the definition, so this visit repeats its calls.
                         tasks.extend([Task::Merge, Task::Repeating(self.repeating), visit]);
                         self.repeating = true;
                     }

@@ -43,7 +43,7 @@ pub struct List {
     pub len: u32,
 }
 
-/// An instruction. The commonest operations have one of their own.
+/// An instruction. The most common operations have instructions of their own.
 #[derive(Clone, Copy, Debug)]
 pub enum Instr {
     /// `dst := x + y`.
@@ -62,79 +62,77 @@ pub enum Instr {
     Unary(u32, Slot, Operand),
     /// `dst := x`.
     Copy(Slot, Operand),
-    /// Goes on if `pred(x, y)`, jumps otherwise.
+    /// Continues with the next instruction if `pred(x, y)`, jumps otherwise.
     Branch(Pred, Operand, Operand, Pc),
     Jump(Pc),
-    /// Calls a function whose arguments, and later results, are the slots from `window` on. `lenient` calls
-    /// are the last operation of a derivative's body, see [`Tail`].
+    /// Calls a function whose arguments, and later results, are the slots from `window` on. A `lenient` call
+    /// is the last operation of a derivative's body, see [`Tail`].
     Call {
         function: u32,
-        /// Where its frame starts.
+        /// The first slot of the callee's frame.
         window: Slot,
-        /// Whether its last operation may overflow.
+        /// Whether the last operation of the callee may overflow.
         lenient: bool,
-        /// Whether it repeats an earlier call, and costs no fuel.
+        /// Whether the call repeats an earlier one, and costs no fuel.
         repeated: bool,
     },
-    /// Calls a function in the place of the current one.
+    /// Calls a function that reuses the frame of the current one.
     TailCall {
         function: u32,
-        /// Where its arguments are.
+        /// The first slot of the arguments.
         window: Slot,
     },
     /// Ends the current function; its results are `n` slots from `window` on.
     Return {
-        /// Where the results are.
         window: Slot,
         n: u32,
     },
-    /// The whole of a function that is still to be linked.
+    /// The only instruction of a function that is not linked yet.
     Missing(u32),
-    /// `dst := x - 1` for a recursion limit; undefined if it is used up.
+    /// `dst := x - 1` for the remaining limit of this function; undefined if `x` is 0.
     Limit(Slot, Operand, u32),
     /// Opens a tape: the reals of a list become its leaves, in the slots from `dst` on.
     Open {
         point: List,
-        /// Where its leaves go.
+        /// The first slot of the leaves.
         dst: Slot,
-        /// Whether ties are choices from here on (`use clarke`).
+        /// Whether predicates at ties make choices from here on (`use clarke`).
         main: bool,
     },
     /// Sweeps the innermost tape from its outputs, with these cotangents, and puts the cotangents of its
     /// leaves in the slots from `dst` on.
     Close {
         outputs: List,
-        /// Their cotangents.
         cotangents: List,
-        /// Where the result goes.
+        /// The first slot of the result.
         dst: Slot,
-        /// How many leaves there are.
+        /// The number of leaves.
         n: u32,
         /// Whether this ends the main derivative (`use clarke`).
         main: bool,
     },
 }
 
-/// Whether an instruction is the last operation of something.
+/// Whether an instruction is the last operation of a function or of the body of a derivative.
 ///
 /// A trace does not evaluate its last operation, only its derivative; so the last operation of a derivative's
 /// body may overflow without making the derivative undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     No,
-    /// The last one of a function.
+    /// The last operation of a function.
     Function,
-    /// The last one of the body of a derivative.
+    /// The last operation of the body of a derivative.
     Derivative,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Where it starts.
+    /// The first instruction.
     pub entry: Pc,
-    /// How many slots its frame needs.
+    /// The number of slots in a frame of the function.
     pub n_slots: u32,
-    /// How many of them are its arguments.
+    /// The number of slots that hold the arguments.
     pub n_arguments: u32,
 }
 
@@ -142,7 +140,7 @@ pub struct Function {
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     pub instrs: Vec<Instr>,
-    /// For each instruction, whether it is the last operation of something.
+    /// The [`Tail`] of each instruction.
     pub tails: Vec<Tail>,
     pub functions: Vec<Function>,
     /// Their names, for reports.

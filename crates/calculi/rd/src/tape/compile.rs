@@ -32,7 +32,7 @@ enum Task {
     Project(bool, Type, Tail),
     Bind(VarId),
     Branch(Pred, TermId, TermId, Tail),
-    /// The first branch is done: stores its value, and the second starts.
+    /// The code of the first branch is done: stores its value, and starts the second branch.
     Else {
         branch: Pc,
         top: Slot,
@@ -41,14 +41,14 @@ enum Task {
         join: Option<Join>,
         tail: Tail,
     },
-    /// The second branch is done.
+    /// The code of the second branch is done.
     EndIf {
         jump: Pc,
         join: Join,
     },
     Call {
         function: FnId,
-        /// Where the limits for the callee start.
+        /// The first slot of the limits for the callee.
         mark: Slot,
         repeated: bool,
         tail: Tail,
@@ -86,7 +86,7 @@ pub(super) struct Compiler<'a> {
     called: Vec<FnId>,
     /// The next free slot.
     pub(super) top: Slot,
-    /// Slots below this belong to variables; above it, each slot has one use.
+    /// Slots below `pinned` belong to variables; each slot above has one use.
     pub(super) pinned: Slot,
     pub(super) max_top: Slot,
     tasks: Vec<Task>,
@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
             }
             Task::Branch(pred, yes, no, tail) => self.branch(pred, yes, no, tail),
             Task::Else { branch, top, pinned, no, join, tail } => {
-                self.otherwise(branch, join);
+                self.start_else(branch, join);
                 (self.top, self.pinned) = (top, pinned);
                 self.tasks.push(Task::Eval(no, tail));
             }
@@ -263,7 +263,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Completes a value; at the end of a function it is returned.
+    /// Completes a value; at the end of a function, returns it.
     fn finish(&mut self, leaves: Leaves, tail: Tail) {
         if tail == Tail::Function {
             let window = self.anywhere(leaves);
@@ -294,7 +294,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Ends the first branch, and starts the second.
-    fn otherwise(&mut self, branch: Pc, join: Option<Join>) {
+    fn start_else(&mut self, branch: Pc, join: Option<Join>) {
         if let Some(join) = join {
             let value = self.pop();
             self.store(value, join);
@@ -334,7 +334,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Emits a call; the argument is computed.
+    /// Emits a call whose argument is compiled already.
     fn call(&mut self, function: FnId, mark: Slot, repeated: bool, tail: Tail) {
         let argument = self.pop();
         let in_place = tail == Tail::Function && !repeated;
@@ -365,7 +365,7 @@ impl<'a> Compiler<'a> {
         self.finish_slots(window, n_results, tail);
     }
 
-    /// Opens a derivative whose point and cotangent are computed; its body comes next.
+    /// Opens a derivative whose point and cotangent are compiled; its body comes next.
     fn open(&mut self, var: VarId, body: TermId, tail: Tail) {
         let cotangents = self.pop();
         let point = self.pop();
@@ -403,7 +403,7 @@ impl<'a> Compiler<'a> {
         pc(&self.linker.code)
     }
 
-    /// Makes a jump go to the next instruction.
+    /// Sets the target of a jump to the next instruction.
     fn patch(&mut self, at: Pc) {
         let here = self.pc();
         match &mut self.linker.code.instrs[at as usize] {

@@ -5,7 +5,7 @@ use super::record::{Real, Tapes};
 use crate::operation::{Scalar, Undefined, finite};
 use crate::outcome::{Counters, Limits, Stop, Ties};
 
-/// Where a call returns to.
+/// The caller's state, which a return restores, and the properties of the call.
 #[derive(Clone, Copy)]
 struct Frame {
     pc: Pc,
@@ -238,7 +238,7 @@ impl Machine {
         if n_slots > self.stack.len() {
             self.make_room(n_slots)?;
         }
-        // A periodic check of the memory is enough: little can be used between two calls.
+        // A program allocates little between two calls, so a periodic check is enough.
         self.ticks = self.ticks.wrapping_add(1);
         if self.ticks.is_multiple_of(1024) { self.check_memory() } else { Ok(()) }
     }
@@ -294,7 +294,7 @@ impl Machine {
         self.tapes.close(n_leaves, &outputs, &cotangents, &mut self.scratch)?;
         if main {
             self.ties.deactivate();
-            if self.ties.met_any() {
+            if self.ties.has_choices() {
                 let body: Result<Vec<f64>, Undefined> = values(&outputs).into_iter().map(finite).collect();
                 self.main_body = Some(body?);
             }

@@ -21,8 +21,8 @@ impl Compiler<'_> {
         self.consecutive(leaves).unwrap_or_else(|| self.at_top(leaves))
     }
 
-    /// Puts a value into consecutive slots at the end of the frame. Slots from `mark` on hold no other live
-    /// value, so a value that ends the frame there is not moved.
+    /// Puts a value into consecutive slots at the end of the frame. A value that already ends the frame and
+    /// starts at or above `mark` stays in place: slots from `mark` on hold no other live value.
     pub(super) fn gather(&mut self, leaves: Leaves, mark: Slot) -> Slot {
         match self.consecutive(leaves) {
             Some(first) if first >= mark && first + leaves.len == self.top => first,
@@ -36,8 +36,8 @@ impl Compiler<'_> {
         first
     }
 
-    /// Puts the reals of a value into consecutive slots from `first` on, by way of free slots where they
-    /// would overwrite each other.
+    /// Puts the reals of a value into consecutive slots from `first` on. If a copy could overwrite a real
+    /// that is still to be copied, all reals are first copied to free slots.
     pub(super) fn gather_at(&mut self, leaves: Leaves, first: Slot) {
         let in_place = (0..leaves.len).all(|i| self.leaf(leaves, i) == Operand::slot(first + i));
         if in_place {

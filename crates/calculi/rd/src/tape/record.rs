@@ -3,18 +3,18 @@
 //! Tape 1 belongs to the outermost derivative; its records depend on floats only, so it stores floats and is
 //! swept in floats. The tapes above store numbers of the tapes below, and their sweep is recorded there.
 //!
-//! On the first tape a recorded operation takes 24 bytes, on the others 32; its cotangent during the sweep 8
-//! or 16, and an operand that is not on the tape as much again: 64 bytes at most.
+//! A recorded operation takes 24 bytes on the first tape and 32 on the others. Its cotangent during the sweep
+//! takes 8 or 16 bytes, and an operand that is not on the tape another 8 or 16: 64 bytes at most.
 
 use crate::eval::traces::Floats;
 use crate::operation::{Scalar, Undefined};
 use crate::template::{Algebra, reverse_binary, reverse_unary};
 
-/// A real during evaluation: its float, and its node on the innermost tape that it depends on. Level 0 is no
-/// tape: a constant.
+/// A real during evaluation: its float, and its node on the innermost tape that it depends on. Level 0 means
+/// that the real is a constant and on no tape.
 ///
-/// Level and index share a word. Separate fields are written in halves, and reading the whole back at once
-/// stalls the processor (a third of the time of a gradient, measured).
+/// Level and index share a word. Two separate fields are stored one by one, and loading both as one word
+/// right afterwards stalls the processor (measured: a third of the time of a gradient).
 #[derive(Clone, Copy, Debug)]
 pub struct Real {
     pub value: f64,
@@ -45,7 +45,7 @@ impl Real {
     }
 }
 
-/// The numbers of a tape: those of the tapes below.
+/// The numbers of a tape: floats on tape 1, reals of the tapes below on the others.
 trait Number: Copy {
     /// A placeholder for a cotangent without contributions, which is zero.
     const ABSENT: Self;
@@ -239,7 +239,7 @@ impl<N: Number> Tape<N> {
         }
     }
 
-    /// The bytes in use, the cotangents of a sweep to come included.
+    /// The bytes in use, including the cotangents of the sweep that will follow.
     fn bytes(&self) -> usize {
         self.records.len() * (size_of::<Record<N>>() + size_of::<N>()) + self.outer.len() * size_of::<N>()
     }
@@ -277,7 +277,7 @@ impl<N: Number> Tape<N> {
         w: N,
     ) -> Result<(), Undefined> {
         let x = self.number(record.x);
-        // The last operation of a body may have overflowed; then its template reports that.
+        // The last operation of a body may have overflowed; then its template reports the overflow.
         let known = record.primal.is_finite().then_some(record.primal);
         let op = match record.op.op() {
             #[allow(clippy::cast_possible_truncation)] // it was made from an integer
@@ -315,8 +315,8 @@ pub struct Tapes {
     plain: Tape<f64>,
     /// Tapes 2, 3, …; those above `depth` are empty and kept for their storage.
     nested: Vec<Tape<Real>>,
-    /// The bytes in use by nested tapes. There may be as many tapes as calls, so they are not counted again
-    /// each time.
+    /// The bytes in use by nested tapes. There may be as many tapes as calls, so this sum is updated and
+    /// never recomputed.
     nested_bytes: usize,
     /// The number of active derivatives.
     depth: u32,
@@ -336,7 +336,7 @@ impl Tapes {
     /// Whether a tape is close to the maximal number of nodes.
     pub fn is_full(&self) -> bool {
         const MANY: usize = 1 << 30;
-        // One nested tape has at most as many nodes as all of them together.
+        // All nested tapes together have at least as many nodes as any one of them.
         self.plain.records.len() > MANY || self.nested_bytes / size_of::<Record<Real>>() > MANY
     }
 

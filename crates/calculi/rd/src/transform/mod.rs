@@ -10,13 +10,13 @@
 //!
 //! A function gets its reverse `f_r` when a derivative calls it. If the body of `f` differentiates `f`, then
 //! `f_r` needs `f_rr`, and so on without end; so a function is transformed at its first call. Functions are
-//! closed, hence a function is its closure, and `f_r` is memoised by `f`.
+//! closed, so a function determines its closure, and `f_r` is memoised by `f`.
 //!
 //! The backward pass computes a definition again to find its intermediate values. Calls that repeat earlier
 //! ones cost no fuel, so a program needs the same fuel here as elsewhere.
 //!
-//! Decision: under `use clarke` the main derivative cannot be transformed either. The choice at a tie would
-//! have to be repeated wherever the tie is computed again. Like `letrec[n]` this is reported as RD014.
+//! Decision: a main derivative under `use clarke` is not transformed, because the choice at a tie would have
+//! to be repeated wherever the tie is computed again. This is reported as RD014, like `letrec[n]`.
 
 mod normal;
 
@@ -32,7 +32,7 @@ use crate::value::Value;
 /// Why a program cannot be transformed (RD014).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotTransformable {
-    /// A function is defined by `letrec[n]`: its reverse would need it at limit `n-1`.
+    /// A function is defined by `letrec[n]`: its reverse would need the function at limit `n-1`.
     LimitedRecursion,
     /// The program ends in a derivative under `use clarke`.
     Clarke,
@@ -49,12 +49,12 @@ pub fn not_transformable(program: &Program) -> Option<NotTransformable> {
 /// Runs a program for which [`not_transformable`] returns `None`.
 ///
 /// # Panics
-/// If it returns a reason.
+/// If [`not_transformable`] returns a reason.
 pub fn run(program: &Program, limits: Limits) -> (Outcome, Counters) {
     assert_eq!(
         not_transformable(program),
         None,
-        "the caller asks first whether a program can be transformed"
+        "the caller checks first that the program can be transformed"
     );
     // The terms take about half of the memory; code and data take the rest.
     let max_bytes = usize::try_from(limits.memory / 2).unwrap_or(usize::MAX);
@@ -137,8 +137,8 @@ impl ReverseFunctions for Functions {
 }
 
 impl Functions {
-    /// The transformed body of a function. For a reverse, the body of its original is needed first, which may
-    /// be a reverse again.
+    /// The transformed body of a function. The body of a reverse needs the body of its original first; the
+    /// original may itself be a reverse.
     fn body(&mut self, terms: &mut Terms, function: FnId) -> Result<TermId, TooLarge> {
         let mut waiting = vec![function];
         while let Some(function) = waiting.last().copied() {

@@ -111,7 +111,8 @@ impl Normaliser<'_> {
             }
             Term::Rd { cotangent, point, var, body } => tasks.extend([
                 Task::Differentiate(var, form),
-                // The body is not evaluated before the cotangent; only its text is needed.
+                // The body is normalised before the cotangent, which does not change the order of evaluation:
+                // the block of the body is differentiated here, not evaluated.
                 value(cotangent),
                 Task::Close,
                 Visit(body, Form::Tail),

@@ -49,7 +49,7 @@ pub(super) enum Done {
 pub(super) enum Open {
     /// The lets of a pattern, to be put around the body, and the names that they bind.
     Lets(Vec<(VarId, TermId)>, Vec<Name>),
-    /// A function and its pattern lets; before its body is done.
+    /// A function whose body is not done, the lets of its parameters, and the names that they bind.
     Function(FnId, Vec<(VarId, TermId)>, Vec<Name>),
     /// The variable of a derivative.
     Point(VarId),
@@ -165,7 +165,7 @@ impl Elaborator {
     pub fn pop_term(&mut self) -> TermId {
         match self.done.pop() {
             Some(Done::Term(term)) => term,
-            _ => unreachable!("the parser puts terms where terms are due"),
+            _ => unreachable!("the parser puts terms where the grammar requires terms"),
         }
     }
 
@@ -185,7 +185,7 @@ impl Elaborator {
         terms
     }
 
-    /// Reports a term of another type than expected; returns whether the types agree.
+    /// Reports a term whose type is not the expected one; returns whether the types agree.
     pub fn expect(&mut self, id: ExprId, found: Type, expected: Type, situation: Situation<'_>) -> bool {
         self.expect_at(self.exprs.span(id), found, expected, situation)
     }
@@ -333,7 +333,8 @@ impl Elaborator {
             match self.exprs.kind(id) {
                 ExprKind::Number(_) | ExprKind::Unit | ExprKind::Error => {}
                 ExprKind::Group(inner) => todo.push(*inner),
-                // A negated numeral that could be read is a number already.
+                // A minus before a valid numeral is part of the number, so only an unreadable operand
+                // remains.
                 ExprKind::Negate(operand) if matches!(self.exprs.kind(*operand), ExprKind::Error) => {}
                 ExprKind::Tuple(items) => todo.extend(items),
                 _ => return false,

@@ -7,7 +7,7 @@ use crate::codes;
 use crate::operation::Pred;
 use crate::types::{Type, Types};
 
-/// The context of a mismatch, for a fitting message.
+/// The place of a mismatch, which selects the words of its message.
 #[derive(Clone, Copy, Debug)]
 pub enum Situation<'a> {
     /// The argument of an operation or function.
@@ -24,7 +24,7 @@ pub enum Situation<'a> {
     Component(Span),
     /// The body of a function; the span is that of its result type.
     Result(Span),
-    /// The branch after `else`; the span is that of the other.
+    /// The branch after `else`; the span is that of the branch after `then`.
     Branch(Span),
     /// The point of a derivative; the span is that of the binder's annotation.
     Point(Span),
@@ -170,7 +170,7 @@ fn suggest_name<'a>(
     }
 }
 
-/// A variable from outside in the body of a function.
+/// A variable of the surrounding term in the body of a function.
 pub fn free_variable(text: &str, span: Span, bound: Span) -> Diagnostic {
     Diagnostic::error(codes::FREE_VARIABLE, span, format!("free variable `{text}` in the body of a function"))
         .label("this variable belongs to the surrounding term")
@@ -179,7 +179,7 @@ pub fn free_variable(text: &str, span: Span, bound: Span) -> Diagnostic {
         .help(format!("pass `{text}` as a parameter, or define it with `const`"))
 }
 
-/// `<=` and its like without `use clarke`.
+/// `<=`, `>=`, `==` or `!=` without `use clarke`.
 pub fn not_continuous(pred: Pred, at: Span) -> Diagnostic {
     let (symbol, instead) = match pred {
         Pred::Le => ("<=", Some("<")),
@@ -210,7 +210,7 @@ pub fn duplicate(text: &str, span: Span, first: Span) -> Diagnostic {
         .help("give each component a name of its own; `_` may occur once")
 }
 
-/// The gradient of something that is not a real.
+/// `grad` of a body that is not a real.
 pub fn gradient_of(types: &Types, body: Span, found: Type) -> Diagnostic {
     let got = types.show_briefly(found);
     Diagnostic::error(codes::GRADIENT, body, format!("`grad` of a body that is not real, but {got}"))
@@ -235,7 +235,7 @@ pub fn not_a_constant(span: Span) -> Diagnostic {
         .help("use `let` for a term, and pass it to functions as a parameter")
 }
 
-/// A value with more reals than fit.
+/// A type with too many components.
 pub fn too_large(span: Span) -> Diagnostic {
     let title = format!("type out of range: more than {} components", Types::MAX_COMPONENTS);
     Diagnostic::error(codes::OUT_OF_RANGE, span, title).label("the type of this term has too many components")

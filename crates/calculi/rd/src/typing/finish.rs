@@ -117,7 +117,7 @@ impl Elaborator {
         } else if self.poisoned.contains(&name) {
             return self.terms.poison();
         } else {
-            // A discarded message needs no suggestion.
+            // If the diagnostics are full, this message is discarded, so it needs no suggestion.
             let n_candidates = if self.diagnostics.is_full() { 0 } else { usize::MAX };
             let visible = self.scope.visible().map(|name| self.terms.names.text(name)).take(n_candidates);
             errors::unbound(text, span, visible, self.scope.function(name).is_some())
@@ -252,7 +252,7 @@ impl Elaborator {
         self.terms.bind_all(&lets, conditional)
     }
 
-    /// `if a < b then … else …` with the branches of each sugar; `b` is 0 for `relu` and `abs`.
+    /// The conditional that `kinked` stands for, with the test `a < b`; `b` is 0 for `relu` and `abs`.
     fn kinked_body(&mut self, kinked: Kinked, a: VarId, b: TermId) -> TermId {
         let a_term = self.terms.variable(a);
         let test = Test::Pred(Pred::Lt, self.terms.pair(a_term, b));
@@ -425,7 +425,7 @@ impl Elaborator {
                 let outer = self.choose(first, first_negated, one, inner);
                 (self.positive(outer), false)
             }
-            _ => unreachable!("only conditions are asked for here"),
+            _ => unreachable!("the caller passes only conditions"),
         }
     }
 

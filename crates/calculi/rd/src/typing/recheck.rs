@@ -1,9 +1,9 @@
 //! The judgement `Φ|Γ ⊢ M : T` of Figure 1, on core terms, with one arm per rule.
 //!
 //! The checker types the source tree and builds core terms; the evaluators build more of them: traces,
-//! derivatives of traces, transformed programs. [`recheck`] applies the figure to the finished term and
-//! trusts nothing that was stored while it was built: it computes each type again and compares it with the
-//! type in the table of terms, which stands for the subscripts `T,U` of pairs and projections. In
+//! derivatives of traces, transformed programs. [`recheck`] applies the figure to the finished term and does
+//! not rely on stored types: it computes each type again and compares it with the type in the table of terms,
+//! which stands for the subscripts `T,U` of pairs and projections. In
 //!
 //! ```text
 //! let x:real = ⟨1,2⟩ in x + 1

@@ -10,8 +10,8 @@ use eddy_rd::value::Value;
 use crate::generate::{Generator, Ty};
 use crate::harness::{LIMITS, accepted};
 
-/// A term `N:U` with two free variables: `y:S`, which has a value, and `x:T`, by which it is differentiated;
-/// a point `V:T` and a cotangent `W:U` for it. All three are closed values.
+/// A term `N:U` with two free variables: `y:S`, which has a value, and `x:T`, with respect to which the term
+/// is differentiated; a point `V:T` and a cotangent `W:U`. The value of `y`, `V` and `W` are closed.
 pub struct Body {
     pub outer_ty: Ty,
     pub outer: String,
@@ -23,7 +23,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// A body inside of `nesting` derivatives.
+    /// A body inside `nesting` derivatives.
     pub fn sample(generator: &mut Generator<'_>, nesting: u32) -> Body {
         let ty = generator.smooth_type();
         Body::sample_at(generator, nesting, ty)
@@ -87,6 +87,6 @@ pub fn parts(program: &Program) -> Parts {
 pub fn value(text: &str) -> Result<Value, String> {
     match run(&accepted(text)?, Engine::Reference, LIMITS).outcome {
         Outcome::Value(value) => Ok(value),
-        _ => unreachable!("a closed value has itself for its value"),
+        _ => unreachable!("a closed value evaluates to itself"),
     }
 }

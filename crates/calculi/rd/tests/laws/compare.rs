@@ -11,7 +11,7 @@ use crate::harness::{Trial, Verdict};
 pub enum Tolerance {
     /// Equal; `-0` is `0`.
     Exact,
-    /// Relative to the larger of both and of 1: where terms cancel, the error is that of the terms.
+    /// Relative to the largest of 1 and both magnitudes: where terms cancel, the error is that of the terms.
     Relative(f64),
 }
 
@@ -43,7 +43,7 @@ pub enum Reports {
     Whole,
 }
 
-/// Two outcomes are the same; runs that overflow are ignored.
+/// Checks that two outcomes are the same; runs that overflow are skipped.
 pub fn same(left: &Outcome, right: &Outcome, tolerance: Tolerance, reports: Reports) -> Trial {
     if overflows(left) || overflows(right) {
         return Ok(Verdict::Vacuous("overflow"));
@@ -65,7 +65,7 @@ pub fn same(left: &Outcome, right: &Outcome, tolerance: Tolerance, reports: Repo
     if agree { Ok(Verdict::Holds) } else { Err(format!("{} is not {}", show(left), show(right))) }
 }
 
-/// As [`same`], overflow included.
+/// Like [`same`], but if one outcome overflows, the other must overflow too.
 pub fn same_even_in_overflow(left: &Outcome, right: &Outcome, tolerance: Tolerance) -> Trial {
     match (overflows(left), overflows(right)) {
         (true, true) => Ok(Verdict::Holds),

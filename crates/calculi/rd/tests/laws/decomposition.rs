@@ -149,8 +149,9 @@ fn strictness_lemma_5_3() {
     );
 }
 
-/// Evaluates a program step by step: finds its redex, runs that alone, replaces it by its value, and so on.
-/// If a redex is undefined or diverges so does the program; otherwise its value is the last one.
+/// Evaluates a program step by step: finds its redex, runs the redex alone, replaces it by its value, and so
+/// on. If a redex is undefined or diverges, so does the program; otherwise the last value is that of the
+/// program.
 fn by_redexes(program: &Program) -> Trial {
     let whole = run(program, Engine::Reference, LIMITS).outcome;
     let mut terms = program.terms.clone();

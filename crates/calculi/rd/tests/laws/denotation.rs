@@ -27,7 +27,7 @@ fn adequacy_of_derivatives_theorems_6_2_and_6_7() {
     );
 }
 
-/// The reference engine finds the denotation of the program, with equally many calls.
+/// The reference engine finds the denotation of the program, with the same number of calls.
 fn adequate(program: &Program) -> Trial {
     let report = run(program, Engine::Reference, LIMITS);
     let denotation = denote(&program.terms, &[], program.main, LIMITS.fuel);

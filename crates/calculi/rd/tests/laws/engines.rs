@@ -63,14 +63,14 @@ fn sample_clarke(generator: &mut Generator<'_>) -> String {
     format!("use clarke {}", body.derivative())
 }
 
-/// An engine and the reference have the same outcome, the same report, and make equally many calls, so they
+/// An engine and the reference have the same outcome, the same report, and the same number of calls, so they
 /// also run out of fuel together.
 fn agrees(program: &Program, engine: Engine) -> Trial {
     if engine == Engine::Transform && not_transformable(program).is_some() {
         return Ok(Verdict::Vacuous("cannot be transformed"));
     }
     let (reference, other) = (run(program, Engine::Reference, LIMITS), run(program, engine, LIMITS));
-    // Nothing is rounded: all engines have the same numbers in any order of summation.
+    // If nothing is rounded, all engines have the same numbers in any order of summation.
     let is_exact = !program.clarke && denote(&program.terms, &[], program.main, LIMITS.fuel).is_exact;
     let tolerance = if is_exact { Tolerance::Exact } else { ENGINES };
     let verdict = same(&reference.outcome, &other.outcome, tolerance, Reports::Whole)?;
@@ -86,7 +86,7 @@ fn same_fuel(program: &Program, engine: Engine, reference: &Report, other: &Repo
         return Err(format!("{calls} calls are not {} calls", other.counters.calls));
     }
     if program.clarke {
-        return Ok(()); // fuel is for each way of breaking ties
+        return Ok(()); // each combination of choices at ties has its own fuel
     }
     for engine in [Engine::Reference, engine] {
         let just_enough = run(program, engine, Limits { fuel: calls, ..LIMITS });

@@ -16,7 +16,7 @@ pub use eddy_tests::law::{Trial, Verdict, show};
 /// More choices than most programs need.
 const MAX_CHOICES: usize = 300;
 
-/// Enough for every recursion whose argument is not large.
+/// Enough for every recursion with a small argument.
 pub const LIMITS: Limits = Limits { fuel: 100, memory: 1 << 30 };
 
 /// The reason for skipping a sample in which two ways to round a number lead to different branches. At most
@@ -35,7 +35,10 @@ pub fn law<S: Debug + 'static>(
             vec(any::<u16>(), 0..MAX_CHOICES).prop_map(|choices| sample(&mut Generator::new(&choices)));
         let tally = law::law(name, cases, &samples, trial);
         let (rounded, total) = (tally.get(ROUNDING).copied().unwrap_or(0), tally.values().sum::<u32>());
-        assert!(1000 * rounded <= total, "{name}: rounding cannot explain so much: {tally:?}");
+        assert!(
+            1000 * rounded <= total,
+            "{name}: rounding decides at most one sample in a thousand: {tally:?}"
+        );
     });
 }
 

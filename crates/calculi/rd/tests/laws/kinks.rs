@@ -1,5 +1,5 @@
-//! `use clarke` at several kinks at once, against the intervals that the slopes on both sides make (section
-//! 14).
+//! `use clarke` at several kinks at once, compared with the intervals between the slopes on both sides
+//! (section 14).
 
 use eddy_rd::engine::{Engine, run};
 use eddy_rd::outcome::Outcome;
@@ -17,7 +17,7 @@ struct Kink {
     slopes: [i32; 2],
 }
 
-/// Sums of kinks at the origin; some are inside of another function, whose slope there is 2.
+/// Sums of kinks at the origin; some are the argument of another function, whose slope there is 2.
 #[derive(Clone, Debug)]
 struct Kinks {
     all: Vec<Kink>,
@@ -75,10 +75,10 @@ fn all_ties_are_broken_in_all_ways_14() {
                 return Err(format!("{}: {found:?}, not {low:?} to {high:?}", engine.name()));
             }
         }
-        noted.lock().expect("one thread notes").note(format!("{} kinks", kinks.all.len()));
+        noted.lock().expect("no trial panicked").note(format!("{} kinks", kinks.all.len()));
         Ok(Verdict::of(low != high, "one slope"))
     });
-    coverage.lock().expect("nothing runs any more").require(
+    coverage.lock().expect("no trial panicked").require(
         "ties",
         80,
         ["1 kinks", "2 kinks", "3 kinks", "4 kinks"],

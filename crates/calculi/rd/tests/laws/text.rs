@@ -67,7 +67,7 @@ fn printed_traces_and_reverses_have_the_values_that_are_reported_10() {
 
 /// Reads the output of `eddy trace` back.
 struct Reader {
-    /// The value of the trace, which the derivative does not report, and the printed reverse.
+    /// The printed reverse, until the value of the derivative is reported.
     waiting: Option<String>,
     outcome: Result<(), String>,
 }

@@ -4,7 +4,7 @@ use super::Generator;
 use super::text::{Level, Text, parenthesised};
 use super::types::Ty;
 
-/// The operations on one real, `powi` apart.
+/// The operations on one real, except `powi`.
 pub const UNARY: [&str; 9] = ["neg", "exp", "sin", "cos", "tanh", "sigmoid", "tan", "log", "sqrt"];
 
 /// The operations on two reals.
@@ -88,7 +88,7 @@ impl Generator<'_> {
             }
             Ty::Pair(left, right) if **left == Ty::Real => ("scale_r".to_string(), (**right).clone()),
             Ty::Pair(left, right) if left == right => ("dot_r".to_string(), Ty::Real),
-            // No operation has such an argument; the sum has the same parts.
+            // No operation has an argument of this type; a sum has the same parts.
             _ => {
                 let (left, right) = (self.term(ty, depth), self.term(ty, depth));
                 return Text::infix(Level::Sum, (left, Level::Sum), "+", (right, Level::Product));

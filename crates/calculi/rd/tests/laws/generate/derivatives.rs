@@ -31,7 +31,7 @@ impl Generator<'_> {
         }
     }
 
-    /// `(x:T. N)` or `(f)`, inside of `derivatives` more derivatives.
+    /// `(x:T. N)` or `(f)`, inside `derivatives` more derivatives.
     fn abstraction(&mut self, point: &Ty, body: &Ty, derivatives: u32, depth: u32) -> String {
         let fits = |generator: &Self, height: u32| generator.nesting + derivatives + height <= NESTING;
         let functions = self.callable();
@@ -53,7 +53,7 @@ impl Generator<'_> {
         format!("({name}{annotation}. {body})")
     }
 
-    /// Generates inside of `derivatives` more derivatives.
+    /// Generates a term inside `derivatives` more derivatives.
     fn inside(&mut self, derivatives: u32, generate: impl FnOnce(&mut Self) -> Text) -> Text {
         self.nesting += derivatives;
         self.height = self.height.max(self.nesting);

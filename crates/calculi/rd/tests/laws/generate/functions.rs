@@ -42,13 +42,13 @@ impl Generator<'_> {
         let mark = self.scope.mark();
         self.scope.define(Function { name, params, result, height });
         // Most definitions are used.
-        let rest = if self.choices.once_in(4) { self.term(ty, depth) } else { self.use_it(ty, depth) };
+        let rest = if self.choices.once_in(4) { self.term(ty, depth) } else { self.use_function(ty, depth) };
         self.scope.release(mark);
         Text::new(Level::Open, format!("{head} in {}", rest.loose()))
     }
 
     /// A term that calls the innermost function, unless that would nest too many derivatives.
-    fn use_it(&mut self, ty: &Ty, depth: u32) -> Text {
+    fn use_function(&mut self, ty: &Ty, depth: u32) -> Text {
         let Some(function) = self.callable().into_iter().next() else { return self.term(ty, depth) };
         if function.result == *ty {
             return self.call_of(&function, depth);
@@ -76,7 +76,7 @@ impl Generator<'_> {
         let mut names: Vec<&str> = Vec::new();
         let mut shown = Vec::new();
         for param in params {
-            let name = self.name_besides(&names);
+            let name = self.name_except(&names);
             names.push(name);
             shown.push(format!("{name}:{}", self.type_text(param)));
             self.scope.bind(name, param.clone());
@@ -96,7 +96,7 @@ impl Generator<'_> {
         let x = shown[1..].split(':').next().expect("the first parameter has a name").to_string();
         let inner = depth.saturating_sub(1);
         let base = self.term(&result, inner).loose();
-        // Sometimes the recursion goes the wrong way, and does not end.
+        // Sometimes the recursion moves away from the base case, and does not end.
         let next = if self.choices.once_in(12) { format!("{x} + 1") } else { format!("{x} - 1") };
         let call = match params.get(1) {
             None => Text::atom_of(format!("{name}({next})")),
@@ -139,7 +139,7 @@ impl Generator<'_> {
         self.hide(name);
         let limit = self.choices.among(&[NESTING, 2, 1]);
         let inner = depth.saturating_sub(1);
-        // The base case and the factor are inside of as many derivatives as there are calls.
+        // The base case and the factor are inside as many derivatives as there are calls, at most `limit`.
         self.nesting = limit;
         self.height = limit;
         self.scope.bind("x", Ty::Real);

@@ -61,7 +61,7 @@ impl<'a> Generator<'a> {
         (self.term(&ty, self.depth).loose(), ty)
     }
 
-    /// A term with these variables free, inside of `nesting` derivatives.
+    /// A term with these variables free, inside `nesting` derivatives.
     pub fn open_term(&mut self, free: &[(&'static str, &Ty)], nesting: u32, ty: &Ty) -> String {
         let mark = self.scope.enter_function();
         for (name, ty) in free {

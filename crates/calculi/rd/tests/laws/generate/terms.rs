@@ -92,8 +92,8 @@ impl Generator<'_> {
         }
     }
 
-    /// The form of a term of this type. Derivatives and calls are possible only where few enough derivatives
-    /// are around.
+    /// The form of a term of this type. Derivatives and calls are possible only if their nesting of
+    /// derivatives does not exceed `NESTING`.
     fn form(&mut self, ty: &Ty) -> Form {
         let can_call = self.callable().iter().any(|function| function.result == *ty);
         let can_differentiate = self.nesting < NESTING;
@@ -142,7 +142,7 @@ impl Generator<'_> {
         let mut names: Vec<&str> = Vec::new();
         let mut shown = Vec::new();
         for item in items {
-            let name = self.name_besides(&names);
+            let name = self.name_except(&names);
             names.push(name);
             shown.push(format!("{name}{}", self.annotation(&item)));
             self.scope.bind(name, item);
@@ -174,8 +174,8 @@ impl Generator<'_> {
         })
     }
 
-    /// The arguments of something with one parameter of this type: a product may be written as several
-    /// arguments.
+    /// The arguments of a function or operation with one parameter of this type: a product may be written as
+    /// several arguments.
     pub(super) fn arguments(&mut self, ty: &Ty, depth: u32) -> String {
         match ty {
             Ty::Pair(left, right) if !self.choices.once_in(4) => {
@@ -191,8 +191,8 @@ impl Generator<'_> {
         for (name, found) in self.scope.visible() {
             paths(name, &found, ty, &mut uses);
         }
-        // If there is a variable it is used, seven times out of eight, and most often the innermost.
-        // Otherwise most derivatives would be zero.
+        // If variables are in scope, seven leaves out of eight use one, most often the innermost. Otherwise
+        // most derivatives would be zero.
         if !uses.is_empty() && !self.choices.once_in(8) {
             let n = self.choices.below(uses.len()) * self.choices.below(2);
             return Text::atom_of(uses.swap_remove(n));
@@ -255,7 +255,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A real to compare another one with: mostly a numeral, which is not often equal to anything.
+    /// A real to compare another one with: mostly a numeral, which rarely equals another real.
     pub(super) fn other_real(&mut self, depth: u32) -> Text {
         match self.choices.below(4) {
             0 => Text::atom_of("0.25"),
@@ -268,7 +268,7 @@ impl Generator<'_> {
         self.choices.among(Scope::variable_names())
     }
 
-    pub(super) fn name_besides(&mut self, taken: &[&str]) -> &'static str {
+    pub(super) fn name_except(&mut self, taken: &[&str]) -> &'static str {
         let free: Vec<&str> =
             Scope::variable_names().iter().filter(|name| !taken.contains(name)).copied().collect();
         self.choices.among(&free)

@@ -46,7 +46,7 @@ impl Text {
     }
 
     /// `left op right` at a level, with the levels that its operands need. An open right operand needs no
-    /// parentheses if the whole is open in turn.
+    /// parentheses, but makes the whole open.
     pub fn infix(level: Level, (left, left_level): (Text, Level), op: &str, right: (Text, Level)) -> Text {
         let (right, right_level) = right;
         let is_open = right.level == Level::Open;
