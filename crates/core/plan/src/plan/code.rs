@@ -22,8 +22,9 @@ pub struct Body {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     pub var: VarId,
-    /// When the cell is present: if all of these hold, outer ones first. Conditions that always hold in this
-    /// zone are omitted. If one does not hold, the cell is absent; if one is unknown, so is the cell.
+    /// The cell is present if all of these conditions hold, outer ones first. Conditions that always hold in
+    /// this zone are omitted. If a condition does not hold, the cell is absent; if it is unknown, the
+    /// presence of the cell is unknown.
     pub clock: Box<[Condition]>,
     /// The value of a present cell.
     pub right: Right,
@@ -80,7 +81,7 @@ pub enum Right {
     Ahead {
         /// Where the value is kept between windows.
         slot: Option<SlotId>,
-        /// The operand at the next cycle; `None` if that is always beyond the window.
+        /// The operand at the next cycle; `None` if that cycle is always beyond the window.
         next: Option<Read>,
         init: Option<Read>,
     },
