@@ -232,7 +232,7 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)], carried: &[VarId])
             continue;
         }
         if !cells.system.is_stream(var) {
-            // Its presence depends on its clock.
+            // The presence of a known stream depends on its clock.
             todo.extend(cells.deps(var, zone).cells.into_iter().map(|(cell, _)| (cell, true)));
             continue;
         }

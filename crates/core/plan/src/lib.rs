@@ -89,7 +89,7 @@ pub enum Kinds {
     /// All, in this order: windows, windows with a derived end, the whole trace, windows in which a condition
     /// is constant.
     All,
-    /// Those that work on an endless stream: all but the whole trace.
+    /// The kinds that work on an endless stream: all but the whole trace.
     Bounded,
     /// Only the whole trace, for comparison.
     Trace,

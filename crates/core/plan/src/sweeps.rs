@@ -14,11 +14,11 @@ use crate::zones::INNER;
 /// The direction of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It fits into any sweep.
+    /// Any sweep can compute the component.
     Neutral,
-    /// It needs a sweep of this direction.
+    /// Only a sweep of this direction can compute the component.
     Directed(Direction),
-    /// It is a separate step: the unit with this number.
+    /// The component is a separate step: the unit with this number.
     Unit(usize),
 }
 
@@ -27,7 +27,7 @@ pub enum Way {
 pub struct Component {
     pub way: Way,
     pub nodes: Vec<NodeNo>,
-    /// Its dependencies among the components, which come before it.
+    /// Its dependencies on other components, all of which come earlier in the list.
     pub needs: Vec<(usize, Pull)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Frame<'a> {
     pub is_materialised: &'a dyn Fn(NodeNo) -> bool,
     /// Whether a cell is a sampled delay that follows its operand through the window.
     pub is_tracked: &'a dyn Fn(NodeNo) -> bool,
-    /// Whether a stream is an output, so that its cells are stored anyway.
+    /// Whether a stream is an output, so that its cells are stored in any case.
     pub is_output: &'a dyn Fn(VarId) -> bool,
 }
 

@@ -1,8 +1,8 @@
 //! Checkpoints (section 7): which loops run again instead of storing their results.
 //!
-//! A loop can run again from its registers if it reads only values that exist anyway: inputs, scalars, held
-//! values. Its results are then stored for one chunk at a time, provided that a single loop in the other
-//! direction reads them.
+//! A loop can run again from its registers if it reads only values that are available in any case: inputs,
+//! scalars, held values. Its results are then stored for one chunk at a time, provided that a single loop in
+//! the other direction reads them.
 
 use eddy_flow::VarId;
 use rustc_hash::FxHashSet;

@@ -75,9 +75,10 @@ pub enum Right {
         init: Read,
         next: Read,
     },
-    /// `post` and `fby back` at a cycle that may be the last of the trace: the operand at the next cycle of
-    /// the window. If there is none, the carried value, in backward units. If there is none either: the
-    /// initial value of `fby back` if the trace ends here, and otherwise unknown.
+    /// `post` and `fby back` at a cycle that may be the last of the trace. The value is the operand at the
+    /// next cycle of the window; if the window ends here, the carried value (in backward units); if the slot
+    /// is empty, the initial value of `fby back`, provided that the trace ends here too. Otherwise it is
+    /// unknown.
     Ahead {
         /// Where the value is kept between windows.
         slot: Option<SlotId>,

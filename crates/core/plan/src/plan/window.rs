@@ -150,7 +150,7 @@ pub struct Sweep {
     /// Whether inner cycles need no code; then the sweep is no loop, only code for the first and the last
     /// cycle.
     pub is_straight: bool,
-    /// One for each zone; those of O are empty.
+    /// A body for each zone; those of the zones O are empty.
     pub bodies: Vec<Body>,
     /// Registers of delays on sampled clocks, reset in each window.
     pub trackers: Vec<Tracker>,
@@ -257,8 +257,8 @@ pub struct Carried {
 /// Where the value of a slot is after all steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlotSource {
-    /// The places to look at, one for each zone of the window, in this order; the first present cell is
-    /// taken. The slot stays unchanged if there is none. For the zone I, a scalar is the latch, and a buffer
+    /// The places to search, one for each zone of the window, in this order. The slot takes the first present
+    /// cell, and stays unchanged if no cell is present. For the zone I, a scalar is the latch, and a buffer
     /// is searched from its last cell to the first (from the first to the last in backward units).
     pub places: Vec<(ZoneId, Place)>,
 }

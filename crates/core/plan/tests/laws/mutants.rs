@@ -11,7 +11,6 @@ use crate::generated::harness::{Trial, Verdict, law, show};
 use crate::run::{execute, has_unknown_inputs, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
-/// A kind of mutation.
 #[derive(Clone, Copy, Debug)]
 enum Mutation {
     ForgetBuffer,
