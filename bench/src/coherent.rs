@@ -22,7 +22,7 @@ struct Ready(Code);
 
 impl Ready {
     fn new(text: &str) -> Ready {
-        let program = typing::check(&SourceFile::new("bench.cd", text)).expect("the program is right");
+        let program = typing::check(&SourceFile::new("bench.cd", text)).expect("the program is valid");
         Ready(environment::compile(&program, u64::MAX).expect("a small program"))
     }
 
@@ -30,7 +30,7 @@ impl Ready {
         let report = environment::run(&self.0, &[], Limits { fuel: u64::MAX, ..Limits::default() });
         assert!(
             !matches!(black_box(report.outcome), Outcome::Exhausted(_)),
-            "the program has a value or none"
+            "the program ends within its limits"
         );
         report
     }

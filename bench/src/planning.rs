@@ -41,8 +41,9 @@ fn against_checking(name: &str, text: &str, node: &str) {
 fn chain(n: usize) -> String {
     let mut text = String::from("node chain(x0: num []) -> (y)\n");
     for number in 0..n {
-        writeln!(text, "  x{} = x{number} + (0.5 fby x{number});", number + 1).expect("a string takes it");
+        writeln!(text, "  x{} = x{number} + (0.5 fby x{number});", number + 1)
+            .expect("writing to a string succeeds");
     }
-    writeln!(text, "  y = x{n};").expect("a string takes it");
+    writeln!(text, "  y = x{n};").expect("writing to a string succeeds");
     text
 }

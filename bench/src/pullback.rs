@@ -19,7 +19,7 @@ struct Ready {
 
 impl Ready {
     fn new(text: &str) -> Ready {
-        let program = typing::check(&SourceFile::new("bench.pb", text)).expect("the program is right");
+        let program = typing::check(&SourceFile::new("bench.pb", text)).expect("the program is valid");
         let code = fast::compile(&program);
         Ready { program, code }
     }
@@ -96,11 +96,11 @@ pub fn gradients_against_values() {
     println!();
 }
 
-/// The growth of the time of a gradient when n doubles. The time per variable shows more than one ratio: it
-/// is nearly constant, except for one step of about 1.5. Beyond 32 MiB the allocator returns a tape to the
-/// system after each run, and in the next run every page is new. `MALLOC_MMAP_THRESHOLD_=1073741824
-/// MALLOC_TRIM_THRESHOLD_=2147483648` removes the step. On a busy machine, where other work fills the caches,
-/// the step comes earlier.
+/// The growth of the time of a gradient when n doubles. The time per variable is shown too: it is nearly
+/// constant, except for one step of about 1.5. The allocator causes this step: it returns a tape of more than
+/// 32 MiB to the system after each run, so every page is new in the next run.
+/// `MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483648` removes the step. If other work on
+/// the machine fills the caches, the step occurs at a smaller n.
 pub fn growth() {
     println!("growth: time of the gradient for 2n / for n                                   target ≤ 2.5");
     for n in [5_000, 10_000, 20_000, 40_000, 80_000] {

@@ -21,7 +21,7 @@ struct Ready {
 
 impl Ready {
     fn new(text: &str) -> Ready {
-        let program = typing::check(&SourceFile::new("bench.rd", text)).expect("the program is right");
+        let program = typing::check(&SourceFile::new("bench.rd", text)).expect("the program is valid");
         let code = tape::compile(&program, None);
         Ready { program, code }
     }
@@ -116,7 +116,7 @@ pub fn gradients_against_values() {
     let programs = [
         ("a loop, x := x * a + b", "f(n - 1, x * 0.9999999 + 0.1)", "x"),
         ("a loop with transcendental functions", "f(n - 1, tanh(x) + exp(-x) * sin(x))", "x"),
-        ("recursion that is no loop", "0.9999999 * f(n - 1, x) + 0.1", "x"),
+        ("recursion that is not a loop", "0.9999999 * f(n - 1, x) + 0.1", "x"),
         ("a loop with a division and a square root", "f(n - 1, sqrt(x * x + 1) / (1 + 0.5 * x))", "x"),
     ];
     for (name, step, end) in programs {

@@ -24,10 +24,10 @@ node iir(x)->(y)
 /// Checks a node and prepares it to run.
 pub fn prepared(text: &str, node: &str) -> Prepared {
     let mut sources = Sources::alone(SourceFile::new("bench.eddy", text));
-    let program = resolve(&mut sources).accepted().expect("the program is right");
+    let program = resolve(&mut sources).accepted().expect("the program is valid");
     let node = program.modules[Program::MAIN].visible[node];
     prepare(&program, &Callable::from(node), &ElaborationOptions::default(), |_| Hints::default(), Checks::On)
-        .expect("the program is right")
+        .expect("the program is valid")
 }
 
 /// Scalar equations per second: in a forward program, and in one that looks ahead over [`WINDOW`] cycles.
@@ -48,7 +48,7 @@ fn simulate(name: &str, prepared: &Prepared, input: impl Fn(u32) -> Vec<Cell>) {
     let mut simulation = Simulation::new(&prepared.flow, &prepared.clocks, Options::default());
     let start = Instant::now();
     for cycle in 0..N_CYCLES {
-        simulation.open(&input(cycle)).expect("nothing goes wrong");
+        simulation.open(&input(cycle)).expect("the simulation does not fail");
         while simulation.n_open() > 0 && simulation.is_complete(simulation.first_cycle()) {
             simulation.release();
         }

@@ -20,7 +20,7 @@ const FACTORIAL: &str = "let Z = \\f. let M = \\x. f (\\v. x x v) in M M in
 let H = \\r. let F = \\n. if n = 0 then 1 else n * r (n - 1) in F in Z H";
 
 fn program(dialect: Dialect, text: &str) -> Program {
-    check(&SourceFile::new("bench", text), dialect).expect("the program is right")
+    check(&SourceFile::new("bench", text), dialect).expect("the program is valid")
 }
 
 fn run(program: &Program) -> String {
@@ -36,7 +36,7 @@ fn line(name: &str, figure: &str, target: &str) {
 
 /// Applications per second, and asking compared with running.
 pub fn asking_against_running() {
-    println!("asking whether the result is the result, against running");
+    println!("asking whether a program has its result, against running it");
     let fibonacci =
         "(fix f : int -> int. \\n:int. if n < 2 then n else f (n - 1) + f (n - 2)) 20".to_string();
     let count = "(fix f : int -> int. \\n:int. if n = 0 then 0 else 1 + f (n - 1)) 50000".to_string();

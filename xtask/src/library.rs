@@ -32,12 +32,12 @@ pub fn complaints(name: &str, text: &str, guide: &str, tests: &str) -> Vec<Compl
         let has_example = comment.last().is_some_and(|last| last.starts_with("-- Example: `"));
         let mut complain = |what: String| complaints.push(Complaint::new(index + 1, what));
         let is_tested = match kind {
-            Kind::Node => ["", "_end"].iter().any(|woven| tests.contains(&format!("\nrun {item}{woven} "))),
+            Kind::Node => ["", "_end"].iter().any(|suffix| tests.contains(&format!("\nrun {item}{suffix} "))),
             Kind::Function if !has_example => continue,
             Kind::Function => mentions(tests, item),
         };
         if !has_example {
-            complain(format!("the comment above `{item}` ends with no line `Example:`"));
+            complain(format!("the comment above `{item}` does not end with a line `Example:`"));
         }
         if !section.contains(&format!("| `{signature}` |")) {
             complain(format!("the section `eddy:{name}` of {GUIDE} has no row `{signature}`"));

@@ -5,8 +5,8 @@ use crate::tidy::Complaint;
 
 /// Checks how the library of a crate is tested; `library` is the text of the Rust files in `src`.
 ///
-/// Tests in a library with `test = false` would never run. A library without tests would be built twice for
-/// nothing.
+/// Tests in a library with `test = false` would never run. A library without tests would be built a second
+/// time without need.
 pub fn in_library(manifest: &str, library: &str) -> Option<Complaint> {
     let switch = listed(manifest, |table| table == "lib").find(|(_, name, _)| *name == "test");
     let is_switched_off = switch.is_some_and(|(_, _, value)| value.trim() == "false");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_uses_what_it_names() {
+    fn a_crate_uses_its_dependencies() {
         let manifest = "[package]\nname = \"a\"\n\n[dependencies]\neddy-syntax.workspace = true\n\n\
                         [target.'cfg(unix)'.dependencies]\nrustix = { workspace = true, features = [\"x\"] }\n";
         check(&in_crate(manifest, "use eddy_syntax::Span;\nuse rustix::fs;"), &[]);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_names_what_some_crate_wants() {
+    fn each_dependency_of_the_workspace_is_used() {
         let manifest = "[workspace.dependencies]\n# Tests.\ncsv = \"1.4\"\nserde = \"1.0\"\n\n[profile.dev]\ndebug = 1\n";
         check(&in_workspace(manifest, "csv.workspace = true\nserde_json.workspace = true\n"), &[4]);
     }

@@ -4,7 +4,7 @@
 //! program prints it, and `tidy` checks that the picture is drawn from it.
 //!
 //! A field is a list of points, a list of paths, a series over the first field, or a matrix of brightness;
-//! [`PICTURES`] says which, and how it is drawn.
+//! [`PICTURES`] says which of these, and how to draw it.
 
 use std::fmt::Write;
 
@@ -161,7 +161,7 @@ fn images(fields: &[(String, Value)], picture: &Picture) -> Result<String, Strin
         for row in &rows {
             let mut x = left;
             for value in row {
-                // Perceived brightness is about the square root.
+                // Perceived brightness is about the square root of the number.
                 let shade = (255.0 * (value.abs() / largest).sqrt()).round();
                 let colour = if *value < 0.0 {
                     format!("rgb({shade},0,0)")
@@ -190,7 +190,7 @@ impl Value {
     fn list(&self) -> Result<&[Value], String> {
         match self {
             Self::List(parts) => Ok(parts),
-            Self::Number(number) => Err(format!("{number} is no list")),
+            Self::Number(number) => Err(format!("{number} is not a list")),
         }
     }
 
@@ -202,11 +202,11 @@ impl Value {
         self.list()?.iter().map(number).collect()
     }
 
-    /// A list of points is one path.
+    /// The paths of a list of paths; a list of points is one path.
     fn paths(&self) -> Result<Vec<Vec<(f64, f64)>>, String> {
         let place = |part: &Value| match part.numbers()?[..] {
             [x, y] => Ok((x, y)),
-            ref other => Err(format!("{} numbers where a place is needed", other.len())),
+            ref other => Err(format!("{} numbers where a point is needed", other.len())),
         };
         let path = |part: &Value| part.list()?.iter().map(place).collect::<Result<Vec<_>, String>>();
         if let Ok(only) = path(self) {

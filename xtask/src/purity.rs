@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_sources_name_no_module_that_reaches_the_world() {
+    fn pure_sources_use_no_module_with_side_effects() {
         let text = "//! `std::fs` is not used.\nuse std::fmt;\nuse std::fs::File;\nlet now = std::time::Instant::now();\n";
         check("crates/language/src/lib.rs", text, &[3, 4]);
         check("crates/language/src/parse/mod.rs", "use std::{fmt, env};\n", &[1]);

@@ -12,7 +12,7 @@
 //! * The book lists each page of the guide (see [`book`]).
 //! * Crates use the dependencies that they list, and libraries are tested if they have tests (see
 //!   [`manifest`]).
-//! * The table of dependencies is that of the manifests (see [`dependencies`]).
+//! * The table of dependencies matches the manifests (see [`dependencies`]).
 //! * Pictures show what their examples print (see [`pictures`]).
 //!
 //! Every rule is a function from a file's name and text to complaints, so it is tested without files.
@@ -40,7 +40,7 @@ pub fn complaints(root: &Path) -> Vec<String> {
     let mut sources = String::new();
     for name in &files {
         let path = root.join(name);
-        // A file that git knows but that does not exist is being deleted; one that is not UTF-8 is data.
+        // Skips files that git lists although they are deleted, and binary data, which is not UTF-8.
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let folder = path.parent().expect("a file is in a folder");
         let complaints =
@@ -50,7 +50,7 @@ pub fn complaints(root: &Path) -> Vec<String> {
             sources.push_str(&text);
         }
     }
-    let map = fs::read_to_string(root.join(papers::MAP)).expect("the map from the papers is there");
+    let map = fs::read_to_string(root.join(papers::MAP)).expect("the map from the papers exists");
     all.extend(papers::complaints(&map, &files, &sources).iter().map(|complaint| complaint.at(papers::MAP)));
     all.extend(in_library(root, &files));
     all.extend(in_book(root, &files));
@@ -165,7 +165,7 @@ fn in_file(
     match name.rsplit_once('.') {
         Some((_, "rs")) => {
             complaints.extend(too_long(name, text));
-            complaints.extend(silent_opening(text));
+            complaints.extend(missing_purpose(text));
             complaints.extend(wide_comments(text));
         }
         Some((_, "md")) => complaints.extend(markdown::complaints(text, near, at_root)),
@@ -174,7 +174,7 @@ fn in_file(
     complaints.extend(purity::complaints(name, text));
     for (index, line) in text.lines().enumerate() {
         complaints.extend(machine_folder(line).map(|what| Complaint::new(index + 1, what)));
-        complaints.extend(left_unexplained(line).map(|what| Complaint::new(index + 1, what)));
+        complaints.extend(unexplained_note(line).map(|what| Complaint::new(index + 1, what)));
     }
     complaints
 }
@@ -186,8 +186,8 @@ fn too_long(name: &str, text: &str) -> Option<Complaint> {
     (n_lines > MAX_LINES && !is_list).then(|| Complaint::new(n_lines, what))
 }
 
-fn silent_opening(text: &str) -> Option<Complaint> {
-    (!text.starts_with("//!")).then(|| Complaint::new(1, "open the file with `//!`: what is it for?"))
+fn missing_purpose(text: &str) -> Option<Complaint> {
+    (!text.starts_with("//!")).then(|| Complaint::new(1, "start the file with `//!` and its purpose"))
 }
 
 fn wide_comments(text: &str) -> impl Iterator<Item = Complaint> {
@@ -208,9 +208,9 @@ fn machine_folder(line: &str) -> Option<String> {
     Some(format!("`{folder}` is a folder of one machine"))
 }
 
-fn left_unexplained(line: &str) -> Option<String> {
+fn unexplained_note(line: &str) -> Option<String> {
     let (before, after) = line.split_once(LEFT_TO_DO)?;
-    // In backquotes the text mentions the word, and is not such a note.
+    // A word in backquotes is a mention, not a note.
     let is_quoted = before.ends_with('`');
     let is_word = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
     let explanation = after.strip_prefix(':').unwrap_or_default();
@@ -286,7 +286,7 @@ mod tests {
         for folder in MACHINE_FOLDERS {
             check("a.txt", &format!("see\nat {folder}me/file"), &[2]);
         }
-        let [first, second, _] = MACHINE_FOLDERS else { unreachable!("there are three") };
+        let [first, second, _] = MACHINE_FOLDERS else { unreachable!("the list has three folders") };
         check("a.txt", &format!("https://example.org{second}page and ..{first}file"), &[]);
     }
 

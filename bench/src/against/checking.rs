@@ -19,7 +19,7 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "inputs that nothing reads", command: "check", program: unused_inputs },
+    Case { name: "unread inputs", command: "check", program: unused_inputs },
     Case { name: "a sum of inputs", command: "check", program: used_inputs },
     Case { name: "outputs that copy inputs", command: "check", program: copied_inputs },
     Case { name: "a chain of delays", command: "check", program: chain },
@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
     Case { name: "samplings side by side", command: "check", program: samplings },
     Case { name: "instances side by side", command: "check", program: instances },
     Case { name: "nodes in chains of 50 calls", command: "check", program: chains_of_calls },
-    Case { name: "parameters that are trained", command: "check", program: parameters },
+    Case { name: "trained parameters", command: "check", program: parameters },
     Case { name: "parameters with names", command: "check", program: named_parameters },
     Case { name: "unknown variables", command: "check", program: unknown_variables },
     Case { name: "unknown nodes", command: "check", program: unknown_nodes },
@@ -38,9 +38,9 @@ const CASES: &[Case] = &[
     Case { name: "one instantaneous cycle", command: "check", program: long_cycle },
     Case { name: "many instantaneous cycles", command: "check", program: short_cycles },
     Case { name: "one cycle that no guard breaks", command: "check", program: guarded_cycle },
-    Case { name: "constants, each of the one before", command: "check", program: constants },
-    Case { name: "constants, each of the one behind", command: "check", program: constants_backwards },
-    Case { name: "rows for inputs that are not there", command: "run", program: unknown_rows },
+    Case { name: "constants defined by the previous one", command: "check", program: constants },
+    Case { name: "constants defined by the next one", command: "check", program: constants_backwards },
+    Case { name: "rows for unknown inputs", command: "run", program: unknown_rows },
     Case { name: "flow of a chain of delays", command: "flow", program: chain },
     Case { name: "flow of samplings side by side", command: "flow", program: samplings },
 ];
@@ -49,8 +49,8 @@ const CASES: &[Case] = &[
 /// with the square of the depth, and so does the output of `flow`; a run contains one node with everything
 /// that it calls.
 const DEEP_CASES: &[Case] = &[
-    Case { name: "nodes, each calls the one before", command: "check", program: deep_calls },
-    Case { name: "a run of nodes, each calls the one before", command: "run", program: deep_run },
+    Case { name: "nodes that call the previous one", command: "check", program: deep_calls },
+    Case { name: "a run of nodes that call the previous one", command: "run", program: deep_run },
 ];
 
 pub fn table(eddy: &Path, work: &Path, is_quick: bool) -> String {

@@ -1,8 +1,8 @@
 //! GradBench: the functions of all its modules, in Eddy and as hand-written C.
 //!
-//! Both sides are tools of the benchmark: they receive the same messages, and time themselves. `eddy
-//! gradbench` is the binary beside this one; `bench/gradbench/twins` has the C. Sides take turns, and outputs
-//! must agree to 1e-9.
+//! Both sides are tools of the benchmark: they receive the same messages, and time themselves. Eddy's side is
+//! the command `eddy gradbench` of the binary next to this one; the C is in `bench/gradbench/twins`. Sides
+//! take turns, and outputs must agree to 1e-9.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -37,7 +37,7 @@ struct Tool {
     lines: Receiver<String>,
 }
 
-/// One evaluation: its median time, and what came out.
+/// The median time of an evaluation, and its output.
 struct Answer {
     nanoseconds: f64,
     output: Json,
@@ -99,8 +99,8 @@ impl Tool {
     fn start(command: &mut Command, module: &str) -> Result<Tool, String> {
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = piped.spawn().map_err(|error| format!("{command:?}: {error}"))?;
-        let stdin = child.stdin.take().expect("it is piped");
-        let stdout = child.stdout.take().expect("it is piped");
+        let stdin = child.stdin.take().expect("the stream is piped");
+        let stdout = child.stdout.take().expect("the stream is piped");
         let (send, lines) = channel();
         // A separate reader thread, so that a process without output can time out.
         thread::spawn(move || {
@@ -133,7 +133,7 @@ impl Tool {
     }
 
     fn ask(&mut self, message: &Json) -> Result<Json, String> {
-        writeln!(self.stdin, "{message}").map_err(|error| format!("it ended: {error}"))?;
+        writeln!(self.stdin, "{message}").map_err(|error| format!("the process ended: {error}"))?;
         let line = self.lines.recv_timeout(LIMIT).map_err(|_| "no answer".to_string())?;
         let answer: Json = serde_json::from_str(&line).map_err(|error| error.to_string())?;
         if answer["success"] == true { Ok(answer) } else { Err(answer["error"].to_string()) }
@@ -142,7 +142,7 @@ impl Tool {
 
 impl Drop for Tool {
     fn drop(&mut self) {
-        // It may have ended already, or hang; either way it is no longer needed.
+        // The process may have ended already, or hang; in either case it is no longer needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -194,21 +194,25 @@ fn symmetric(seed: u64, shape: &[usize]) -> Json {
     nested(shape, &mut (0..).map(|i| json!(number(seed, i, 1.0))))
 }
 
-/// Integers from 0 on, below a bound.
+/// Integers from 0 to below a bound.
 fn integers(seed: u64, shape: &[usize], bound: usize) -> Json {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is below the bound")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number is below the bound"
+    )]
     let integer = |i| json!((0.5 * (number(seed, i, 1.0) + 1.0) * bound as f64) as usize);
     nested(shape, &mut (0..).map(integer))
 }
 
 fn nested(shape: &[usize], numbers: &mut dyn Iterator<Item = Json>) -> Json {
     match shape {
-        [] => numbers.next().expect("they do not end"),
+        [] => numbers.next().expect("the numbers do not end"),
         [n, inner @ ..] => (0..*n).map(|_| nested(inner, numbers)).collect(),
     }
 }
 
-/// The largest default sizes of the benchmark that a table can wait for, or small ones.
+/// The largest default sizes of the benchmark that run in reasonable time, or small ones.
 fn workloads(is_quick: bool) -> Vec<Workload> {
     let size = |quick: usize, usual: usize| if is_quick { quick } else { usual };
     let value_and_gradient: &[&str] = &["primal", "gradient"];
@@ -300,7 +304,7 @@ fn workloads(is_quick: bool) -> Vec<Workload> {
     all
 }
 
-/// A hand with barycentric coordinates.
+/// A model of a hand, with barycentric coordinates.
 fn hand(vertices: usize, n: usize) -> Json {
     let (bones, faces) = (22, 2 * vertices);
     let parent = |bone: usize| match bone {
@@ -331,7 +335,7 @@ mod tests {
     use super::super::twins::has_compiler;
     use super::*;
 
-    /// The twins against the independent values of `gradbench/oracle.py`.
+    /// Compares the twins with the independent values of `gradbench/oracle.py`.
     #[test]
     fn twins_give_the_expected_outputs() {
         if !has_compiler() {
@@ -341,19 +345,20 @@ mod tests {
         let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("gradbench/expected");
         for module in workloads(true).iter().map(|workload| workload.module).chain(["hello"]) {
             let binary = twin(module, &work).expect("the twin compiles");
-            let mut tool = Tool::start(&mut Command::new(binary), module).expect("it starts");
-            let text = fs::read_to_string(expected.join(format!("{module}.jsonl"))).expect("it is there");
+            let mut tool = Tool::start(&mut Command::new(binary), module).expect("the twin starts");
+            let text = fs::read_to_string(expected.join(format!("{module}.jsonl")))
+                .expect("the expected outputs exist");
             for line in text.lines() {
-                let mut case: Json = serde_json::from_str(line).expect("it is JSON");
+                let mut case: Json = serde_json::from_str(line).expect("the line is JSON");
                 if let Json::Object(members) = &mut case["input"] {
                     members.insert("min_seconds".to_string(), json!(0));
                 }
                 let (function, input) = (&case["function"], &case["input"]);
                 let message = json!({ "id": 1, "kind": "evaluate", "function": function, "input": input });
-                let answer = tool.ask(&message).expect("it answers");
+                let answer = tool.ask(&message).expect("the twin answers");
                 assert!(agree(&answer["output"], &case["output"]), "{module} {function}: {answer}");
             }
         }
-        fs::remove_dir_all(&work).expect("it is ours");
+        fs::remove_dir_all(&work).expect("the folder can be removed");
     }
 }

@@ -1,8 +1,8 @@
 //! Growth: how Eddy's time and memory depend on sizes. Measures whole runs of the binary `eddy`, and compile
 //! times.
 //!
-//! [`super::threads`] measures the effect of threads. Absolute figures matter little here; compare how a
-//! column grows when the one next to it doubles.
+//! [`super::threads`] measures the effect of threads. Absolute figures matter little here; compare how the
+//! figures grow when a size doubles.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -45,7 +45,7 @@ pub fn tables(reach: Reach, work: &Path) -> String {
     let lengths: &[usize] = if is_quick { &[10, 100] } else { &[10, 100, 1000, 10_000] };
     compile_times(&mut text, "T of a gradient through T steps (lstm, 64 units)", lengths, |steps| {
         let name = format!("lstm-train-h64-b1-t{steps}");
-        let workload = Workload::named(&name).expect("it is a workload");
+        let workload = Workload::named(&name).expect("the name is that of a workload");
         Ok(Compiled::new(workload, 0.0)?.compile_seconds)
     });
     let sizes: &[usize] = if is_quick { &[100, 1000] } else { &[100, 1000, 10_000] };
@@ -177,7 +177,7 @@ struct Layer {
 
 const INPUTS: usize = 8;
 
-/// Gradients of a recurrent layer over sequences.
+/// Computes gradients of a recurrent layer over sequences.
 fn gradient(eddy: &Path, work: &Path, layer: Layer) -> Result<Run, String> {
     let Layer { units, batch, steps, cycles } = layer;
     let row = |cycle: usize| {
@@ -204,7 +204,7 @@ fn gradient(eddy: &Path, work: &Path, layer: Layer) -> Result<Run, String> {
     watch(&mut command)
 }
 
-/// Sends values back over a window.
+/// Runs a program that sends values back over windows.
 fn backfill(eddy: &Path, work: &Path, window: usize, cycles: usize) -> Result<Run, String> {
     let row = |cycle: usize| format!("{{\"i\":{cycle}.5,\"bp\":{}}}", (cycle + 1).is_multiple_of(window));
     let data = write(work, cycles, row).map_err(|error| error.to_string())?;
@@ -212,7 +212,7 @@ fn backfill(eddy: &Path, work: &Path, window: usize, cycles: usize) -> Result<Ru
     watch(Command::new(eddy).arg("run").arg(program).args(["--node", "f", "--in"]).arg(data))
 }
 
-/// Filters a stream that generates its own input.
+/// Runs a filter on a stream that the program itself generates.
 fn stream(eddy: &Path, work: &Path, cycles: usize) -> Result<Run, String> {
     let program = program(
         work,

@@ -20,7 +20,7 @@ pub fn pin() {
     if let Some(core) = (0..CpuSet::MAX_CPU).rev().find(|core| allowed.is_set(*core)) {
         let mut one = CpuSet::new();
         one.set(core);
-        // Without permission, the figures depend on how idle the machine is.
+        // Without permission to pin, the figures depend on how idle the machine is.
         let _ = sched_setaffinity(None, &one);
     }
 }
@@ -30,7 +30,7 @@ pub fn on_all_cores<T>(what: impl FnOnce() -> T) -> T {
     let before = sched_getaffinity(None);
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
-    // Without permission there is one core, and the figures show it.
+    // Without permission, the process keeps its one core, and the figures show it.
     let _ = sched_setaffinity(None, &all);
     let answer = what();
     if let Ok(before) = before {
@@ -51,7 +51,7 @@ pub fn facts(has_peers: bool) -> Vec<String> {
         format!(
             "processor: {}, {cores} cores, {}",
             model.map_or("unknown", |(_, name)| name),
-            widest.unwrap_or("no vectors known")
+            widest.unwrap_or("no known vector instructions")
         ),
         format!("load when it began: {}", load.join(", ")),
         format!("C: {} with `{}`", first_line(&twins::compiler(), "--version"), twins::FLAGS.join(" ")),
@@ -66,5 +66,5 @@ pub fn facts(has_peers: bool) -> Vec<String> {
 fn first_line(program: &str, argument: &str) -> String {
     let output = Command::new(program).arg(argument).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    text.lines().next().unwrap_or("not there").to_owned()
+    text.lines().next().unwrap_or("not found").to_owned()
 }

@@ -23,7 +23,7 @@ pub fn numbers(seed: u64, shape: &[usize], scale: f64) -> Value {
 pub fn tensor(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     let n = shape.iter().product();
     Value::new(Shape::new(shape), Data::Num((0..n).map(element).collect()))
-        .expect("there are as many elements")
+        .expect("the shape has as many elements")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The interpreter for the pinned versions; the others are fallbacks.
+/// The interpreters to try, in order. The pinned versions are for the first one.
 const INTERPRETERS: &[&str] = &["python3.11", "python3"];
 
 pub fn folder() -> PathBuf {

@@ -28,8 +28,8 @@ impl Process {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{command:?}: {error}"))?;
-        let stdin = child.stdin.take().expect("it is piped");
-        let stdout = child.stdout.take().expect("it is piped");
+        let stdin = child.stdin.take().expect("the stream is piped");
+        let stdout = child.stdout.take().expect("the stream is piped");
         let (send, lines) = channel();
         // A separate reader thread, so that a process without output can time out.
         thread::spawn(move || {
@@ -45,7 +45,7 @@ impl Process {
 
 impl Side for Process {
     fn turn(&mut self) -> Result<Vec<Record>, String> {
-        writeln!(self.stdin, "turn").map_err(|error| format!("it ended: {error}"))?;
+        writeln!(self.stdin, "turn").map_err(|error| format!("the process ended: {error}"))?;
         let mut records = Vec::new();
         loop {
             let line = self.lines.recv_timeout(TURN_LIMIT).map_err(|_| "no answer".to_owned())?;
@@ -59,7 +59,7 @@ impl Side for Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already, or hang in its turn; either way it is no longer needed.
+        // The process may have ended already, or hang in its turn; in either case it is no longer needed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -94,7 +94,7 @@ mod tests {
         let line = format!(
             r#"{{"peer":"C","variant":"v","median_ns":{median_ns},"p25_ns":1,"p75_ns":3,"runs":5,"check":{check:?}}}"#
         );
-        Record::read(&line).expect("the line is right")
+        Record::read(&line).expect("the line is a record")
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_summed_up_by_their_middle() {
+    fn turns_are_summarised_by_their_medians() {
         let turns = [record(5.0, &[1.0]), record(1.0, &[1.0]), record(2.0, &[1.0])];
         let whole = Record::of_turns(&turns).expect("there are turns");
         assert_eq!((whole.median_ns, whole.runs), (2.0, 15));

@@ -170,7 +170,7 @@ mod tests {
         let line = format!(
             r#"{{"peer":"{peer}","variant":"v","median_ns":{median},"p25_ns":1,"p75_ns":3,"runs":5,"check":[{check}]}}"#
         );
-        Record::read(&line).expect("the line is right")
+        Record::read(&line).expect("the line is a record")
     }
 
     fn outcome(records: Vec<Record>) -> Outcome {

@@ -44,7 +44,7 @@ fn rows(is_quick: bool) -> String {
     );
     for name in WORKLOADS {
         println!("threads: {name}");
-        let workload = Workload::named(name).expect("it is a workload");
+        let workload = Workload::named(name).expect("the name is that of a workload");
         let row = Compiled::new(workload, seconds);
         let row = row.map(|mut compiled| best_turns(&mut compiled, &columns, n_turns));
         let _ = match row {

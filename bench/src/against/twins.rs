@@ -69,25 +69,25 @@ mod tests {
         "hvp-3-4-4-1-b5-product",
     ];
 
-    fn place(test: &str) -> PathBuf {
+    fn temporary_folder(test: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("eddy-twins-{test}-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is a place for temporary files");
+        fs::create_dir_all(&folder).expect("a temporary folder can be created");
         folder
     }
 
     #[test]
-    fn derivatives_are_those_of_finite_differences() {
+    fn derivatives_agree_with_finite_differences() {
         if !has_compiler() {
             return;
         }
-        let place = place("differences");
+        let place = temporary_folder("differences");
         for name in SMALL {
-            let workload = Workload::named(name).expect("it is a workload");
+            let workload = Workload::named(name).expect("the name is that of a workload");
             let binary = build(workload, &place, true).expect("the twin compiles");
             let output = Command::new(&binary).arg("--check").output().expect("the twin runs");
             assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         }
-        fs::remove_dir_all(&place).expect("it is ours");
+        fs::remove_dir_all(&place).expect("the folder can be removed");
     }
 
     #[test]
@@ -95,18 +95,18 @@ mod tests {
         if !has_compiler() {
             return;
         }
-        let place = place("numbers");
+        let place = temporary_folder("numbers");
         let text = "#include \"twin.h\"\nint main(void) {\n  for (uint64_t i = 0; i < 1000; i++)\n    \
                     printf(\"%.17g\\n\", number(i % 7, i * i, 0.1));\n}\n";
         let (source, binary) = (place.join("numbers.c"), place.join("numbers"));
-        fs::write(&source, text).expect("it can be written");
+        fs::write(&source, text).expect("the source can be written");
         let mut command = Command::new(compiler());
         command.args(["-std=gnu11", "-w", "-I"]).arg(folder()).arg(&source).arg("-o").arg(&binary).arg("-lm");
         assert!(command.status().expect("the compiler runs").success());
-        let output = Command::new(&binary).output().expect("it runs");
+        let output = Command::new(&binary).output().expect("the program runs");
         for (i, line) in (0..).zip(String::from_utf8_lossy(&output.stdout).lines()) {
             assert_eq!(line.parse(), Ok(number(i % 7, i * i, 0.1)), "number {i}");
         }
-        fs::remove_dir_all(&place).expect("it is ours");
+        fs::remove_dir_all(&place).expect("the folder can be removed");
     }
 }

@@ -84,7 +84,7 @@ pub const TARGETS: &[Target] = &[
 pub struct Twin {
     pub source: &'static str,
     pub defines: Vec<(&'static str, usize)>,
-    /// Which of the parts that the twin times.
+    /// The part that the twin times.
     pub part: Part,
 }
 
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_sizes() {
+    fn names_contain_sizes() {
         let part = Part::Second;
         assert_eq!(
             Workload::named("lstm-train-h4-b2-i3-t5"),

@@ -8,11 +8,11 @@ use super::super::workload::{Part, Workload};
 
 /// A program and its data.
 pub struct Case {
-    /// In `bench/programs`.
+    /// The path of the program in `bench/programs`.
     pub file: &'static str,
     pub node: &'static str,
     pub constants: Vec<(&'static str, Static)>,
-    /// By path.
+    /// The values of parameters, by path.
     pub parameters: Vec<(String, Value)>,
     /// The values of the inputs that are present at each cycle, by name. A run of the workload is all cycles,
     /// or one for [`Workload::Stream`].
@@ -69,8 +69,8 @@ fn int(n: usize) -> Static {
     Static::Int(i64::try_from(n).expect("sizes are small"))
 }
 
-/// The path of a node's parameters: values are computed by the node itself, derivatives by a node that calls
-/// it.
+/// The prefix of the paths of a node's parameters. Values are computed by the node itself, derivatives by
+/// another node that calls it.
 fn within(node: &str, part: Part) -> String {
     if part == Part::First { String::new() } else { format!("{node}#1/") }
 }

@@ -22,7 +22,7 @@ pub struct Compiled {
     emitted: Emitted,
     library: Library,
     instance: Instance,
-    /// For each cycle.
+    /// The input structs, one for each cycle.
     inputs: Vec<AlignedBytes>,
     outputs: AlignedBytes,
     /// Whether the program resets itself after a sequence, because it has an input `end`.
@@ -94,7 +94,7 @@ impl Compiled {
         self.instance.use_threads(threads);
     }
 
-    /// Large constants, parameters among them, are not in the text.
+    /// Writes large constants, parameters among them, into the state: the C code does not contain them.
     fn fill_state(&mut self) {
         for (name, value) in &self.emitted.constants {
             put(self.instance.state_mut(), &self.emitted.state, name, value, self.emitted.precision);
@@ -118,7 +118,7 @@ impl Compiled {
         }
         let (n_rows, n_cycles) = (rows.len(), self.case.cycles.len());
         if n_rows < n_cycles {
-            return Err(format!("{n_rows} of {n_cycles} cycles came out"));
+            return Err(format!("{n_rows} of {n_cycles} cycles have outputs"));
         }
         Ok(self.case.check.read(&rows))
     }
@@ -190,7 +190,7 @@ fn input(cycle: &[(&'static str, Value)], emitted: &Emitted, library: &Library) 
 /// Writes a value into the bytes of a struct.
 #[allow(clippy::cast_possible_truncation)] // single precision is rounded
 fn put(bytes: &mut [u8], fields: &Struct, name: &str, value: &Value, precision: Precision) {
-    let mut at = fields.find(name).expect("it is a field").offset;
+    let mut at = fields.find(name).expect("the name is that of a field").offset;
     let mut write = |raw: &[u8]| {
         bytes[at..at + raw.len()].copy_from_slice(raw);
         at += raw.len();

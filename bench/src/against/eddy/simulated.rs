@@ -61,13 +61,13 @@ mod tests {
     }
 
     #[test]
-    fn simulated_programs_compute_what_their_twins_do() {
+    fn simulated_programs_agree_with_their_twins() {
         if !twins::has_compiler() {
             return;
         }
         let place = std::env::temp_dir().join(format!("eddy-simulated-twins-{}", std::process::id()));
         for name in SMALL {
-            let workload = Workload::named(name).expect("it is a workload");
+            let workload = Workload::named(name).expect("the name is that of a workload");
             let case = Case::of(workload);
             let simulated = case.check.read(&simulate(&case).expect(name));
             let binary = twins::build(workload, &place, true).expect("the twin compiles");
@@ -81,16 +81,16 @@ mod tests {
                 records[0].check
             );
         }
-        fs::remove_dir_all(&place).expect("it is ours");
+        fs::remove_dir_all(&place).expect("the folder can be removed");
     }
 
     #[test]
-    fn compiled_programs_compute_what_the_simulator_does() {
+    fn compiled_programs_agree_with_the_simulator() {
         if !twins::has_compiler() {
             return;
         }
         for name in SMALL {
-            let workload = Workload::named(name).expect("it is a workload");
+            let workload = Workload::named(name).expect("the name is that of a workload");
             let case = Case::of(workload);
             let simulated = case.check.read(&simulate(&case).expect(name));
             let compiled = Compiled::new(workload, 0.0).expect(name).check().expect(name);

@@ -3,7 +3,7 @@
 //! A cell is a stream in a zone. Its dependencies are fewer than those of its equation: none if its value is
 //! known there, one branch of an `if` whose condition is known. A dependency on the past of the first cycle
 //! is *carried* over from the previous window; one on the future of the last cycle is *beyond* the window. A
-//! live cell that depends on something beyond the window rules this kind of window out.
+//! condition cannot end windows if a live cell then depends on something beyond its window.
 
 use eddy_flow::VarId;
 
@@ -30,9 +30,9 @@ pub enum Pull {
 pub struct Deps {
     /// Cells that must be computed or read first.
     pub cells: Vec<(Cell, Pull)>,
-    /// Whether it needs a value from a window that runs earlier.
+    /// Whether the cell needs a value from a window that runs earlier.
     pub is_carried: bool,
-    /// Whether it may need a value from a window that runs later.
+    /// Whether the cell may need a value from a window that runs later.
     pub is_beyond: bool,
 }
 
@@ -158,8 +158,8 @@ impl Cells<'_> {
 }
 
 impl Cells<'_> {
-    /// The cells from which a delay is carried; for a sampled delay their presence matters even if the value
-    /// is known.
+    /// The cells whose values a delay carries to another window; a sampled delay needs their presence even if
+    /// their value is known.
     fn carried_cells(&self, shift: VarId) -> Vec<(Cell, bool)> {
         let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *self.system.def(shift) else {
             unreachable!("only delays are carried")
@@ -196,8 +196,8 @@ impl Liveness {
 }
 
 /// Finds the cells on which `wanted` depends; a wanted cell with `true` is materialised even if it is known
-/// or absent. Fails with a delay that depends on something beyond the window. The delays in `carried` must be
-/// carried even if this window does not read them.
+/// or absent. The error is a delay that depends on something beyond the window. The delays in `carried` must
+/// be carried even if this window does not read them.
 pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)], carried: &[VarId]) -> Result<Liveness, VarId> {
     let n_zones = cells.zones.len();
     let mut liveness = Liveness {
@@ -232,7 +232,7 @@ pub fn live_cells(cells: &Cells<'_>, wanted: &[(Cell, bool)], carried: &[VarId])
             continue;
         }
         if !cells.system.is_stream(var) {
-            // Its presence depends on its clock.
+            // The presence of a known stream depends on its clock.
             todo.extend(cells.deps(var, zone).cells.into_iter().map(|(cell, _)| (cell, true)));
             continue;
         }

@@ -74,7 +74,8 @@ impl System<'_> {
     }
 }
 
-/// Maps each boolean to the first one that is always equal: `true fby end`, written twice, is one condition.
+/// Maps each boolean stream to the first one that always equals it: two equations `true fby end` are one
+/// condition.
 pub fn same_conditions(system: &System<'_>, streams: &[VarId]) -> FxHashMap<VarId, VarId> {
     let is_truth = |var: &VarId| {
         let ty = &system.flow.var(*var).ty;
@@ -82,7 +83,8 @@ pub fn same_conditions(system: &System<'_>, streams: &[VarId]) -> FxHashMap<VarI
     };
     let truths: Vec<VarId> = streams.iter().copied().filter(is_truth).collect();
     let mut first: FxHashMap<VarId, VarId> = truths.iter().map(|var| (*var, *var)).collect();
-    // Operands may turn out to be equal later in the list.
+    // A later equation may show that operands of an earlier one are equal, so the list is searched several
+    // times.
     for _ in 0..ROUNDS {
         let mut known: FxHashMap<String, VarId> = FxHashMap::default();
         let mut next = first.clone();
@@ -117,5 +119,5 @@ pub fn same_conditions(system: &System<'_>, streams: &[VarId]) -> FxHashMap<VarI
 /// At most this many copies are followed to find a negation.
 const MAX_COPIES: usize = 16;
 
-/// Conditions are nested only a few levels deep.
+/// The most passes over the list; conditions are nested only a few levels deep.
 const ROUNDS: usize = 4;

@@ -1,5 +1,5 @@
-//! The derived end of windows (section 8): which streams wait for later cycles, and whether all waiting can
-//! end.
+//! The derived end of windows (section 8): how to compute at each cycle which streams need a later one, and
+//! whether a window can ever end.
 
 use eddy_flow::{Polarity, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -86,7 +86,7 @@ fn required(
     clock: ClockNo,
 ) -> Vec<Required> {
     let mut vars: Vec<VarId> = outputs.to_vec();
-    // The presence of an output must be known, even if its value is.
+    // If the value of an output is known, its presence must still be computed.
     for output in outputs {
         vars.extend(system.conditions(system.clock(*output)).map(|(condition, _)| condition));
     }
@@ -188,7 +188,8 @@ impl<'a> Waiting<'a> {
         self.order.iter().filter(|var| is_asked.contains(var)).filter_map(|var| found.remove(var)).collect()
     }
 
-    /// The required streams that a sampled delay into the future keeps open.
+    /// For a delay into the future on a sampled clock: the required streams that depend on it at the same
+    /// cycle. `None` for all other streams.
     fn pending(&self, shift: VarId, required: &[Required]) -> Option<Pending> {
         if !matches!(self.system.def(shift), Def::Ahead { .. }) || self.system.clock(shift) == self.clock {
             return None;
@@ -212,8 +213,9 @@ impl<'a> Waiting<'a> {
         Some(Pending { shift, reaches })
     }
 
-    /// Whether some bit is set in every case, so that the window would never end. A stream that waits if a
-    /// condition holds, and also if it does not, always waits: `merge c x 0.0 + merge c 0.0 x`.
+    /// Whether a window never ends, because some required stream needs a later cycle in every case. A stream
+    /// that needs one if a condition holds, and also if it does not, always needs one:
+    /// `merge c x 0.0 + merge c 0.0 x`.
     fn never_closes(&self, required: &[Required], pending: &[Pending]) -> bool {
         let mut conditions: Vec<VarId> = Vec::new();
         for var in &self.order {
@@ -252,7 +254,8 @@ impl<'a> Waiting<'a> {
         is_stuck(&[], &mut everywhere) || required.iter().any(sampled) || pending.iter().any(waits)
     }
 
-    /// The bits of present streams that are set for every choice of branches, given some conditions.
+    /// The present streams whose bits are set for every choice of branches, given the values of some
+    /// conditions.
     fn least(&self, assumed: &[(VarId, bool)]) -> FxHashSet<VarId> {
         let mut set: FxHashSet<VarId> = FxHashSet::default();
         let truth =
@@ -282,8 +285,9 @@ impl<'a> Waiting<'a> {
         set
     }
 
-    /// The operands of a stream's value in the scan. A delay into the future is unknown where it is present;
-    /// a stream on an instantaneous cycle is always unknown.
+    /// The operands that the scan reads to compute a stream: for a delay into the future only the conditions
+    /// of its clock, because its value is unknown; none for a stream on an instantaneous cycle, which is
+    /// always unknown.
     fn scanned_needs(&self, var: VarId) -> impl Iterator<Item = (VarId, Need)> + '_ {
         let is_ahead = matches!(self.system.def(var), Def::Ahead { .. });
         let is_circular = self.is_circular.contains(&var);

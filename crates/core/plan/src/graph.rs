@@ -20,7 +20,8 @@ pub struct Graph {
     numbers: FxHashMap<Cell, NodeNo>,
 }
 
-/// Which cells are nodes of the graph, besides those that must be computed.
+/// Decides which cells are nodes: those that must be computed and are not held, and those that are
+/// materialised.
 pub struct Choice<'a> {
     pub held: &'a HeldCells,
     /// Known or held cells that are materialised, because a reader expects them in a buffer.
@@ -58,7 +59,8 @@ impl Graph {
         graph
     }
 
-    /// A reader of a held cell reads the cell where its value enters, unless the held cell is materialised.
+    /// Adds a dependency. Instead of a held cell, a reader reads the cell where the held value enters, unless
+    /// the held cell is materialised.
     fn connect(&mut self, cells: &Cells<'_>, choice: &Choice<'_>, from: NodeNo, cell: Cell, pull: Pull) {
         if let Some(to) = self.numbers.get(&cell) {
             return self.add(from, *to, pull);

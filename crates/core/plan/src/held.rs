@@ -11,8 +11,8 @@
 //! where the value enters, at the first cycle for `fby`, at the last cycle for `post` and `fby back`. Copies
 //! of held streams are held too.
 //!
-//! Adding a zero of differentiation also passes a value on. (This may turn -0 into 0; such zeros pad
-//! gradients, where the sign does not matter.)
+//! Adding a zero of differentiation also passes a value on. (The addition would turn -0 into 0, and holding
+//! the value does not; such zeros pad gradients, where the sign of a zero does not matter.)
 
 use eddy_flow::VarId;
 use eddy_tensor::Op;
@@ -91,7 +91,8 @@ pub fn held(cells: &Cells<'_>, liveness: &Liveness) -> HeldCells {
     }
 }
 
-/// The cell that an inner cell passes on; `None` if it may be absent or is computed.
+/// The cell whose value an inner cell passes on; `None` if the inner cell may be absent or computes a new
+/// value.
 fn pass(cells: &Cells<'_>, liveness: &Liveness, var: VarId) -> Option<Pass> {
     let is_there = cells.conditions(var, INNER).is_empty();
     if !is_there || !cells.evaluation.is_open(var, INNER) {
@@ -147,7 +148,8 @@ fn cycles(inner: &[VarId], passes: &FxHashMap<VarId, Pass>) -> Vec<Vec<VarId>> {
     cycles
 }
 
-/// Where the value of a cycle enters: determined by its only delay.
+/// Where the value of a cycle enters: the operand of its only delay. `None` if it has several delays or none,
+/// or if its value is known there.
 fn entry(cells: &Cells<'_>, cycle: &[VarId], passes: &FxHashMap<VarId, Pass>) -> Option<Entry> {
     let mut shifts = cycle.iter().filter(|var| matches!(passes[*var], Pass::Shift(_)));
     let (shift, None) = (shifts.next()?, shifts.next()) else { return None };
@@ -156,7 +158,7 @@ fn entry(cells: &Cells<'_>, cycle: &[VarId], passes: &FxHashMap<VarId, Pass>) ->
         _ => (ZoneEnd::Last, open(cells, *shift)?),
     };
     let var = passes[shift].var();
-    // A value that is known where it enters would have to be materialised; then a loop is as good.
+    // A known value would have to be materialised where it enters, so holding it would save nothing.
     let is_open = match end {
         ZoneEnd::First => cells.evaluation.is_open(var, FIRST),
         ZoneEnd::Last => cells.zones.last().all(|zone| cells.evaluation.is_open(var, zone)),

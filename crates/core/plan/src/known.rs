@@ -103,8 +103,8 @@ impl Abstract {
     }
 }
 
-/// Whether a stream is present, as far as its conditions are known, outer ones first: `Top` if it may be,
-/// `Unset` if they are not visited yet.
+/// The presence of a stream, from the conditions of its clock, outer ones first: `Absent`, `Top` if it may be
+/// present, or `Unset` if a condition has not been visited yet.
 pub fn presence(
     system: &System<'_>,
     conditions: impl Iterator<Item = (VarId, bool)>,
@@ -171,8 +171,8 @@ fn apply(
     get: impl Fn(VarId) -> Abstract,
     of_invariants: impl Fn() -> Abstract,
 ) -> Abstract {
-    // A connective with an absorbing operand. Its other operand must be known to have a value, because logic
-    // is strict.
+    // `false and x` is false and `true or x` is true, provided that `x` is certain to have a value:
+    // connectives are strict.
     let absorbing = match op {
         Op::And => Some(false),
         Op::Or => Some(true),
@@ -214,7 +214,7 @@ fn apply(
         return of_invariants();
     }
     let values: Vec<&Value> = values.iter().collect();
-    // A failing operation is left to the run, which reports the error.
+    // A failing operation is not folded, so that the error is reported at run time.
     match op.eval(&values).map(|value| if system.single { value.to_num32() } else { value }) {
         Err(_) => Abstract::Top,
         Ok(value) if is_zero && op.facts().zeros == Zeros::Kept => Abstract::Known(KnownValue::Zero(value)),
@@ -222,7 +222,7 @@ fn apply(
     }
 }
 
-/// The knowledge about each stream at all cycles.
+/// What is known about each stream at all cycles.
 pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
     let n = system.defs.len();
     let mut is_parameter = vec![false; n];
@@ -237,7 +237,8 @@ pub fn evaluate_everywhere(system: &System<'_>) -> Vec<Abstract> {
         let get = |operand: VarId| values[operand.index()].clone();
         let found = match presence(system, system.all_conditions(system.clock(var)).into_iter(), get) {
             Abstract::Top => match system.def(var) {
-                // Nothing follows from delays of streams that may wait for themselves; windows find out more.
+                // Delays of streams that may wait for themselves are `Top` here; the evaluation by zones is
+                // more precise.
                 _ if system.is_instantaneous[var.index()] || system.is_memory[var.index()] => Abstract::Top,
                 Def::Fby { .. } | Def::Ahead { .. }
                     if system.is_circular[var.index()] || has_uncertain_clock(system, var) =>

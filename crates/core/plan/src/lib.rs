@@ -1,9 +1,9 @@
 //! Translates flow equations to static loops: retiming, windows, sweeps.
 //!
-//! A program defines the values of streams, not when they are computed. Planning decides that: which
+//! A program defines the values of streams, but not when to compute them. Planning decides this: which
 //! equations run in one forward loop, possibly some cycles late; where time is cut into windows; which loops
-//! run over a window, forwards or backwards; and which values are kept between them. The result is data from
-//! which code is printed.
+//! run over a window, forwards or backwards; and which values are stored between them. The result is data
+//! from which code is printed.
 //!
 //! ```text
 //! f = x + (if rst then 0.0 else (0.0 fby f))     window end: F,B    when `end` holds: a forward loop over
@@ -15,16 +15,17 @@
 //!
 //! * Equations: [`system`] prepares them: it evaluates what is [`known`] at all times, removes [`copies`],
 //!   and looks through [`restarts`].
-//! * One loop: [`retime`](mod@retime) gives equations lags, if that suffices.
+//! * One loop: [`retime`](mod@retime) gives each equation a lag, if one loop with lags suffices.
 //! * Windows: [`windows`](mod@windows) tries conditions that may end them; [`derived_end`](mod@derived_end)
 //!   derives an end from several conditions.
 //! * Inside a window: [`zones`](mod@zones) finds the known values in each zone, [`cells`] the live cells,
 //!   [`held`](mod@held) the values that do not change; [`graph`] has the remaining dependencies. [`region`]
-//!   combines these, [`units`] plans mixed components, and [`sweeps`] schedules few loops.
+//!   combines these, [`units`] plans mixed components, and [`sweeps`] schedules the rest in few loops.
 //! * Code: [`lower`] decides where cells are stored and writes the instructions of the [`plan`](mod@plan).
 //! * Use: [`execute`] runs plans literally, [`show`] prints and draws them.
 //!
-//! Nothing here recurses natively over a program, reads files, or prints.
+//! This crate reads no files and prints nothing. Its recursions go as deep as windows are nested, not as deep
+//! as a program is long.
 
 mod cells;
 mod copies;
@@ -88,7 +89,7 @@ pub enum Kinds {
     /// All, in this order: windows, windows with a derived end, the whole trace, windows in which a condition
     /// is constant.
     All,
-    /// Those that work on an endless stream: all but the whole trace.
+    /// The kinds that work on an endless stream: all but the whole trace.
     Bounded,
     /// Only the whole trace, for comparison.
     Trace,
@@ -117,7 +118,7 @@ pub fn plan(flow: &Flow, clocks: &Clocks, options: &Options) -> Plan {
     Plan { roots, invariants: invariants(&system), unread: unread(&system), single: options.single }
 }
 
-/// Equations that can fail but are dead, so that no plan contains them.
+/// Dead equations that can fail at run time; no plan contains them.
 fn unread(system: &System<'_>) -> Vec<VarId> {
     let can_fail = |var: &VarId| match system.def(*var) {
         Def::Apply(op, _) => op.can_fail(system.flow.var(*var).ty.scalar),
@@ -163,7 +164,7 @@ fn plan_root(system: &System<'_>, root: ClockId, options: &Options) -> RootPlan 
     RootPlan { clock: root, inputs, outputs, schedule, rejected, may_be_unknown, memory }
 }
 
-/// Parameters and operations on them, in an order in which each can be computed.
+/// Parameters and operations on them, each after its operands.
 fn invariants(system: &System<'_>) -> Vec<Instruction> {
     let is_own = |var: VarId| matches!(system.def(var), Def::Known(KnownValue::Invariant(own)) | Def::Materialised(KnownValue::Invariant(own)) if *own == var);
     let mut equations = rustc_hash::FxHashMap::default();

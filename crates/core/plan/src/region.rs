@@ -22,9 +22,9 @@ pub struct Context<'a> {
     pub streams: &'a [VarId],
     /// Whether values are held (section 6).
     pub holds: bool,
-    /// For each condition the first one that is always equal.
+    /// Maps each boolean stream to the first one that always equals it.
     pub same: FxHashMap<VarId, VarId>,
-    /// The number of cells that may still be visited in search of a plan.
+    /// How many more cells the search for a plan may visit.
     pub budget: std::cell::Cell<usize>,
     /// Nested windows that were tried without success.
     pub failed: std::cell::RefCell<FxHashSet<Attempt>>,
@@ -115,22 +115,22 @@ impl Draft {
     }
 }
 
-/// Plans a region; the error says why this is impossible. `before` is the knowledge about other windows, if
-/// it is less than the knowledge about this one.
+/// Plans a region; the error says why this is impossible. `before` is what is known about other windows, if
+/// that is less than what is known about this one.
 pub fn plan_region(context: &Context<'_>, task: Task, before: Option<&Evaluation>) -> Result<Draft, Reason> {
     let system = context.system;
     let zones = zones(system, &task.shape);
     let n_cells = context.streams.len() * zones.len();
     context.budget.set(context.budget.get().checked_sub(n_cells).ok_or(Reason::Budget)?);
     let evaluation = evaluate_zones(system, &task.shape, &zones, context.streams, before);
-    // Enclosing regions read results from buffers.
+    // An enclosing region reads results from buffers, so all their cells are materialised.
     let is_inside_another = task.depth > 0;
     let mut wanted: Vec<(Cell, bool)> = Vec::new();
     for var in &task.wanted {
         wanted.extend((0..zones.len()).map(|zone| ((*var, zone), is_inside_another)));
     }
     let mut materialised: FxHashSet<Cell> = FxHashSet::default();
-    // Units read cells in all zones; these may require more units.
+    // Units read cells in all zones; computing these cells may require more units.
     loop {
         let cells = Cells {
             system,
@@ -216,7 +216,8 @@ pub fn tracks(cells: &Cells<'_>, (var, zone): Cell) -> Option<Direction> {
     }
 }
 
-/// The components of a region in order. The error has the streams of a component that no sweep can compute.
+/// The components of a region in order. The error lists the streams of each component that no sweep can
+/// compute.
 fn condensed(
     cells: &Cells<'_>,
     graph: &Graph,
@@ -275,7 +276,7 @@ fn condensed(
     if mixed.is_empty() { Ok(found) } else { Err(mixed) }
 }
 
-/// The direction of a component of several cells, or of one that depends on itself.
+/// The direction of a component; `None` if no sweep can compute it.
 fn way(cells: &Cells<'_>, graph: &Graph, nodes: &[NodeNo]) -> Option<Way> {
     let inside: FxHashSet<NodeNo> = nodes.iter().copied().collect();
     let (mut here, mut past, mut future) = (false, false, false);
@@ -350,7 +351,7 @@ fn find_units(
     let mut units: Vec<UnitDraft> = Vec::new();
     while let Err(mixed) = condensed(cells, graph, &units) {
         for vars in mixed {
-            // A unit that is part of a larger one is removed.
+            // The new unit replaces the units that it contains.
             units.retain(|unit| !unit.vars.iter().any(|var| vars.binary_search(var).is_ok()));
             let wanted = read_outside(cells, task, graph, &vars);
             let unit = solve(context, cells, task, vars, wanted)?;
@@ -361,7 +362,7 @@ fn find_units(
     Ok(units)
 }
 
-/// The streams of a unit that others read.
+/// The streams of a unit that are read outside of it.
 fn read_outside(cells: &Cells<'_>, task: &Task, graph: &Graph, vars: &[VarId]) -> Vec<VarId> {
     let is_in = |var: VarId| vars.binary_search(&var).is_ok();
     let clocks = task.wanted.iter().flat_map(|var| cells.system.conditions(cells.system.clock(*var)));
@@ -379,7 +380,7 @@ fn read_outside(cells: &Cells<'_>, task: &Task, graph: &Graph, vars: &[VarId]) -
     vars.iter().copied().filter(is_read).collect()
 }
 
-/// A unit runs at all cycles, so it needs its operands in all zones.
+/// Adds the dependencies of a unit: it runs at all cycles, so it needs its operands in all zones.
 fn connect(cells: &Cells<'_>, graph: &mut Graph, unit: &UnitDraft) {
     let home =
         unit.vars.iter().find_map(|var| (FIRST..cells.zones.len()).find_map(|zone| graph.number(*var, zone)));
@@ -419,7 +420,7 @@ fn single(
     }
 }
 
-/// A cycle among some streams, as a reason.
+/// The reason that some streams depend on each other: a cycle among them.
 pub fn cycle_among(system: &System<'_>, vars: &[VarId]) -> NoPlan {
     let inside: FxHashSet<VarId> = vars.iter().copied().collect();
     let needed = |var: VarId| system.needs(var).filter(|(operand, _)| inside.contains(operand));
@@ -452,7 +453,7 @@ pub fn cycle_among(system: &System<'_>, vars: &[VarId]) -> NoPlan {
     no_plan(system, cycle)
 }
 
-/// A cycle as a reason.
+/// The reason that the streams of this cycle depend on each other.
 pub fn no_plan(system: &System<'_>, cycle: Vec<VarId>) -> NoPlan {
     let shifts = |asked: Need| {
         let is_shift = |var: &&VarId| {

@@ -4,11 +4,13 @@
 //!
 //! ```text
 //! first = true fby end
-//! k     = if first then K else held            where `first` is false, `end` was false one cycle before,
-//! held  = K fby (if end then 0.0 else k)       so that `held` is `k` of that cycle: in the end `K`
+//! k     = if first then K else held
+//! held  = K fby (if end then 0.0 else k)
 //! ```
 //!
-//! If `K` does not depend on time, as a parameter, neither does `k`.
+//! If `first` is false, `end` was false at the previous cycle, so `held` is the value of `k` at that cycle.
+//! By induction, `k` is always `K`. If `K` does not depend on time (a parameter, for example), neither does
+//! `k`.
 
 use eddy_flow::VarId;
 

@@ -1,14 +1,15 @@
 //! Retiming (section 3): gives each equation a lag so that no dependency points to the future.
 //!
-//! `post` reads one activation ahead, so its readers must wait for one; a lag is that wait. In `y = x + post
-//! x` the sum is known one activation late, hence lag 1, which is also the reported look-ahead. Each
-//! dependency of `o` on `x` requires `lag(o) - lag(x) >= d`, with `d` = 0 for the same activation, -1 for the
-//! past and 1 for the future; if both sides are equal, `x` is computed before `o` in the loop body. Such lags
-//! exist unless there is a dependency cycle whose `d` sum to at least 0.
+//! `post` reads one activation ahead, so its readers must wait for one activation; the lag of a stream is the
+//! number of activations that it waits. In `y = x + post x` the sum is known one activation late, hence lag
+//! 1, which is also the reported look-ahead. Each dependency of `o` on `x` requires `lag(o) - lag(x) >= d`,
+//! with `d` = 0 for the same activation, -1 for the past and 1 for the future; if both sides are equal, `x`
+//! is computed before `o` in the loop body. Such lags exist unless there is a dependency cycle whose `d` sum
+//! to at least 0.
 //!
 //! A `fby` on a sampled clock is a register that is written when its operand is present, so it has the lag of
-//! its operand. A `post` on a sampled clock waits for its next activation, for which no number of cycles
-//! suffices.
+//! its operand. A `post` on a sampled clock waits for the next activation of that clock. No lag suffices,
+//! because any number of cycles may pass until then.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -34,7 +35,7 @@ pub enum Unsolvable {
     Sampled(VarId),
 }
 
-/// A dependency inside the loop, by positions among its members.
+/// A dependency between two streams of the loop; `to` is the position of the operand among the members.
 #[derive(Clone, Copy)]
 struct Edge {
     to: usize,
@@ -162,10 +163,10 @@ fn cycle_of(vertices: &[usize], next: impl Fn(usize) -> Option<usize>) -> Option
             match seen_from.insert(at, *start) {
                 Some(before) if before == *start => {
                     let mut cycle = vec![at];
-                    let mut step = next(at).expect("it is on a cycle");
+                    let mut step = next(at).expect("a vertex on a cycle has a successor");
                     while step != at {
                         cycle.push(step);
-                        step = next(step).expect("it is on a cycle");
+                        step = next(step).expect("a vertex on a cycle has a successor");
                     }
                     return Some(cycle);
                 }

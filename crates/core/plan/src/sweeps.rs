@@ -14,11 +14,11 @@ use crate::zones::INNER;
 /// The direction of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// It fits into any sweep.
+    /// Any sweep can compute the component.
     Neutral,
-    /// It needs a sweep of this direction.
+    /// Only a sweep of this direction can compute the component.
     Directed(Direction),
-    /// It is a separate step: the unit with this number.
+    /// The component is a separate step: the unit with this number.
     Unit(usize),
 }
 
@@ -27,7 +27,7 @@ pub enum Way {
 pub struct Component {
     pub way: Way,
     pub nodes: Vec<NodeNo>,
-    /// Its dependencies among the components, which come before it.
+    /// Its dependencies on other components, all of which come earlier in the list.
     pub needs: Vec<(usize, Pull)>,
 }
 
@@ -52,16 +52,17 @@ pub struct Frame<'a> {
     pub is_materialised: &'a dyn Fn(NodeNo) -> bool,
     /// Whether a cell is a sampled delay that follows its operand through the window.
     pub is_tracked: &'a dyn Fn(NodeNo) -> bool,
-    /// Whether a stream is an output, so that its cells are stored anyway.
+    /// Whether a stream is an output, so that its cells are stored in any case.
     pub is_output: &'a dyn Fn(VarId) -> bool,
 }
 
 /// The best schedule found: fewest loops, then fewest buffers, then fewest backward sweeps, then fewest
 /// steps.
 ///
-/// Two strategies alternate directions, which is optimal for a given first direction without held values. A
-/// third takes the direction with more cells. Then all sequences of directions with at most as many loops are
-/// searched: with held values, two consecutive sweeps may have the same direction.
+/// Alternating directions is optimal for a given first direction if no values are held; two strategies do so.
+/// A third one takes the direction with more cells. If all three need more than two loops, all sequences of
+/// directions with at most as many loops are searched: with held values, two consecutive sweeps may have the
+/// same direction.
 pub fn schedule(frame: &Frame<'_>, components: &[Component]) -> Schedule {
     let strategies =
         [Strategy::Alternate(Direction::Forward), Strategy::Alternate(Direction::Backward), Strategy::Greedy];
@@ -210,7 +211,7 @@ fn place(graph: &Graph, components: &[Component], strategy: Strategy) -> Schedul
         if is_better {
             (next, taken) = (opposite(next), other);
         }
-        assert!(!taken.is_empty(), "components have an order, so one of them is next");
+        assert!(!taken.is_empty(), "components are in order, so a sweep can take the first open one");
         for component in taken {
             step_of[component] = steps.len();
         }
@@ -281,7 +282,7 @@ fn settle(frame: &Frame<'_>, components: &[Component], schedule: &mut Schedule) 
     without_empty_steps(schedule);
 }
 
-/// Whether a cell may be computed in a later step.
+/// Whether a cell can be computed in this later step instead.
 fn may_move(graph: &Graph, schedule: &Schedule, node: NodeNo, step: usize) -> bool {
     let StepKind::Sweep(direction) = schedule.steps[step] else { return false };
     let is_late_enough = |(user, pull): &(NodeNo, Pull)| {

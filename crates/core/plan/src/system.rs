@@ -2,8 +2,9 @@
 //! written out.
 //!
 //! Constants, parameters and operations on them are *known*: they are not computed at each cycle, and cost
-//! nothing as operands. An `if` or `merge` whose condition is known is a copy of one branch, so training code
-//! that never trains reduces to its model. A `when` is a copy too: its clock determines its presence.
+//! nothing as operands. An `if` or `merge` whose condition is known is a copy of one branch, so a program
+//! whose training code is switched off reduces to its model. A `when` is a copy too: its clock determines its
+//! presence.
 
 use eddy_flow::clocks::{Clock, ClockId, Clocks};
 use eddy_flow::components::components;
@@ -22,12 +23,13 @@ pub enum Def {
     Input,
     /// The same at all cycles.
     Known(KnownValue),
-    /// The same wherever it is present, and its presence matters: the operand of a delay on a sampled clock.
+    /// The same wherever it is present, but materialised because its presence matters: the operand of a delay
+    /// on a sampled clock.
     Materialised(KnownValue),
     /// Never present.
     Absent,
-    /// Another stream, where this one is present: copies, `param`, `when`, and the remaining branch of an
-    /// `if`.
+    /// Equal to another stream wherever this stream is present: copies, `param`, `when`, and the remaining
+    /// branch of an `if`.
     Copy(VarId),
     Apply(Op, Box<[VarId]>),
     /// `if` and `merge`.
@@ -59,11 +61,11 @@ eddy_index::id! {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ClockInfo {
-    /// The clock that it samples, the condition, and its value.
+    /// The clock from which this one is sampled, the condition, and its value; `None` for a root.
     pub sampled: Option<(ClockNo, VarId, bool)>,
     depth: usize,
     root: ClockId,
-    /// A clock of the flow that equals it.
+    /// An equal clock of the flow.
     origin: ClockId,
 }
 
@@ -95,11 +97,12 @@ pub struct System<'a> {
     pub users: Vec<Vec<VarId>>,
     /// Streams that may wait for themselves: see [`System::find_deadlocks`].
     pub is_circular: Vec<bool>,
-    /// Those that may do so within one activation.
+    /// Streams on a dependency cycle within one activation.
     pub is_instantaneous: Vec<bool>,
-    /// Streams that may wait for themselves, and all that depend on them.
+    /// Circular streams, and all streams that depend on them.
     pub may_deadlock: Vec<bool>,
-    /// `fby`s whose state outlives the data, so that their first value is not the initial one.
+    /// `fby`s with persistent state, which outlives the data, so their first value need not be the initial
+    /// value.
     pub is_memory: Vec<bool>,
     clock_of: Vec<ClockNo>,
     pub(crate) clocks: Vec<ClockInfo>,
@@ -126,9 +129,9 @@ impl<'a> System<'a> {
             system.is_memory[memory.var.index()] = true;
         }
         system.set_clocks(clocks, |_| None);
-        system.index();
+        system.find_dependencies();
         system.see_through_restarts();
-        system.index();
+        system.find_dependencies();
         let known = evaluate_everywhere(&system);
         system.simplify(known);
         let truth = |defs: &[Def], var: VarId| match &defs[var.index()] {
@@ -139,9 +142,9 @@ impl<'a> System<'a> {
         system.set_clocks(clocks, |var| truth(&defs, var));
         system.defs = defs;
         system.skip_copies();
-        system.spell();
+        system.materialise_operands();
         system.find_live();
-        system.index();
+        system.find_dependencies();
         system
     }
 
@@ -154,7 +157,6 @@ impl<'a> System<'a> {
         for (def, value) in self.defs.iter_mut().zip(&known) {
             match (value, &*def) {
                 (Abstract::Known(known), _) => *def = Def::Known(known.clone()),
-                // An unvisited stream waits for itself forever, or is never present.
                 (Abstract::Absent, _) => *def = Def::Absent,
                 (_, Def::Choice { condition, yes, no }) => {
                     if let Some(truth) = truth(*condition) {
@@ -167,7 +169,7 @@ impl<'a> System<'a> {
     }
 
     /// Materialises the operands of delays on sampled clocks even if they are known.
-    fn spell(&mut self) {
+    fn materialise_operands(&mut self) {
         for var in self.flow.var_ids() {
             let (Def::Fby { next, .. } | Def::Ahead { next, .. }) = *self.def(var) else { continue };
             if let (Def::Known(known), false) = (self.def(next), self.is_root(self.clock(var))) {
@@ -216,7 +218,8 @@ impl<'a> System<'a> {
         &self.clocks[clock.index()]
     }
 
-    /// Only streams that outputs reach, through operands and clock conditions, are planned.
+    /// Marks the streams on which outputs depend, through operands and clock conditions. Only these are
+    /// planned.
     fn find_live(&mut self) {
         let mut live = vec![false; self.defs.len()];
         let mut todo = self.flow.outputs.clone();
@@ -238,10 +241,11 @@ impl<'a> System<'a> {
         self.live = live;
     }
 
-    fn index(&mut self) {
+    /// Finds the users of each stream, and the streams that may be unknown or wait for themselves.
+    fn find_dependencies(&mut self) {
         let mut users = vec![Vec::new(); self.defs.len()];
         for var in self.flow.var_ids().filter(|var| self.live[var.index()]) {
-            // Knowledge about an input depends on knowledge about its clock.
+            // The abstract value of an input depends on the conditions of its clock, which `needs` omits.
             let clock = self.conditions(self.clock(var)).map(|(condition, _)| condition);
             for operand in self.needs(var).map(|(operand, _)| operand).chain(clock) {
                 if users[operand.index()].last() != Some(&var) {
@@ -264,9 +268,10 @@ impl<'a> System<'a> {
         self.find_deadlocks();
     }
 
-    /// A stream that waits for itself has no value, and nothing must be concluded from the assumption that it
-    /// has one. This can happen on a cycle within one activation, which only conditions break, and on cycles
-    /// that read the past and the future and do not end in the past.
+    /// Finds the streams that may wait for themselves. Such a stream has no value, so nothing may be
+    /// concluded from the assumption that it has one. A stream may wait for itself on a cycle within one
+    /// activation, which only conditions break, and on a cycle that reads both the past and the future, if no
+    /// lags exist for it.
     ///
     /// ```text
     /// v = 1.0 fby back w;  w = v * (1.0 fby v)     v needs w at the next activation, which needs v now
@@ -295,7 +300,8 @@ impl<'a> System<'a> {
             (is_circular, is_instantaneous, may_deadlock);
     }
 
-    /// The components under the dependencies that `is_asked` accepts; operands come first.
+    /// The components under the dependencies that `is_asked` accepts, each after the components of its
+    /// operands.
     pub fn components(&self, vars: &[VarId], is_asked: impl Fn(Need) -> bool) -> Vec<Vec<VarId>> {
         const OUTSIDE: usize = usize::MAX;
         let mut position = vec![OUTSIDE; self.defs.len()];
@@ -319,7 +325,7 @@ impl<'a> System<'a> {
             || self.needs(members[0]).any(|(operand, need)| operand == members[0] && is_asked(need))
     }
 
-    /// Whether cycles of a component go in both directions, and no lags make it a forward loop.
+    /// Whether a component reads both its past and its future, and no lags make it a forward loop.
     fn is_two_way(&self, members: &[VarId]) -> bool {
         let inside: FxHashSet<VarId> = members.iter().copied().collect();
         let (mut past, mut future) = (false, false);
@@ -334,7 +340,7 @@ impl<'a> System<'a> {
         &self.defs[var.index()]
     }
 
-    /// Whether it must be computed or read: it is neither known nor absent.
+    /// Whether a stream must be computed or read, because it is neither known nor absent.
     pub fn is_stream(&self, var: VarId) -> bool {
         !matches!(self.def(var), Def::Known(_) | Def::Absent)
     }

@@ -1,9 +1,9 @@
 //! Units: mixed components, that is, streams of a window that depend on each other in both directions
 //! (section 5).
 //!
-//! A unit is a loop with lags, if lags suffice; otherwise nested windows that end at another condition, taken
-//! from the first to the last or from the last to the first. The latter are adjoints of training loops: a
-//! gradient goes back through learning, one sequence at a time.
+//! A unit is a loop with lags, if lags suffice. Otherwise it consists of nested windows that end at another
+//! condition, and run from the first to the last or from the last to the first. The backward order occurs in
+//! adjoints of training loops: a gradient goes back through learning, one sequence at a time.
 
 use eddy_flow::VarId;
 use eddy_tensor::{Op, Scalar};
@@ -139,7 +139,7 @@ pub fn solve(
 fn nested(system: &System<'_>, vars: Vec<VarId>, wanted: Vec<VarId>, draft: Draft) -> UnitDraft {
     let mut reads: Vec<VarId> = draft.liveness.outside.iter().map(|(var, _)| *var).collect();
     reads.extend(draft.task.shape.guard.map(|(guard, _)| guard));
-    // It must be known whether the clock of its windows is active.
+    // The unit also reads the conditions of the clock of its windows.
     reads.extend(system.conditions(draft.task.shape.clock).map(|(condition, _)| condition));
     reads.extend(
         draft.zones.alternatives.iter().flat_map(|alternative| &alternative.conditions).map(|(var, _)| *var),
@@ -189,8 +189,7 @@ fn guards(context: &Context<'_>, cells: &Cells<'_>, vars: &[VarId], is_in: &[boo
     found.flat_map(|var| [(var, true), (var, false)]).collect()
 }
 
-/// Windows of a unit must end where the enclosing window ends. Returns the condition that need not hold
-/// there.
+/// Nested windows must end where the enclosing window ends. Returns the guard if it need not hold there.
 fn open_at_end(cells: &Cells<'_>, (guard, truth): (VarId, bool)) -> Option<VarId> {
     if cells.shape.mode != Mode::Guard {
         return None;

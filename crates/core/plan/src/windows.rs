@@ -151,7 +151,7 @@ impl Search<'_> {
         }
     }
 
-    /// Ends the window where nothing waits (kind 3).
+    /// Ends the window where no required stream needs a later cycle (kind 3).
     fn derived(&self) -> Option<(Windows, MemoryUse)> {
         let prelude = self.prelude(&[])?;
         let draft =
@@ -272,7 +272,8 @@ impl Search<'_> {
         lagged(system, lags, &site)
     }
 
-    /// Computes some conditions before the window, and bounded look-ahead (section 9).
+    /// The loop that computes some conditions and bounded look-ahead before the window (section 9); `None` if
+    /// no lags exist for it.
     fn prelude(&self, conditions: &[VarId]) -> Option<Prelude> {
         let system = self.context.system;
         let mut is_in = vec![false; system.defs.len()];
@@ -296,8 +297,8 @@ impl Search<'_> {
         Some(Prelude { lags, is_in })
     }
 
-    /// Conditions that may end windows, with the value that does: all conditions in use, and the booleans
-    /// from which they are computed; inputs first.
+    /// Conditions that may end windows, each with both values: all conditions in use, and the booleans from
+    /// which they are computed; inputs first.
     fn candidates(&self) -> Vec<(VarId, bool)> {
         let system = self.context.system;
         let root = system.root_clock(self.root);

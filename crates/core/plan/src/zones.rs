@@ -93,7 +93,7 @@ impl Zones {
         (2..self.len()).contains(&zone)
     }
 
-    /// The zones that may contain the cycle before the first one of a window.
+    /// The zones that may contain the last cycle of a window.
     pub fn ends(&self) -> std::ops::Range<usize> {
         if self.n_last == 0 { 0..2 } else { 2..self.len() }
     }
@@ -201,11 +201,12 @@ fn facts(system: &System<'_>, shape: &Shape, zones: &Zones) -> Facts {
     facts
 }
 
-/// Evaluates these streams in all zones. `before` is the knowledge about other windows, if it is less than
-/// the knowledge about this one, since state carried into a window may come from any of them.
+/// Evaluates these streams in all zones. `before` is what is known about other windows, if that is less than
+/// what is known about this one; state carried into a window may come from any window.
 ///
-/// Evaluation is optimistic, which is wrong where streams may wait for themselves: cells that are known only
-/// under the assumption that they are known are found afterwards, and nothing is concluded about them.
+/// Evaluation is optimistic, which is wrong where streams may wait for themselves: a cell may be known only
+/// because it was assumed to be known. Such cells are found afterwards, and become opaque: the evaluation is
+/// repeated without any knowledge about them.
 pub fn evaluate_zones(
     system: &System<'_>,
     shape: &Shape,
@@ -276,8 +277,8 @@ impl Rules<'_> {
         evaluation
     }
 
-    /// Known cells that justify each other, through both the past and the future or within one cycle; and
-    /// cells that were never visited.
+    /// Known cells whose justification is circular, through both the past and the future or within one cycle;
+    /// and cells that were never visited.
     fn unfounded(&self, evaluation: &Evaluation, vars: &[VarId]) -> Vec<(VarId, usize)> {
         let is_claimed = |var: VarId, zone: usize| {
             self.system.is_circular[var.index()]

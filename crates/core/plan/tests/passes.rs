@@ -1,4 +1,4 @@
-//! Plans as text, of flow as text: `EDDY_BLESS=1` writes what came out into the files.
+//! Plans of flow, both as text: `EDDY_BLESS=1` writes the new plans into the files.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn plans_of_flow() {
     check_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes"), planned);
 }
 
-/// The plan of a flow, by the options behind the word `plan`.
+/// The plan of a flow, with the options after the word `plan`.
 fn planned(words: &[&str], flow: &str) -> Result<String, String> {
     let ["plan", given @ ..] = words else { return Err(format!("there is no pass `{}`", words.join(" "))) };
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! The state of knowledge about a stream at a cycle, and the execution of an instruction.
+//! What is known about a stream at a cycle, and the execution of an instruction.
 
 use eddy_flow::{Flow, Kind, Polarity, VarId};
 use eddy_tensor::{EvalError, Op, Value};
@@ -9,7 +9,7 @@ use crate::plan::{Condition, Instruction, Read, Right, SlotId};
 pub enum Cell {
     /// Presence and value are unknown.
     Unknown,
-    /// Present, with an unknown value: it waits for something after the end of the trace.
+    /// Present, with an unknown value, which depends for example on cycles after the end of the trace.
     Present,
     /// The stream is absent.
     Absent,
@@ -71,7 +71,7 @@ pub trait Env {
     fn is_end_of_trace(&self) -> bool;
 }
 
-/// Whether a clock is active: `Absent` if it is not.
+/// The presence of streams on a clock: `Present`, `Absent` or `Unknown`.
 pub fn presence(clock: &[Condition], env: &impl Env) -> Result<Cell, ExecutionError> {
     for condition in clock {
         match env.read(&condition.read)? {

@@ -45,13 +45,14 @@ pub struct LateFailure {
 }
 
 impl LateFailure {
-    /// Orders failures: the earliest cycle is reported, and there the first equation.
-    fn place(&self) -> (Reverse<usize>, usize) {
+    /// The order of failures. The smallest is reported: the one of the earliest cycle, and there of the first
+    /// equation.
+    fn rank(&self) -> (Reverse<usize>, usize) {
         (Reverse(self.lag), self.number)
     }
 }
 
-/// The state of a loop in the form of compiled code.
+/// The state of a loop in the form that compiled code has.
 #[derive(Clone, Debug, Default)]
 pub struct LateState {
     /// The number of completed iterations.
@@ -107,9 +108,9 @@ impl LateRun {
         self.failure.take()
     }
 
-    /// Runs one iteration. `inputs` are present until the trace ends, after `n` activations. Returns the
-    /// outputs that are complete, if any. If an operation fails, the others continue, because they may belong
-    /// to earlier cycles, whose outputs must still be produced.
+    /// Runs one iteration. `n` is the number of activations, or `None` as long as the trace may go on.
+    /// Returns the outputs that are complete, if any. If an operation fails, the others continue, because
+    /// they may belong to earlier cycles, whose outputs must still be produced.
     pub fn iterate(
         &mut self,
         operations: &[Option<Operation<'_>>],
@@ -142,7 +143,7 @@ impl LateRun {
                 self.put(lagged, var, cell);
             }
         }
-        let shown = match is_shown(self.iteration, lagged.look_ahead, n) {
+        let shown = match activation_at(self.iteration, lagged.look_ahead, n) {
             None => None,
             Some(activation) => {
                 let env = LateEnv { run: self, n, activation, outside };
@@ -159,13 +160,13 @@ impl LateRun {
     }
 
     fn fail(&mut self, failure: LateFailure) {
-        if self.failure.as_ref().is_none_or(|first| failure.place() < first.place()) {
+        if self.failure.as_ref().is_none_or(|first| failure.rank() < first.rank()) {
             self.failure = Some(failure);
         }
     }
 
-    /// A register takes the value of its operand if its `fby` is present. If that is unknown, so is the
-    /// register.
+    /// A register takes the value of its operand if its `fby` is present. If the presence is unknown, the
+    /// register becomes unknown.
     fn write_registers(
         &mut self,
         lagged: &Lagged,
@@ -175,7 +176,7 @@ impl LateRun {
         let mut written = Vec::new();
         for register in &lagged.registers {
             let lag = lagged.lag(register.fby);
-            let Some(activation) = is_shown(self.iteration, lag, n) else { continue };
+            let Some(activation) = activation_at(self.iteration, lag, n) else { continue };
             let env = LateEnv { run: self, n, activation, outside };
             let own = env.ring(register.fby, 0)?;
             match own {
@@ -188,7 +189,7 @@ impl LateRun {
         Ok(())
     }
 
-    /// The cell that was computed `age` iterations before the next one starts.
+    /// The cell that was computed `age` iterations before the last one.
     pub fn last(&self, var: VarId, age: usize) -> Option<Cell> {
         let iteration = self.iteration.checked_sub(age + 1)?;
         let ring = self.rings.get(&var)?;
@@ -197,7 +198,8 @@ impl LateRun {
     }
 }
 
-fn is_shown(iteration: usize, lag: usize, n: Option<usize>) -> Option<usize> {
+/// The activation that an iteration computes for streams with this lag; `None` if there is none.
+fn activation_at(iteration: usize, lag: usize, n: Option<usize>) -> Option<usize> {
     let activation = iteration.checked_sub(lag)?;
     n.is_none_or(|n| activation < n).then_some(activation)
 }

@@ -54,7 +54,6 @@ impl WindowMemory<'_> {
         }
     }
 
-    /// Stores a cell.
     pub fn store(
         &mut self,
         store: Store,

@@ -3,7 +3,7 @@
 //! This is the reference for code printed from plans. It uses only the memory that the plan declares, and
 //! stops with [`ExecutionError::Violation`] if a plan reads something that has not been written (law L2).
 //!
-//! * [`cell`]: knowledge about a stream at a cycle, and the execution of instructions.
+//! * [`cell`]: what is known about a stream at a cycle, and the execution of instructions.
 //! * [`late`]: loops with lags; [`scan`]: finds the derived end of windows.
 //! * [`watch`]: the state of several delays after the same activation.
 //! * [`window`]: one window, with its [`memory`], [`sweep`]s and [`units`].
@@ -41,7 +41,7 @@ pub struct Execution<'a> {
     flow: &'a Flow,
     program: Program<'a>,
     roots: Vec<RootRun<'a>>,
-    /// For each cycle without output so far, which roots were active.
+    /// For each cycle whose outputs have not been returned yet, which roots were active.
     waiting: VecDeque<Vec<bool>>,
 }
 
@@ -61,7 +61,7 @@ struct RootRun<'a> {
     inputs: Vec<(VarId, usize, bool)>,
     late: LateRun,
     n_activations: usize,
-    /// If an operation failed: the number of activations after the one to which it belongs.
+    /// After a failed operation: the number of activations after the one to which it belongs.
     n_after_failure: usize,
     slots: Vec<Option<Cell>>,
     /// The inputs of the open window.
@@ -71,9 +71,9 @@ struct RootRun<'a> {
     found: VecDeque<Vec<(VarId, Cell)>>,
     /// The windows that have run.
     windows: Vec<Ran>,
-    /// The number of possible window ends to skip before one is taken, and the number skipped since the last
-    /// one.
+    /// How many possible ends a window passes before it ends.
     joins: usize,
+    /// How many possible ends the open window has had.
     n_joined: usize,
     watch: Option<Watch>,
 }
@@ -87,12 +87,12 @@ pub struct Ran {
 }
 
 /// The environment of a loop that computes everything it reads.
-struct Nothing<'a> {
+struct NoOutside<'a> {
     program: &'a Program<'a>,
     is_end: bool,
 }
 
-impl Outside for Nothing<'_> {
+impl Outside for NoOutside<'_> {
     fn invariant(&self, var: VarId) -> Value {
         self.program.invariants[&var].clone()
     }
@@ -174,8 +174,8 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// From now on, joins windows: skips `n` possible ends before one is taken. Only derived ends can be
-    /// skipped.
+    /// From now on, joins windows: each passes `n` possible ends before it ends. Only derived ends can be
+    /// passed.
     pub fn join_windows(&mut self, n: usize) {
         for root in &mut self.roots {
             root.joins = n;
@@ -207,7 +207,7 @@ impl<'a> Execution<'a> {
         &self.roots[root].windows
     }
 
-    /// The number of cycles kept by the root that keeps most.
+    /// The largest number of cycles that a root keeps for its open window.
     pub fn n_open(&self) -> usize {
         self.roots.iter().map(|root| root.rows.len()).max().unwrap_or(0)
     }
@@ -249,8 +249,12 @@ impl<'a> RootRun<'a> {
             Clock::Root(Root::Input(_)) => Some(on_root(plan.clock)),
             _ => None,
         };
-        let position =
-            |var: VarId| flow.inputs.iter().position(|input| *input == var).expect("it is an input");
+        let position = |var: VarId| {
+            flow.inputs
+                .iter()
+                .position(|input| *input == var)
+                .expect("inputs of a plan are inputs of its flow")
+        };
         let inputs =
             plan.inputs.iter().map(|var| (*var, position(*var), clocks.of(*var) == plan.clock)).collect();
         let n_slots = match &plan.schedule {
@@ -293,7 +297,7 @@ impl<'a> RootRun<'a> {
         }
         self.n_activations += 1;
         let lagged = self.lagged()?;
-        let outside = Nothing { program, is_end: false };
+        let outside = NoOutside { program, is_end: false };
         let shown = self.late.iterate(&program.operations, lagged, &cells, None, &outside)?;
         self.conclude(program, shown)
     }
@@ -302,7 +306,7 @@ impl<'a> RootRun<'a> {
         let lagged = self.lagged()?;
         let n = Some(self.n_activations);
         for _ in 0..lagged.max_lag {
-            let outside = Nothing { program, is_end: true };
+            let outside = NoOutside { program, is_end: true };
             let shown = self.late.iterate(&program.operations, lagged, &[], n, &outside)?;
             self.conclude(program, shown)?;
         }

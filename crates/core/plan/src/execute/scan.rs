@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::{Cell, ExecutionError};
 use super::late::LateRun;
-use super::{Nothing, Program};
+use super::{NoOutside, Program};
 use crate::plan::{Bit, DerivedEnd, Needing};
 
 /// The state of a scan.
@@ -32,7 +32,7 @@ impl Scan {
     ) -> Result<bool, ExecutionError> {
         let mut inputs: Vec<(VarId, Cell)> = row.iter().map(|(var, cell)| (*var, cell.clone())).collect();
         inputs.sort_unstable_by_key(|(var, _)| *var);
-        let outside = Nothing { program, is_end: false };
+        let outside = NoOutside { program, is_end: false };
         self.late.iterate(&program.operations, &derived_end.scan, &inputs, None, &outside)?;
         if let Some(failure) = self.late.failure() {
             return Err(failure.stop);
@@ -50,7 +50,8 @@ impl Scan {
             }
         }
         for pending in &derived_end.pending {
-            // It is present if its bit is known, because the bit of a delay into the future is always set.
+            // The delay is present if its bit is known, because the bit of a delay into the future is always
+            // set.
             if bits.get(&pending.shift).copied().flatten().is_some() {
                 if pending.reaches.iter().any(is_set) {
                     self.pending.insert(pending.shift);

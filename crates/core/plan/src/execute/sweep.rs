@@ -19,14 +19,14 @@ struct Run<'a> {
 }
 
 /// The saved registers of loops, by the number of the checkpoint: one entry for each chunk but the first.
-pub type Aside = FxHashMap<usize, Vec<Sweeping>>;
+pub type SavedRegisters = FxHashMap<usize, Vec<Sweeping>>;
 
 /// Runs a step of a region that is a sweep.
 pub fn run_sweep(
     memory: &mut WindowMemory<'_>,
     frame: Frame<'_>,
     (step, sweep): (usize, &Sweep),
-    aside: &mut Aside,
+    saved: &mut SavedRegisters,
 ) -> Result<(), ExecutionError> {
     let n = frame.cycles.len();
     let mut run = Run::new(sweep, Sweeping::default());
@@ -36,7 +36,7 @@ pub fn run_sweep(
         for (number, chunk) in chunks(n, writer.direction).into_iter().enumerate().rev() {
             for (which, checkpoint) in checkpoints.iter().enumerate() {
                 if checkpoint.reader == step {
-                    let all = aside.get(&which);
+                    let all = saved.get(&which);
                     let registers = number.checked_sub(1).and_then(|before| all?.get(before));
                     again(memory, frame, checkpoint, registers, chunk.clone())?;
                 }
@@ -50,7 +50,7 @@ pub fn run_sweep(
     for (number, chunk) in chunks(n, sweep.direction).into_iter().enumerate() {
         for (which, checkpoint) in checkpoints.iter().enumerate() {
             if checkpoint.writer == step && number > 0 {
-                aside.entry(which).or_default().push(run.sweeping.clone());
+                saved.entry(which).or_default().push(run.sweeping.clone());
             }
         }
         for at in in_order(chunk, sweep.direction) {
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Keeps the last values of streams that are needed afterwards.
+    /// Stores the latched values.
     fn finish(mut self, memory: &mut WindowMemory<'_>) -> Result<(), ExecutionError> {
         for latch in &self.sweep.latches {
             let cell = self.latched.remove(&latch.scalar).unwrap_or(Cell::Absent);

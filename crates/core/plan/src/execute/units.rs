@@ -26,7 +26,7 @@ fn active(
         match presence(activity, &env)? {
             Cell::Present => cycles.push(frame.cycles[at]),
             Cell::Absent => {}
-            _ => return Err(ExecutionError::Violation("it is not known when a unit is active".to_string())),
+            _ => return Err(ExecutionError::Violation("the cycles of a unit are unknown".to_string())),
         }
     }
     Ok(cycles)
@@ -78,7 +78,8 @@ pub fn run_nested(
         for scalar in &own {
             memory.scalars[scalar.index()] = None;
         }
-        // In a backward region, a value that no later window carried does not exist before the end.
+        // In a backward region, later windows run first. If none of them filled the slot of a delay, the
+        // delay reaches the end of the trace in this window too.
         let is_last = region.order == Direction::Backward || number + 1 == n;
         memory.is_end = is_end && is_last;
         let zones = zones(memory, region, &cycles, is_closed)?;
@@ -130,12 +131,13 @@ fn buffers_of(region: &Region) -> FxHashSet<(VarId, BufferId)> {
     stores_of(region).into_iter().filter_map(buffer).collect()
 }
 
-struct Around<'a> {
+/// The environment of a loop with lags over a window.
+struct WindowOutside<'a> {
     memory: &'a WindowMemory<'a>,
     cycles: &'a [usize],
 }
 
-impl Outside for Around<'_> {
+impl Outside for WindowOutside<'_> {
     fn invariant(&self, var: VarId) -> Value {
         self.memory.program.invariants[&var].clone()
     }
@@ -165,8 +167,8 @@ pub fn run_retimed(
     let mut run = LateRun::default();
     let lagged = &retimed.lagged;
     for iteration in 0..n + lagged.max_lag {
-        let around = Around { memory, cycles: &cycles };
-        run.iterate(&memory.program.operations, lagged, &[], Some(n), &around)?;
+        let outside = WindowOutside { memory, cycles: &cycles };
+        run.iterate(&memory.program.operations, lagged, &[], Some(n), &outside)?;
         if let Some(failure) = run.failure() {
             return Err(failure.stop);
         }

@@ -75,7 +75,7 @@ impl Watch {
                 Some(_) => None,
             }
         };
-        // All or nothing: states after different activations must not be mixed.
+        // Takes the values of all delays or of none: states after different activations must not be mixed.
         let values: Option<Vec<Option<Value>>> = self.delays.iter().enumerate().map(value).collect();
         if values.is_some() {
             self.known = values;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::cell::{Cell, Env, ExecutionError, compute};
 use super::memory::{WindowMemory, wrong};
-use super::sweep::{Aside, run_sweep};
+use super::sweep::{SavedRegisters, run_sweep};
 use super::units::{run_nested, run_retimed};
 use crate::plan::{
     Body, Direction, Immediate, Mode, OpenEntry, Place, Read, Region, SlotId, SlotSource, Step, Unit,
@@ -156,10 +156,10 @@ pub fn run_region(
             });
         }
     }
-    let mut aside = Aside::default();
+    let mut saved = SavedRegisters::default();
     for (number, step) in region.steps.iter().enumerate() {
         match step {
-            Step::Sweep(sweep) => run_sweep(memory, frame, (number, sweep), &mut aside)?,
+            Step::Sweep(sweep) => run_sweep(memory, frame, (number, sweep), &mut saved)?,
             Step::Unit(Unit::Retimed(retimed)) => run_retimed(memory, frame, retimed, is_closed)?,
             Step::Unit(Unit::Nested(inner)) => run_nested(memory, frame, inner, is_closed)?,
         }

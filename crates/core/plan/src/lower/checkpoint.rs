@@ -1,8 +1,8 @@
 //! Checkpoints (section 7): which loops run again instead of storing their results.
 //!
-//! A loop can run again from its registers if it reads only values that exist anyway: inputs, scalars, held
-//! values. Its results are then stored for one chunk at a time, provided that a single loop in the other
-//! direction reads them.
+//! A loop can run again from its registers if it reads only values that are available in any case: inputs,
+//! scalars, held values. Its results are then stored for one chunk at a time, provided that a single loop in
+//! the other direction reads them.
 
 use eddy_flow::VarId;
 use rustc_hash::FxHashSet;
@@ -14,7 +14,7 @@ use crate::plan::{
 };
 use crate::zones::{FIRST, INNER};
 
-/// A loop, the loop in the other direction that reads its results, and the buffers of these.
+/// A loop, the loop in the other direction that reads its results, and the buffers of these results.
 pub struct Pair {
     writer: usize,
     reader: usize,
@@ -77,7 +77,7 @@ pub fn pairs(region: &Region, emit: &[Body], buffers: &[Buffer]) -> (Vec<Pair>, 
     (found, refused)
 }
 
-/// Makes the loops run again.
+/// Adds checkpoints, so that these loops run again.
 pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
     for Pair { writer, reader, buffers: own } in pairs {
         let own: Vec<BufferId> = own.into_iter().map(|(_, buffer)| buffer).collect();
@@ -100,7 +100,7 @@ pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
         retain_stores(first, |store| !is_own(store));
         let behind_vars: Vec<VarId> = behind.iter().map(|(var, _)| *var).collect();
         keep_needed(&mut again, &behind_vars);
-        let registers = put_aside(&again, behind_vars);
+        let registers = saved_registers(&again, behind_vars);
         keep_needed(first, &registers);
         for buffer in &own {
             buffers[buffer.index()].is_chunked = true;
@@ -110,7 +110,7 @@ pub fn split(region: &mut Region, pairs: Vec<Pair>, buffers: &mut [Buffer]) {
 }
 
 /// The registers from which a loop starts again: those read from the previous inner cycle.
-fn put_aside(again: &Sweep, behind: Vec<VarId>) -> Vec<VarId> {
+fn saved_registers(again: &Sweep, behind: Vec<VarId>) -> Vec<VarId> {
     let mut registers = behind;
     for read in reads(again) {
         if let Read::Before { var, inner: Place::Neighbour, .. }
@@ -230,7 +230,8 @@ impl Uses {
         uses
     }
 
-    /// The streams that a unit mentions are stored for all cycles.
+    /// Marks the buffers of all streams that a unit mentions as used by [`Use::Others`]: these streams are
+    /// stored for all cycles.
     fn all_of_unit(&mut self, unit: &Unit, buffers: &[Buffer]) {
         let mut todo = vec![unit];
         let mut mentioned: FxHashSet<VarId> = FxHashSet::default();

@@ -12,11 +12,11 @@ use eddy_flow::VarId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub enum Origin {
-    /// It can be read as it is.
+    /// The stream can be read without being stored.
     Free,
-    /// It, or something computed from it, must be stored.
+    /// The stream, or something computed from it, must be stored.
     Source,
-    /// It can be computed from these.
+    /// The stream can be computed from these.
     From(Vec<VarId>),
 }
 
@@ -40,7 +40,8 @@ pub fn cut(
         if matches!(found, Origin::Free) {
             continue;
         }
-        // Each stream has two nodes: its value exists, and others can read it.
+        // Each stream has two nodes, joined by an edge with its width as capacity: cutting that edge stores
+        // the stream.
         let number = net.node();
         net.node();
         net.edge(number, number + 1, width(var).unwrap_or(UNBOUNDED));
@@ -79,7 +80,7 @@ const UNBOUNDED: u64 = 1 << 60;
 struct Net {
     edges: Vec<Vec<usize>>,
     to: Vec<usize>,
-    room: Vec<u64>,
+    residual: Vec<u64>,
 }
 
 impl Net {
@@ -88,41 +89,41 @@ impl Net {
         self.edges.len() - 1
     }
 
-    fn edge(&mut self, from: usize, to: usize, room: u64) {
+    fn edge(&mut self, from: usize, to: usize, residual: u64) {
         self.edges[from].push(self.to.len());
         self.edges[to].push(self.to.len() + 1);
         self.to.extend([to, from]);
-        self.room.extend([room, 0]);
+        self.residual.extend([residual, 0]);
     }
 
     /// Finds a maximum flow along shortest augmenting paths (Edmonds-Karp).
     fn fill(&mut self, source: usize, sink: usize) {
-        while let Some(way) = self.way(source, sink) {
-            let amount = way.iter().map(|edge| self.room[*edge]).min().unwrap_or(0);
-            for edge in way {
-                self.room[edge] -= amount;
-                self.room[edge ^ 1] += amount;
+        while let Some(path) = self.augmenting_path(source, sink) {
+            let amount = path.iter().map(|edge| self.residual[*edge]).min().unwrap_or(0);
+            for edge in path {
+                self.residual[edge] -= amount;
+                self.residual[edge ^ 1] += amount;
             }
         }
     }
 
     /// The edges of a shortest augmenting path.
-    fn way(&self, source: usize, sink: usize) -> Option<Vec<usize>> {
+    fn augmenting_path(&self, source: usize, sink: usize) -> Option<Vec<usize>> {
         let mut by: Vec<Option<usize>> = vec![None; self.edges.len()];
         let mut todo = VecDeque::from([source]);
         while let Some(node) = todo.pop_front() {
             if node == sink {
-                let mut way = Vec::new();
+                let mut path = Vec::new();
                 let mut at = sink;
                 while let Some(edge) = by[at] {
-                    way.push(edge);
+                    path.push(edge);
                     at = self.to[edge ^ 1];
                 }
-                return Some(way);
+                return Some(path);
             }
             for edge in &self.edges[node] {
                 let to = self.to[*edge];
-                if self.room[*edge] > 0 && to != source && by[to].is_none() {
+                if self.residual[*edge] > 0 && to != source && by[to].is_none() {
                     by[to] = Some(*edge);
                     todo.push_back(to);
                 }
@@ -139,7 +140,7 @@ impl Net {
         while let Some(node) = todo.pop() {
             for edge in &self.edges[node] {
                 let from = self.to[*edge];
-                if self.room[edge ^ 1] > 0 && !reaches[from] {
+                if self.residual[edge ^ 1] > 0 && !reaches[from] {
                     reaches[from] = true;
                     todo.push(from);
                 }
@@ -168,26 +169,25 @@ mod tests {
     }
 
     #[test]
-    fn one_narrow_stream_is_kept_in_place_of_two_that_are_made_of_it() {
+    fn one_narrow_stream_is_kept_instead_of_two_computed_from_it() {
         assert_eq!(found(&[(None, 8), (Some(&[0]), 8), (Some(&[0]), 8)], &[1, 2]), [0]);
     }
 
     #[test]
-    fn two_narrow_streams_are_kept_in_place_of_a_wide_one() {
+    fn two_narrow_streams_are_kept_instead_of_a_wide_one() {
         assert_eq!(found(&[(None, 64), (Some(&[0]), 8), (Some(&[0]), 8)], &[1, 2]), [1, 2]);
     }
 
     #[test]
-    fn of_two_narrowest_sets_the_nearest_to_what_is_wanted_is_kept() {
+    fn of_two_equally_narrow_sets_the_one_nearest_to_the_wanted_streams_is_kept() {
         assert_eq!(found(&[(None, 8), (Some(&[0]), 8)], &[1]), [1]);
     }
 
     #[test]
-    fn what_is_made_of_nothing_is_not_kept() {
+    fn a_stream_without_operands_is_not_kept() {
         assert_eq!(found(&[(Some(&[]), 8)], &[0]), [0_usize; 0]);
     }
 
-    /// No sufficient set of streams is narrower.
     #[test]
     fn no_other_set_is_narrower() {
         let mut state = 1_u32;

@@ -28,13 +28,13 @@ pub fn bytes(system: &System<'_>, lagged: &Lagged) -> u64 {
 
 /// The context of a loop.
 pub struct Site<'a> {
-    /// The clock whose activations it counts.
+    /// The clock whose activations the loop counts.
     pub clock: ClockNo,
     /// The streams that are outputs or that the window reads.
     pub outputs: &'a [VarId],
     /// Whether outputs wait for the latest stream of the loop, and not only for the latest output.
     pub waits_for_all: bool,
-    /// Where the operands are that the loop does not compute.
+    /// The places of operands that the loop does not compute.
     pub outside: &'a dyn Fn(VarId) -> Place,
     /// Where delays keep values between windows.
     pub slot: &'a dyn Fn(VarId) -> Option<SlotId>,
@@ -120,7 +120,7 @@ impl Coder<'_> {
     fn instruction(&mut self, var: VarId) -> Instruction {
         let lag = self.lags[&var];
         if (self.site.is_always_unknown)(var) {
-            // Its clock is checked only if the loop knows it.
+            // The conditions of its clock are checked only if the loop knows all of them.
             let conditions = self.system.conditions_below(self.system.clock(var), self.site.clock);
             let is_known = |(condition, _): &(VarId, bool)| {
                 self.lags.contains_key(condition) || !self.system.is_stream(*condition)

@@ -142,7 +142,7 @@ fn arrivals(
     vars.sort_unstable();
     let arrival = |var: VarId| {
         let spots = &zones[&var];
-        // While the prelude is late, several cycles are in flight.
+        // If the prelude has lags, several cycles are in flight, so scalars do not suffice.
         if spots.contains(&Spot::Inner) || prelude.max_lag > 0 {
             let buffer = Some(memory.buffer(var, BufferRole::Arrival));
             return Arrival { var, buffer, first: None, last: None };
@@ -164,7 +164,7 @@ fn bytes(system: &System<'_>, windows: &Windows) -> MemoryUse {
     let rings: u64 = late::bytes(system, &windows.prelude);
     let chunked = windows.buffers.iter().filter(|buffer| buffer.is_chunked);
     let checkpoints = windows.versions.iter().flat_map(|version| &version.region.checkpoints);
-    let put_aside = checkpoints.flat_map(|checkpoint| {
+    let saved = checkpoints.flat_map(|checkpoint| {
         let trackers = checkpoint.again.trackers.iter().map(|tracker| tracker.shift);
         trackers.chain(checkpoint.registers.iter().copied())
     });
@@ -175,11 +175,11 @@ fn bytes(system: &System<'_>, windows: &Windows) -> MemoryUse {
         buffers: role(BufferRole::Sweeps),
         inputs: role(BufferRole::Arrival),
         outputs: role(BufferRole::Output),
-        chunks: chunked.map(|buffer| of(buffer.vars[0])).chain(put_aside.map(of)).sum(),
+        chunks: chunked.map(|buffer| of(buffer.vars[0])).chain(saved.map(of)).sum(),
     }
 }
 
-/// Where an operand from outside is, seen from a zone.
+/// The place of an operand from outside, for a reader in this zone.
 fn arrival_place(arrival: &Arrival, zone: usize) -> crate::plan::Place {
     use crate::plan::Place;
     match (arrival.buffer, zone) {

@@ -39,7 +39,7 @@ impl Repeats {
     }
 }
 
-/// Decides what to recompute; removes it from `buffered`, and may add other streams.
+/// Decides which streams to recompute. Removes them from `buffered`, and may add other streams to it.
 pub fn repeats(
     cells: &Cells<'_>,
     draft: &Draft,
@@ -61,7 +61,7 @@ pub fn repeats(
     let mut repeats = Repeats::default();
     let mut of_step: FxHashMap<usize, FxHashSet<VarId>> = FxHashMap::default();
     for var in candidates.into_iter().filter(|var| !buffered.contains(var)) {
-        let again = way_back(cells, draft, buffered, var, is_repeatable, usize::MAX)
+        let again = recomputation(cells, draft, buffered, var, is_repeatable, usize::MAX)
             .expect("a dropped value stays computable");
         for step in readers(draft, var) {
             of_step.entry(step).or_default().extend(&again);
@@ -95,7 +95,7 @@ fn kept_greedily(
     for var in candidates {
         kept.remove(var);
         let is_allowed = |def: &Def| is_cheap(def, recompute);
-        if way_back(cells, draft, &kept, *var, is_allowed, MAX_OPERATIONS).is_none() {
+        if recomputation(cells, draft, &kept, *var, is_allowed, MAX_OPERATIONS).is_none() {
             kept.insert(*var);
         }
     }
@@ -157,7 +157,7 @@ fn is_read_simply(draft: &Draft, var: VarId) -> bool {
 
 /// The streams to recompute for a value, starting from stored values; `None` if one of them needs an
 /// operation that is not allowed.
-fn way_back(
+fn recomputation(
     cells: &Cells<'_>,
     draft: &Draft,
     buffered: &FxHashSet<VarId>,
@@ -171,7 +171,7 @@ fn way_back(
         if !again.insert(var) {
             continue;
         }
-        // Many operations are not cheap.
+        // A long chain of operations is not cheap.
         if again.len() > max_operations || !can_repeat(cells, draft, var, &is_allowed) {
             return None;
         }

@@ -329,7 +329,7 @@ impl<'a> Coder<'a> {
         }
     }
 
-    /// The place of a cell for a reader of its presence too: known cells whose presence matters are
+    /// The place of a cell for a reader that also needs its presence: known cells whose presence matters are
     /// materialised.
     fn place_of_cell(&self, from: From, var: VarId, zone: usize, pull: Pull) -> Place {
         if *self.draft.evaluation.get(var, zone) == Abstract::Absent {
@@ -487,7 +487,7 @@ fn keep(rings: &mut Vec<crate::plan::Ring>, var: VarId, age: usize) {
     }
 }
 
-/// Cells that are read for outputs: conditions of those whose value is known.
+/// Cells that are read to emit outputs: the clock conditions of outputs whose value is known.
 pub fn emission_reads(cells: &Cells<'_>, draft: &Draft, outputs: &[VarId]) -> Vec<Cell> {
     let mut found = Vec::new();
     for output in outputs {

@@ -37,14 +37,14 @@ pub struct Checkpoint {
     pub ahead: Vec<(VarId, BufferId)>,
 }
 
-/// Why there are no checkpoints, or not everywhere.
+/// Why some or all loops have no checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoCheckpoint {
     /// No loop stores anything for a loop in the other direction.
     NoLoops,
     /// The window contains nested windows or loops with lags, which do not run again.
     Units,
-    /// The loop of this step, from 0, reads a stream that another step stores for each cycle.
+    /// The loop of this step, counted from 0, reads a stream that another step stores for each cycle.
     Reads(usize, VarId),
     /// A stream that the loop of this step stores has other readers than one loop in the other direction.
     Shared(usize, VarId),

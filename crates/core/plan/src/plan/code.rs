@@ -22,8 +22,9 @@ pub struct Body {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     pub var: VarId,
-    /// When the cell is present: if all of these hold, outer ones first. Conditions that always hold in this
-    /// zone are omitted. If one does not hold, the cell is absent; if one is unknown, so is the cell.
+    /// The cell is present if all of these conditions hold, outer ones first. Conditions that always hold in
+    /// this zone are omitted. If a condition does not hold, the cell is absent; if it is unknown, the
+    /// presence of the cell is unknown.
     pub clock: Box<[Condition]>,
     /// The value of a present cell.
     pub right: Right,
@@ -74,13 +75,14 @@ pub enum Right {
         init: Read,
         next: Read,
     },
-    /// `post` and `fby back` at a cycle that may be the last of the trace: the operand at the next cycle of
-    /// the window. If there is none, the carried value, in backward units. If there is none either: the
-    /// initial value of `fby back` if the trace ends here, and otherwise unknown.
+    /// `post` and `fby back` at a cycle that may be the last of the trace. The value is the operand at the
+    /// next cycle of the window; if the window ends here, the carried value (in backward units); if the slot
+    /// is empty, the initial value of `fby back`, provided that the trace ends here too. Otherwise it is
+    /// unknown.
     Ahead {
         /// Where the value is kept between windows.
         slot: Option<SlotId>,
-        /// The operand at the next cycle; `None` if that is always beyond the window.
+        /// The operand at the next cycle; `None` if that cycle is always beyond the window.
         next: Option<Read>,
         init: Option<Read>,
     },

@@ -1,8 +1,8 @@
 //! The predicate that ends a window if no single condition does (section 8, `window derived`).
 //!
-//! A forward scan computes for each stream a bit φ, "needs a cycle after this one", and the values of
-//! conditions as far as possible without the future. The window may end after a cycle at which no required
-//! stream needs more. For two independent `backfill`s this is "each condition was true now".
+//! A forward scan computes for each stream a bit φ, "needs a cycle after this one", and the values of those
+//! conditions that do not depend on the future. The window may end after a cycle at which no required stream
+//! needs a later one. For two independent `backfill`s this is the conjunction of their two conditions.
 
 use eddy_flow::{Polarity, VarId};
 
@@ -11,16 +11,17 @@ use super::Lagged;
 /// The scan, which runs at each cycle on arrival.
 #[derive(Clone, Debug, Default)]
 pub struct DerivedEnd {
-    /// Computes the values of conditions. Values may be unknown at run time: `post` and `fby back` are, and
-    /// everything that depends on them. Inputs and results of the prelude arrive with lag 0.
+    /// Computes the values of conditions. `post` and `fby back` are unknown in the scan, and so is everything
+    /// that depends on them. Inputs and results of the prelude arrive with lag 0.
     pub scan: Lagged,
     /// The bits, each after those on which it depends. Streams without a bit need no later cycle.
     pub bits: Vec<Needing>,
-    /// The window may end if none of these bits is set,
+    /// The window stays open while the bit of one of these streams is set.
     pub required: Vec<Required>,
-    /// no pending delay keeps it open,
+    /// The window stays open while one of these delays is pending.
     pub pending: Vec<Pending>,
-    /// and each of these conditions had this value at its last activation, so that nested windows are closed.
+    /// The guards of nested windows, with the values that end these. The window stays open while a guard had
+    /// the other value at its last activation, because then a nested window is open.
     pub nested: Vec<(VarId, Polarity)>,
 }
 
@@ -28,8 +29,8 @@ pub struct DerivedEnd {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needing {
     pub var: VarId,
-    /// When the stream is present. An absent stream needs nothing; if a condition is unknown, its bit counts
-    /// too.
+    /// The conditions of the stream's clock. An absent stream needs no later cycle. If a condition is
+    /// unknown, the stream also needs a later cycle if the bit of the condition is set.
     pub clock: Vec<(VarId, Polarity)>,
     pub bit: Bit,
 }

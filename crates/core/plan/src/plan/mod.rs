@@ -36,11 +36,11 @@ pub use window::{
 pub struct Plan {
     /// One plan for each root with computations or outputs. Roots never mix.
     pub roots: Vec<RootPlan>,
-    /// Values that do not depend on time: computed once, in this order, before the first cycle. Parameters
-    /// come first.
+    /// Values that do not depend on time, operands first: computed once, in this order, before the first
+    /// cycle.
     pub invariants: Vec<Instruction>,
     /// Dead streams whose operations may fail. A plan does not compute them; a simulation, which computes all
-    /// streams, stops there.
+    /// streams, stops at the error.
     pub unread: Vec<VarId>,
     pub single: bool,
 }
@@ -80,7 +80,7 @@ pub enum Schedule {
     Forward(Lagged),
     /// `window G`, `window derived`, `whole trace`, `window G, B constant`.
     Windows(Box<Windows>),
-    /// No static plan: the event-driven simulator runs it.
+    /// No static plan: the event-driven simulator runs the root.
     EventDriven(NoPlan),
 }
 
@@ -149,9 +149,9 @@ impl Lagged {
 pub struct NoPlan {
     /// The streams of a cycle that no window cuts, in the order of dependence.
     pub cycle: Vec<VarId>,
-    /// Those that read the past.
+    /// The streams of the cycle that read the past.
     pub past: Vec<VarId>,
-    /// Those that read the future.
+    /// The streams of the cycle that read the future.
     pub future: Vec<VarId>,
 }
 

@@ -60,14 +60,14 @@ pub enum Cut {
     Trace,
 }
 
-/// The kind of a window by its end, and what it implies (section 4).
+/// How windows end (section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// It ends where a condition has a value.
+    /// A window ends where a condition has a value.
     Guard,
-    /// It ends where nothing waits; it has no zones L and O.
+    /// A window ends where no required stream needs a later cycle; it has no zones L and O.
     Cut,
-    /// It is the whole trace.
+    /// The window is the whole trace.
     Trace,
 }
 
@@ -83,7 +83,7 @@ pub enum Direction {
 pub struct Region {
     /// The clock whose activations are the cycles of the window.
     pub clock: ClockId,
-    /// When the clock is active, within the enclosing window; empty if always.
+    /// The conditions under which the clock is active in the enclosing window; empty if it is always active.
     pub activity: Box<[Condition]>,
     /// The condition that ends windows, on this clock.
     pub guard: Option<(VarId, Polarity)>,
@@ -94,7 +94,7 @@ pub struct Region {
     pub zones: Vec<Zone>,
     /// How to choose an alternative of L, and of O; empty if there is only one.
     pub alternatives: Vec<Alternative>,
-    /// Runs over a window of two or more cycles, and over an open one; in mode [`Mode::Cut`] over every
+    /// Runs over a window of two or more cycles, and over an open window; in mode [`Mode::Cut`] over every
     /// window.
     pub steps: Vec<Step>,
     /// Loops that run again; only in the outermost region.
@@ -150,7 +150,7 @@ pub struct Sweep {
     /// Whether inner cycles need no code; then the sweep is no loop, only code for the first and the last
     /// cycle.
     pub is_straight: bool,
-    /// One for each zone; those of O are empty.
+    /// A body for each zone; those of the zones O are empty.
     pub bodies: Vec<Body>,
     /// Registers of delays on sampled clocks, reset in each window.
     pub trackers: Vec<Tracker>,
@@ -192,7 +192,7 @@ pub enum Unit {
 pub struct Retimed {
     /// The clock of all its streams; the loop runs over its activations in the window.
     pub clock: ClockId,
-    /// When the clock is active; empty if always.
+    /// The conditions under which the clock is active; empty if it is always active.
     pub activity: Box<[Condition]>,
     pub lagged: Lagged,
     /// Buffers for results that are read elsewhere; they hold all cells of the stream.
@@ -257,8 +257,8 @@ pub struct Carried {
 /// Where the value of a slot is after all steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlotSource {
-    /// The places to look at, one for each zone of the window, in this order; the first present cell is
-    /// taken. The slot stays unchanged if there is none. For the zone I, a scalar is the latch, and a buffer
+    /// The places to search, one for each zone of the window, in this order. The slot takes the first present
+    /// cell, and stays unchanged if no cell is present. For the zone I, a scalar is the latch, and a buffer
     /// is searched from its last cell to the first (from the first to the last in backward units).
     pub places: Vec<(ZoneId, Place)>,
 }

@@ -21,7 +21,7 @@ pub fn of_step(names: &Names<'_>, region: &Region, step: usize) -> String {
     parts.concat()
 }
 
-/// The streams from which a loop starts again.
+/// The streams whose values a loop needs to run again.
 pub fn registers(checkpoint: &Checkpoint) -> impl Iterator<Item = VarId> {
     let trackers = checkpoint.again.trackers.iter().map(|tracker| tracker.shift);
     trackers.chain(checkpoint.registers.iter().copied())

@@ -48,7 +48,7 @@ impl Text {
     }
 }
 
-/// Windows end where no required stream needs a later cycle.
+/// The condition that ends windows: no required stream needs a later cycle.
 pub fn closes(names: &Names<'_>, derived_end: &DerivedEnd) -> String {
     let mut known: FxHashMap<VarId, Text> = FxHashMap::default();
     for needing in &derived_end.bits {

@@ -112,7 +112,7 @@ impl<'a> Names<'a> {
         let mut when = String::new();
         for condition in &instruction.clock {
             let not = if condition.polarity == Polarity::On { "" } else { "not " };
-            write!(when, " when {not}{}", self.read(&condition.read)).expect("a string takes it");
+            write!(when, " when {not}{}", self.read(&condition.read)).expect("writing to a string succeeds");
         }
         let again = if instruction.is_repeated { " (again)" } else { "" };
         format!("{}{when}{again}", self.right(instruction.var, &instruction.right))

@@ -12,7 +12,8 @@ use crate::plan::{
 };
 use eddy_flow::Flow;
 
-/// The plan of a node: its kind, then everything else, indented. With `max_window`, memory is a number.
+/// The plan of a node: its kind, then everything else, indented. `max_window` adds a bound on the memory in
+/// bytes.
 pub fn report(name: &str, flow: &Flow, plan: &Plan, max_window: Option<usize>) -> String {
     let mut text = format!("{name}: {}\n", kind(flow, plan));
     let writer = Writer { names: Names::new(flow), max_window };

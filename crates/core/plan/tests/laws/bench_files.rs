@@ -20,7 +20,7 @@ pub fn each_bench(mut each: impl FnMut(&Path, Ready)) {
     }
     files.sort();
     for path in files {
-        let text = fs::read_to_string(&path).expect("it can be read");
+        let text = fs::read_to_string(&path).expect("the program can be read");
         let mut sources = Sources::alone(SourceFile::new("bench.eddy", &text));
         // Programs that are refused, or import other files, are tested elsewhere.
         let Ok(program) = resolve(&mut sources).accepted() else { continue };
@@ -39,8 +39,8 @@ fn root() -> PathBuf {
 }
 
 fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be listed").path();
+    for entry in fs::read_dir(folder).expect("the folder exists") {
+        let path = entry.expect("the folder can be listed").path();
         if path.is_dir() {
             programs(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "eddy") {

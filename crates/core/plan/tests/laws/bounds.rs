@@ -23,7 +23,8 @@ use crate::samples::{Family, Sample};
 fn check_bounded(node: &str, longest: usize) {
     let prepared = prepared(PROGRAMS, node);
     let plan = plan(&prepared.flow, &prepared.clocks, &Options::default());
-    let mut execution = Execution::new(&prepared.flow, &prepared.clocks, &plan).expect("it has a plan");
+    let mut execution =
+        Execution::new(&prepared.flow, &prepared.clocks, &plan).expect("the program has a plan");
     let mut values_at_start = 0;
     for cycle in 0..20_000_usize {
         let is_last = cycle % longest == longest - 1;
@@ -38,7 +39,7 @@ fn check_bounded(node: &str, longest: usize) {
                 _ => Cell::Value(Value::Num(0.25)),
             })
             .collect();
-        execution.step(&inputs).expect("it runs");
+        execution.step(&inputs).expect("the plan runs");
         assert!(execution.n_open() <= longest, "{node}: {} cycles are kept", execution.n_open());
         if cycle == 2 * longest {
             values_at_start = execution.n_values();
@@ -58,8 +59,8 @@ fn l4_memory_is_bounded_by_the_longest_window() {
     check_bounded("t_adam", 10);
 }
 
-/// L5: a program whose look-ahead is bounded has a forward plan with at most that lag, and its outputs come
-/// with exactly its lag.
+/// L5: a program whose look-ahead is bounded has a forward plan with at most that lag, and each output
+/// appears exactly as late as the plan says.
 fn comes_in_time(sample: &Sample, coverage: &Coverage) -> Trial {
     let ready = match &sample.ready {
         Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),

@@ -65,11 +65,11 @@ fn l8_checkpoints_change_no_bit() {
 
 /// L3 for checkpoints: a missing register is detected.
 #[test]
-fn l3_a_register_that_is_not_put_aside_is_missed() {
+fn l3_a_register_that_is_not_saved_is_detected() {
     for node in NODES {
         let ready = windows_of(node, 26);
         let plan = planned(&ready, &with_checkpoints());
-        let expected = execute(&ready, &plan).expect("it runs");
+        let expected = execute(&ready, &plan).expect("the plan runs");
         let n = checkpoints(&plan).into_iter().map(|checkpoint| checkpoint.registers.len()).sum();
         for number in 0..n {
             let mut mutant = plan.clone();
@@ -97,7 +97,7 @@ fn l3_a_register_that_is_not_put_aside_is_missed() {
 fn memory_grows_with_the_square_root() {
     let ready = windows_of("adj_l_end", 2);
     let bound = |options: &Options, cycles: u64| planned(&ready, options).roots[0].memory.bound(cycles);
-    // Inputs and outputs are kept for all cycles in both.
+    // Inputs and outputs are kept for all cycles with and without checkpoints.
     let rest = |cycles: u64| {
         let memory = planned(&ready, &options()).roots[0].memory;
         memory.fixed() + cycles * (memory.inputs + memory.outputs)

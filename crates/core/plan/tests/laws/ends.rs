@@ -1,8 +1,7 @@
-//! Ends of windows that can never come: an output on a clock that is known only at the end of the trace makes
+//! Derived ends that never hold: an output on a clock that is known only at the end of the trace must make
 //! the whole trace one window.
 //!
-//! The cells are the same with a derived end that never holds; only the plan differs. So both the plan and
-//! the cells are checked.
+//! A plan whose derived end never holds computes the same cells. So both the plan and the cells are checked.
 
 use eddy_language::semantics::Cell;
 use eddy_tensor::Value;

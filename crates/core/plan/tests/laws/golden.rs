@@ -1,7 +1,7 @@
 //! The golden plans of section 15, with held values and without.
 //!
-//! The table of the specification gives kinds, numbers kept per cycle of a window, and carried slots. Where
-//! ours differ, they are better, and a comment at the row gives the reason:
+//! The table of the specification gives kinds, numbers kept per cycle of a window, and carried slots. Some of
+//! these plans are better than those of the specification:
 //!
 //! * Recomputation crosses several operations, by a minimum cut, so fewer numbers are kept: 12 instead of 18
 //!   for the LSTM.
@@ -144,8 +144,8 @@ fn look_ahead_that_a_condition_guards() {
 
 #[test]
 fn adjoints_of_programs_with_resets() {
-    // `adj_birnn` takes two loops, not three: both of its chains are linear, so none waits for the values of
-    // the other.
+    // `adj_birnn` takes two loops, not three: both of its chains are linear, so neither reads values of the
+    // other.
     check(
         PROGRAMS,
         &["adj_bn", "adj_birnn", "adj_lb", "adj_l_end", "adj_rnn_reset"],

@@ -34,7 +34,7 @@ pub fn law_of_samples(
     );
 }
 
-/// Two ways to run a program give the same outputs, if both exist.
+/// Checks that two executions of a program give the same outputs, if both succeed.
 fn same(ready: &Ready, ways: [Result<Rows, ExecutionError>; 2]) -> Trial {
     let mut rows = Vec::new();
     for way in ways {
@@ -103,7 +103,7 @@ fn l8_held_values_and_recomputation_change_no_bit() {
     }
 }
 
-/// The same program with its equations in another order, and copies and pairs of negations in it.
+/// The same program with its equations in another order, and with additional copies and double negations.
 fn disguised(flow: &Flow, choices: &mut Choices<'_>) -> Flow {
     let mut flow = flow.clone();
     for number in 0..flow.equations.len() {

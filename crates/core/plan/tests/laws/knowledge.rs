@@ -48,7 +48,8 @@ fn claims_hold(ready: &Ready, coverage: &Coverage) -> Trial {
                     let is_right = match cell {
                         Cell::Value(found) => found == value,
                         Cell::Absent => true,
-                        // If the presence of a stream is unknown, so is the claim.
+                        // A claim about a stream of unknown presence is wrong, unless the plan says that the
+                        // stream may be unknown.
                         _ => false,
                     };
                     if !is_right && root.may_be_unknown.contains(&claim.var) && *cell == Cell::Unknown {

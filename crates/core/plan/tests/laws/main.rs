@@ -21,7 +21,7 @@ mod programs;
 mod run;
 #[allow(
     dead_code,
-    reason = "half of the programs with values that are unknown at the end are refused, so they are drawn one by one, in `driver`"
+    reason = "only the laws of compiled code, in `driver` and `compile`, use some of the families"
 )]
 mod samples;
 

@@ -11,7 +11,6 @@ use crate::generated::harness::{Trial, Verdict, law, show};
 use crate::run::{execute, has_unknown_inputs, options, planned, simulated};
 use crate::samples::{Family, Sample};
 
-/// A kind of mutation.
 #[derive(Clone, Copy, Debug)]
 enum Mutation {
     ForgetBuffer,
@@ -37,7 +36,7 @@ fn sweeps(region: &mut Region) -> Vec<&mut Sweep> {
     region.steps.iter_mut().filter_map(sweep).collect()
 }
 
-/// Applies a mutation; returns whether there was a place for it.
+/// Applies a mutation; returns whether the plan has a place for it.
 fn mutate(plan: &mut Plan, mutation: Mutation, choices: &mut Choices<'_>) -> bool {
     let Some(root) = plan.roots.iter_mut().find(|root| matches!(root.schedule, Schedule::Windows(_))) else {
         return false;
@@ -94,7 +93,7 @@ fn is_caught(ready: &Ready, plan: &Plan, expected: &crate::generated::engines::R
     execute(ready, plan).map_or(true, |rows| rows != *expected)
 }
 
-fn tried(sample: &Sample, counts: &RefCell<[(u32, u32); 5]>) -> Trial {
+fn try_mutations(sample: &Sample, counts: &RefCell<[(u32, u32); 5]>) -> Trial {
     let ready = match &sample.ready {
         Ok(ready) if has_unknown_inputs(ready) => return Ok(Verdict::Vacuous("unknown inputs")),
         // Short traces show few differences.
@@ -119,12 +118,17 @@ fn tried(sample: &Sample, counts: &RefCell<[(u32, u32); 5]>) -> Trial {
 #[test]
 fn l3_mutants_are_caught() {
     let counts = RefCell::new([(0, 0); 5]);
-    law("L3 mutants", 400, |source| Sample::of(Family::Training, source), |sample| tried(sample, &counts));
+    law(
+        "L3 mutants",
+        400,
+        |source| Sample::of(Family::Training, source),
+        |sample| try_mutations(sample, &counts),
+    );
     let counts = counts.into_inner();
     show(&format!("L3: caught of {MUTATIONS:?}: {counts:?}"));
     for (mutation, (caught, n)) in MUTATIONS.iter().zip(counts) {
-        // One trace each: an initial value may happen to be right, a branch may never be taken, two steps may
-        // be independent.
+        // Each mutant runs on one trace only, in which an initial value may happen to be right, a branch may
+        // never be taken, or two steps may be independent.
         let least = if matches!(mutation, Mutation::ForgetSlot | Mutation::SwapSteps) { 40 } else { 60 };
         assert!(n >= 10, "{mutation:?} was tried {n} times");
         assert!(100 * caught >= least * n, "{mutation:?}: {caught} of {n} were caught");

@@ -1,4 +1,4 @@
-//! The programs in the specification of the planner, and traces for those with loops that read each other.
+//! The programs in the specification of the planner, and traces for those with checkpoints.
 
 use eddy_language::elaborate::ElaborationOptions;
 use eddy_language::infer::Hints;
@@ -102,7 +102,7 @@ pub fn prepared(text: &str, node: &str) -> Prepared {
 /// Lengths of windows: the smallest, squares and their neighbours, a long one.
 pub const LENGTHS: [usize; 14] = [1, 2, 3, 4, 5, 8, 9, 10, 15, 16, 17, 24, 26, 100];
 
-/// Programs with a loop and one in the other direction that reads its values.
+/// Programs with a loop whose values a loop in the other direction reads.
 pub const NODES: [&str; 9] =
     ["adj_l_end", "adj_rnn_reset", "t_lstm", "t_sgd", "t_adam", "t_both", "adj_moe", "adj_l", "adj_lb"];
 
@@ -110,7 +110,7 @@ pub fn with_checkpoints() -> Options {
     Options { checkpoints: true, ..options() }
 }
 
-/// Two windows of a length, and one that is still open.
+/// Two windows of a length, and an open one.
 pub fn windows_of(node: &str, length: usize) -> Ready {
     let prepared = prepared(PROGRAMS, node);
     let n_cycles = 2 * length + length.div_ceil(2);
@@ -118,7 +118,7 @@ pub fn windows_of(node: &str, length: usize) -> Ready {
         let var = prepared.flow.var(*input);
         let cell = |cycle: usize| {
             let x = |index: usize| {
-                let number = u8::try_from((7 * cycle + 3 * index + 1) % 11).expect("it is below 11");
+                let number = u8::try_from((7 * cycle + 3 * index + 1) % 11).expect("a remainder is below 11");
                 f64::from(number) / 8.0 - 0.5
             };
             match var.name.as_deref() {
@@ -127,7 +127,10 @@ pub fn windows_of(node: &str, length: usize) -> Ready {
                 _ => {
                     let shape = var.ty.shape.clone();
                     let n = shape.n_elements().expect("shapes are small");
-                    Cell::Value(Value::new(shape, Data::Num((0..n).map(x).collect())).expect("it fits"))
+                    Cell::Value(
+                        Value::new(shape, Data::Num((0..n).map(x).collect()))
+                            .expect("the data fit the shape"),
+                    )
                 }
             }
         };

@@ -1,5 +1,4 @@
-//! Streams that seem to be equal after each restart have the values of the simulator: the pattern of
-//! restarts, and its near misses.
+//! Programs with the pattern of restarts, or nearly with this pattern, have the values of the simulator.
 
 use eddy_language::semantics::Cell;
 use eddy_tensor::Value;
@@ -8,15 +7,15 @@ use crate::generated::case::Ready;
 use crate::run::{execute, options, planned, simulated};
 use crate::samples::prepared;
 
-/// All ways in which `first` starts, `held` starts, `held` is cleared, and `held` is kept. Only with the
-/// first of each is `k` always 5.
+/// Variants of the pattern: the initial value of `first`, the initial value of `held`, the condition that
+/// clears `held`, and the value that `held` keeps. The first variant of each is the pattern itself, in which
+/// `k` is always 5. The initial value of `held` does not matter.
 const FIRST: [&str; 2] = ["true", "false"];
 const HELD: [&str; 2] = ["5.0", "2.0"];
 const END: [&str; 3] = ["e", "d", "not e"];
 const KEPT: [&str; 3] = ["k", "k + 1.0", "x"];
 
-/// The conditions and numbers of a trace: ends close together and far apart, at the first cycle and at the
-/// last.
+/// The values of `e` in three traces: ends close together and far apart, at the first cycle and at the last.
 const ENDS: [[bool; 6]; 3] = [
     [false, false, true, false, false, true],
     [true, true, false, false, true, false],
@@ -24,7 +23,7 @@ const ENDS: [[bool; 6]; 3] = [
 ];
 
 #[test]
-fn what_is_the_same_after_restarts_is_what_it_starts_with() {
+fn a_stream_that_is_the_same_after_restarts_keeps_its_initial_value() {
     let mut n_constant = 0;
     for (first, held) in FIRST.iter().flat_map(|first| HELD.iter().map(move |held| (first, held))) {
         for (end, kept) in END.iter().flat_map(|end| KEPT.iter().map(move |kept| (end, kept))) {
@@ -37,7 +36,8 @@ fn what_is_the_same_after_restarts_is_what_it_starts_with() {
             }
         }
     }
-    // The pattern itself, with any start of `held`, and streams that happen to be 5 on these traces.
+    // The pattern itself gives 6 constant streams: 2 initial values of `held`, on 3 traces. Other streams may
+    // happen to be 5 on these traces.
     assert!(n_constant >= 6, "{n_constant} streams are constant");
 }
 

@@ -26,7 +26,7 @@ pub fn execute(ready: &Ready, plan: &Plan) -> Result<Rows, ExecutionError> {
     execute_joining(ready, plan, 0)
 }
 
-/// As [`execute`], where the first `joins` ends of windows are ignored.
+/// As [`execute`], but each window passes `joins` possible ends before it ends.
 pub fn execute_joining(ready: &Ready, plan: &Plan, joins: usize) -> Result<Rows, ExecutionError> {
     let mut execution = Execution::new(ready.flow(), ready.clocks(), plan)?;
     execution.join_windows(joins);

@@ -32,25 +32,25 @@ pub struct Sample {
 pub enum Family {
     /// Unchanged.
     Plain,
-    /// Its adjoint, of first and second order, and its tangent.
+    /// Its adjoint of first or second order, or its tangent.
     Adjoint,
-    /// Resets, and the adjoint of that.
+    /// The program with resets, or an adjoint of that.
     Reset,
-    /// Training code and training loops.
+    /// Training code or a training loop for the program.
     Training,
-    /// The adjoint of training code and training loops.
+    /// The adjoint of training code or of a training loop.
     ThroughTraining,
-    /// Nothing; nodes apply functions that stay calls.
+    /// Unchanged, but nodes apply functions that stay calls.
     Functions,
-    /// The adjoint of first and second order, and the tangent, of such a program.
+    /// The adjoint of first or second order, or the tangent, of such a program.
     FunctionsAdjoint,
-    /// Training code and training loops of such a program.
+    /// Training code or a training loop for such a program.
     FunctionsTraining,
-    /// Not a generated program, but one with streams that need each other in both directions, a bounded
-    /// number of cycles away, inside of windows.
+    /// Not a generated program, but one whose streams depend on each other in both directions, a bounded
+    /// number of cycles apart, inside of windows.
     BothWays,
-    /// Not a generated program either: windows end where nothing waits, and operations that may fail have
-    /// operands that are unknown there.
+    /// Not a generated program either: windows have derived ends, and operations that may fail have operands
+    /// that are unknown at these ends.
     UnknownAtEnd,
 }
 
@@ -111,13 +111,13 @@ fn derived(family: Family, program: &ProgramText, choices: &mut Choices<'_>) -> 
             };
             return (text + &declaration, node);
         }
-        Family::BothWays | Family::UnknownAtEnd => unreachable!("it is made of no program"),
+        Family::BothWays | Family::UnknownAtEnd => unreachable!("these families have no generated program"),
     };
     (text, node)
 }
 
-/// `a` needs the next cycle of `b`, which is `a` some cycles ago; it starts with a known value, or with one
-/// that is computed in the window.
+/// A program in which `a` needs the next cycle of `b`, and `b` is `a` some cycles ago. The delays start with
+/// a known value, or with one that is computed in the window.
 fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     let (ty, zero) = choices.among(&[("num []", "0.0"), ("num [2]", "zeros([2])")]);
     let mut start = || choices.among(&["y + s", "y", "s - x", zero]);
@@ -132,8 +132,8 @@ fn both_ways(choices: &mut Choices<'_>) -> (String, String) {
     (text.concat(), choices.among(&["m", "n"]).to_string())
 }
 
-/// Quotients of integers whose divisors come from the next cycle, and are positive. At the end of a window
-/// they are unknown and not needed.
+/// A program with quotients of integers. The divisors come from the next cycle and are positive; at the end
+/// of a window they are unknown and not needed.
 fn unknown_at_end(choices: &mut Choices<'_>) -> (String, String) {
     let (ty, zero, one) = choices.among(&[("int []", "0", "1"), ("int [2]", "full([2], 0)", "full([2], 1)")]);
     let mut text = vec![format!("node m(x:{ty}, y:{ty}, e:bool, g:bool) -> (o, p, q)\n")];
@@ -155,7 +155,7 @@ fn unknown_at_end(choices: &mut Choices<'_>) -> (String, String) {
     (text.concat(), choices.among(&["m", "n"]).to_string())
 }
 
-/// Prepares a node, if it can be.
+/// Prepares a node, unless the program is refused.
 pub fn prepared(text: &str, node: &str) -> Result<Prepared, &'static str> {
     prepared_given(text, node, &ElaborationOptions::default()).map_err(|_| "refused")
 }
@@ -180,7 +180,7 @@ fn trace(prepared: Prepared, choices: &mut Choices<'_>, law: &[u16]) -> Result<R
         some @ 4..7 => 2 * some,
         _ => 40,
     };
-    // Long traces take more choices than there are, so the last choices seed a generator.
+    // Long traces take more choices than there are, so the choices for the law seed a generator.
     let mut state =
         law.iter().fold(7_u32, |state, number| state.wrapping_mul(31).wrapping_add(u32::from(*number)));
     let mut next = || {

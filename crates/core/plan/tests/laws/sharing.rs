@@ -77,7 +77,7 @@ fn buffers(read: &Read) -> Vec<(VarId, BufferId)> {
 }
 
 fn take_turns(ready: &Ready, n_shared: &RefCell<usize>) -> Trial {
-    // Recomputed streams need no buffer to share.
+    // With recomputation, few streams need buffers that they could share.
     let plans = [Recompute::Elementwise, Recompute::Nothing]
         .map(|recompute| planned(ready, &Options { recompute, ..options() }));
     for (plan, windows) in plans.iter().flat_map(|plan| windows(plan).map(move |windows| (plan, windows))) {
@@ -172,7 +172,7 @@ fn is_missed(ready: &Ready, counts: &RefCell<(u32, u32)>) -> Verdict {
 }
 
 #[test]
-fn l3_streams_that_are_there_at_once_cannot_share_a_buffer() {
+fn l3_streams_that_are_live_at_once_cannot_share_a_buffer() {
     let counts = RefCell::new((0, 0));
     for family in [Family::Adjoint, Family::Reset] {
         law_of_samples("L3 shared buffers", 400, family, |_, ready| Ok(is_missed(ready, &counts)));
