@@ -2,7 +2,8 @@
 //!
 //! Numbers are random and away from zero, where many functions have a kink. Size variables and int parameters
 //! are small, so that they can be sizes and indices: the first size variable is the largest, as in `fn
-//! conv[n, k](x: num [n], w: num [k])`. A parameter without a written type is a number.
+//! conv[n, k](x: num [n], w: num [k])`. A parameter without a written type is a num tensor of a given shape,
+//! by default a single num.
 
 use eddy_body::ir::Elem;
 use eddy_tensor::init::SplitMix64;
