@@ -476,8 +476,8 @@ impl Lowering<'_> {
         !matches!(val, Val::Function(_)) && val.leaves().iter().any(|leaf| self.is_num(leaf))
     }
 
-    /// The number of parameters of `f` among the `n_found` parameters of `adj_f` or `tan_f`; `f` may itself be
-    /// a derivative. `n_found` determines how many parameters contain nums.
+    /// The number of parameters of `f` among the `n_found` parameters of `adj_f` or `tan_f`; `f` may itself
+    /// be a derivative. `n_found` determines how many parameters contain nums.
     fn n_before_directions(
         &self,
         inner: &FnValue,

@@ -2,9 +2,9 @@
 //!
 //! The sizes of streams are constants, so a function without control, or with loops of a few iterations, is a
 //! list of operations. As equations these are planned, batched and compiled like all others, and compute the
-//! same bits. An inlined result depends only on the operands that it reads, whereas a result of an application
-//! depends on all operands. So that inlining changes no dependency, a function is inlined only if each result
-//! reads all operands (functions.md, section 6).
+//! same bits. An inlined result depends only on the operands that it reads, whereas a result of an
+//! application depends on all operands. So that inlining changes no dependency, a function is inlined only if
+//! each result reads all operands (functions.md, section 6).
 
 use std::collections::BTreeSet;
 

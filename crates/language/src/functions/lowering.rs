@@ -173,8 +173,8 @@ impl<'p> Lowering<'p> {
     }
 
     /// Removes the body of an expression outside of functions that was evaluated, or that needs another
-    /// constant first. Each evaluation processes all bodies, so if all were kept, evaluating n constants would
-    /// take time O(n²).
+    /// constant first. Each evaluation processes all bodies, so if all were kept, evaluating n constants
+    /// would take time O(n²).
     pub fn forget_item(&mut self, module: usize, value: ExprId) {
         let key = item_key(module, value);
         let Some(id) = self.ids.get(&key).copied() else { return };

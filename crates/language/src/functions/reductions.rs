@@ -1,9 +1,9 @@
 //! Reductions over ranges: `prod`, `max`, `min`, `argmax`, `argmin`, `any`, `all` (functions.md, section 3);
 //! `sum` is in [`super::sums`].
 //!
-//! `prod` and the extrema are folds. The state of an extremum is a flag that is true after the first term, the
-//! best term so far, and the indices of this term. `any` and `all` are `while` loops, which stop at the first
-//! term that decides.
+//! `prod` and the extrema are folds. The state of an extremum is a flag that is true after the first term,
+//! the best term so far, and the indices of this term. `any` and `all` are `while` loops, which stop at the
+//! first term that decides.
 
 use eddy_body::ir::{Control, Elem, Kind, Literal, Var};
 use eddy_body::operation::Operation;

@@ -3,9 +3,9 @@
 //! A sum of single numbers without terms is 0; a sum of tensors without terms is an error, since their shape
 //! is unknown.
 //!
-//! An accumulator starts from `-0.0`: adding a term to it changes no bit of the term. If the sum may be empty,
-//! its result depends on the number of terms, which is the bound of the only binder, or an accumulator that
-//! counts the terms.
+//! An accumulator starts from `-0.0`: adding a term to it changes no bit of the term. If the sum may be
+//! empty, its result depends on the number of terms, which is the bound of the only binder, or an accumulator
+//! that counts the terms.
 //!
 //! The accumulator of a tensor is created before the first term, so its sizes must be known there. Terms of
 //! unknown sizes are collected as the rows of a tensor, whose sum is then taken.
@@ -207,8 +207,8 @@ impl Lowering<'_> {
         result
     }
 
-    /// Closes the loops of a sum. `accs` are its accumulators, then a counter if the number of terms is needed
-    /// and unknown before. Returns their final values.
+    /// Closes the loops of a sum. `accs` are its accumulators, then a counter if the number of terms is
+    /// needed and unknown before. Returns their final values.
     fn close_sum(&mut self, open: &OpenSum, term: &Val, accs: &[Var], may_be_zero: bool) -> Vec<Var> {
         let span = open.span;
         let n_terms = term.leaves().len();

@@ -5,8 +5,8 @@
 //! such programs.
 //!
 //! A partial application becomes a function of the remaining parameters, and its arguments are evaluated only
-//! when that function is called. So a division by zero in a partial application `f (1 / 0)` fails later than in
-//! the kernel, or not at all. If the kernel has a value, the translation has the same value.
+//! when that function is called. So a division by zero in a partial application `f (1 / 0)` fails later than
+//! in the kernel, or not at all. If the kernel has a value, the translation has the same value.
 
 use eddy_syntax::{Diagnostic, SourceFile, Span};
 use eddy_tables::dialect::Dialect;

@@ -11,9 +11,10 @@
 //! | `fix λf.λx.t` | `let f(x) -> int = t in f` |
 //!
 //! A function cannot return a function, so a term of a function type is written together with its arguments,
-//! which are names: `λx.t` with the argument `a` is `t` where `x` is called `a`. The type of a term determines how many arguments it takes; types are found by unification.
-//! They may be infinite, as that of `λs.λn. s s (n - 1)`, so that recursion by self-application becomes a
-//! recursive function; only the number of arguments must be finite.
+//! which are names: `λx.t` with the argument `a` is `t` where `x` is called `a`. The type of a term
+//! determines how many arguments it takes; types are found by unification. They may be infinite, as that of
+//! `λs.λn. s s (n - 1)`, so that recursion by self-application becomes a recursive function; only the number
+//! of arguments must be finite.
 
 use eddy_syntax::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -93,8 +93,8 @@ impl Writer {
         name
     }
 
-    /// Reserves exactly this name for an item; `None` if a function of this name cannot be imported, or if the
-    /// name is taken.
+    /// Reserves exactly this name for an item; `None` if a function of this name cannot be imported, or if
+    /// the name is taken.
     pub fn exported(&mut self, name: &str) -> Option<String> {
         if !is_exportable(name) || !self.items.insert(name.to_string()) {
             return None;
@@ -137,8 +137,8 @@ impl Translation {
     }
 }
 
-/// Whether a function with this name can be imported: it is not a word of the language, nor a name of
-/// a derivative.
+/// Whether a function with this name can be imported: it is not a word of the language, nor a name of a
+/// derivative.
 pub(super) fn is_exportable(name: &str) -> bool {
     name.len() <= MAX_NAME && name != "_" && is_free(name) && !is_derivative(name)
 }
