@@ -207,7 +207,7 @@ impl Activation {
         region
     }
 
-    /// A loop whose body is the innermost region. Returns the names of its results.
+    /// Emits a loop whose body is the innermost region. Returns the variables of its results.
     pub fn close_loop(
         &mut self,
         header: Header,

@@ -287,7 +287,7 @@ impl Lowering<'_> {
         let name = self.callee_name(&function);
         self.then(vec![Task::Apply { function, n_args, span: site.span }, Task::Finish]);
         let done = self.finish_tasks();
-        // The same call may have other sizes in another instance of its node.
+        // The body is not shared: the same call may have other sizes in another instance of its node.
         self.ids.remove(&key);
         let instance = self.instances.remove(&key);
         done?;

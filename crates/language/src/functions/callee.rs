@@ -65,7 +65,7 @@ fn tensor(shape: Shape, elements: Vec<f64>) -> Value {
 /// A body, and the program that runs it.
 #[derive(Debug)]
 struct Code {
-    /// With derivatives not expanded.
+    /// The module before derivatives are expanded.
     module: Arc<Module>,
     body: BodyId,
     /// The module with derivatives expanded and ready to run, or why they cannot be expanded.

@@ -1,8 +1,8 @@
 //! Loops: `fold`, `loop`, `scan`, comprehensions (functions.md, section 3). Reductions are in
 //! [`super::reductions`], filters of comprehensions in [`super::filters`].
 //!
-//! Several binders are nested loops. One task opens a loop: it creates the names and a region. Another task
-//! closes the loop when all parts of its statement are known.
+//! Several binders become nested loops. One task opens a loop: it creates the names and a region. Another
+//! task closes the loop when all parts of its statement are known.
 
 use eddy_body::ir::{Binding, Control, Elem, Literal, Var};
 use eddy_syntax::Span;

@@ -1,7 +1,7 @@
 //! Comprehensions with a filter: `[i < n if c: e]` (functions.md, section 3).
 //!
 //! The filter and the element of an index are evaluated before those of the next index, so that the first of
-//! several errors is reported. There are three cases:
+//! several failures is reported. There are three cases:
 //!
 //! * The filter cannot fail: one loop finds the indices to keep, and independent iterations compute their
 //!   elements.

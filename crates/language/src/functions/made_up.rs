@@ -23,13 +23,13 @@ pub struct Choice {
     pub seed: u64,
     /// The number of choices that were tried before.
     pub attempt: u64,
-    /// Whether all numbers are positive, for functions without a value at negative numbers.
+    /// Whether all numbers are positive, for functions that are undefined for negative numbers.
     pub only_positive: bool,
 }
 
 impl Entry {
-    /// Generates arguments for the parameters of the declared function, or says why it cannot. `shapes` are
-    /// those of parameters without a written type.
+    /// Generates arguments for the parameters of the declared function, or returns why it cannot. `shapes`
+    /// are those of parameters without a written type.
     pub fn made_up(
         &self,
         program: &Program,

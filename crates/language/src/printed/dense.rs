@@ -68,8 +68,8 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
     nodes.add(&format!("diff_{}", node.name), wrapper);
 }
 
-/// The declarations, of which those whose clock has a condition that is local to N lose their clock: `back_N`
-/// declares it.
+/// Copies the declarations. Removes a clock with a condition that is local to N, because `back_N` declares
+/// it.
 fn without_local_clocks(tree: &Node, module: &Module, decls: &[Decl]) -> Vec<Decl> {
     let name = |ident: Ident| module.names.text(ident.name);
     let is_known = |condition: Ident| {

@@ -1,5 +1,5 @@
 //! The forward equations: kept as written, except that an instance or a parameter inside a larger expression
-//! is moved to an equation of its own, and a compound condition gets a name (section 9.5, structure).
+//! is moved to a separate equation, and a compound condition gets a name (section 9.5, structure).
 
 use rustc_hash::FxHashMap;
 

@@ -164,7 +164,8 @@ impl Translator<'_> {
     }
 }
 
-/// The functions around the result of the program, from the outside; their bodies see no variables.
+/// The functions that enclose the result of the program, outermost first. Their bodies use no variables of
+/// the program, so each becomes an item.
 fn items(terms: &Terms, main: TermId) -> Vec<FnId> {
     let (mut items, mut at) = (Vec::new(), main);
     loop {
