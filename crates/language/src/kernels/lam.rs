@@ -1,8 +1,7 @@
 //! From `lam` to functions: see [`super::pcf`] for the table.
 //!
 //! The kernel has no types. These have no translation: terms that have no type, not even an infinite one, and
-//! integers of more than 64 bits. The translation fails where a result has more than 64 bits; the laws skip
-//! such programs.
+//! integers of more than 64 bits. The translation fails where a result has more than 64 bits.
 //!
 //! A partial application becomes a function of the remaining parameters, and its arguments are evaluated only
 //! when that function is called. So a division by zero in a partial application `f (1 / 0)` fails later than
