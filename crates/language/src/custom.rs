@@ -16,7 +16,7 @@ use crate::program::{NodeId, Program};
 
 pub struct Customs<'a> {
     program: &'a Program,
-    /// The derivatives whose elaboration has begun, to detect one that needs itself.
+    /// The derivatives whose elaboration has begun, to detect a derivative that needs itself.
     open: Vec<NodeId>,
 }
 

@@ -1,6 +1,6 @@
 //! A program as equations whose types are not known yet: the result of elaboration.
 //!
-//! Type and shape inference turn it into a [`Flow`](crate::flow::Flow); the numbers of streams stay the same.
+//! Type and shape inference turn it into a [`Flow`](crate::flow::Flow); a stream keeps its id.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ pub struct TypeAnnotation {
     /// `None` if the annotation has no brackets.
     pub shape: Option<Shape>,
     pub span: Span,
-    /// The stream of an instance to which the annotation belongs, if it is inside of one.
+    /// The stream of an instance to which the annotation belongs; `None` in the root node.
     pub formal: Option<Formal>,
 }
 
@@ -39,7 +39,7 @@ pub struct Formal {
     /// The instance, as an index into the calls.
     pub call: usize,
     pub name: Box<str>,
-    /// Its position among the inputs, if it is one.
+    /// Its position among the inputs, if it is an input.
     pub input: Option<usize>,
 }
 
@@ -54,12 +54,12 @@ pub struct Draft {
     pub outputs: Vec<VarId>,
     pub types: Vec<TypeAnnotation>,
     pub clocks: Vec<ClockAnnotation>,
-    /// The leaves of streams that are records; they are on one clock.
+    /// The leaves of streams that are records; all leaves of one record are on one clock.
     pub bundles: Vec<Bundle>,
     /// Instances, outer ones before inner ones.
     pub calls: Vec<Call>,
     /// Other names of streams: an input of an instance is an alias of its argument, an output of the stream
-    /// that it defines. Holds only the names that will be shown.
+    /// that it defines. Contains only the names that will be shown.
     pub aliases: Vec<(Name, VarId)>,
     /// Pairs of streams that have the same type although no equation relates them yet, such as a stream and
     /// its derivative.
@@ -73,7 +73,7 @@ pub struct Draft {
     /// The parameters that an optimiser updates.
     pub learnt: Vec<Named>,
     pub persistent_state: Vec<Named>,
-    /// The streams that are results of functions. The results of one application follow each other.
+    /// The streams that are results of functions. The equations of one application are consecutive.
     pub applications: FxHashMap<VarId, Part>,
 }
 
@@ -82,7 +82,7 @@ pub struct Draft {
 pub struct Application {
     pub(crate) name: String,
     pub(crate) site: ApplySite,
-    /// For each leaf of the arguments its compile-time value; `None` for a stream.
+    /// For each leaf of the arguments, its compile-time value; `None` for a stream.
     pub(crate) arguments: Vec<Option<Static>>,
     /// The written type of each leaf that is a stream.
     pub(crate) operands: Vec<Option<WrittenTensor>>,
@@ -96,7 +96,7 @@ pub struct Application {
 #[derive(Clone, Debug)]
 pub struct Part {
     pub application: Rc<Application>,
-    /// Its number among the leaves of the results.
+    /// Its index among the leaves of the results.
     pub number: usize,
 }
 
@@ -127,7 +127,6 @@ pub struct Loss {
     pub name: String,
     /// The output of the trained node.
     pub output: VarId,
-    /// The target.
     pub target: VarId,
     /// The span for errors about them.
     pub span: Span,

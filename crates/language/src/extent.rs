@@ -3,9 +3,9 @@
 //! A chain of nodes that each instantiate the next one twice doubles in size with each level. Elaboration
 //! stops at the limit on equations, but only after it has built that many. So a lower bound is computed for
 //! each node first: the bounds of its instances, plus one equation for each output that an operator computes
-//! and for each `fby`, `when` and `merge`. A node whose lower bound exceeds the limit is rejected at once; a
-//! node whose upper bound exceeds it is elaborated to find out. A caller of a rejected node is too large
-//! itself and is not elaborated.
+//! and for each `fby`, `when` and `merge`. A node whose lower bound exceeds the limit is rejected at once. A
+//! node whose written equations, with those of its instances, exceed the limit is elaborated. A caller of a
+//! rejected node is too large itself and is not elaborated.
 
 use eddy_syntax::Diagnostic;
 
@@ -16,7 +16,7 @@ use crate::resolve::{callees, callees_first};
 use crate::tree::{ExprId, ExprKind};
 
 /// Errors about nodes that are too large. Nodes that are too large only because of a rejected callee get
-/// none.
+/// no error.
 pub fn too_large(program: &Program) -> Vec<Diagnostic> {
     let order = callees_first(program).nodes;
     let n_nodes = program.nodes.len();
@@ -76,9 +76,9 @@ fn plain_calls(program: &Program, node: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// A lower bound on the equations that a node's own equations become in every instance: constants become
-/// none, copies of names become none, and an operator counts for its own equation and that of a literal
-/// operand.
+/// A lower bound on the equations that a node's own equations become in every instance: constants and copies
+/// of names count for no equation; an operator counts for its own equation and that of a literal operand;
+/// `fby`, `when` and `merge` count for one.
 fn least_own_equations(program: &Program, node: NodeId) -> usize {
     let (declared, exprs) = (program.node(node), &program.module_of(node).tree.exprs);
     let is_literal = |expr: ExprId| matches!(exprs.kind(expr), ExprKind::Number(_));

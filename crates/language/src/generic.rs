@@ -4,7 +4,7 @@
 //! rule may fail for some sizes and hold for others, so only two things are errors: an operation that fits no
 //! shape at all ([`infer::never_fits`]), and operations that fit no shape together
 //! ([`infer::never_fit_together`]). Inputs that must be compile-time constants get a few values, numbers and
-//! lists; if some operation fits no shape with each of them, the node can never run.
+//! lists; if with each of these values some operation fits no shape, the node is rejected.
 
 use eddy_syntax::Diagnostic;
 
@@ -85,7 +85,8 @@ pub fn check_shapes(program: &Program, callable: &Callable) -> Result<(), Vec<Di
     check_rest(program, &draft)
 }
 
-/// The user cannot change a library node, so the help is about the arguments of its call.
+/// The diagnostic of an operation that fits no shape. The user cannot change a library node, so for an
+/// operation in such a node the help is about the arguments of its call.
 fn explained(program: &Program, draft: &Draft, found: NeverFits) -> Diagnostic {
     let call = found.call.map(|call| &draft.calls[call]).filter(|call| call.is_opaque);
     let callee = call.and_then(|call| program.nodes.iter().find(|node| node.name == *call.node));
@@ -97,7 +98,7 @@ fn explained(program: &Program, draft: &Draft, found: NeverFits) -> Diagnostic {
         .help(format!("the arguments of `{name}` are `{name}({})`, in this order", inputs.join(", ")))
 }
 
-/// Checks types, clocks and causality. Derivatives need shapes, so in nodes that have some only types are
+/// Checks types, clocks and causality. Derivatives need shapes, so in nodes with derivatives only types are
 /// checked.
 fn check_rest(program: &Program, draft: &Draft) -> Result<(), Vec<Diagnostic>> {
     let has_derivatives = !draft.marks.is_empty();
@@ -112,7 +113,7 @@ fn check_rest(program: &Program, draft: &Draft) -> Result<(), Vec<Diagnostic>> {
 
 /// Numbers to try. Axes are numbers too, so small ones are included.
 const SIZES: [i64; 5] = [2, 1, 0, 3, 4];
-/// Nodes with more list inputs are not checked.
+/// Combinations with more lists are not tried.
 const MAX_LISTS: usize = 3;
 /// With more constants than this, no lists are tried.
 const MAX_INPUTS: usize = 6;

@@ -1,9 +1,9 @@
 //! Limits on the size of a program: the number of equations after inlining, and the bytes that the values of
 //! one cycle take.
 //!
-//! `--equations` and `--memory` set these limits. Instances of instances multiply, and so do tensors that are
-//! concatenated with themselves: a program of one page can exceed any machine. It is rejected before it is
-//! built.
+//! `--equations` and `--memory` set these limits. Nested instances multiply, and a tensor that is
+//! concatenated with itself doubles in size, so a program of one page can exceed any machine. Such a program
+//! is rejected before it is built.
 
 use eddy_autodiff::EquationLimit;
 use eddy_syntax::{Diagnostic, Span};

@@ -1,8 +1,8 @@
 //! Memory use of a program: `eddy check --memory`.
 //!
-//! For each output: how far it looks ahead, and how many cycles are open at once, which is determined by the
-//! stream that looks furthest ahead among all that the output depends on. For the whole node: the *state*,
-//! the values that `fby` keeps from one activation to the next.
+//! For each output: how far it looks ahead, and how many cycles are open at once. The latter depends on the
+//! stream that looks furthest ahead among all streams that the output depends on. For the whole node: the
+//! *state*, the values that `fby` keeps from one activation to the next.
 //!
 //! ```text
 //! f: (x: num [] @ base) -> (y: num [] @ base) | look-ahead 1

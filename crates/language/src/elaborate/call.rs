@@ -203,7 +203,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Begins a section if the user wrote derivatives of the node and the current code is differentiated.
-    /// Returns the number of parameters before it.
+    /// Returns the number of parameters before the section.
     pub(super) fn begin_custom(&mut self, node: NodeId) -> Option<usize> {
         if self.n_derivatives == 0 || !self.program.customs.contains_key(&node) {
             return None;

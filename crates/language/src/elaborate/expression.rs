@@ -50,7 +50,7 @@ impl<'a> Elaborator<'a> {
                 todo.extend(exprs.items(items).iter().rev());
                 continue;
             }
-            // A function has as many results as there are names for them.
+            // A function that is the whole right side has one result for each target.
             let is_applied = matches!(self.callee(instance, expr), Some(Callee::Applied(..)));
             let n = if is_applied && exprs.without_parentheses(equation.value) == expr {
                 targets.len()
@@ -212,7 +212,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// A constant of the program that is no compile-time number.
+    /// Pushes the stream of a constant of the program.
     fn constant(&mut self, constant: ConstantId, target: Option<VarId>, span: Span) {
         // Constants of a program with errors are not computed.
         let Some(value) = self.program.constant_values.get(constant.index()) else {
@@ -248,7 +248,7 @@ impl<'a> Elaborator<'a> {
         let first = self.operands.len() - arguments.len();
         let operands: Vec<Operand> = self.operands.drain(first..).collect();
         let written = match modes.as_slice() {
-            // A program with errors has none.
+            // A program with errors has no interfaces.
             [] => self.program.interfaces.get(function.index()).cloned().unwrap_or_default(),
             _ => WrittenInterface::default(),
         };
@@ -260,7 +260,8 @@ impl<'a> Elaborator<'a> {
                 results: vec![Structure::Tensor; targets.len()],
             },
         };
-        // What is written about a parameter is about the leaves of its argument, if it has as many.
+        // The written types of a parameter's leaves belong to the leaves of its argument, if both have
+        // equally many leaves.
         let params = structures.arguments.iter().enumerate().flat_map(|(at, structure)| {
             let leaves = written.params.get(at).map_or(&[][..], Vec::as_slice);
             let n_leaves = structure.n_leaves();
@@ -373,7 +374,7 @@ impl<'a> Elaborator<'a> {
         self.record_stream(instance, expr);
     }
 
-    /// Names the parameter on top of the stack; the name is the one under which it is saved.
+    /// Names the parameter on top of the stack; its value is saved under this name.
     fn parameter(&mut self, instance: InstanceId, expr: ExprId, span: Span) {
         let Some(Operand::Stream(var)) = self.operands.last() else {
             unreachable!("the parameter was just pushed")

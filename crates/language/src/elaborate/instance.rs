@@ -19,23 +19,23 @@ pub(super) enum Binding {
 
 pub(super) struct Instance {
     pub node: NodeId,
-    /// Its index in the record, if one is kept.
+    /// The index in the record, if a record is kept.
     pub number: usize,
     /// The instance path, such as `lstm_cell#1/`.
     pub path: Path,
     /// The path for seeds, in which synthesised nodes have the names of their original nodes.
     pub seed_path: Path,
-    /// The number of parameters before it, if the user wrote its derivatives and it is differentiated.
+    /// The number of parameters before the instance, if it has custom derivatives and is differentiated.
     pub custom: Option<usize>,
     pub bindings: Vec<Binding>,
     /// The values of expressions that are known at compile time.
     pub statics: FxHashMap<ExprId, Static>,
     /// The index of the equation that is being elaborated.
     pub equation: usize,
-    /// The clock annotations in it.
+    /// The clock annotations of its streams.
     pub clocks: Vec<ClockAnnotation>,
     pub span: Span,
-    /// The call that makes it; `None` for the root.
+    /// The call that creates the instance; `None` for the root.
     pub call: Option<usize>,
 }
 

@@ -20,7 +20,7 @@ use crate::program::{Base, Callable, Program};
 #[derive(Clone, Debug)]
 pub struct Port {
     pub name: String,
-    /// Where it is declared; a synthesised port has the span of the port that it belongs to.
+    /// The span of its declaration; a synthesised port has the span of the port that it belongs to.
     pub span: Span,
     /// Whether it must be known at compile time.
     pub is_static: bool,
@@ -33,7 +33,7 @@ pub struct Interface {
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
     pub n_parameters: usize,
-    /// Names in use; new ports must not clash with them.
+    /// Names in use, which new ports must not have.
     names: BTreeSet<String>,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn levels(
     Ok(levels)
 }
 
-/// The interface of a node with types, as inferred from the node alone.
+/// The interface of a node, with types that are inferred from the node alone.
 pub(super) fn probe(
     program: &Program,
     base: Base,
@@ -151,7 +151,7 @@ pub(super) fn probe(
 }
 
 impl Interface {
-    /// Names and spans, without types.
+    /// The interface of a node with names and spans, but without types.
     pub(super) fn head(program: &Program, base: Base) -> Interface {
         let node = program.node(program.origin(base));
         let mut interface = Interface {
@@ -209,7 +209,7 @@ impl Interface {
             |ports: &[Port]| -> Vec<Port> { ports.iter().filter(|port| port.is_num).cloned().collect() };
         let (inputs, outputs) = (nums(&self.inputs), nums(&self.outputs));
         let span = self.inputs.first().or(self.outputs.first()).map_or(Span::default(), |port| port.span);
-        let (prefix, given, got) = match mode {
+        let (prefix, given, returned) = match mode {
             Mode::Adjoint | Mode::Diff => ("d", outputs, inputs),
             Mode::Tangent => ("t", inputs, outputs),
         };
@@ -227,7 +227,7 @@ impl Interface {
                 derived.inputs.push(port);
             }
         }
-        for port in got {
+        for port in returned {
             let port = derived.fresh(prefix, &port.name, port.span, true);
             derived.outputs.push(port);
         }

@@ -2,7 +2,7 @@
 //!
 //! The body in the prelude defines `later` as the last element of a shift register. But the whole register
 //! depends on the newest value, so as one stream it looks back only one activation. Causality must see k
-//! activations, so each delay becomes a stream of its own.
+//! activations, so each delay becomes a separate stream.
 
 use super::instance::Binding;
 use super::record::Later;

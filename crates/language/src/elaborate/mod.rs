@@ -187,9 +187,9 @@ enum Work {
     Function(InstanceId, ExprId, Vec<Option<VarId>>),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
-    /// The equations of a section are complete.
+    /// The equations of a section are complete: end it.
     Close(Box<OpenSection>),
-    /// A part of a training node is complete.
+    /// A part of a training node is complete: begin the next part.
     Train(Box<Training>),
     /// Drop the operands that an equation left on the stack.
     Drop(usize),
@@ -344,8 +344,8 @@ impl<'a> Elaborator<'a> {
         self.instances.last().and_then(|instance| instance.call)
     }
 
-    /// The span for errors if it is not the text that is being elaborated: errors in library nodes point at
-    /// their call, because the user cannot change the library.
+    /// The span for errors inside a library node: its call, because the user cannot change the library.
+    /// `None` outside of library nodes.
     fn reported_span(&self) -> Option<Span> {
         let call = &self.draft.calls[self.innermost()?];
         call.is_opaque.then_some(call.span)
@@ -365,7 +365,7 @@ impl<'a> Elaborator<'a> {
         self.diagnostics.push(in_instances(calls, call, diagnostic));
     }
 
-    /// Registers a call and returns its index. Inside a library node it is the call that led there.
+    /// Registers a call and returns its index. Inside a library node, returns the call of that node instead.
     fn register_call(&mut self, name: &str, node: NodeId, arguments: Box<[Argument]>, span: Span) -> usize {
         let within = self.innermost();
         if let Some(call) = within.filter(|call| self.draft.calls[*call].is_opaque) {
@@ -389,7 +389,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Begins an instance, which is the root or that of a call: binds its streams and schedules its
+    /// Begins the root instance or the instance of a call: binds its streams and schedules its
     /// equations.
     fn enter(&mut self, node: NodeId, place: Place, mut bindings: Vec<Binding>, targets: &[Option<VarId>]) {
         if self.enter_later(node, &place, &bindings, targets) {

@@ -159,7 +159,7 @@ impl Elaborator<'_> {
             (self.module(instance), self.program.node(self.instances[instance.index()].node));
         let exprs = &module.tree.exprs;
         let mut at = exprs.without_parentheses(expr);
-        // Follows names to their definitions. Static names are acyclic, so this ends.
+        // Follows names to their definitions. Static names are acyclic, so the loop terminates.
         while let Reference::Slot(slot) = module.references[at.index()] {
             let equation = node.equations.iter().find(|equation| equation.targets == [Some(slot)])?;
             at = exprs.without_parentheses(equation.value);

@@ -1,5 +1,5 @@
-//! Elaborates instances of synthesised nodes: the equations of the node, in a section that says how to
-//! differentiate them.
+//! Elaborates instances of synthesised nodes: the equations of the original node, in a section that specifies
+//! how to differentiate them.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) struct Place {
     /// The same with the names of the original nodes, such as `cell#2/`.
     pub seed_path: Path,
     pub span: Span,
-    /// The call that makes it; `None` for the root.
+    /// The call that creates the instance; `None` for the root.
     pub call: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Place {
 pub(super) struct OpenSection {
     place: Place,
     what: SectionKind,
-    /// The number of parameters before it.
+    /// The number of parameters before the section.
     n_parameters: usize,
 }
 
@@ -43,13 +43,14 @@ struct Derivative {
     mode: Mode,
     inner: Rc<Interface>,
     outer: Rc<Interface>,
-    /// The streams that the inner node reads, without its static inputs; each with whether it is a `num`.
+    /// The streams that the inner node reads, without its static inputs, and whether each is a `num`.
     inputs: Vec<(VarId, bool)>,
     /// The further inputs of the derivative.
     extra: Vec<VarId>,
     /// The streams that its further outputs must define.
     targets: Vec<Option<VarId>>,
-    /// `diff_N` with `bp` the constant `false` is N.
+    /// Whether this is `diff_N` with the constant `false` for `bp`: it computes the outputs of N, and absent
+    /// cotangents.
     is_inference: bool,
 }
 

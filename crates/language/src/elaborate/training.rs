@@ -29,7 +29,7 @@ struct Signals {
     gt: VarId,
     /// The stream that the loss must define, if there is one.
     loss: Option<VarId>,
-    /// The number of parameters before it.
+    /// The number of parameters before the training node.
     n_parameters: usize,
     /// Whether optimisers update the parameters.
     is_learning: bool,
@@ -241,7 +241,7 @@ impl Elaborator<'_> {
         self.write(None, Kind::Fby { init: truth, next: last }, span)
     }
 
-    /// When parameters are updated: at the first cycle of a segment or piece, if `bp` holds there.
+    /// The condition for an update of parameters: the first cycle of a segment or piece, if `bp` holds there.
     fn step(&mut self, last: VarId, signals: &Signals, span: Span) -> VarId {
         let first = self.first_row(last, span);
         self.write(None, Kind::Apply(Op::And, Box::new([first, signals.bp])), span)
@@ -264,8 +264,8 @@ impl Elaborator<'_> {
         }
         let (one, none) = (number(self, 1.0), number(self, 0.0));
         let this_row = self.write(None, Kind::Apply(Op::If, Box::new([signals.bp, one, none])), span);
-        let (behind, none) = (number(self, 0.0), number(self, 0.0));
-        let later = self.write(None, Kind::FbyBack { init: behind, next: rest }, span);
+        let (after_end, none) = (number(self, 0.0), number(self, 0.0));
+        let later = self.write(None, Kind::FbyBack { init: after_end, next: rest }, span);
         let later = self.write(None, Kind::Apply(Op::If, Box::new([last, none, later])), span);
         self.write(Some(rest), Kind::Apply(Op::Add, Box::new([this_row, later])), span);
         let before = number(self, 0.0);
@@ -310,7 +310,7 @@ impl Elaborator<'_> {
         equations.iter().any(|equation| match &equation.kind {
             Kind::Apply(op, operands) if op.shape_rule() == ShapeRule::Broadcast => {
                 let found: Vec<[bool; 2]> = operands.iter().map(of_loss).collect();
-                found.iter().any(|[is_answer, _]| *is_answer) && found.iter().any(|[_, is_wanted]| *is_wanted)
+                found.iter().any(|[is_output, _]| *is_output) && found.iter().any(|[_, is_target]| *is_target)
             }
             _ => false,
         })

@@ -1,4 +1,5 @@
-//! One function that is being lowered: its body so far, the names in scope, kinds and integers.
+//! The state of one function while it is lowered: the body so far, the names in scope, the kinds of values
+//! and the integers that sizes depend on.
 
 use eddy_body::ir::{At, Binding, BodyId, Control, Elem, Kind, Literal, Loop, Region, Stmt, Type, Var};
 use eddy_body::operation::Operation;
@@ -17,13 +18,12 @@ use crate::names::Name;
 pub enum Undecided {
     Number(i64),
     /// The initial value of a sum: `-0.0`, which leaves every term unchanged, or `0`.
-    NoTerm,
+    EmptySum,
 }
 
 /// A call whose instance is determined at the end, when all kinds are known.
 pub struct DeferredCall {
     pub placeholder: BodyId,
-    /// The function and its arguments.
     pub function: Val,
     pub args: Vec<Val>,
 }
@@ -47,7 +47,7 @@ pub struct Activation {
     pub captured: Vec<(Name, Val)>,
     /// The open regions, the innermost last.
     pub open: Vec<Region>,
-    /// Regions that wait for their statement.
+    /// Closed branches of an `if` that is not emitted yet.
     pub done: Vec<Region>,
     pub names: Vec<String>,
     pub undecided: FxHashMap<Var, (KindId, Undecided)>,
@@ -96,7 +96,7 @@ impl Activation {
         Var::new(at)
     }
 
-    /// A new integer, and where its value is.
+    /// A new integer whose value is at `source`.
     pub fn atom(&mut self, source: AtomSource) -> Form {
         self.atoms.push(source);
         Form::atom(Atom::new(self.atoms.len() - 1))
@@ -106,7 +106,8 @@ impl Activation {
         self.atoms.len()
     }
 
-    /// The variable with the value of a form as a size: a count may be negative, a size is not.
+    /// A variable with the value of a form, or 0 if the form is negative: a count may be negative, a size may
+    /// not.
     pub fn size_of_form(&mut self, form: &Form, span: Span) -> Option<Var> {
         let (constant, terms) = form.parts()?;
         if terms.is_empty() {
@@ -154,7 +155,7 @@ impl Activation {
     pub fn undecided(&mut self, kind: KindId, number: Undecided, span: Span) -> Var {
         let value = match number {
             Undecided::Number(value) => value,
-            Undecided::NoTerm => 0,
+            Undecided::EmptySum => 0,
         };
         let var = self.literal(Literal::int(value), span);
         self.undecided.insert(var, (kind, number));
@@ -206,7 +207,7 @@ impl Activation {
         region
     }
 
-    /// A loop whose body is the innermost region. Returns the names of its results.
+    /// Emits a loop whose body is the innermost region. Returns the variables of its results.
     pub fn close_loop(
         &mut self,
         header: Header,

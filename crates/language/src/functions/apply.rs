@@ -39,13 +39,13 @@ pub(crate) enum ApplyLeaf {
 #[derive(Clone, Debug)]
 pub struct ApplySite {
     pub(crate) code: Code,
-    /// The call.
+    /// The file of the call; `expr` and `span` are its position there.
     pub(crate) module: usize,
     pub(crate) expr: ExprId,
     pub(crate) span: Span,
 }
 
-/// A function at some types.
+/// The body of a function for given types of its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct AppliedBody {
     /// Its parameters are the streams among the arguments.
@@ -53,7 +53,7 @@ pub(crate) struct AppliedBody {
     pub results: AppliedResult,
 }
 
-/// What a function returns: the components of a tuple, or one component.
+/// The result of a function: the components of a tuple, or one component.
 #[derive(Clone, Debug)]
 pub(crate) struct AppliedResult {
     pub is_tuple: bool,
@@ -62,7 +62,7 @@ pub(crate) struct AppliedResult {
 
 #[derive(Clone, Debug)]
 pub(crate) struct AppliedComponent {
-    /// `None` for a tuple, which no stream can be.
+    /// `None` for a tuple, because a stream cannot be a tuple.
     pub structure: Option<Structure>,
     pub leaves: Vec<Type>,
 }
@@ -140,7 +140,7 @@ fn written_leaves(written: &Written) -> Option<Vec<(Elem, &[Dim])>> {
     Some(leaves)
 }
 
-/// A named type as a declaration of a stream: its structure, and the elements and sizes of its leaves.
+/// A named type in the declaration of a stream: its structure, and the elements and sizes of its leaves.
 pub(crate) struct StreamType {
     pub structure: Structure,
     pub leaves: Vec<(tree::Scalar, Vec<Dim>)>,
@@ -171,13 +171,13 @@ impl<'p> StreamTypes<'p> {
     }
 }
 
-/// Functions of a program at the types of streams.
+/// Lowers functions of a program for the types of streams.
 pub(crate) struct Applier<'p>(Lowering<'p>);
 
 impl<'p> Applier<'p> {
     pub fn new(program: &'p Program) -> Applier<'p> {
         let mut lowering = Lowering::new(program);
-        // A constant without value is reported where it is declared.
+        // A constant without value is reported at its declaration, so these diagnostics are dropped.
         evaluate_constants(&mut lowering, &mut Vec::new(), &mut Budget::default());
         Applier(lowering)
     }
@@ -287,7 +287,7 @@ impl Lowering<'_> {
         let name = self.callee_name(&function);
         self.then(vec![Task::Apply { function, n_args, span: site.span }, Task::Finish]);
         let done = self.finish_tasks();
-        // The same call may have other sizes in another instance of its node.
+        // The body is not shared: the same call may have other sizes in another instance of its node.
         self.ids.remove(&key);
         let instance = self.instances.remove(&key);
         done?;

@@ -17,7 +17,7 @@ pub struct Budget {
     pub depth: usize,
     /// Bytes of tensors and tapes that are held at once; `None` for no limit.
     pub memory: Option<usize>,
-    /// How often a derivative operator may be active inside itself, through recursion.
+    /// The largest depth to which a derivative operator may be nested in itself through recursion.
     pub order: usize,
     /// The number of states of a loop that its reverse sweep keeps.
     pub checkpoints: Checkpoints,

@@ -38,7 +38,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A shape: single ints, or an int vector of constant length.
+    /// The sizes in a shape: a tuple of ints, one int, or an int vector of constant length.
     pub fn sizes(&mut self, shape: Val, at: Span) -> Result<Option<Vec<Leaf>>, Refused> {
         match shape {
             Val::Tuple(parts) => {
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A function of the table, or one of [`OWN`], at the last operands.
+    /// Lowers a function of the table, or one of [`OWN`], whose arguments are the last `n_args` operands.
     pub fn builtin(&mut self, name: &'static str, n_args: usize, at: Span) -> Result<(), Refused> {
         let mut args = self.pop_n(n_args);
         no_functions(&args, at, "an operand")?;
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A constant that is the number of an axis.
+    /// The index of an axis, which must be a constant.
     pub fn axis(&mut self, val: Val, at: Span) -> Result<usize, Refused> {
         let leaf = self.scalar(val, Elem::Int, "an axis", at)?;
         let constant = leaf.and_then(|leaf| leaf.form).and_then(|form| form.as_constant());
@@ -160,7 +160,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Functions with sizes before their operands.
+    /// Lowers a function with size arguments before its operands.
     pub fn sized(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! A function of a node as an operation of streams: its value, its adjoint and its tangent.
+//! A function that a node applies, as an operation on streams with its adjoint and its tangent.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,7 +18,7 @@ impl Group {
         eddy_body::applied::packed(&self.0)
     }
 
-    /// The tensors of an operand.
+    /// Appends the tensors of an operand to `into`.
     fn unpack(&self, operand: &Value, into: &mut Vec<Value>) {
         // Functions compute in double precision.
         let operand = operand.to_num64();
@@ -65,7 +65,7 @@ fn tensor(shape: Shape, elements: Vec<f64>) -> Value {
 /// A body, and the program that runs it.
 #[derive(Debug)]
 struct Code {
-    /// With derivatives not expanded.
+    /// The module before derivatives are expanded.
     module: Arc<Module>,
     body: BodyId,
     /// The module with derivatives expanded and ready to run, or why they cannot be expanded.
@@ -101,7 +101,7 @@ struct Function {
     code: Arc<Code>,
     operands: Vec<Group>,
     operand_types: Vec<Type>,
-    /// The results of the body that form the result of the operation, by number.
+    /// The results of the body that form the result of the operation, by index.
     picked: Vec<usize>,
     result: Group,
     result_type: Type,
@@ -259,9 +259,9 @@ fn is_single_precision(value: &Value) -> bool {
 /// The operations that compute the results of a body: one for all `num` results, and one for each other
 /// result.
 pub(crate) struct Operations {
-    /// The pack of all `num` results, or the only one.
+    /// Computes the pack of all `num` results, or the only `num` result.
     pub nums: Option<Call>,
-    /// For each result that is no `num`, its operation.
+    /// The operation of each result that is not a `num`; `None` for the others.
     pub others: Vec<Option<Call>>,
 }
 
@@ -317,11 +317,11 @@ impl Callee for Open {
     }
 
     fn eval(&self, _: &[&Value]) -> Result<Value, EvalError> {
-        unreachable!("inference gives it types")
+        unreachable!("inference replaces placeholders")
     }
 
     fn failure(&self, _: u32) -> CallFailure {
-        unreachable!("inference gives it types")
+        unreachable!("inference replaces placeholders")
     }
 
     fn shares_code(&self, _: &dyn Callee) -> bool {
@@ -333,10 +333,10 @@ impl Callee for Open {
     }
 
     fn adjoint(&self) -> Call {
-        unreachable!("inference gives it types")
+        unreachable!("inference replaces placeholders")
     }
 
     fn tangent(&self) -> Call {
-        unreachable!("inference gives it types")
+        unreachable!("inference replaces placeholders")
     }
 }

@@ -40,8 +40,8 @@ impl Lowering<'_> {
                     self.then(vec![Task::Expr(right), Task::Combine(expr)]);
                     return Ok(());
                 }
-                // The type of the right side determines whether the result is a single value; a tensor is
-                // computed in any case.
+                // The left side is a single value, so the right side is a branch: it is evaluated only if
+                // needed, and must be a single value too.
                 let known = Task::Loop(super::control::LoopTask::Truth(op == BinaryOp::Or, at));
                 let (yes, no) = match op {
                     BinaryOp::Or => (known, Task::Expr(right)),

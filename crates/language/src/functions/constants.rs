@@ -40,8 +40,8 @@ pub fn in_node(ty: &Ty, values: &[Value]) -> ConstantValue {
     }
 }
 
-/// The structure of a stream of this type; `None` for a tuple. Types of values are nested only as deep as
-/// values may be.
+/// The structure of a stream of this type; `None` for a tuple. The recursion is bounded, because the nesting
+/// depth of values is limited.
 fn structure(ty: &Ty) -> Option<Structure> {
     match ty {
         Ty::Tensor(KeyKind::Is(Elem::Enum(id)), _) => {

@@ -1,8 +1,8 @@
 //! Loops: `fold`, `loop`, `scan`, comprehensions (functions.md, section 3). Reductions are in
 //! [`super::reductions`], filters of comprehensions in [`super::filters`].
 //!
-//! Several binders are nested loops. One task opens a loop: it creates the names and a region. Another task
-//! closes the loop when all parts of its statement are known.
+//! Several binders become nested loops. One task opens a loop: it creates the names and a region. Another
+//! task closes the loop when all parts of its statement are known.
 
 use eddy_body::ir::{Binding, Control, Elem, Literal, Var};
 use eddy_syntax::Span;
@@ -18,31 +18,31 @@ use super::value::{Leaf, Val};
 use crate::tree::{self, Binders, ExprId, Form, LoopKind};
 
 pub enum LoopTask {
-    /// A truth value.
+    /// Pushes a truth value.
     Truth(bool, Span),
     /// Exchanges the last two operands.
     Swap,
-    /// The first state of a loop was computed.
+    /// Opens a loop whose initial state was computed.
     Start(ExprId),
-    /// The bounds of a binder of a fold come next; the state is the last operand.
+    /// Lowers the bounds of a binder of a fold; the state is the last operand.
     Level(ExprId, usize),
-    /// The bounds of a binder of a fold were computed.
+    /// Opens the loop of a binder of a fold, whose bounds were computed.
     Enter(ExprId, usize),
-    /// The innermost body of a fold comes next.
+    /// Lowers the innermost body of a fold.
     Body(ExprId),
-    /// The filter of a fold was computed; this is the state.
+    /// Lowers the body of a fold with this state under its filter, which was computed.
     Filtered(ExprId, Val),
-    /// The body of a fold was computed.
+    /// Closes a loop whose body was computed.
     Exit(Box<OpenLoop>),
-    /// The condition of a `while` was computed.
+    /// Lowers the body of a `while` whose condition was computed.
     Condition(Box<OpenLoop>),
-    /// All bounds of a comprehension were computed.
+    /// Opens the loops of a comprehension whose bounds were computed.
     Rows(ExprId),
-    /// The filter of a comprehension was computed.
+    /// Lowers the elements of a comprehension whose filter was computed.
     Keep(ExprId, Box<OpenRows>),
-    /// The element of a comprehension with a filter that can fail was computed.
+    /// Stores an element that was computed under a filter that can fail.
     KeepElement(ExprId, Box<OpenRows>, Var),
-    /// The element of a comprehension was computed.
+    /// Closes the loops of a comprehension whose element was computed.
     Element(Box<OpenRows>),
     Reduction(ReductionTask),
 }
@@ -70,7 +70,7 @@ pub struct OpenRows {
     pub span: Span,
 }
 
-/// The bounds of a binder in the parts of a form.
+/// The lower bound of a binder, if written, and its upper bound, from the parts of a form.
 pub fn bounds(binders: &Binders, parts: &[ExprId], at: usize) -> (Option<ExprId>, ExprId) {
     let n_parts = |binder: &tree::Binder| 1 + usize::from(binder.has_lower);
     let start: usize = binders.binders[..at].iter().map(n_parts).sum();
@@ -261,8 +261,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The bounds of a binder, from the operand stack: its first index, if it is not 0, and the number of
-    /// indices.
+    /// The bounds of a binder, from the operand stack: the first index, if it is written, and the
+    /// number of indices.
     pub fn take_bounds(&mut self, has_lower: bool, span: Span) -> Result<(Option<Leaf>, Leaf), Refused> {
         let upper = self.pop();
         let lower = if has_lower { Some(self.pop()) } else { None };
@@ -338,7 +338,7 @@ impl Lowering<'_> {
         self.then(tasks);
     }
 
-    /// The state stays unchanged where the filter of a fold does not hold.
+    /// Lowers the body of a fold under its filter: where the filter is false, the state stays unchanged.
     fn filtered(&mut self, expr: ExprId, state: Val) -> Result<(), Refused> {
         let span = self.exprs().at(expr);
         let val = self.pop();
@@ -458,7 +458,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// How the reduction that is being lowered works.
+    /// How the reduction `expr` is lowered.
     pub fn reducing(&self, expr: ExprId) -> Reducing {
         let (form, _) = self.form_of(expr).expect("it is a form");
         match form {

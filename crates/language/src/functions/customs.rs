@@ -27,8 +27,8 @@ impl Lowering<'_> {
             let Some(written) = self.custom(*id, mode) else { continue };
             let derivative = self.program.function(written).1.ident.span;
             if key.args.iter().any(|arg| matches!(arg, Ty::Function(_))) {
-                let text = "a function with function parameters has no custom derivative: \
-                            what they capture would get nothing";
+                let text = "a function with function parameters cannot have a custom derivative: \
+                            it would ignore the values that these functions capture";
                 return Err(Box::new(Diagnostic::error(codes::CUSTOM, derivative, text)));
             }
             let value = instance.result.ty(&instance.kinds, &mut Vec::new());
@@ -93,7 +93,7 @@ impl Lowering<'_> {
         Box::new(Diagnostic::error(codes::CUSTOM, tree.ident.span, text).help(help))
     }
 
-    /// `fn adj_f` or `fn tan_f`, where f is declared.
+    /// The function `adj_f` or `tan_f` in the file that declares `f`, if there is one.
     fn custom(&self, id: FunctionId, mode: Mode) -> Option<FunctionId> {
         let (module, tree) = self.program.function(id);
         let file = &self.program.modules[module];
@@ -104,7 +104,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Registers a custom derivative, which is lowered or being lowered, in place of the synthesised one.
+    /// Registers a custom derivative in place of the synthesised one, after starting to lower it if needed.
     pub fn register_custom(&mut self, of: BodyId, mode: Mode, key: Key, span: Span) -> Result<(), Refused> {
         let is_there = self.instances.contains_key(&key) || self.in_progress.contains_key(&key);
         if !is_there {
@@ -128,7 +128,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The type of tangents: `()` for parts that are no num.
+/// The type of tangents: `()` for parts that are not nums.
 pub fn tangent(ty: &Ty) -> Ty {
     match ty {
         Ty::Tensor(KeyKind::Is(Elem::Num), _) => ty.clone(),

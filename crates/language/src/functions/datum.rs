@@ -32,13 +32,13 @@ pub enum Expected {
     Tensor(Elem, usize),
     Tuple(Vec<Expected>),
     Record(Vec<(String, Expected)>),
-    /// A function; no datum is one.
+    /// A function, which no datum can represent.
     Function,
-    /// Its type is left out.
+    /// The type of the parameter is not written.
     Open,
 }
 
-/// A value with its type. An integer whose kind is open may be a num.
+/// A value with its type. An integer whose kind is open may become a num.
 #[derive(Clone, Debug)]
 pub struct Typed {
     pub ty: Ty,
@@ -251,7 +251,7 @@ impl Reader<'_> {
 
 /// The elements of nested lists.
 struct Leaves<'a> {
-    /// The length of the lists at each level; `None` if there is no such level.
+    /// The length of the lists at each level; `None` if no list at this level was found.
     sizes: Vec<Option<usize>>,
     elements: Vec<&'a Datum>,
 }
@@ -329,7 +329,7 @@ fn int(datum: &Datum) -> Option<i64> {
     if let Datum::Int(n) = datum { Some(*n) } else { None }
 }
 
-/// A number, or the text of one that JSON cannot express.
+/// Reads a number, or the text of a number that JSON cannot express.
 #[expect(clippy::cast_precision_loss, reason = "an integer is rounded to the nearest num")]
 fn num(datum: &Datum) -> Option<f64> {
     match datum {

@@ -49,7 +49,7 @@ impl Lowering<'_> {
         Ok(Some(Key { function, args }))
     }
 
-    /// `f: (x: num [n], k: int) -> num`, or the list of open types.
+    /// `f: (x: num [n], k: int) -> num`, or the parameters without a written type: `f: generic in x`.
     pub fn line(&self, id: FunctionId) -> String {
         let (module, tree) = self.program.function(id);
         let names = &self.program.modules[module].names;
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The recorded types, and those of declarations.
+    /// The recorded types and the types of declarations, by their spans.
     pub fn all_bound_types(mut self) -> FxHashMap<Span, String> {
         let mut types = self.bound.take().unwrap_or_default();
         for id in (0..self.program.functions.len()).map(FunctionId::new) {
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Prints a written type in the one format.
+    /// Prints a written type in the standard format.
     fn show_written(&self, module: usize, ty: TypeId) -> String {
         let file = &self.program.modules[module];
         let sizes = |list: Option<crate::tree::ExprList>, blank: &str| {

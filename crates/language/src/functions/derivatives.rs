@@ -68,7 +68,7 @@ pub struct Site {
     pub f: FnValue,
     pub args: Vec<Val>,
     pub id: BodyId,
-    /// The result of the function; its names have no definition.
+    /// The result of the function; each call renames its variables, which have no definition.
     pub result: Val,
     pub span: Span,
 }
@@ -88,7 +88,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         let f = match operator {
-            // The Jacobian of the gradient.
+            // A Hessian is the Jacobian of the gradient.
             Operator::Hessian => {
                 FnValue { code: Code::Gradient, captured: vec![(Name::new(0), operands[0].clone())] }
             }
@@ -154,7 +154,7 @@ impl Lowering<'_> {
     }
 
     /// Gives the literals in a point the kinds that the function needs; the others become nums. Returns
-    /// whether there were any.
+    /// whether the point has such literals.
     fn decide_point(
         &mut self,
         instance: &Instance,
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         match &f.code {
             Code::Declared(id, modes) => {
                 let n = self.program.function(*id).1.params.len();
-                // Each mode adds parameters; their total number is that of the parts of the point.
+                // Each mode adds parameters; the point has one part for each parameter.
                 match (modes.is_empty(), point) {
                     (true, _) => n,
                     (false, Val::Tuple(parts)) => parts.len(),
@@ -276,7 +276,7 @@ impl Lowering<'_> {
         (value, tangents)
     }
 
-    /// New names in the structure of a tangent: `()` for parts that are no num.
+    /// New names in the structure of a tangent: `()` for parts that are not nums.
     pub fn tangent(&mut self, val: &Val) -> Val {
         match val {
             Val::Leaf(leaf) if self.is_num(leaf) => {
@@ -471,13 +471,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an argument has a cotangent; captured values have none.
+    /// Whether an argument has a cotangent; a function value has none.
     fn has_num(&self, val: &Val) -> bool {
         !matches!(val, Val::Function(_)) && val.leaves().iter().any(|leaf| self.is_num(leaf))
     }
 
-    /// The number of the parameters of `adj_f` or `tan_f`, `n_found` in all, that belong to f, which may be a
-    /// derivative too. The number of parameters with nums follows from `n_found`.
+    /// The number of parameters of `f` among the `n_found` parameters of `adj_f` or `tan_f`; `f` may itself
+    /// be a derivative. `n_found` determines how many parameters contain nums.
     fn n_before_directions(
         &self,
         inner: &FnValue,

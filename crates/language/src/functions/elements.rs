@@ -14,7 +14,7 @@ use super::sizes::Form as Size;
 use super::value::{Leaf, Val};
 
 impl Lowering<'_> {
-    /// Lowers functions that only functions can call.
+    /// Lowers the functions that functions can call but nodes cannot.
     pub fn own(&mut self, name: &'static str, args: Vec<Val>, at: Span) -> Result<(), Refused> {
         let expected: &[usize] = match name {
             "scatter" => &[3],

@@ -19,7 +19,7 @@ use crate::tree::{ExprId, ExprKind, Form, TypeId};
 pub enum ParamTask {
     /// Check the size of a tensor along an axis.
     Check { leaf: Leaf, axis: usize, module: usize, expr: ExprId, sizes: Vec<(Name, Dim)>, span: Span },
-    /// Compare a size with the written size, which was computed.
+    /// Compare a size with the written size, which is the last operand.
     Compare { leaf: Leaf, axis: usize, span: Span },
     /// Bind a size of a type to the last operand.
     BindSize(Name),

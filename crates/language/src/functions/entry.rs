@@ -30,7 +30,7 @@ use crate::tree::{Definition, TypeKind};
 #[derive(Clone, Debug)]
 pub struct Entry {
     name: String,
-    /// The declaration of the function, or of the function that it is a derivative of.
+    /// The declaration of the function; for a derivative, of the function that is differentiated.
     span: Span,
     function: FunctionId,
     modes: Vec<Mode>,
@@ -449,7 +449,7 @@ fn expected(written: &Written) -> Expected {
     }
 }
 
-/// `None` if a part of the type is not written, or is a function.
+/// The type, or `None` if a part of it is not written or is a function.
 fn written_type(expected: &Expected) -> Option<Ty> {
     Some(match expected {
         Expected::Tensor(elem, rank) => Ty::Tensor(KeyKind::Is(*elem), *rank),

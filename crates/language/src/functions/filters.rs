@@ -1,7 +1,7 @@
 //! Comprehensions with a filter: `[i < n if c: e]` (functions.md, section 3).
 //!
 //! The filter and the element of an index are evaluated before those of the next index, so that the first of
-//! several errors is reported. There are three cases:
+//! several failures is reported. There are three cases:
 //!
 //! * The filter cannot fail: one loop finds the indices to keep, and independent iterations compute their
 //!   elements.
@@ -25,7 +25,7 @@ use super::value::{Leaf, Val};
 use crate::tree::ExprId;
 
 impl Lowering<'_> {
-    /// The filter of a comprehension was computed.
+    /// Lowers the elements of a comprehension whose filter was computed.
     pub fn keep(&mut self, expr: ExprId, open: Box<OpenRows>) -> Result<(), Refused> {
         let val = self.pop();
         let condition = self.scalar(val, Elem::Bool, "a filter", open.span)?;
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Emits a loop that finds the indices to keep; the elements come next.
+    /// Emits a loop that finds the indices to keep, then lowers the elements at these indices.
     fn keep_indices(&mut self, expr: ExprId, mut open: OpenRows, condition: Var) {
         let span = open.span;
         let (_, index) = self.here().env.pop().expect("the index was bound");
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         (results[0], results[1])
     }
 
-    /// Continues after the element was computed under its filter.
+    /// Stores an element that was computed under a filter that can fail.
     pub fn keep_element(&mut self, expr: ExprId, open: OpenRows, condition: Var) -> Result<(), Refused> {
         let val = self.pop();
         no_functions(std::slice::from_ref(&val), open.span, "an element of a tensor")?;
@@ -112,7 +112,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Writes the kept elements one after the other.
+    /// Emits a loop that writes the kept elements into the first rows of a tensor.
     fn write_kept(&mut self, mut open: OpenRows, condition: Var, val: &Val) {
         let span = open.span;
         let (header, _) = open.loops.pop().expect("there is one binder");
@@ -141,11 +141,11 @@ impl Lowering<'_> {
         let n = here.table(Op::Maximum, vec![count, zero], span);
         let mut bindings = Vec::new();
         for (array, leaf) in room.iter().zip(val.leaves()) {
-            let nothing = self.anything(leaf, span);
+            let filler = self.filler(leaf, span);
             let here = self.here();
             let sizes = leaf.sizes.iter().flatten();
             let sizes: Vec<Var> = sizes.filter_map(|form| here.size_of_form(form, span)).collect();
-            let init = here.op(Operation::Fill, [vec![nothing, n], sizes].concat(), span);
+            let init = here.op(Operation::Fill, [vec![filler, n], sizes].concat(), span);
             bindings.push(Binding { var: *array, init });
         }
         bindings.push(Binding { var: found, init: zero });
@@ -167,7 +167,7 @@ impl Lowering<'_> {
     }
 
     /// An arbitrary value of the kind of a tensor.
-    fn anything(&mut self, leaf: &Leaf, span: Span) -> Var {
+    fn filler(&mut self, leaf: &Leaf, span: Span) -> Var {
         let here = self.here();
         match here.kinds.get(leaf.kind) {
             Some(Elem::Bool) => here.literal(Literal::bool(false), span),
@@ -179,8 +179,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a region that computes a single value may fail. All operands of these operations are single
-/// values.
+/// Whether a region that computes a single value may fail. Comparisons and connectives of single values
+/// cannot fail; an operation that makes a single value of a tensor counts as one that can.
 fn can_fail(region: &Region) -> bool {
     let mut work = vec![region];
     let mut constants: Vec<(Var, &Value)> = Vec::new();

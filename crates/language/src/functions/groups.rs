@@ -80,8 +80,8 @@ impl Groups {
         self.homes.get(&(module, expr)).copied()
     }
 
-    /// Whether two functions reach each other.
-    pub fn are_together(&self, one: FunctionId, other: FunctionId) -> bool {
+    /// Whether two functions call each other, directly or through other functions.
+    pub fn are_mutually_recursive(&self, one: FunctionId, other: FunctionId) -> bool {
         let is_same = self.group[one.index()] == self.group[other.index()];
         is_same && (one != other || self.mentioned[one.index()].contains(&one.index()))
     }

@@ -2,9 +2,9 @@
 //!
 //! The sizes of streams are constants, so a function without control, or with loops of a few iterations, is a
 //! list of operations. As equations these are planned, batched and compiled like all others, and compute the
-//! same bits. A result then depends only on the operands that it reads, but a result of an application
-//! depends on all of them. So a function is inlined only if each result reads all operands (functions.md,
-//! section 6).
+//! same bits. An inlined result depends only on the operands that it reads, whereas a result of an
+//! application depends on all operands. So that inlining changes no dependency, a function is inlined only if
+//! each result reads all operands (functions.md, section 6).
 
 use std::collections::BTreeSet;
 
@@ -60,12 +60,12 @@ pub(crate) fn inline(module: &Module, body: BodyId, params: &[Type]) -> Option<I
     Some(Inlined { steps: inliner.steps, results })
 }
 
-/// The meaning of a name.
+/// The value of a variable.
 #[derive(Clone, Debug)]
 struct Entry {
     source: Source,
     ty: Type,
-    /// The arguments that it depends on.
+    /// The arguments that the value depends on.
     reads: BTreeSet<usize>,
 }
 
@@ -98,7 +98,7 @@ struct Inliner<'m> {
     steps: Vec<Step>,
 }
 
-/// The names of one body.
+/// The values of the variables of one body.
 type Env = Vec<Option<Entry>>;
 
 impl Inliner<'_> {
@@ -188,7 +188,7 @@ impl Inliner<'_> {
         }
     }
 
-    /// Adds an operation of the table; one on constants is evaluated now, unless it fails.
+    /// Adds an operation of the table. An operation on constants is evaluated now; `None` if it fails.
     fn apply(&mut self, op: Op, operands: Vec<Entry>) -> Option<Entry> {
         if let Some(values) = operands.iter().map(Entry::value).collect::<Option<Vec<&Value>>>() {
             return op.eval(&values).ok().map(Entry::constant);
@@ -211,7 +211,7 @@ impl Inliner<'_> {
         Some(Entry { source: Source::Step(self.steps.len() - 1), ty, reads })
     }
 
-    /// Adds the selection of a row, or of some rows of a `num`, at constant indices.
+    /// Adds the selection of a row, or of a range of rows of a `num` tensor, at constant indices.
     fn index(&mut self, array: &Entry, at: &[At], env: &Env) -> Option<Entry> {
         let known = |var: Var| env[var.index()].as_ref().and_then(Entry::size);
         let mut entry = array.clone();
@@ -236,7 +236,7 @@ impl Inliner<'_> {
     }
 
     fn sum(&mut self, acc: Entry, value: Entry) -> Option<Entry> {
-        // Adding to -0 changes nothing.
+        // Adding a term to `-0.0` leaves the term unchanged.
         if let Some(Value::Num(start)) = acc.value()
             && *start == 0.0
             && start.is_sign_negative()

@@ -2,10 +2,11 @@
 //! 2.2).
 //!
 //! * If the kinds of all arguments are known, the function is lowered once, and the call names its body.
-//! * If some kinds are open, such as those of literals, the function is lowered only to find what it requires
-//!   of them and what its result is. The call gets its body when the kinds of the caller are determined.
-//! * If the function is being lowered already, its result type is the written one. Otherwise the result is
-//!   unknown in a first pass; a second pass assumes the type that the first one found.
+//! * If some kinds are open, such as those of literals, the function is lowered only to find which kinds
+//!   it requires and what its result is. The call gets its body when the kinds of the caller are determined.
+//! * If the function is already being lowered, the call is recursive and has the written result type. Without
+//!   a written type, the result is unknown in a first pass, and a second pass assumes the type that the first
+//!   pass found.
 
 use std::rc::Rc;
 
@@ -21,13 +22,13 @@ use super::sizes::{Atom, Form as Size};
 use super::value::{Code, FnValue, Leaf, Val};
 use crate::names::Name;
 
-/// The largest depth of functions that are being lowered.
+/// The largest number of functions that are being lowered inside each other.
 const MAX_INSTANCES: usize = 300;
 
-/// What a caller knows about a function at its arguments.
+/// What a caller knows about a function for given types of its arguments.
 pub struct Instance {
     pub id: BodyId,
-    /// The arguments, then the captured values, as the function sees them.
+    /// The arguments, then the captured values, as values of the function's body.
     pub params: Vec<Val>,
     pub result: Val,
     pub kinds: Kinds,
@@ -38,7 +39,7 @@ pub struct Instance {
 
 /// A function that is being lowered.
 pub struct Progress {
-    /// Its type, if it is known, with the written sizes left open.
+    /// The type of its result, if it is known; sizes are open.
     pub assumed: Option<Ty>,
     /// Whether the result was needed before it was known.
     pub was_needed: bool,
@@ -49,7 +50,7 @@ pub struct Progress {
 /// The state of an instance.
 pub enum Ready {
     Instance(Rc<Instance>),
-    /// It is being lowered now: try again later.
+    /// It was started: the caller repeats its task after the tasks of the instance.
     Started,
     /// It is being lowered by an outer activation, and its result is unknown.
     Unknown,
@@ -85,7 +86,7 @@ impl Lowering<'_> {
                     self.operands.truncate(n_below);
                     return self.emit_call(&instance, f, args, span);
                 }
-                // The open kinds are known now.
+                // The open kinds are known now: repeat this task with a closed key.
                 self.tasks.push(Task::Apply { function: f, n_args, span });
                 Ok(())
             }
@@ -146,8 +147,7 @@ impl Lowering<'_> {
         Instance { id, params, result, kinds: scratch.kinds, classes: Vec::new(), n_param_atoms }
     }
 
-    /// Checks that function arguments in a recursive group are parameters or declared functions, so that the
-    /// number of instances is finite.
+    /// Checks that a recursive call passes no new local function, so that the number of instances is finite.
     pub fn check_recursive_call(&mut self, f: &FnValue, args: &[Val], span: Span) -> Result<(), Refused> {
         let here = self.activations.last().expect("a function is being lowered");
         let caller = match &here.key.function.code {
@@ -156,7 +156,7 @@ impl Lowering<'_> {
             Code::Builtin(_) | Code::Gradient | Code::Item { .. } | Code::Outside => None,
         };
         let is_recursive = match (&f.code, caller) {
-            (Code::Declared(id, _), Some(caller)) => self.groups.are_together(*id, caller),
+            (Code::Declared(id, _), Some(caller)) => self.groups.are_mutually_recursive(*id, caller),
             (code @ Code::Local { .. }, _) => *code == here.key.function.code,
             _ => false,
         };
@@ -186,7 +186,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The body of an instance; an instance with open kinds has none.
+    /// The body of an instance; for an instance with open kinds, an id that no body has.
     pub fn body_id(&mut self, key: &Key) -> BodyId {
         if !key.is_closed() {
             return BodyId::new(u32::MAX as usize);
@@ -256,7 +256,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The values of an instance's integers at a call. Sizes that certainly differ are an error.
+    /// The integers of an instance's parameters as forms of the caller. Sizes that certainly differ are an
+    /// error.
     pub fn size_map(
         &mut self,
         instance: &Instance,
@@ -316,7 +317,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The result of an instance, as the caller sees it.
+    /// The result of an instance as a value of the caller.
     pub fn returned(&mut self, instance: &Instance, open: &[KindId], sizes: &[Option<Size>]) -> Val {
         let mut fresh: Vec<(KindId, KindId)> = Vec::new();
         let here = self.here();
@@ -343,7 +344,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A value of a type, with new names and integers.
+/// A value of a type, with new variables and integers.
 pub fn make_val(activation: &mut Activation, ty: &Ty, classes: &mut Vec<KindId>, vars: &mut Vec<Var>) -> Val {
     match ty {
         Ty::Tensor(kind, rank) => {

@@ -1,4 +1,4 @@
-//! Lowers trees to bodies: the machine that visits expressions.
+//! Lowers trees to bodies: the loop that visits expressions.
 //!
 //! A function is lowered once for each combination of kinds and ranks of its arguments. Expressions, calls
 //! and instances may be nested to any depth, so nothing here recurses natively: the remaining work is a stack
@@ -24,9 +24,9 @@ use crate::tree::{ExprId, ExprKind, Exprs, Form, PatternId, TypeId};
 /// A step of lowering. It takes its values from the operand stack, and pushes its results there.
 pub enum Task {
     Expr(ExprId),
-    /// An operator or another form whose parts were computed.
+    /// Lower an operator or another form, whose parts were computed.
     Combine(ExprId),
-    /// A call whose arguments were computed.
+    /// Lower a call whose arguments were computed.
     Call(ExprId),
     /// Call this function with this many operands.
     Apply {
@@ -34,28 +34,28 @@ pub enum Task {
         n_args: usize,
         span: Span,
     },
-    /// A derivative operator whose operands were computed.
+    /// Lower a derivative operator whose operands were computed.
     Derive {
         operator: super::derivatives::Operator,
         span: Span,
     },
     /// Bind the last operand to a name or a pattern.
     Bind(PatternId),
-    /// End the scope of the names after this many.
+    /// End the scope of all names but the first of this number.
     Unbind(usize),
     /// Check that the last operand has a written type.
     Annotate(TypeId),
-    /// The condition of an `if` was computed.
+    /// Lower the branches of an `if`, `and` or `or`, whose condition was computed.
     Branch(ExprId),
-    /// A branch was computed.
+    /// Close the region of a branch that was computed.
     EndBranch,
     OpenRegion,
-    /// Both branches were computed, at this condition.
+    /// Emit an `if` with this condition, whose branches were computed.
     If {
         condition: eddy_body::ir::Var,
         span: Span,
     },
-    /// The next condition of a `match`.
+    /// Lower the next case of a `match`.
     Match {
         expr: ExprId,
         at: usize,
@@ -63,9 +63,9 @@ pub enum Task {
     Loop(LoopTask),
     /// A task for the sizes of an instance's parameters.
     Param(super::entering::ParamTask),
-    /// The body of an instance was computed.
+    /// End an instance whose body was computed.
     Finish,
-    /// All instances that the innermost activation calls exist.
+    /// Complete the body of the innermost activation: all instances that it calls exist.
     Seal,
 }
 
@@ -172,9 +172,9 @@ impl<'p> Lowering<'p> {
         (instance.id, instance.result.ty(&instance.kinds, &mut Vec::new()))
     }
 
-    /// Removes the body of an expression outside of functions when it is evaluated, or waits for another one.
-    /// Each evaluation takes time for all bodies, so keeping the bodies of a thousand constants would make it
-    /// a thousand times as slow.
+    /// Removes the body of an expression outside of functions that was evaluated, or that needs another
+    /// constant first. Each evaluation processes all bodies, so if all were kept, evaluating n constants
+    /// would take time O(n²).
     pub fn forget_item(&mut self, module: usize, value: ExprId) {
         let key = item_key(module, value);
         let Some(id) = self.ids.get(&key).copied() else { return };
@@ -240,7 +240,7 @@ impl<'p> Lowering<'p> {
         }
     }
 
-    /// The element kind of an enumeration: bodies number enumerations by their types.
+    /// The element kind of an enumeration: bodies number enumerations as the program numbers types.
     pub fn enumeration(definition: TypeDefId) -> Elem {
         Elem::Enum(eddy_body::ir::EnumId::new(definition.index()))
     }

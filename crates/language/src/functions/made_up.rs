@@ -2,7 +2,8 @@
 //!
 //! Numbers are random and away from zero, where many functions have a kink. Size variables and int parameters
 //! are small, so that they can be sizes and indices: the first size variable is the largest, as in `fn
-//! conv[n, k](x: num [n], w: num [k])`. A parameter without a written type is a number.
+//! conv[n, k](x: num [n], w: num [k])`. A parameter without a written type is a num tensor of a given shape,
+//! by default a single num.
 
 use eddy_body::ir::Elem;
 use eddy_tensor::init::SplitMix64;
@@ -22,13 +23,13 @@ pub struct Choice {
     pub seed: u64,
     /// The number of choices that were tried before.
     pub attempt: u64,
-    /// Whether all numbers are positive, for functions without a value at negative numbers.
+    /// Whether all numbers are positive, for functions that are undefined for negative numbers.
     pub only_positive: bool,
 }
 
 impl Entry {
-    /// Generates arguments for the parameters of the declared function, or says why it cannot. `shapes` are
-    /// those of parameters without a written type.
+    /// Generates arguments for the parameters of the declared function, or returns why it cannot. `shapes`
+    /// are those of parameters without a written type.
     pub fn made_up(
         &self,
         program: &Program,

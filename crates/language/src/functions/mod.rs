@@ -1,6 +1,7 @@
 //! Functions: typed at each use, specialised, and lowered to bodies (functions.md).
 //!
-//! * [`lowering`]: the machine that visits expressions; [`activation`] is one function that is being lowered.
+//! * [`lowering`]: the loop that visits expressions; [`activation`]: the state of one function that is being
+//!   lowered.
 //! * [`expression`], [`choices`], [`structures`], [`places`], [`control`], [`filters`], [`reductions`],
 //!   [`sums`]: lower each form of expression.
 //! * [`calls`], [`builtins`], [`elements`], [`derivatives`], [`jacobians`]: lower each kind of call.
@@ -13,7 +14,7 @@
 //!   memory of their derivatives.
 //! * [`budget`]: limits of a command. [`entry`]: calls from outside, with data that [`datum`] reads or that
 //!   are generated ([`made_up`]).
-//! * [`resolution`]: names in functions without callers.
+//! * [`resolution`]: checks of names, also in functions without callers.
 //! * [`errors`]: diagnostics. [`operators`]: descriptions for editors.
 //! * [`show`]: results as text.
 
@@ -198,7 +199,7 @@ pub fn lower(program: &Program, budget: &mut Budget) -> Result<Functions, Vec<Di
 /// The known types of the names that functions bind, by the spans where they are bound: names of functions,
 /// constants, parameters and patterns. A name with several types gets that of its first use.
 pub fn bound_types(program: &Program) -> FxHashMap<Span, String> {
-    /// Editors stop evaluating constants beyond this.
+    /// Calls and iterations for the constants of a file; with more, an editor shows no types of constants.
     const FUEL: u64 = 100_000;
     let mut budget = Budget { fuel: Some(FUEL), ..Budget::default() };
     let mut lowering = Lowering::new(program);

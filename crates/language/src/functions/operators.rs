@@ -19,7 +19,7 @@ pub fn derivative(name: &str) -> Option<(&'static str, &'static str)> {
     Some((operator.name(), doc))
 }
 
-/// The description of a function that only functions can call.
+/// The description of a function that functions can call but nodes cannot.
 pub fn own(name: &str) -> &'static str {
     match name {
         "len" => "the size of the first axis",

@@ -22,8 +22,8 @@ pub fn max_order(module: &Module, recursive: usize) -> usize {
                 work.extend(calls[at].iter().map(|(callee, _)| callee.index()).filter(is_waiting));
                 continue;
             }
-            let below = |(callee, is_mark): &(BodyId, bool)| {
-                depths[callee.index()].unwrap_or(0) + usize::from(*is_mark)
+            let below = |(callee, is_derivative): &(BodyId, bool)| {
+                depths[callee.index()].unwrap_or(0) + usize::from(*is_derivative)
             };
             depths[at] = Some(calls[at].iter().map(below).max().unwrap_or(0));
             is_open[at] = false;

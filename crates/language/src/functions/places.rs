@@ -95,7 +95,7 @@ impl Lowering<'_> {
                     let Some(leaf) = tensor(part, at)? else { return Ok(None) };
                     self.demand(&leaf, Elem::Int, at)?;
                     if leaf.rank() > 0 && indices.len() > 1 {
-                        return Err(shape_error(at, "an int tensor is the only index"));
+                        return Err(shape_error(at, "an int tensor must be the only index"));
                     }
                     sizes.extend(leaf.sizes);
                     selectors.push(At::Int(leaf.var));

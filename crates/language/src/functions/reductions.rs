@@ -1,8 +1,9 @@
 //! Reductions over ranges: `prod`, `max`, `min`, `argmax`, `argmin`, `any`, `all` (functions.md, section 3);
 //! `sum` is in [`super::sums`].
 //!
-//! They are folds. The state of a fold of extrema is whether there was a term, the best term, and its
-//! indices.
+//! `prod` and the extrema are folds. The state of an extremum is a flag that is true after the first term,
+//! the best term so far, and the indices of this term. `any` and `all` are `while` loops, which stop at the
+//! first term that decides.
 
 use eddy_body::ir::{Control, Elem, Kind, Literal, Var};
 use eddy_body::operation::Operation;
@@ -43,12 +44,12 @@ impl Reducing {
 
 pub enum ReductionTask {
     Push(Val),
-    /// The term of a fold was computed; this is the state.
+    /// Combines the term of a fold, which was computed, with this state.
     Combine(ExprId, Val),
-    /// A fold over all terms is done.
+    /// Extracts the result of a fold from its final state.
     Done(ExprId),
     Sum(SumTask),
-    /// The bounds of a binder of a search come next; the truth value so far is the last operand.
+    /// Lowers the bounds of a binder of a search; the truth value so far is the last operand.
     SearchLevel(ExprId, usize),
     SearchEnter(ExprId, usize),
     SearchFilter(ExprId),
@@ -89,7 +90,7 @@ impl Lowering<'_> {
         self.kind_of(expr) == Reduction::Any
     }
 
-    /// The initial state of a fold of terms: 1, or no term yet.
+    /// The initial state of a fold of terms: 1 for a product; for an extremum, a flag that is false.
     fn first_state(&mut self, expr: ExprId, span: Span) -> Val {
         let n_binders = self.binders_of(expr).0.binders.len();
         let here = self.here();
@@ -108,7 +109,7 @@ impl Lowering<'_> {
         Val::Tuple(parts)
     }
 
-    /// The term of a fold comes next; the state is the last operand.
+    /// Lowers the term of a fold; the state is the last operand.
     pub fn reduction_body(&mut self, expr: ExprId) {
         let state = self.pop();
         let (binders, parts) = self.binders_of(expr);
@@ -216,7 +217,7 @@ impl Lowering<'_> {
             return;
         };
         let [Val::Leaf(has), best, indices @ ..] = &parts[..] else { unreachable!("a flag and a term") };
-        // The flag counts as the number of terms.
+        // The check needs a number of terms: 1 if the flag is true, else 0.
         let here = self.here();
         let [one, zero] = [1, 0].map(|n| here.int(n, span).var);
         here.open_region();

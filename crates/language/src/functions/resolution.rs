@@ -21,7 +21,7 @@ enum Step {
     Expr(ExprId),
     Bind(PatternId),
     BindName(Name),
-    /// End the scope of the names after this many.
+    /// End the scope of all names but the first of this number.
     Unbind(usize),
 }
 
@@ -191,7 +191,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Each bound sees the indices before it; the filter and the body see all indices, and the state of a loop.
+/// Adds the steps for binders. The indices before a bound are in scope there; all indices and the state of a
+/// loop are in scope in the filter and the body.
 fn binder_steps(binders: &Binders, parts: &[ExprId], state: Option<PatternId>, steps: &mut Vec<Step>) {
     for (at, binder) in binders.binders.iter().enumerate() {
         let (lower, upper) = bounds(binders, parts, at);

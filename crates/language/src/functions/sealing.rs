@@ -15,7 +15,7 @@ use super::value::{Code, FnValue, Val};
 use crate::tree::{ExprKind, Form};
 
 impl Lowering<'_> {
-    /// The body of a function was computed.
+    /// Ends an instance whose body was computed; its result is the last operand.
     pub fn finish_instance(&mut self) -> Result<(), Refused> {
         let result = self.pop();
         let key = self.here().key.clone();
@@ -162,7 +162,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether a type agrees with the assumed one; open kinds agree with numbers.
+/// Whether a type agrees with the assumed type; an open kind agrees with all kinds.
 fn agrees(assumed: &Ty, found: &Ty) -> bool {
     match (assumed, found) {
         (Ty::Tensor(a, rank), Ty::Tensor(b, other)) => {
@@ -210,8 +210,8 @@ fn decided(elem: Option<Elem>, number: Undecided) -> Literal {
     #[expect(clippy::cast_precision_loss, reason = "a literal is rounded to the nearest num")]
     match (elem, number) {
         (Some(Elem::Num), Undecided::Number(value)) => Literal::num(value as f64),
-        (Some(Elem::Num), Undecided::NoTerm) => Literal::num(-0.0),
+        (Some(Elem::Num), Undecided::EmptySum) => Literal::num(-0.0),
         (_, Undecided::Number(value)) => Literal::int(value),
-        (_, Undecided::NoTerm) => Literal::int(0),
+        (_, Undecided::EmptySum) => Literal::int(0),
     }
 }

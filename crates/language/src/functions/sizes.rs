@@ -12,7 +12,7 @@ eddy_index::id! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     constant: i128,
-    /// Without zeros.
+    /// No coefficient is 0.
     terms: BTreeMap<Atom, i128>,
 }
 
@@ -82,9 +82,9 @@ impl Form {
         Some(result)
     }
 
-    /// Whether the form contains an atom that satisfies `is_meant`.
-    pub fn mentions(&self, is_meant: impl Fn(Atom) -> bool) -> bool {
-        self.terms.keys().any(|atom| is_meant(*atom))
+    /// Whether the form contains an atom that satisfies `predicate`.
+    pub fn mentions(&self, predicate: impl Fn(Atom) -> bool) -> bool {
+        self.terms.keys().any(|atom| predicate(*atom))
     }
 }
 

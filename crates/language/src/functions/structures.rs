@@ -12,8 +12,8 @@ use crate::tree::{Ident, PatternId, PatternKind};
 /// The largest nesting depth of tuples and records.
 const MAX_NESTED: usize = 100;
 
-/// The largest number of parts of a tuple or record at one level. Otherwise a recursion that doubles its
-/// argument would reach the limit of instances with types of 2^300 parts.
+/// The largest number of parts of a tuple or record at one level. Without this limit, a recursion that
+/// pairs its argument with itself would build types of 2^300 parts before it reached the limit of instances.
 const MAX_PARTS: usize = 10_000;
 
 impl Lowering<'_> {

@@ -3,11 +3,12 @@
 //! A sum of single numbers without terms is 0; a sum of tensors without terms is an error, since their shape
 //! is unknown.
 //!
-//! An accumulator starts from `-0.0`: adding a term to it changes no bit of the term. If there may be no
-//! term, the number of terms decides the result: the bound of the only binder, or an accumulator that counts.
+//! An accumulator starts from `-0.0`: adding a term to it changes no bit of the term. If the sum may be
+//! empty, its result depends on the number of terms, which is the bound of the only binder, or an accumulator
+//! that counts the terms.
 //!
 //! The accumulator of a tensor is created before the first term, so its sizes must be known there. Terms of
-//! unknown sizes become rows of a tensor, which are added.
+//! unknown sizes are collected as the rows of a tensor, whose sum is then taken.
 
 use eddy_body::ir::{Binding, Control, Elem, Kind, Var};
 use eddy_body::operation::Operation;
@@ -26,7 +27,7 @@ use super::value::{Leaf, Val};
 use crate::tree::ExprId;
 
 pub enum SumTask {
-    /// The bounds of a binder come next.
+    /// Lowers the bounds of a binder.
     Level(ExprId, usize, Box<OpenSum>),
     Enter(ExprId, usize, Box<OpenSum>),
     Filter(ExprId, Box<OpenSum>),
@@ -53,7 +54,7 @@ impl OpenSum {
         self.filter.is_none() && self.counts.iter().all(is_positive)
     }
 
-    /// The number of terms, if it is known before the first one.
+    /// The number of terms, if it is known before the first term.
     fn count_before(&self) -> Option<Var> {
         (self.filter.is_none() && self.counts.len() == 1).then(|| self.counts[0].var)
     }
@@ -177,8 +178,8 @@ impl Lowering<'_> {
             Some(count) if has_counter => {
                 // `-0.0` becomes `0.0` if there are no terms; other sums stay unchanged.
                 let kind = term.leaves()[0].kind;
-                let nothing = self.nothing(count, kind, span);
-                results[0] = self.here().table(Op::Add, vec![results[0], nothing], span);
+                let correction = self.zero_if_empty(count, kind, span);
+                results[0] = self.here().table(Op::Add, vec![results[0], correction], span);
             }
             _ => {}
         }
@@ -190,8 +191,8 @@ impl Lowering<'_> {
         self.push(val);
     }
 
-    /// `0.0` where a count is 0, else `-0.0`.
-    fn nothing(&mut self, count: Var, kind: KindId, span: Span) -> Var {
+    /// `0.0` if a count is 0, else `-0.0`.
+    fn zero_if_empty(&mut self, count: Var, kind: KindId, span: Span) -> Var {
         let here = self.here();
         let one = here.int(1, span).var;
         let is_none = here.table(Op::Lt, vec![count, one], span);
@@ -199,15 +200,15 @@ impl Lowering<'_> {
         let zero = here.undecided(kind, Undecided::Number(0), span);
         let yes = here.close_region(vec![zero]);
         here.open_region();
-        let start = here.undecided(kind, Undecided::NoTerm, span);
+        let start = here.undecided(kind, Undecided::EmptySum, span);
         let no = here.close_region(vec![start]);
         let result = here.var("");
         here.emit(vec![result], Kind::If(is_none, yes, no), span);
         result
     }
 
-    /// Closes the loops of a sum, whose accumulators are followed by a counter if one is needed. Returns
-    /// their final values.
+    /// Closes the loops of a sum. `accs` are its accumulators, then a counter if the number of terms is
+    /// needed and unknown before. Returns their final values.
     fn close_sum(&mut self, open: &OpenSum, term: &Val, accs: &[Var], may_be_zero: bool) -> Vec<Var> {
         let span = open.span;
         let n_terms = term.leaves().len();
@@ -239,8 +240,8 @@ impl Lowering<'_> {
         let mut bindings = Vec::new();
         for (acc, leaf) in accs.iter().zip(term.leaves()) {
             let start = match open.count_before() {
-                Some(count) if may_be_zero => self.nothing(count, leaf.kind, span),
-                _ => self.here().undecided(leaf.kind, Undecided::NoTerm, span),
+                Some(count) if may_be_zero => self.zero_if_empty(count, leaf.kind, span),
+                _ => self.here().undecided(leaf.kind, Undecided::EmptySum, span),
             };
             let here = self.here();
             let sizes = leaf.sizes.iter().flatten();
@@ -261,7 +262,7 @@ impl Lowering<'_> {
         here.close_loop(header, Vec::new(), Vec::new(), span)
     }
 
-    /// Collects the terms as rows, and adds these.
+    /// Collects the terms as rows of a tensor, and adds the rows.
     fn add_rows(&mut self, mut open: OpenSum, term: &Val) {
         let span = open.span;
         let header = open.loops.pop().expect("a sum has a binder");

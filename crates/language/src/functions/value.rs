@@ -91,7 +91,7 @@ impl Val {
         }
     }
 
-    /// The tensors in it, in order.
+    /// The tensors of the value, in order.
     pub fn leaves(&self) -> Vec<&Leaf> {
         let (mut leaves, mut work) = (Vec::new(), vec![self]);
         while let Some(val) = work.pop() {
@@ -126,7 +126,7 @@ impl Val {
         }
     }
 
-    /// Whether a part of it is unknown so far.
+    /// Whether a part of the value is unknown so far.
     pub fn is_unknown(&self) -> bool {
         match self {
             Val::Unknown => true,

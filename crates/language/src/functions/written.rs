@@ -24,14 +24,14 @@ pub enum Written {
 /// A written size.
 #[derive(Clone, Debug)]
 pub enum Dim {
-    /// A type with size parameters that is named without sizes leaves them open.
+    /// A size parameter of a type that is named without sizes.
     Open,
     /// An expression of a file, with sizes for the names in it.
     Expr { module: usize, expr: ExprId, sizes: Vec<(Name, Dim)> },
 }
 
 impl Dim {
-    /// Whether it is open, or depends on a size that is.
+    /// Whether the size is open or depends on an open size.
     pub fn is_open(&self) -> bool {
         match self {
             Dim::Open => true,

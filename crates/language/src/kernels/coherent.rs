@@ -7,11 +7,11 @@
 //! | `if M then P else Q`, `let x = M in N` | `if M == 0 ..`, `let` |
 //! | `fix M`, `omega[A]` | a local function that calls itself |
 //!
-//! Without translation: everything with a depth, that is `D` and its pairs; coins and ticks.
+//! These have no translation: terms with a depth, that is `D` and its pairs; coins and ticks.
 //!
-//! The kernel evaluates arguments by name, functions evaluate them by value: where an argument has no value
-//! and is not used, the kernel may have a value and the translation none. Where the translation has a value,
-//! it is that of the kernel.
+//! The kernel evaluates arguments by name, functions evaluate them by value: if an unused argument has no
+//! value, the kernel may have a value where the translation has none. If the translation has a value, the
+//! kernel has the same value.
 
 use eddy_coherent::parse::parse;
 use eddy_coherent::surface::{ExprKind, Prefix};
@@ -23,7 +23,7 @@ use super::pcf::{self, BinderId, Operator, Pcf};
 use super::writer::{TooLong, Translation};
 use super::{outside, too_long};
 
-/// The program as an `eval`; otherwise its errors, or the construct without translation.
+/// The program as an `eval`; otherwise its errors, or an error at the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let surface = parse(file).program;
@@ -82,8 +82,7 @@ enum Task {
     Bind(TermId),
 }
 
-/// Converts the terms. Equal parts of the kernel's terms are shared; here each occurrence is a term of its
-/// own.
+/// Converts the terms. The kernel shares equal parts of terms; here each occurrence is a separate term.
 fn converted(program: &Program, whole: Span) -> Result<(Pcf, pcf::TermId), Stop> {
     let terms = &program.terms;
     let (mut pcf, mut done) = (Pcf::default(), Vec::new());

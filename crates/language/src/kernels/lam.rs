@@ -1,12 +1,11 @@
 //! From `lam` to functions: see [`super::pcf`] for the table.
 //!
-//! The kernel has no types. Without translation: terms that have no type, even if types may be infinite, and
-//! integers of more than 64 bits. Functions fail where a result has more than 64 bits; then nothing is
-//! compared.
+//! The kernel has no types. These have no translation: terms that have no type, not even an infinite one, and
+//! integers of more than 64 bits. The translation fails where a result has more than 64 bits.
 //!
-//! A function with fewer arguments than it takes is a function of the others, which is evaluated when it gets
-//! them. So a division by zero in `f (1 / 0)` without its last argument shows later, or not at all: where
-//! the kernel has a value, the translation has the same.
+//! A partial application becomes a function of the remaining parameters, and its arguments are evaluated only
+//! when that function is called. So a division by zero in a partial application `f (1 / 0)` fails later than
+//! in the kernel, or not at all. If the kernel has a value, the translation has the same value.
 
 use eddy_syntax::{Diagnostic, SourceFile, Span};
 use eddy_tables::dialect::Dialect;
@@ -19,7 +18,7 @@ use super::pcf::{self, BinderId, Operator, Pcf};
 use super::writer::{TooLong, Translation};
 use super::{outside, too_long};
 
-/// The program as an `eval`; otherwise its errors, or the construct without translation.
+/// The program as an `eval`; otherwise its errors, or an error at the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file, Dialect::Lambda)?;
     let (pcf, main) = converted(&program).map_err(|stop| match stop {

@@ -1,21 +1,21 @@
 //! Programs of the kernels as functions (functions.md, section 10).
 //!
 //! A kernel is a small language with a published semantics. Its programs have a translation to `fn`s, rule by
-//! rule; the laws in `tests/kernels` compare both on generated programs, so each kernel is a witness for
-//! the values and derivatives of functions.
+//! rule; the laws in `tests/kernels` compare both on generated programs, so each kernel tests the
+//! values and derivatives of functions.
 //!
 //! * [`rd`]: first-order functions, recursion, branches, derivatives.
 //! * [`pullback`]: functions as arguments, derivatives at numbers.
 //! * [`coherent`], [`lam`]: numbers, functions and recursion; [`pcf`] is their common part.
 //! * [`writer`]: the text that a translation writes, with the source of each part. [`powers`]: integer
-//!   powers, which two of them use.
+//!   powers, which `rd` and `pullback` use.
 //!
-//! A translation is text in the syntax of `.eddy` files, which people can read and the parser reads as any
-//! other; [`mod@parse`] gives the tree the places of the kernel's file. Messages about it, and failures while
-//! it runs, point into that file.
+//! A translation is text in the syntax of `.eddy` files, which people can read and the usual parser reads.
+//! [`parse`](fn@parse) then replaces the positions in the tree by those in the kernel's file, so that
+//! diagnostics and runtime failures point into that file.
 //!
 //! `import f from "f.rd";` reads a file this way. Programs of `rd` and `pullback` define functions and export
-//! them; those of the other two are single expressions.
+//! them; programs of `coherent` and `lam` are single expressions.
 
 mod coherent;
 mod lam;
@@ -70,7 +70,8 @@ impl Kernel {
         }
     }
 
-    /// The program of a file as functions; otherwise its errors, or the construct without translation.
+    /// The program of a file as functions; otherwise its errors, or an error at the construct without
+    /// translation.
     pub fn translate(self, file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
         match self {
             Kernel::Rd => rd::translate(file),
@@ -81,8 +82,8 @@ impl Kernel {
     }
 }
 
-/// Translates a file of a kernel and parses the translation; places are those of the file. Also returns the
-/// names that it exports.
+/// Translates a file of a kernel and parses the translation; places are those of the kernel's file.
+/// Also returns the names that the file exports.
 pub(crate) fn parse(kernel: Kernel, file: &SourceFile) -> (Parsed, Vec<String>) {
     let translation = match kernel.translate(file) {
         Ok(translation) => translation,

@@ -3,18 +3,18 @@
 //! | term | function |
 //! | --- | --- |
 //! | `n`, `+ - *`, comparisons | integers; a comparison is `if a < b then 1 else 0` |
-//! | `/`, `%` | helpers: they round down, `div` and `mod` by the sign of the divisor |
+//! | `/`, `%` | helpers that round down; `div` and `mod` leave a remainder that is not negative |
 //! | `pred m` | a helper: the predecessor of 0 is 0 |
 //! | `if` | `if m == 0` or `if m != 0` |
 //! | `λx.λy.t`, applied to `a` and `b` | a function of two parameters, `f(a, b)` |
 //! | `let x = s in t`, `(λx.t) s` | `let x = s in t` |
 //! | `fix λf.λx.t` | `let f(x) -> int = t in f` |
 //!
-//! The language of functions has no type of functions that return functions, so a term of a function type is
-//! written together with its arguments, which are names: `λx.t` with the argument `a` is `t` where `x` is
-//! called `a`. The type of a term determines how many arguments it takes; types are found by unification.
-//! They may be infinite, as that of `λs.λn. s s (n - 1)`, so that recursion by self-application becomes a
-//! recursive function; only the number of arguments must be finite.
+//! A function cannot return a function, so a term of a function type is written together with its arguments,
+//! which are names: `λx.t` with the argument `a` is `t` where `x` is called `a`. The type of a term
+//! determines how many arguments it takes; types are found by unification. They may be infinite, as that of
+//! `λs.λn. s s (n - 1)`, so that recursion by self-application becomes a recursive function; only the number
+//! of arguments must be finite.
 
 use eddy_syntax::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,19 +23,19 @@ use super::writer::{TooLong, Translation, Writer};
 use super::{outside, too_long};
 
 eddy_index::id! {
-    /// A term; parts come before wholes.
+    /// A term; its parts have smaller ids.
     pub(super) struct TermId, "the limit of terms is smaller";
     pub(super) struct BinderId, "the limit of terms is smaller";
     struct TypeId, "a few types for each term";
 }
 
-/// The maximal number of terms: since parts are shared, a kernel's program may be exponentially longer than
-/// its text.
+/// The maximal number of terms: a kernel shares equal parts, so without sharing its program may be
+/// exponentially longer than its text.
 pub(super) const MAX_TERMS: usize = 1 << 22;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
-    /// An operator or a comparison of both languages.
+    /// An operator that is the same in both languages.
     Infix(&'static str),
     Compare(&'static str),
     FloorDiv,
@@ -53,7 +53,7 @@ pub(super) enum Term {
     /// The condition, the operator that compares it with 0, and the branches.
     If(TermId, &'static str, TermId, TermId),
     Fix(TermId),
-    /// A number with a name.
+    /// `let x = s in t`, where `s` is a number.
     Let(BinderId, TermId, TermId),
 }
 
@@ -113,7 +113,7 @@ impl Pcf {
         })
     }
 
-    /// The type of a term; that of the binder with the same number follows those of all terms.
+    /// The type of a term. `types` begins with the types of all terms, then those of all binders.
     fn of_term(term: TermId) -> TypeId {
         TypeId::new(term.index())
     }
@@ -276,7 +276,7 @@ impl<'a> Emission<'a> {
     fn program(mut self, main: TermId) -> Result<Translation, Stop> {
         self.out.item(self.pcf.terms[main.index()].1);
         self.out.push("eval ");
-        self.todo([Task::Term(main, Vec::new()), Text(";\n")]);
+        self.schedule([Task::Term(main, Vec::new()), Text(";\n")]);
         while let Some(task) = self.tasks.pop() {
             self.out.has_room()?;
             match task {
@@ -294,7 +294,7 @@ impl<'a> Emission<'a> {
         Ok(self.out.finish())
     }
 
-    fn todo(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
+    fn schedule(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
 
@@ -306,7 +306,7 @@ impl<'a> Emission<'a> {
         })
     }
 
-    /// Names for the parameters of a function, like those of its λs as far as it has them.
+    /// Names for the parameters of a function, after the binders of its λs; without a λ, the name is `x`.
     fn parameters(&mut self, term: TermId, n: usize) -> Vec<String> {
         let (mut names, mut at) = (Vec::new(), term);
         for _ in 0..n {
@@ -330,7 +330,7 @@ impl<'a> Emission<'a> {
         }
         let n = self.arity(term)?;
         let names = self.parameters(term, n);
-        self.todo([Owned(format!("\\{}. ", names.join(", "))), Task::Term(term, names)]);
+        self.schedule([Owned(format!("\\{}. ", names.join(", "))), Task::Term(term, names)]);
         Ok(())
     }
 
@@ -355,9 +355,9 @@ impl<'a> Emission<'a> {
             Term::Operator(operator, left, right) => self.operator(operator, left, right),
             Term::Predecessor(of) => {
                 let name = self.helper(PREDECESSOR, "predecessor");
-                self.todo([Owned(name + "("), Task::Term(of, Vec::new()), Text(")")]);
+                self.schedule([Owned(name + "("), Task::Term(of, Vec::new()), Text(")")]);
             }
-            Term::If(condition, comparison, yes, no) => self.todo([
+            Term::If(condition, comparison, yes, no) => self.schedule([
                 Text("(if "),
                 Task::Term(condition, Vec::new()),
                 Owned(format!(" {comparison} 0 then ")),
@@ -369,12 +369,12 @@ impl<'a> Emission<'a> {
             Term::Lambda(binder, body) => {
                 let mut arguments = arguments;
                 let first = arguments.remove(0);
-                self.todo([Task::Name(binder, first), Task::Term(body, arguments)]);
+                self.schedule([Task::Name(binder, first), Task::Term(body, arguments)]);
             }
             Term::Apply(function, argument) => self.application(function, argument, arguments)?,
             Term::Let(binder, value, body) => {
                 let name = self.out.local(&self.pcf.binders[binder.index()]);
-                self.todo([
+                self.schedule([
                     Owned(format!("(let {name} = ")),
                     Task::Term(value, Vec::new()),
                     Text(" in "),
@@ -393,7 +393,7 @@ impl<'a> Emission<'a> {
                 // A recursive number is a function without parameters.
                 let itself = if params.is_empty() { format!("{name}()") } else { name.clone() };
                 let inner = [itself].into_iter().chain(params.iter().cloned()).collect();
-                self.todo([
+                self.schedule([
                     Owned(format!("(let {name}({}) -> int = ", params.join(", "))),
                     Task::Term(of, inner),
                     Owned(format!(" in {name}({}))", arguments.join(", "))),
@@ -407,7 +407,7 @@ impl<'a> Emission<'a> {
         &mut self,
         function: TermId,
         argument: TermId,
-        mut behind: Vec<String>,
+        mut trailing: Vec<String>,
     ) -> Result<(), Stop> {
         if let Term::Lambda(binder, body) = self.pcf.terms[function.index()].0 {
             let name = self.out.local(&self.pcf.binders[binder.index()]);
@@ -426,8 +426,8 @@ impl<'a> Emission<'a> {
                     ]
                 }
             };
-            let rest = [Text(" in "), Task::Name(binder, name), Task::Term(body, behind), Text(")")];
-            self.todo(value.into_iter().chain(rest).collect::<Vec<_>>());
+            let rest = [Text(" in "), Task::Name(binder, name), Task::Term(body, trailing), Text(")")];
+            self.schedule(value.into_iter().chain(rest).collect::<Vec<_>>());
             return Ok(());
         }
         let (mut head, mut applied) = (function, vec![argument]);
@@ -444,9 +444,9 @@ impl<'a> Emission<'a> {
                 tasks.extend((at > 0).then_some(Text(", ")));
                 tasks.push(self.argument(argument)?);
             }
-            tasks.extend(behind.into_iter().map(|name| Owned(format!(", {name}"))));
+            tasks.extend(trailing.into_iter().map(|name| Owned(format!(", {name}"))));
             tasks.push(Text(")"));
-            self.todo(tasks);
+            self.schedule(tasks);
             return Ok(());
         }
         // Any other function is written with names as arguments.
@@ -456,9 +456,9 @@ impl<'a> Emission<'a> {
             tasks.extend([Owned(format!("let {name} = ")), self.argument(argument)?, Text(" in ")]);
             names.push(name);
         }
-        names.append(&mut behind);
+        names.append(&mut trailing);
         tasks.extend([Task::Term(head, names), Text(")")]);
-        self.todo(tasks);
+        self.schedule(tasks);
         Ok(())
     }
 
@@ -470,7 +470,7 @@ impl<'a> Emission<'a> {
             Operator::FloorMod => (self.helper(FLOOR_MOD, "floor_mod") + "(", ", ".to_string(), ")"),
         };
         let operand = |term| Task::Term(term, Vec::new());
-        self.todo([Owned(open), operand(left), Owned(between), operand(right), Text(close)]);
+        self.schedule([Owned(open), operand(left), Owned(between), operand(right), Text(close)]);
     }
 
     fn helper(&mut self, text: &'static str, like: &str) -> String {
@@ -485,7 +485,8 @@ impl<'a> Emission<'a> {
 
 const PREDECESSOR: &str = "fn NAME(n: int) -> int = if n == 0 then 0 else n - 1;\n";
 
-// `div` and `mod` leave a remainder that is not negative; rounding down, it has the sign of the divisor.
+// `div` and `mod` leave a remainder that is not negative; with rounding down, the remainder has the sign of
+// the divisor.
 const FLOOR_DIV: &str =
     "fn NAME(a: int, b: int) -> int = if b < 0 and a mod b != 0 then a div b - 1 else a div b;\n";
 const FLOOR_MOD: &str =

@@ -1,4 +1,4 @@
-//! Integer powers as a separate function: powers of negative numbers are products.
+//! Integer powers as functions: the power of a number that is not positive is a product.
 
 use std::fmt::Write;
 
@@ -8,7 +8,8 @@ pub(super) fn power(name: &str, exponent: i64) -> String {
     if exponent == 0 {
         return format!("fn {name}(x: num) -> num = 1.0;\n");
     }
-    // `x1` is the square of x, `x2` that of `x1`, and so on; the product has those of the binary digits of k.
+    // `x1` is the square of x, `x2` that of `x1`, and so on; the product contains one of them for each binary
+    // digit 1 of k.
     let (mut squares, mut product) = (String::new(), String::new());
     let (mut rest, mut at) = (exponent.unsigned_abs(), 0);
     let square = |at: u32| if at == 0 { "x".to_string() } else { format!("x{at}") };

@@ -1,4 +1,4 @@
-//! The text of a translation while it is written: unused names, and the source of each part.
+//! The text of a translation while it is written, with the source of each part; chooses unused names.
 
 use eddy_syntax::{SourceFile, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +14,7 @@ const USED: [&str; 18] = [
 /// Words that start an item if a name follows; no function gets such a name.
 const ITEMS: [&str; 3] = ["run", "train", "import"];
 
-/// The longest name that is kept; longer ones of a kernel are shortened.
+/// The largest length of a name; longer names of a kernel are shortened.
 const MAX_NAME: usize = 40;
 
 /// A text with the source of each of its parts.
@@ -37,7 +37,7 @@ pub(super) struct Writer {
 pub struct Translation {
     /// Items of an `.eddy` file, and an `eval` of the program's result.
     pub text: String,
-    /// The items that the program defines by their names; the others are helpers.
+    /// The names of the items that the program itself defines; other items are helpers.
     pub exports: Vec<String>,
     places: Vec<(usize, Span)>,
 }
@@ -78,21 +78,23 @@ impl Writer {
         self.at(source);
     }
 
-    /// A local name that resembles this one; in its item nothing else has it.
+    /// A new local name that resembles `like`, unique in its item.
     pub fn local(&mut self, like: &str) -> String {
         let name = self.free(like);
         self.locals.insert(name.clone());
         name
     }
 
-    /// The name of an item that resembles this one; no item has it, and no local name of the current one.
+    /// A new name for an item that resembles `like`, unique among the items and the local names of the
+    /// current item.
     pub fn global(&mut self, like: &str) -> String {
         let name = self.free(like);
         self.items.insert(name.clone());
         name
     }
 
-    /// Exactly this name for an item; `None` if no function can be imported by it, or if it is taken.
+    /// Reserves exactly this name for an item; `None` if a function of this name cannot be imported, or if
+    /// the name is taken.
     pub fn exported(&mut self, name: &str) -> Option<String> {
         if !is_exportable(name) || !self.items.insert(name.to_string()) {
             return None;
@@ -135,8 +137,8 @@ impl Translation {
     }
 }
 
-/// Whether a function with this name can be imported: it is no word of the language, and not the derivative
-/// of another one by its name.
+/// Whether a function with this name can be imported: it is not a word of the language, nor a name of a
+/// derivative.
 pub(super) fn is_exportable(name: &str) -> bool {
     name.len() <= MAX_NAME && name != "_" && is_free(name) && !is_derivative(name)
 }

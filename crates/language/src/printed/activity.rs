@@ -1,6 +1,6 @@
-//! The derivatives that pass through each instance, from its inputs and parameters to its outputs (section
-//! 9.2). A node is differentiated as a whole, with respect to all its `num` inputs, so that its training code
-//! is the same text at every instance.
+//! Which derivatives pass through each instance, from its inputs and parameters to its outputs (section 9.2).
+//! A node is differentiated as a whole, with respect to all its `num` inputs, so that all its instances have
+//! the same training code.
 
 use eddy_autodiff::Transposed;
 
@@ -11,13 +11,13 @@ use crate::program::{Customs, SlotId};
 /// The cotangents that pass through an instance.
 #[derive(Clone, Debug)]
 pub(super) struct Summary {
-    /// For each input whether it influences each output.
+    /// For each input, which outputs it influences.
     pub passes: Vec<Vec<bool>>,
-    /// For each output whether a parameter influences it.
+    /// For each output, whether a parameter influences it.
     pub has_parameter: Vec<bool>,
-    /// Whether it contains a parameter.
+    /// Whether the instance contains a parameter.
     pub contains_parameter: bool,
-    /// Whether the user wrote its derivative.
+    /// The derivatives that the user wrote, if any.
     pub custom: Option<Customs>,
 }
 
@@ -58,7 +58,7 @@ impl Summary {
     }
 }
 
-/// The backward equations of an instance, from the outputs whose cotangents its caller has.
+/// The backward equations of an instance, for the outputs whose cotangents the caller provides.
 pub(super) fn transposed(
     typed: &Typed<'_>,
     instance: usize,

@@ -10,8 +10,8 @@ use crate::clocks::{ClockId, Clocks};
 use crate::tree::{ExprId, Polarity};
 
 impl Writer<'_> {
-    /// Names for the cotangents that calls and registers return: the name of the cotangent itself, if it has
-    /// no other part.
+    /// Names the cotangents that calls and registers return. If a returned cotangent is the whole cotangent
+    /// of a stream, it gets the name of that cotangent.
     pub fn name_results(&mut self) {
         for number in 0..self.local.steps.len() {
             let is_register = self.registers.contains(&number);
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.names.contains_key(&operand) && self.uses[&operand].len() == 1 && !is_seed && !is_replacement
     }
 
-    /// The name of an input of the callee.
+    /// The name of the input of the callee at this position.
     fn formal(&self, step: usize, position: usize) -> String {
         match self.local.steps[step].action {
             Action::Call(callee) => self.instances.typed.node(callee).slots[position].name.clone(),
@@ -56,7 +56,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of training code in place of a call.
+    /// The call of training code that replaces a call of the node.
     pub fn call_line(&mut self, number: usize, targets: Vec<String>) -> Line {
         let (treatment, callee) = self.treatment(number).expect("it carries cotangents");
         let results = self.local.steps[number].results.clone();
@@ -64,7 +64,7 @@ impl Writer<'_> {
         let condition = match (self.instances.form, support) {
             (Form::Dense, _) => None,
             (Form::Sparse(_), Some(support)) => Some(self.support_name(support)),
-            // Only its parameters matter, and they do not change.
+            // No result has a cotangent. The callee contains parameters, which keep their first values.
             (Form::Sparse(_), None) => Some(self.text.truth(false)),
         };
         let mut arguments: Vec<ExprId> = Vec::new();
@@ -106,8 +106,8 @@ impl Writer<'_> {
         if is_active { self.support_of_results(number) } else { None }
     }
 
-    /// The results of training code besides the outputs: for each `num` input its cotangent, after its
-    /// support if that is returned. Unused results are discarded.
+    /// Adds the results of training code after the outputs: for each `num` input its support, if that is
+    /// returned, then its cotangent. Unused results are discarded.
     fn with_results(&mut self, mut targets: Vec<String>, number: usize, callee: usize) -> Vec<String> {
         let returns = self.returns_of(number);
         for position in self.instances.inputs_with_cotangents(self.treatment(number), callee) {
@@ -127,7 +127,7 @@ impl Writer<'_> {
         targets
     }
 
-    /// The cotangent of a result of a call, on the support of all of them; zero if it is not active.
+    /// The cotangent of a result of a call, on the common support of all results; zero if it is not active.
     fn cotangent_at(&mut self, result: StreamId, support: Option<SupportId>) -> ExprId {
         let Some(name) = self.cotangents.get(&result).cloned() else {
             return self.zeros(result);
@@ -189,9 +189,9 @@ impl Writer<'_> {
         self.always.clone().expect("it has just been named")
     }
 
-    /// A call takes one support for all its cotangents, so they must be on one clock; a custom derivative can
-    /// be sampled if it is pointwise, and `diff_M` requires dense cotangents. Otherwise the program has only
-    /// a dense form.
+    /// Checks that all calls have a sparse form; otherwise the program has only a dense form. A call takes
+    /// one support for all its cotangents, so they must be on one clock. A custom derivative must also be
+    /// pointwise, so that it can be sampled. `diff_M` requires dense cotangents.
     pub fn all_calls_have_sparse_forms(&self) -> Result<(), NotClosed> {
         for number in 0..self.local.steps.len() {
             let fits = match self.treatment(number) {

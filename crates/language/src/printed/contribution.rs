@@ -29,14 +29,14 @@ struct Term {
     part: Part,
 }
 
-/// The dependency of a term.
+/// What a term depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// None: it is present whenever it is needed.
+    /// Nothing: the term is present whenever it is needed.
     Constant,
-    /// The cycle alone, as `true fby false` does; it is on the clock of the stream.
+    /// Only the cycle, like `true fby false`; the term is on the clock of the stream.
     Edge,
-    /// Values of the node, where the support holds.
+    /// Values of the node; the term is present where the support holds.
     Primal,
     /// The cotangent.
     Linear,
@@ -169,7 +169,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A constant of a backward equation. A zero has the shape of the operand next to it.
+    /// A constant of a backward equation.
     fn constant(&mut self, constant: &Constant, out: StreamId, transposed: &Transposed) -> ExprId {
         let ty = &transposed.vars[out.index()].ty;
         match constant {
@@ -210,7 +210,7 @@ impl Writer<'_> {
         let kinds = builtin(op.name()).expect("it is called by its name").statics();
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for (number, (kind, value)) in kinds.iter().zip(op.statics()).enumerate() {
-            // The first number of `spread` is an axis, although it comes first.
+            // The first static of `spread` is an axis, although it precedes the operand.
             let is_axis = *kind == StaticKind::Axis || (matches!(op, Op::Spread(..)) && number == 0);
             let argument = match value {
                 Static::Int(n) => {

@@ -1,5 +1,5 @@
-//! The backward equations: contributions of steps, the last one first, then a sum for each stream (section
-//! 9.5).
+//! The backward equations: contributions of steps, from the last step to the first, then a sum for each
+//! stream (section 9.5).
 
 use eddy_tensor::{Op, Shape};
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ struct Contribution {
     position: usize,
     expr: ExprId,
     support: Option<SupportId>,
-    /// The row whose cotangent it is, and that cotangent, if the use is `x[i]`.
+    /// If the use is `x[i]`, the row `i` and the cotangent of that row.
     row: Option<(usize, ExprId)>,
 }
 
@@ -29,10 +29,10 @@ struct Reads {
     cotangent: usize,
 }
 
-/// Cotangents found so far on the way back.
+/// The cotangents that the steps processed so far contribute to.
 #[derive(Default)]
 struct Found {
-    /// Of streams without a name, which have one use.
+    /// The cotangents of streams without a name, which have one use.
     unnamed: FxHashMap<StreamId, ExprId>,
     /// The parts of the cotangents of streams with a name.
     parts: FxHashMap<StreamId, Vec<Contribution>>,
@@ -92,7 +92,7 @@ impl Writer<'_> {
         lines
     }
 
-    /// One step backwards.
+    /// Adds the contributions of a step.
     fn step(&mut self, number: usize, found: &mut Found) {
         let uses = self.uses_of(number);
         if let Some((treatment, callee)) = self.treatment(number) {
@@ -138,7 +138,8 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// The results of calls have their names already; custom derivatives are called here.
+    /// Adds the contributions of a call, whose results were named before. Writes the calls of custom
+    /// derivatives.
     fn call(
         &mut self,
         number: usize,
@@ -261,7 +262,7 @@ impl Writer<'_> {
             if parts.len() == 1
                 && self.returned.get(&(parts[0].step, parts[0].position)) == self.cotangents.get(&stream)
             {
-                continue; // the call that gives it defines it
+                continue; // the call that returns it defines it
             }
             let value = self.sum(stream, &parts);
             let name = self.cotangents[&stream].clone();

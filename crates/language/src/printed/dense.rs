@@ -10,7 +10,7 @@ use super::text::Text;
 use crate::program::{Module, SlotId};
 use crate::tree::{Decl, ExprId, Ident, Node, Polarity};
 
-/// `diff_N` around `back_N`.
+/// Adds the node `diff_N`, which calls `back_N`.
 pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes, nodes: &mut Nodes) {
     let (node, module) = (typed.node(0), typed.module(0));
     let tree = typed.program.tree_of(node);
@@ -68,7 +68,8 @@ pub(super) fn wrap(typed: &Typed<'_>, local: &Local, back: &str, shapes: Shapes,
     nodes.add(&format!("diff_{}", node.name), wrapper);
 }
 
-/// The declarations without clocks whose conditions are local to N: `back_N` writes those.
+/// Copies the declarations. Removes a clock with a condition that is local to N, because `back_N` declares
+/// it.
 fn without_local_clocks(tree: &Node, module: &Module, decls: &[Decl]) -> Vec<Decl> {
     let name = |ident: Ident| module.names.text(ident.name);
     let is_known = |condition: Ident| {

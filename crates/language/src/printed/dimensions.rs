@@ -1,6 +1,7 @@
-//! Sizes as the program writes them: the compile-time parameter, or the static expression of the body, that
-//! has this value, if it is the only one (section 9.5, shapes). So training code is as general in its sizes
-//! as the program, provided that the instance has different sizes where the program has different names.
+//! Prints a size as the program writes it: as the compile-time parameter with this value, or else the static
+//! expression of the body with this value, if there is only one (section 9.5, shapes). So training code is as
+//! general in its sizes as the program, provided that the instance has different sizes where the program has
+//! different names.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use crate::tree::{ExprId, ExprKind};
 
 /// The sizes for which an instance has names.
 pub(super) struct Dimensions {
-    /// The sizes that are parameters; a head can use no others.
+    /// The sizes that are values of parameters; the head of a node can use no other names.
     parameters: FxHashMap<usize, ExprId>,
     sizes: FxHashMap<usize, ExprId>,
     lists: FxHashMap<Vec<i64>, ExprId>,
@@ -69,7 +70,7 @@ impl Dimensions {
         }
     }
 
-    /// A size; 0 is a position rather than a size.
+    /// A size. 0 is printed as a number, because it is a position rather than a size.
     pub fn size(&self, size: usize, text: &mut Text) -> ExprId {
         match self.sizes.get(&size).filter(|_| size > 0) {
             Some(expr) => *expr,
@@ -77,7 +78,7 @@ impl Dimensions {
         }
     }
 
-    /// Zero, as a literal if it takes the shape of its neighbours (section 3), unless shapes must be written.
+    /// Zero: a literal if inference finds its shape (section 3), else `zeros(shape)`.
     pub fn zero(&self, shape: &Shape, shapes: Shapes, text: &mut Text) -> ExprId {
         if shapes == Shapes::Inferred || shape.is_scalar() {
             return text.number(0.0);

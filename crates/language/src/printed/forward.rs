@@ -1,5 +1,5 @@
 //! The forward equations: kept as written, except that an instance or a parameter inside a larger expression
-//! is moved to an equation of its own, and a compound condition gets a name (section 9.5, structure).
+//! is moved to a separate equation, and a compound condition gets a name (section 9.5, structure).
 
 use rustc_hash::FxHashMap;
 
@@ -98,7 +98,7 @@ impl Writer<'_> {
         declared
     }
 
-    /// `when true` and the like: the condition has no step of its own.
+    /// The equations of named constant conditions, as in `when true`, which have no step.
     fn constant_conditions(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         for (number, stream) in self.local.streams.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Writer<'_> {
         lines
     }
 
-    /// The expression of a stream that has got a name.
+    /// A copy of the expression of a stream that has a name.
     fn copied_inside(&mut self, expr: ExprId) -> ExprId {
         let name = self.replaced.remove(&expr).expect("it has a name");
         let value = self.copied(expr);

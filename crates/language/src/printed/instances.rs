@@ -20,7 +20,7 @@ use crate::tree::{ExprKind, UnaryOp};
 pub(super) struct Derived {
     /// The name of the printed node.
     pub name: String,
-    /// Which inputs have cotangents, and which of these have supports of their own.
+    /// For each input, whether the printed node returns the support of its cotangent.
     pub returns: Returns,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Instances<'a> {
     pub form: Form,
     pub shapes: Shapes,
     pub ties: Ties,
-    /// For each instance which of its outputs have cotangents in its caller.
+    /// For each instance, which of its outputs have cotangents in its caller.
     pub seeded: Vec<Vec<bool>>,
     /// The backward equations of instances whose training code is needed.
     pub transposed: Vec<Option<Transposed>>,
@@ -59,8 +59,8 @@ impl Instances<'_> {
         callees
     }
 
-    /// The translation of a call; `None` if its results carry no cotangents and it contains no parameter.
-    /// Training code keeps its parameters at their first values.
+    /// The translation of a call; `None` if its results carry no cotangents and it contains no parameter. A
+    /// call that only contains parameters needs training code, which keeps them at their first values.
     pub fn treatment(&self, step: &Step, transposed: &Transposed) -> Option<(Treatment, usize)> {
         let Action::Call(callee) = step.action else { return None };
         let summary = summary(self.summaries, callee);
@@ -98,7 +98,7 @@ impl Instances<'_> {
         }
     }
 
-    /// Whether the user's derivative of an instance can be sampled with it: neither reads other cycles.
+    /// Whether the node of an instance and its custom adjoint can be sampled: neither reads other cycles.
     pub fn is_pointwise(&self, instance: usize) -> bool {
         let program = self.typed.program;
         let node = self.typed.recorded(instance).node;
@@ -128,7 +128,7 @@ impl Instances<'_> {
     }
 }
 
-/// The translation of a call whose results carry cotangents.
+/// The translation of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
     /// Its training code is called.

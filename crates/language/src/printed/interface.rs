@@ -10,15 +10,15 @@ use crate::tree::{ExprId, Polarity};
 
 impl Writer<'_> {
     /// The additional equations of the interface: masks, zeros for inputs without dependents, and the types
-    /// of cotangents without readers. The outermost node has no caller that determines the shapes and clocks
-    /// of these, so they are those of the corresponding streams.
+    /// of cotangents without readers. In the outermost node, which has no caller to determine them, the
+    /// shapes and clocks of these are those of the corresponding streams.
     pub fn interface_lines(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         let given = self.supports.as_ref().map(|_| Supports::GIVEN);
         for (slot, name) in self.results.clone() {
             let stream = self.local.slot(slot);
             let value = if !self.active.contains(&stream) {
-                let zeros = if self.is_root() { self.zeros_beside(stream) } else { self.zeros(stream) };
+                let zeros = if self.is_root() { self.zeros_like(stream) } else { self.zeros(stream) };
                 self.sampled(zeros, given)
             } else if self.is_masked(stream) {
                 let cotangent = self.text.var(&self.cotangents[&stream].clone());
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 
     /// Zeros with the type, the shape and the clock of a stream, which do not wait for its value.
-    fn zeros_beside(&mut self, stream: StreamId) -> ExprId {
+    fn zeros_like(&mut self, stream: StreamId) -> ExprId {
         let (truth, zero, operand) = (self.text.truth(true), self.text.number(0.0), self.written(stream));
         self.text.conditional(truth, zero, operand)
     }

@@ -67,16 +67,16 @@ fn woven(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Vec<bool> 
     let is_end = |callable: &Callable| matches!(callable.base, Base::Woven { end: true, .. });
     let mut woven = vec![false; locals.len()];
     // A node called as `M_end`, and the requested node, have the input `end` in any case.
-    let mut is_asked = vec![false; locals.len()];
-    (woven[0], is_asked[0]) = (is_end(callable), true);
+    let mut is_requested = vec![false; locals.len()];
+    (woven[0], is_requested[0]) = (is_end(callable), true);
     // Callers come before their callees.
     for instance in 0..locals.len() {
         for (expr, callee) in &typed.recorded(instance).calls {
-            is_asked[*callee] = match &typed.module(instance).references[expr.index()] {
+            is_requested[*callee] = match &typed.module(instance).references[expr.index()] {
                 Reference::Call { callee: Callee::Instance(callable), .. } => is_end(callable),
                 _ => false,
             };
-            woven[*callee] = woven[instance] || is_asked[*callee];
+            woven[*callee] = woven[instance] || is_requested[*callee];
         }
     }
     let mut has_state = vec![false; locals.len()];
@@ -86,7 +86,9 @@ fn woven(typed: &Typed<'_>, locals: &[Local], callable: &Callable) -> Vec<bool> 
             Action::Call(callee) => has_state[callee],
         });
     }
-    (0..locals.len()).map(|instance| woven[instance] && (is_asked[instance] || has_state[instance])).collect()
+    (0..locals.len())
+        .map(|instance| woven[instance] && (is_requested[instance] || has_state[instance]))
+        .collect()
 }
 
 struct Linker<'a> {
@@ -106,7 +108,8 @@ impl Linker<'_> {
         name
     }
 
-    /// A node as it is written. Nodes of the prelude exist already, and a node with the same text is reused.
+    /// Adds a node as it is written and returns its name. Nodes of the prelude exist already; a node with the
+    /// name and the text of one of them is not added.
     fn plain_node(&mut self, node: NodeId, callee: &dyn Fn(ExprId) -> Option<String>) -> String {
         let program = self.typed.program;
         let declared = program.node(node);
@@ -126,14 +129,14 @@ impl Linker<'_> {
         name
     }
 
-    /// The user's derivatives of these nodes, and the nodes that these need.
+    /// Adds the custom derivatives of the plain nodes, and the nodes that these need.
     fn customs(&mut self) {
         let program = self.typed.program;
         let mut todo: Vec<NodeId> = self.plain.keys().copied().collect();
         todo.sort_unstable();
         while let Some(node) = todo.pop() {
             let mut needed: Vec<NodeId> = called(program, node);
-            // The outermost node has no caller, so the user's derivatives of it are not called.
+            // The outermost node has no caller, so its custom derivatives are not called.
             let customs = program.customs.get(&node).filter(|_| node != self.typed.recorded(0).node);
             if let Some(customs) = customs {
                 needed.extend(customs.adjoint.into_iter().chain(customs.tangent).chain(customs.diff));

@@ -45,22 +45,19 @@ impl Typed<'_> {
     }
 }
 
-/// A stream of an instance. Its number is the one among the streams of the instance, not of the flow of the
-/// whole program.
+/// A stream of an instance: an index into the streams of the instance, not into those of the whole flow.
 pub(super) type StreamId = VarId;
 
-/// The origin of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
-    /// A name.
+    /// A stream with a name.
     Slot(SlotId),
     /// The value of an expression.
     Expr(ExprId),
-    /// An output of a call without a name.
+    /// An unnamed output of a call.
     Discarded,
 }
 
-/// A stream.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     pub origin: Origin,
@@ -80,23 +77,20 @@ impl Stream {
     }
 }
 
-/// The action of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     /// An equation between streams of the instance.
     Equation(Kind),
-    /// An instance, with this number in the record. Operands: all arguments.
+    /// A call of the instance with this index in the record. Its operands are all arguments.
     Call(usize),
 }
 
-/// A step.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub action: Action,
     pub operands: Vec<StreamId>,
-    /// One, unless it is a call.
+    /// One result, unless the step is a call.
     pub results: Vec<StreamId>,
-    /// Its expression.
     pub expr: ExprId,
     /// Whether the expression is the whole right side of an equation.
     pub is_whole: bool,
@@ -198,7 +192,7 @@ struct Flattener<'a> {
 enum Work {
     /// Find the stream of an expression.
     Visit(ExprId),
-    /// The streams of its operands are known.
+    /// Add the step of an expression, whose operands have streams.
     Build(ExprId),
 }
 
@@ -251,7 +245,7 @@ impl Flattener<'_> {
             return;
         }
         self.visit(expr);
-        // The whole right side gets the names of the targets.
+        // The step of the whole right side defines the targets.
         let Some(step) = self.local.steps.last_mut().filter(|step| step.expr == expr) else { return };
         step.is_whole = true;
         for (result, target) in step.results.iter_mut().zip(results) {

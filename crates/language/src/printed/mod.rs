@@ -1,10 +1,10 @@
 //! Training code as source: what `eddy diff` prints (section 9.5, printed form).
 //!
-//! `diff_N` exists by name ([`eddy_autodiff`]); this module prints it as a program that can be read, changed
-//! and run. There is one printed node per node: its forward equations are copied from the source, its
-//! backward equations are its transpose by [`eddy_autodiff`] ([`eddy_autodiff::Node`]), in the user's names.
-//! Each contribution to a cotangent is attributed to the use that it comes from, so the source determines its
-//! position and its names. The printed and the synthesised node compute the same cells.
+//! [`eddy_autodiff`] synthesises `diff_N`; this module prints it as a program that can be read, changed and
+//! run. There is one printed node per node: its forward equations are copied from the source, its backward
+//! equations are its transpose ([`eddy_autodiff::Node`]) in the user's names. Each contribution to a
+//! cotangent is attributed to the use that it comes from, so the source determines its position and its
+//! names. The printed and the synthesised node compute the same cells.
 //!
 //! * [`mod@link`]: the nodes that N needs, in one file; [`weave`]: with resets, where `M_end` is requested.
 //! * [`local`]: one instance as steps between its own streams; [`activity`]: its transpose; [`supports`]:
@@ -64,9 +64,9 @@ pub struct PrintOptions {
     pub constants: FxHashMap<String, Static>,
     /// Shapes of inputs, by name; others are scalars.
     pub shapes: Vec<(String, Shape)>,
-    /// Print dense cotangents, even if sparse ones are possible.
+    /// Whether to print dense cotangents even if sparse ones are possible.
     pub dense: bool,
-    /// Cells that depend on values after the end of the trace are 0 instead of unknown.
+    /// Whether cells that depend on values after the end of the trace are 0 instead of unknown.
     pub finite: bool,
 }
 
@@ -93,7 +93,7 @@ enum Ends {
 enum Types {
     /// Inference finds them.
     Inferred,
-    /// Inference does not: a zero can be an integer.
+    /// Inference does not find them, because a zero can be an `int` or a `num`.
     Written,
 }
 
@@ -102,16 +102,16 @@ enum Types {
 enum Shapes {
     /// Inference finds them.
     Inferred,
-    /// Inference does not, as in `dx = do[0];`.
+    /// Inference does not find them, as in `dx = do[0];`.
     Written,
 }
 
 /// Whether the incoming cotangents are tied to the clocks of their streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ties {
-    /// The equations do so.
+    /// The equations tie them.
     Inferred,
-    /// They do not, as in `dx = dy;`, so an additional unread equation does.
+    /// The equations do not tie them, as in `dx = dy;`; an additional unread equation does.
     Written,
 }
 
@@ -122,8 +122,8 @@ pub fn print(
     options: &PrintOptions,
 ) -> Result<String, Vec<Diagnostic>> {
     refusal::check(program, callable)?;
-    let asked = program;
-    // A node without synthesised training code has no printed one.
+    let requested_program = program;
+    // A node without synthesised training code has no printed training code.
     let given = ElaborationOptions { constants: options.constants.clone(), ..ElaborationOptions::default() };
     let diff = Callable { base: callable.base, modes: vec![Mode::Diff] };
     let synthesised =
@@ -150,10 +150,10 @@ pub fn print(
         }
     }
     let mismatch = mismatch.expect("each way to write the text was tried");
-    Err(vec![refusal::mismatch(asked, callable, &mismatch)])
+    Err(vec![refusal::mismatch(requested_program, callable, &mismatch)])
 }
 
-/// Adds the inferred shapes of inputs, so that the printed text is parsed at the same instance.
+/// Adds the inferred shapes of inputs, so that the printed text is checked at the same shapes.
 fn with_all_shapes(options: &PrintOptions, original: &Typed<'_>) -> PrintOptions {
     let inputs = original.flow.inputs.iter().map(|input| original.flow.var(*input));
     let shapes = inputs.filter_map(|var| Some((var.name.as_deref()?.to_string(), var.ty.shape.clone())));
@@ -182,8 +182,8 @@ enum Mismatch {
     Stream { name: String, printed: String, synthesised: String },
 }
 
-/// Compares the inferred types and clocks of the printed node with those of the synthesised one. The data
-/// have the shapes of the inputs and outputs of N.
+/// Compares the inferred types and clocks of the printed node with those of the synthesised one. The inputs
+/// have the shapes of the synthesised node's inputs.
 fn compare(
     text: &str,
     synthesised: &Prepared,
@@ -208,7 +208,7 @@ fn compare(
         .collect();
     let hints = |draft: &Draft| shape_hints(draft, &shapes);
     let printed = prepare(&program, &callable, &given, hints, Checks::On).map_err(refused)?;
-    // A condition of N is a stream of the instance in the wrapper of the dense form.
+    // In the dense form, a condition of N is a stream of the instance of `back_N` in the wrapper.
     let inside = format!("back_{}#1/", original.node(0).name);
     for ((name, printed), (_, synthesised)) in streams(&printed).into_iter().zip(streams(synthesised)) {
         let printed = printed.replace(&inside, "");
@@ -237,7 +237,7 @@ fn streams(prepared: &Prepared) -> Vec<(String, String)> {
     flow.inputs.iter().chain(&flow.outputs).map(|var| (labels.label(*var), show(*var))).collect()
 }
 
-/// A node with the types of all its streams.
+/// Elaborates a node and infers the types of all its streams.
 fn typed<'a>(
     program: &'a Program,
     callable: &Callable,

@@ -37,18 +37,18 @@ pub(super) struct Writer<'a> {
     /// The names of the interface: `bp`, then a cotangent for each `num` output and each `num` input.
     pub bp: Option<String>,
     pub seeds: Vec<(StreamId, String)>,
-    /// The outputs whose cotangents are not just zeros.
+    /// The outputs whose cotangents the caller provides; those of other outputs are zero.
     pub seeded: FxHashSet<StreamId>,
     pub results: Vec<(SlotId, String)>,
     /// The supports, in sparse form, with their names so far.
     pub supports: Option<Supports>,
     pub support_names: FxHashMap<SupportId, String>,
     pub defined: FxHashSet<SupportId>,
-    /// The outputs that are supports.
+    /// The additional outputs that return the supports of inputs' cotangents.
     pub returned_supports: FxHashMap<SlotId, String>,
     pub n_supports: usize,
     pub support_lines: Vec<Line>,
-    /// Whole registers that are printed as `diff_fby1`; each defines a support.
+    /// The steps that are printed as calls of `diff_fby1`; each call defines a support.
     pub registers: FxHashSet<usize>,
     /// The uses of each active stream: step and position.
     pub uses: FxHashMap<StreamId, Vec<(usize, usize)>>,
@@ -206,13 +206,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The translation of a call; `None` if its results carry no cotangents.
+    /// The translation of a call; `None` if its results carry no cotangents and it contains no parameter.
     pub fn treatment(&self, step: usize) -> Option<(Treatment, usize)> {
         self.instances.treatment(&self.local.steps[step], self.transposed)
     }
 
-    /// A register with an inactive initial value that is a whole equation is `diff_fby1` of Fig 3. It defines
-    /// the support `post b`, so another register with the same support is written out.
+    /// Finds the registers that become calls of `diff_fby1` of Fig 3: whole equations with an inactive
+    /// initial value. Such a call defines the support `post b`, so only one register with support `b` becomes
+    /// a call; the others remain equations.
     fn find_registers(&mut self) {
         let mut defined = FxHashSet::default();
         for (number, step) in self.local.steps.iter().enumerate() {
@@ -235,7 +236,7 @@ impl<'a> Writer<'a> {
         self.seeds.iter().find(is_its).map(|(_, name)| name.clone())
     }
 
-    /// The support of a stream's cotangent; `None` for dense ones.
+    /// The support of a stream's cotangent; `None` in dense form.
     pub fn support(&self, stream: StreamId) -> Option<SupportId> {
         self.supports.as_ref().map(|supports| supports.of(stream))
     }

@@ -43,7 +43,6 @@ pub(super) struct Nodes {
 }
 
 struct Printed {
-    /// The preferred name.
     preferred: String,
     name: String,
     node: NodeText,
@@ -73,7 +72,7 @@ impl Nodes {
         name
     }
 
-    /// The nodes and functions that they call.
+    /// The nodes and functions that the printed nodes call.
     pub fn called(&self) -> BTreeSet<String> {
         self.printed.iter().flat_map(|printed| printed.node.called()).collect()
     }
@@ -91,7 +90,7 @@ impl Nodes {
             _ => String::new(),
         };
         let (name, inputs, outputs, lines) = template.parts(ends);
-        // They call only the prelude and each other.
+        // Templates call only the prelude and each other.
         let line =
             |line: &&str| Line { text: line.replace("DIFF_FBY_END", &fby_end), called: BTreeSet::new() };
         let lines = lines.iter().map(line).collect();
@@ -110,7 +109,7 @@ pub(super) enum Template {
     Register,
     /// `diff_fby_end`.
     FbyEnd,
-    /// `diff_post_end`, its mirror image.
+    /// `diff_post_end`, the mirror image of `diff_fby_end`.
     PostEnd,
     /// `diff_param_end`.
     ParamEnd,

@@ -11,7 +11,8 @@ use crate::codes;
 use crate::flow::{Flow, Kind, VarId};
 use crate::program::{Base, Callable, Callee, NodeId, Program, Reference};
 
-/// Nodes and `M_end` have one, unless they instantiate another synthesised node.
+/// Checks that a node or an `M_end` has a printed form: neither it nor a node that it instantiates is another
+/// synthesised node, applies a function, reads a constant, has records, or has only a custom tangent.
 pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Diagnostic>> {
     if !is_printable(callable) {
         return Err(vec![synthesised(program, callable, program.span_of(callable))]);
@@ -40,7 +41,7 @@ pub(super) fn check(program: &Program, callable: &Callable) -> Result<(), Vec<Di
     Ok(())
 }
 
-/// `diff_N` of a node on several clocks samples `bp` for each of them, which has no printed form.
+/// Reports a node on several clocks: its `diff_N` samples `bp` for each clock, which has no printed form.
 pub(super) fn several_clocks(
     program: &Program,
     callable: &Callable,
@@ -105,8 +106,7 @@ fn synthesised(program: &Program, callable: &Callable, span: Span) -> Diagnostic
         .help("the synthesised node can be run: `eddy run FILE --node NAME`")
 }
 
-/// Only nodes are printed, in one file, without the functions that they apply and without the adjoints of
-/// these.
+/// Reports a node that applies a function or reads a constant: the printed file contains only nodes.
 fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let module = program.module_of(node);
     let exprs = &module.tree.exprs;
@@ -138,8 +138,8 @@ fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
     None
 }
 
-/// The equations of a node with records differ from the written ones, and their streams have no names in the
-/// language.
+/// Reports a node with records or enumerations: its equations differ from the written ones, and their streams
+/// have no names in the language.
 fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let node = program.node(node);
     node.is_expanded.then(|| {
@@ -150,7 +150,8 @@ fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
     })
 }
 
-/// The user's derivative is called, so it must exist: the transpose of `tan_M` has no source.
+/// Reports a node whose only custom derivative is `tan_M`: printed code calls `adj_M`, and the transpose of
+/// `tan_M` has no source.
 fn without_adjoint(program: &Program, node: NodeId, span: Span) -> Option<Diagnostic> {
     let custom = program.customs.get(&node)?;
     let name = &program.node(node).name;

@@ -45,7 +45,7 @@ impl Writer<'_> {
 
     fn name_of(&self, support: SupportId) -> String {
         if support == Supports::GIVEN {
-            return self.bp.clone().expect("sparse forms have it");
+            return self.bp.clone().expect("sparse forms have `bp`");
         }
         self.support_names[&support].clone()
     }
@@ -128,8 +128,8 @@ impl Writer<'_> {
         self.registers.iter().find(|register| self.supports().of(result(register)) == support).copied()
     }
 
-    /// Inputs whose cotangents have other supports than `bp`: their supports are outputs. The outermost node
-    /// masks the cotangents instead, so that its interface is that of `diff_N`.
+    /// Names the supports of inputs' cotangents that differ from `bp`, which become outputs. The outermost
+    /// node masks the cotangents instead, so that its interface is that of `diff_N`.
     pub fn name_returned_supports(&mut self) -> Returns {
         let n_inputs = self.instances.typed.node(self.instance).n_inputs;
         let mut returns = vec![false; n_inputs];
@@ -147,8 +147,8 @@ impl Writer<'_> {
         returns
     }
 
-    /// Makes a support an output. One that two inputs share is copied, and a clock on a copy is the same
-    /// clock (section 5).
+    /// Makes a support an output. If two inputs share a support, the second output is a copy of the first; a
+    /// clock on a copy is the same clock (section 5).
     fn return_support(&mut self, input: SlotId, support: SupportId) {
         let slot = &self.instances.typed.node(self.instance).slots[input.index()].name;
         let name = self.fresh.name(&format!("bp{slot}"));

@@ -8,7 +8,7 @@
 //! | `0 fby d` | `false fby b` |
 //! | `merge c d 0` | `merge c b false` |
 //! | `d when c` | `b when c` |
-//! | instance of `diffp_M` | what that returns |
+//! | instance of `diffp_M` | the support that it returns |
 //! | several uses | `b1 or b2 ..` |
 //!
 //! A stream on a cycle has the support of all streams on that cycle. A cycle with a step that moves supports
@@ -22,11 +22,11 @@ use rustc_hash::FxHashMap;
 use super::local::{Action, Local, StreamId};
 use crate::flow::{Kind, Polarity};
 
-/// A support, by its number among those of a node.
+/// The index of a support among those of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct SupportId(usize);
 
-/// The definition of a support. The order is that of the parts of an `or`.
+/// The definition of a support. The parts of an `or` are sorted by the order of this type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Support {
     /// `bp` itself.
@@ -45,7 +45,7 @@ pub(super) enum Support {
     Either(Vec<SupportId>),
 }
 
-/// A support would have to contain itself.
+/// The error that a support would have to contain itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotClosed;
 
@@ -56,14 +56,14 @@ pub(super) struct Supports {
     of: FxHashMap<StreamId, SupportId>,
 }
 
-/// For each input of an instance whether it returns the support of its cotangent.
+/// For each input of an instance, whether the instance returns the support of its cotangent.
 pub(super) type Returns = Vec<bool>;
 
 impl Supports {
     pub const GIVEN: SupportId = SupportId(0);
 
-    /// The supports of all active streams; that of outputs is `bp`. `returns` gives the supports that the
-    /// instance of a step returns.
+    /// The supports of all active streams; the support of an output includes `bp`. `returns` returns,
+    /// for a step that is a call, which inputs' supports the instance returns.
     pub fn new(
         local: &Local,
         transposed: &Transposed,
@@ -85,7 +85,7 @@ impl Supports {
         for stream in in_order {
             members[component[stream.index()]].push(stream);
         }
-        // Successors have smaller numbers, so the parts of a support come before it.
+        // Successors have smaller component numbers, so the parts of a support come before it.
         for members in members.into_iter().filter(|members| !members.is_empty()) {
             let mut parts = Vec::new();
             for stream in &members {
@@ -192,7 +192,8 @@ enum Shift {
     Padded(StreamId, Polarity),
 }
 
-/// The shift by the backward equation: a cotangent moves in time, or to another clock, by one equation.
+/// How the support of a use's contribution differs from that of the step's results. At most one backward
+/// equation moves the cotangent in time or to another clock: the equation that defines the contribution.
 fn shift(local: &Local, transposed: &Transposed, usage: &Use, returns: &dyn Fn(usize) -> Returns) -> Shift {
     let step = &local.steps[usage.step];
     if let Action::Call(_) = step.action {

@@ -1,7 +1,8 @@
 //! Generated source expressions, and their text.
 //!
-//! They are in a table like those of a file ([`Exprs`]), without spans. Parentheses are not stored: the text
-//! has those that the grammar needs, and a few for readability (around `when` among operators, for instance).
+//! The expressions are in a table like those of a file ([`Exprs`]), without spans. Parentheses are not
+//! stored: the text has those that the grammar needs, and a few for readability, such as those around `when`
+//! among operators.
 
 use eddy_syntax::Span;
 use rustc_hash::FxHashMap;
@@ -106,7 +107,7 @@ impl Text {
         }
     }
 
-    /// Whether it is as short as a name, so that it may be duplicated.
+    /// Whether an expression is as short as a name, so that it may be duplicated.
     pub fn is_atom(&self, expr: ExprId) -> bool {
         matches!(self.exprs.kind(expr), ExprKind::Variable(_) | ExprKind::Number(_) | ExprKind::Bool(_))
     }
@@ -228,7 +229,6 @@ impl Text {
                 Piece::Expr(expr, least) => {
                     let kind = self.exprs.kind(expr);
                     let mut pieces = self.pieces(kind);
-                    // Samplings among operators are easier to read in parentheses.
                     if level(kind) < least {
                         pieces.insert(0, Piece::Word("("));
                         pieces.push(Piece::Word(")"));
@@ -263,8 +263,8 @@ impl Text {
             }
             ExprKind::Binary(op, left, right) => {
                 let own = level(kind);
-                // Below `+` every expression that is not a product is in parentheses, and so is `when`
-                // anywhere.
+                // For readability, `when` under any operator, and a unary operator or `merge` under a
+                // product, are in parentheses.
                 let operand = |expr: ExprId, least: u8| {
                     let is_sampled = matches!(self.exprs.kind(expr), ExprKind::When(..));
                     let is_factor = own == PRODUCT && level(self.exprs.kind(expr)) == UNARY;

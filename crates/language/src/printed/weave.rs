@@ -1,4 +1,4 @@
-//! `M_end` as source (sections 9.4 and 9.5): Fig 19 from Fig 8.
+//! `M_end` as source (sections 9.4 and 9.5), as Fig 19 follows from Fig 8.
 //!
 //! ```text
 //! i fby x        fby_end(shape,end,i,x)
@@ -7,7 +7,7 @@
 //! M(x)           M_end(x,end), if M has something to reset
 //! ```
 //!
-//! Delays of booleans, and `fby back`, are written out.
+//! Delays of booleans, and `fby back`, become delays with `if` expressions instead of calls.
 
 use eddy_tensor::{Scalar, Type};
 use rustc_hash::FxHashMap;
@@ -26,7 +26,7 @@ use crate::tree::{Direction, ExprId, ExprKind, Target, UnaryOp};
 pub(super) struct Woven<'a> {
     pub typed: &'a Typed<'a>,
     pub instance: usize,
-    /// The names of the instances that it calls.
+    /// The names of the printed nodes, by instance; callees have names before their callers.
     pub names: &'a [Option<String>],
     /// Which instances have an input `end`.
     pub woven: &'a [bool],

@@ -7,14 +7,14 @@
 //! | `s + t`, `0` | `+` of each leaf, zeros |
 //! | `f(t)`, `prim f` | an operation, or a function of the operations of f: [`operations`] |
 //! | `λx.λy.t`, applied to `a` and `b` | a function of two parameters, `f(a, b)` |
-//! | `let x = s in t`, `def` | `let`; a `fn` or a `const` around the result |
+//! | `let x = s in t`, `def` | `let`; a `fn` or a `const` |
 //! | `(J s · v) a` | `jvp(\z. s(z), a, v).1` |
-//! | `((Ω λx.P) · ω) a` | `let p(x) = P in vjp(p, a, ω(p(a))).1`; `grad`, `vjp` and `jacobian` are sugar of it |
+//! | `((Ω λx.P) · ω) a` | `let p(x) = P in vjp(p, a, ω(p(a))).1`; `grad`, `vjp` and `jacobian` are sugar for it |
 //! | `(λx.s)^* · φ` | `vjp(\x. s, 0, φ).1` |
 //! | `φ @ v` | the sum of the products of leaves |
 //! | the main expression | `eval` |
 //!
-//! Without translation: functions in pairs, as points or results of derivatives, and as results of the
+//! These have no translation: functions in pairs, as points or results of derivatives, and as results of the
 //! program; and free variables. A function that returns a function becomes one with more parameters, so
 //! functions occur only as arguments and in `let`s.
 
@@ -44,7 +44,7 @@ impl From<super::writer::TooLong> for Stop {
     }
 }
 
-/// The program as functions; otherwise its errors, or the construct without translation.
+/// The program as functions; otherwise its errors, or an error at the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let start = Span::new(file.base(), file.base());
@@ -70,7 +70,7 @@ struct Translator<'a> {
     program: &'a Program,
     out: Writer,
     operations: Operations,
-    /// The names of the variables around the current place, the innermost last.
+    /// The names of the variables in scope, the innermost last.
     scope: Vec<String>,
     /// Pending work, innermost last.
     tasks: Vec<Task>,
@@ -87,7 +87,7 @@ impl Translator<'_> {
             definitions.push((hint, value, at));
             at = rest;
         }
-        // The last definition of a name is visible at the end: it is the one that is exported.
+        // A later definition of a name hides the earlier ones, so the last definition is exported.
         let mut names: Vec<String> = Vec::new();
         for (hint, ..) in definitions.iter().rev() {
             let name = terms.names.text(hint.0);
@@ -109,7 +109,7 @@ impl Translator<'_> {
             }
             self.out.item(self.program.place(Some(at)).unwrap_or(self.start));
             self.out.push("eval ");
-            self.todo([Task::Term(at, Vec::new()), Task::Text(";\n")]);
+            self.schedule([Task::Term(at, Vec::new()), Task::Text(";\n")]);
             self.finish()?;
         }
         self.operations.write_helpers(&self.program.terms, &mut self.out);
@@ -124,7 +124,7 @@ impl Translator<'_> {
         let (params, result) = self.operations.uncurried(terms.ty(value));
         if params.is_empty() {
             self.out.push(&format!("const {name} = "));
-            self.todo([Task::Term(value, Vec::new()), Task::Text(";\n")]);
+            self.schedule([Task::Term(value, Vec::new()), Task::Text(";\n")]);
             return self.finish();
         }
         let names = self.parameter_names(value, params.len());
@@ -135,12 +135,12 @@ impl Translator<'_> {
         }
         let result = self.operations.type_text(result).ok_or(no_such_type(value))?;
         self.out.push(&format!("fn {name}({}) -> {result} = ", written.join(", ")));
-        self.todo([Task::Term(value, names), Task::Text(";\n")]);
+        self.schedule([Task::Term(value, names), Task::Text(";\n")]);
         self.finish()
     }
 }
 
-/// The error for a function whose type has functions where the language has none.
+/// The error for a function whose type contains functions where the language allows none.
 fn no_such_type(term: TermId) -> Stop {
     Stop::Outside(
         term,

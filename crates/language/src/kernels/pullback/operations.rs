@@ -29,7 +29,7 @@ enum Helper {
     Contract(Type),
 }
 
-/// The part of the table that a program uses.
+/// The operations that a program uses.
 pub(super) struct Operations {
     types: Types,
     helpers: FxHashMap<Helper, String>,
@@ -55,22 +55,22 @@ impl Operations {
         types::uncurried(&self.types, ty)
     }
 
-    /// `None` if the type has functions.
+    /// The text of a type; `None` if the type contains functions.
     pub fn type_text(&self, ty: Type) -> Option<String> {
         types::along(&self.types, ty, |_| "num".to_string())
     }
 
-    /// `None` if the type has functions where a parameter has none.
+    /// The text of a parameter type; `None` if it contains functions where a parameter cannot.
     pub fn parameter_text(&self, ty: Type) -> Option<String> {
         types::parameter_text(&self.types, ty)
     }
 
-    /// `None` if the type has functions.
+    /// The text of the zero of a type; `None` if the type contains functions.
     pub fn zero_text(&self, ty: Type) -> Option<String> {
         types::along(&self.types, ty, |_| "0.0".to_string())
     }
 
-    /// The function of a primitive.
+    /// The name of the function for a primitive.
     pub fn primitive(&mut self, terms: &Terms, id: PrimId, out: &mut Writer) -> String {
         let primitive = terms.primitives.get(id);
         // The helpers that the function uses are written after it.
@@ -83,12 +83,12 @@ impl Operations {
         self.helper(Helper::Primitive(id), &like, out)
     }
 
-    /// `+` at a type other than `R`.
+    /// The name of the helper for `+` at a type other than `R`.
     pub fn add(&mut self, ty: Type, out: &mut Writer) -> String {
         self.helper(Helper::Add(ty), "add", out)
     }
 
-    /// `@` at a type other than `R`.
+    /// The name of the helper for `@` at a type other than `R`.
     pub fn contract(&mut self, ty: Type, out: &mut Writer) -> String {
         self.helper(Helper::Contract(ty), "contract", out)
     }
@@ -103,7 +103,7 @@ impl Operations {
         name
     }
 
-    /// The items of all helpers.
+    /// Writes the items of all helpers.
     pub fn write_helpers(&self, terms: &Terms, out: &mut Writer) {
         for helper in &self.order {
             let name = &self.helpers[helper];
@@ -124,11 +124,12 @@ impl Operations {
     }
 
     /// A function of two values of a type, whose leaves are `x0`, `y0`, and so on.
-    fn leafwise(&self, name: &str, ty: Type, gives_type: bool, body: &str) -> String {
+    fn leafwise(&self, name: &str, ty: Type, returns_operand_type: bool, body: &str) -> String {
         let pattern =
             |stem: char| types::along(&self.types, ty, |at| format!("{stem}{at}")).expect("numbers");
         let written = self.type_text(ty).expect("numbers");
-        let (x, y, result) = (pattern('x'), pattern('y'), if gives_type { &*written } else { "num" });
+        let (x, y, result) =
+            (pattern('x'), pattern('y'), if returns_operand_type { &*written } else { "num" });
         format!("fn {name}(x: {written}, y: {written}) -> {result} = let {x} = x in let {y} = y in {body};\n")
     }
 

@@ -13,12 +13,13 @@ use super::{Stop, Translator, no_such_type};
 pub(super) enum Task {
     Text(&'static str),
     Owned(String),
-    /// A term with its arguments, of which a function type has as many as parameters.
+    /// A term with one argument for each parameter of its type.
     Term(TermId, Vec<String>),
     /// A function as an argument or in a `let`.
     Function(TermId),
-    /// A variable comes into scope, and leaves it.
+    /// Bring a variable into scope.
     Bind(String),
+    /// End the scope of the innermost variable.
     Unbind,
 }
 
@@ -30,8 +31,8 @@ const AT_FUNCTIONS: (&str, &str) = (
 );
 
 impl Translator<'_> {
-    /// Schedules these tasks, the first one next.
-    pub fn todo(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
+    /// Schedules these tasks; the first one runs next.
+    pub fn schedule(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
 
@@ -50,7 +51,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Names for the parameters of a function, like those of its λs as far as it has them.
+    /// Names for the parameters of a function, after the binders of its λs; without a λ, the name is `x`.
     pub fn parameter_names(&mut self, term: TermId, n: usize) -> Vec<String> {
         let (terms, mut names, mut at) = (&self.program.terms, Vec::new(), Some(term));
         for _ in 0..n {
@@ -82,7 +83,7 @@ impl Translator<'_> {
             return Ok(());
         }
         let names = self.parameter_names(term, params.len());
-        self.todo([Owned(format!("\\{}. ", names.join(", "))), Task::Term(term, names)]);
+        self.schedule([Owned(format!("\\{}. ", names.join(", "))), Task::Term(term, names)]);
         Ok(())
     }
 
@@ -122,7 +123,7 @@ impl Translator<'_> {
                 if !self.operations.is_data(terms.ty(id)) {
                     return Err(pair_of_functions(id));
                 }
-                self.todo([
+                self.schedule([
                     Text("("),
                     Task::Term(left, Vec::new()),
                     Text(", "),
@@ -134,11 +135,11 @@ impl Translator<'_> {
                 if !self.operations.is_data(terms.ty(of)) {
                     return Err(pair_of_functions(of));
                 }
-                self.todo([Task::Term(of, Vec::new()), Owned(projections(path))]);
+                self.schedule([Task::Term(of, Vec::new()), Owned(projections(path))]);
             }
             Term::Prim(primitive, of) => {
                 let name = self.operations.primitive(terms, primitive, &mut self.out);
-                self.todo([Owned(name + "("), Task::Term(of, Vec::new()), Text(")")]);
+                self.schedule([Owned(name + "("), Task::Term(of, Vec::new()), Text(")")]);
             }
             Term::Add(left, right) => self.sum(id, result, (left, right), arguments)?,
             Term::Flat(of) | Term::Sharp(of) => self.tasks.push(Task::Term(of, Vec::new())),
@@ -146,13 +147,13 @@ impl Translator<'_> {
             Term::Lambda(_, body) => {
                 let mut arguments = arguments;
                 let first = arguments.remove(0);
-                self.todo([Task::Bind(first), Task::Term(body, arguments), Task::Unbind]);
+                self.schedule([Task::Bind(first), Task::Term(body, arguments), Task::Unbind]);
             }
             Term::Apply(function, argument) => self.application(function, argument, arguments),
             Term::PrimJacobian(primitive, direction) => {
                 let name = self.operations.primitive(terms, primitive, &mut self.out);
                 let point = &arguments[0];
-                self.todo([
+                self.schedule([
                     Owned(format!("jvp({name}, {point}, ")),
                     Task::Term(direction, Vec::new()),
                     Text(").1"),
@@ -163,7 +164,7 @@ impl Translator<'_> {
                 let z = self.out.local("z");
                 let point = arguments[0].clone();
                 let rest = [z.clone()].into_iter().chain(arguments[1..].iter().cloned()).collect();
-                self.todo([
+                self.schedule([
                     Owned(format!("jvp(\\{z}. ")),
                     Task::Term(function, rest),
                     Owned(format!(", {point}, ")),
@@ -175,7 +176,7 @@ impl Translator<'_> {
                 let from = self.differentiable(id, terms.param(id), terms.ty(body))?;
                 let zero = self.operations.zero_text(from).ok_or(no_such_type(id))?;
                 let x = self.out.local(terms.names.text(hint.0));
-                self.todo([
+                self.schedule([
                     Owned(format!("vjp(\\{x}. ")),
                     Task::Bind(x),
                     Task::Term(body, Vec::new()),
@@ -203,7 +204,7 @@ impl Translator<'_> {
             matches!(terms.term(form), Term::Lambda(_, covector) if !terms.mentions(covector, 0));
         let value = self.out.local("y");
         let of_value = if is_constant { String::new() } else { format!("let {value} = {p}({point}) in ") };
-        self.todo([
+        self.schedule([
             Owned(format!("(let {p}({x}: {from}) -> {to} = ")),
             Task::Bind(x),
             Task::Term(body, Vec::new()),
@@ -215,7 +216,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// Whether a function between these types has a derivative; returns the first.
+    /// Checks that a function between these types has a derivative; returns `from`.
     fn differentiable(&self, at: TermId, from: Type, to: Type) -> Result<Type, Stop> {
         if self.operations.is_data(from) && self.operations.is_data(to) {
             return Ok(from);
@@ -223,18 +224,18 @@ impl Translator<'_> {
         Err(Stop::Outside(at, AT_FUNCTIONS.0, AT_FUNCTIONS.1))
     }
 
-    /// An application, with the arguments after it.
-    fn application(&mut self, function: TermId, argument: TermId, mut behind: Vec<String>) {
+    /// An application; the arguments `trailing` follow `argument`.
+    fn application(&mut self, function: TermId, argument: TermId, mut trailing: Vec<String>) {
         let terms = &self.program.terms;
         if let Term::Lambda(hint, body) = terms.term(function) {
             // `let x = s in t`
             let x = self.out.local(terms.names.text(hint.0));
-            self.todo([
+            self.schedule([
                 Owned(format!("(let {x} = ")),
                 self.argument(argument),
                 Text(" in "),
                 Task::Bind(x),
-                Task::Term(body, behind),
+                Task::Term(body, trailing),
                 Task::Unbind,
                 Text(")"),
             ]);
@@ -254,9 +255,9 @@ impl Translator<'_> {
                 tasks.extend((at > 0).then_some(Text(", ")));
                 tasks.push(self.argument(argument));
             }
-            tasks.extend(behind.into_iter().map(|name| Owned(format!(", {name}"))));
+            tasks.extend(trailing.into_iter().map(|name| Owned(format!(", {name}"))));
             tasks.push(Text(")"));
-            self.todo(tasks);
+            self.schedule(tasks);
             return;
         }
         // Any other function is written with names as arguments.
@@ -266,9 +267,9 @@ impl Translator<'_> {
             tasks.extend([Owned(format!("let {name} = ")), self.argument(argument), Text(" in ")]);
             names.push(name);
         }
-        names.append(&mut behind);
+        names.append(&mut trailing);
         tasks.extend([Task::Term(head, names), Text(")")]);
-        self.todo(tasks);
+        self.schedule(tasks);
     }
 
     fn sum(
@@ -282,7 +283,7 @@ impl Translator<'_> {
             return Err(pair_of_functions(id));
         }
         let (open, between) = self.at_leaves(ty, "+");
-        self.todo([
+        self.schedule([
             Owned(open),
             Task::Term(left, arguments.clone()),
             Text(between),
@@ -299,7 +300,7 @@ impl Translator<'_> {
             return Err(Stop::Outside(id, AT_FUNCTIONS.0, AT_FUNCTIONS.1));
         }
         let (open, between) = self.at_leaves(ty, "*");
-        self.todo([
+        self.schedule([
             Owned(open),
             Task::Term(covector, Vec::new()),
             Text(between),

@@ -7,22 +7,22 @@
 //! | `M + N` at any type, `zero[T]` | `+` of each leaf, by the sugar of `rd` itself |
 //! | `op(M)`, `op_r⟨L,M⟩`, `dot_T`, `scale_T` | [`operations`] |
 //! | `if M < N ..`, `&&`, `\|\|`, `not` | `if`, `and`, `or`, `not`; `if not B` swaps the branches |
-//! | `letrec f(x:T):U = M in N` | `fn f(x: T) -> U = M;` around the result, `let f(x: T) -> U = M in N` inside |
+//! | `letrec f(x:T):U = M in N` | `fn f(x: T) -> U = M;` if outermost, else `let f(x: T) -> U = M in N` |
 //! | `letrec[n] f` | one more parameter `limit` that counts down; at 0 `1 div limit` fails |
 //! | `grad[L](x. N)` | `grad(\x. N, L)` |
 //! | `M.rd[L](x. N)` | `vjp(\x. N, L, M).1` |
 //! | `M.fd[L](x. N)` | `jvp(\x. N, L, M).1` |
-//! | a derivative at a point without reals, or of a result without | zero |
+//! | a derivative whose point or result contains no reals | zero |
 //! | the program | `eval` |
 //!
-//! A function of n ≥ 2 parameters is, in the kernel, one of a tuple that nests to the left. It is exported
-//! with its n parameters, by an item of its own: `fn f(a: num, b: num) -> num = f_2((a, b));`.
+//! In the kernel, a function of n ≥ 2 parameters takes one tuple, which nests to the left. A separate item
+//! exports it with n parameters: `fn f(a: num, b: num) -> num = f_2((a, b));`.
 //!
-//! Without translation: `use clarke`.
+//! `use clarke` has no translation.
 //!
 //! The kernel is undefined where both sides of `<` are equal, where an operation leaves its domain and where
 //! a result overflows; functions take a branch there, or continue with an infinity or a NaN. Where the kernel
-//! has a value, the function has the same.
+//! has a value, the function has the same value.
 
 mod operations;
 mod terms;
@@ -40,7 +40,7 @@ use super::{outside, too_long};
 use operations::Operations;
 use terms::{Position, Task};
 
-/// The program as functions; otherwise its errors, or the construct without translation.
+/// The program as functions; otherwise its errors, or an error at the construct without translation.
 pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
     let program = check(file)?;
     let surface = parse(file).program;
@@ -49,9 +49,8 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
             "at a tie it explores both branches and answers with intervals; a function takes one branch";
         return Err(vec![outside(directive.span, "`use clarke`", reason)]);
     }
-    // Definitions around the result are numbered in the order of the text. Inside of a derivative,
-    // definitions in the point are numbered first, so messages may refer to the place of another definition
-    // there.
+    // The ids of the outermost definitions follow the order of the text. In a derivative, definitions in the
+    // point have the smallest ids, so a message there may point to another definition.
     let heads = surface.exprs.ids().filter_map(|id| match surface.exprs.kind(id) {
         ExprKind::Function(head, ..) => Some((**head).clone()),
         _ => None,
@@ -76,14 +75,14 @@ pub fn translate(file: &SourceFile) -> Result<Translation, Vec<Diagnostic>> {
 
 struct Translator<'a> {
     terms: &'a Terms,
-    /// The heads of all functions, by number.
+    /// The heads of all functions, by `FnId`.
     heads: Vec<Head>,
     whole: Span,
     out: Writer,
     operations: Operations,
     vars: FxHashMap<VarId, String>,
     functions: FxHashMap<FnId, String>,
-    /// The limits of the functions whose bodies are around the current place.
+    /// The limit parameters of the functions whose bodies enclose the current term.
     within: FxHashMap<FnId, String>,
     n_uses: FxHashMap<VarId, u32>,
     /// Pending work, innermost last.
@@ -93,7 +92,7 @@ struct Translator<'a> {
 impl Translator<'_> {
     fn program(mut self, main: TermId) -> Result<Translation, TooLong> {
         let items = items(self.terms, main);
-        // The last definition of a name is visible at the end: it is the one that is exported.
+        // A later definition of a name hides the earlier ones, so the last definition is exported.
         let mut exports = Vec::new();
         for function in items.iter().rev() {
             let name = self.terms.function_name(*function).to_string();
@@ -118,7 +117,7 @@ impl Translator<'_> {
         }
         self.out.item(self.whole);
         self.out.push("eval ");
-        self.todo([Task::Term(main, Position::Last), Task::Text(";\n")]);
+        self.schedule([Task::Term(main, Position::Last), Task::Text(";\n")]);
         self.finish()?;
         self.operations.write_helpers(&mut self.out);
         self.out.has_room()?;
@@ -130,11 +129,11 @@ impl Translator<'_> {
         self.out.item(self.heads[function.index()].ident.span);
         self.out.push("fn ");
         let (head, body) = (self.head(function), self.body(function, vec![Task::Text(";\n")]));
-        self.todo(head.into_iter().chain(body).collect::<Vec<_>>());
+        self.schedule(head.into_iter().chain(body).collect::<Vec<_>>());
         self.finish()
     }
 
-    /// The item by which a function is called with its own parameters.
+    /// The item that exports a function with separate parameters.
     fn export(&mut self, function: FnId, name: &str) {
         let (params, span) = {
             let head = &self.heads[function.index()];
@@ -165,7 +164,8 @@ impl Translator<'_> {
     }
 }
 
-/// The functions around the result of the program, from the outside; their bodies see no variables.
+/// The functions that enclose the result of the program, outermost first. Their bodies use no variables of
+/// the program, so each becomes an item.
 fn items(terms: &Terms, main: TermId) -> Vec<FnId> {
     let (mut items, mut at) = (Vec::new(), main);
     loop {

@@ -34,7 +34,7 @@ pub(super) enum Written {
     Call2(String),
 }
 
-/// The part of the table that a program uses.
+/// The operations that a program uses.
 pub(super) struct Operations {
     types: Types,
     helpers: FxHashMap<Primitive, String>,
@@ -124,7 +124,7 @@ impl Operations {
         name
     }
 
-    /// The items of all helpers.
+    /// Writes the items of all helpers.
     pub fn write_helpers(&self, out: &mut Writer) {
         for primitive in &self.order {
             let name = &self.helpers[primitive];

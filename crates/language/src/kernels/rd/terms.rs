@@ -15,15 +15,15 @@ pub(super) enum Task {
     Owned(String),
     Term(TermId, Position),
     Test(Test),
-    /// The body of a limited function begins, or ends.
+    /// Begin the body of a limited function with the name of its limit, or end it.
     Within(FnId, Option<String>),
     At(Span),
 }
 
-/// Where a term stands.
+/// The position of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
-    /// It may extend to the right.
+    /// The term may extend to the right.
     Last,
     /// Forms that extend to the right need parentheses.
     Operand,
@@ -33,8 +33,8 @@ use Position::{Last, Operand};
 use Task::{Owned, Text};
 
 impl Translator<'_> {
-    /// Schedules these tasks, the first one next.
-    pub fn todo(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
+    /// Schedules these tasks; the first one runs next.
+    pub fn schedule(&mut self, tasks: impl IntoIterator<Item = Task, IntoIter: DoubleEndedIterator>) {
         self.tasks.extend(tasks.into_iter().rev());
     }
 
@@ -95,7 +95,7 @@ impl Translator<'_> {
             Term::Op(Op::Primal(primitive), argument) => self.operation(primitive, argument),
             Term::Op(Op::Reverse(primitive), argument) => self.reverse_operation(primitive, argument),
             Term::Pair(left, right) => {
-                self.todo([
+                self.schedule([
                     Text("("),
                     Task::Term(left, Last),
                     Text(", "),
@@ -103,8 +103,8 @@ impl Translator<'_> {
                     Text(")"),
                 ]);
             }
-            Term::Fst(pair) => self.todo([Task::Term(pair, Operand), Text(".0")]),
-            Term::Snd(pair) => self.todo([Task::Term(pair, Operand), Text(".1")]),
+            Term::Fst(pair) => self.schedule([Task::Term(pair, Operand), Text(".0")]),
+            Term::Snd(pair) => self.schedule([Task::Term(pair, Operand), Text(".1")]),
             Term::Let { var, bound, body } => {
                 let name = self.binder(var);
                 self.rightmost(
@@ -136,7 +136,7 @@ impl Translator<'_> {
                     (None, Some(limit)) => format!("{limit}, "),
                     (None, None) => String::new(),
                 };
-                self.todo([Owned(format!("{name}({limit}")), Task::Term(argument, Last), Text(")")]);
+                self.schedule([Owned(format!("{name}({limit}")), Task::Term(argument, Last), Text(")")]);
             }
             Term::Rd { cotangent, point, var, body } => self.derivative(cotangent, point, var, body),
         }
@@ -145,16 +145,16 @@ impl Translator<'_> {
     /// A form that extends to the right.
     fn rightmost(&mut self, position: Position, tasks: Vec<Task>) {
         match position {
-            Last => self.todo(tasks),
+            Last => self.schedule(tasks),
             Operand => {
                 self.out.push("(");
                 self.tasks.push(Text(")"));
-                self.todo(tasks);
+                self.schedule(tasks);
             }
         }
     }
 
-    /// A function that is an item was written before; any other one becomes a local function.
+    /// A function that is an item was written before; any other function becomes local.
     fn definition(&mut self, function: FnId, body: TermId, position: Position) {
         if self.functions.contains_key(&function) {
             self.tasks.push(Task::Term(body, position));
@@ -173,7 +173,7 @@ impl Translator<'_> {
     /// `M.rd[L](x. N)`, and the derivatives that are sugar for it.
     fn derivative(&mut self, cotangent: TermId, point: TermId, var: VarId, body: TermId) {
         let (from, to) = (self.terms.ty(point), self.terms.ty(body));
-        // A derivative of the type `from`, or a forward one, needs reals at both ends.
+        // Without reals in the point or in the result, the derivative is zero.
         if !self.operations.has_reals(from) || !self.operations.has_reals(to) {
             return self.out.push(&self.operations.zero_text(from));
         }
@@ -198,10 +198,11 @@ impl Translator<'_> {
         let mut tasks = vec![Text(open), Owned(format!("\\{name}. ")), Task::Term(body, Last)];
         tasks.extend(points.iter().flat_map(|point| [Text(", "), Task::Term(*point, Last)]));
         tasks.push(Text(close));
-        self.todo(tasks);
+        self.schedule(tasks);
     }
 
-    /// Whether a reverse derivative is the sugar of a forward one, `M.rd[0](y. y.rd[L](x. N))`: L, x and N.
+    /// If a reverse derivative is the expansion of a forward one, `M.rd[0](y. y.rd[L](x. N))`, returns L, x
+    /// and N.
     fn forward(&self, point: TermId, var: VarId, body: TermId) -> Option<(TermId, VarId, TermId)> {
         let Term::Rd { cotangent: inner, point: at, var: x, body: n } = self.terms.term(body) else {
             return None;
@@ -225,7 +226,7 @@ impl Translator<'_> {
     }
 
     fn infix(&mut self, symbol: &'static str, left: TermId, right: TermId) {
-        self.todo([
+        self.schedule([
             Text("("),
             Task::Term(left, Operand),
             Owned(format!(" {symbol} ")),
@@ -238,11 +239,13 @@ impl Translator<'_> {
         let written = self.operations.written(primitive, &mut self.out);
         match (written, self.terms.term(argument)) {
             (Written::Prefix(symbol), _) => {
-                self.todo([Text("("), Text(symbol), Task::Term(argument, Operand), Text(")")]);
+                self.schedule([Text("("), Text(symbol), Task::Term(argument, Operand), Text(")")]);
             }
-            (Written::Call(name), _) => self.todo([Owned(name + "("), Task::Term(argument, Last), Text(")")]),
+            (Written::Call(name), _) => {
+                self.schedule([Owned(name + "("), Task::Term(argument, Last), Text(")")])
+            }
             (Written::Infix(symbol), Term::Pair(left, right)) => self.infix(symbol, left, right),
-            (Written::Call2(name), Term::Pair(left, right)) => self.todo([
+            (Written::Call2(name), Term::Pair(left, right)) => self.schedule([
                 Owned(name + "("),
                 Task::Term(left, Last),
                 Text(", "),
@@ -252,7 +255,7 @@ impl Translator<'_> {
             (written, _) => {
                 let pair = self.out.local("pair");
                 let applied = applied(&written, &pair);
-                self.todo([
+                self.schedule([
                     Owned(format!("(let {pair} = ")),
                     Task::Term(argument, Last),
                     Owned(format!(" in {applied})")),
@@ -270,14 +273,13 @@ impl Translator<'_> {
         let written = self.operations.written(primitive, &mut self.out);
         let (pair, z) = (self.out.local("pair"), self.out.local("z"));
         let applied = applied(&written, &z);
-        self.todo([
+        self.schedule([
             Owned(format!("(let {pair} = ")),
             Task::Term(argument, Last),
             Owned(format!(" in vjp(\\{z}. {applied}, {pair}.0, {pair}.1).1)")),
         ]);
     }
 
-    /// A condition.
     fn test(&mut self, test: Test) {
         let (pred, operands) = match test {
             Test::Constant(value) => return self.out.push(if value { "true" } else { "false" }),
@@ -288,14 +290,14 @@ impl Translator<'_> {
                 [Text(if is_negated { "(not " } else { "(" }), Task::Test(test), Text(")")]
             };
             let (left, right) = (side(left), side(right));
-            return self.todo(left.into_iter().chain([Text(word)]).chain(right).collect::<Vec<_>>());
+            return self.schedule(left.into_iter().chain([Text(word)]).chain(right).collect::<Vec<_>>());
         }
         let symbol = pred.symbol();
         match self.terms.term(operands) {
             Term::Pair(left, right) => self.infix(symbol, left, right),
             _ => {
                 let pair = self.out.local("pair");
-                self.todo([
+                self.schedule([
                     Owned(format!("(let {pair} = ")),
                     Task::Term(operands, Last),
                     Owned(format!(" in {pair}.0 {symbol} {pair}.1)")),
@@ -304,7 +306,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Whether a comparison is the sugar of `B1 && B2` or `B1 || B2`; `not` swaps branches:
+    /// If a comparison is the expansion of `B1 && B2` or `B1 || B2`, returns its sides; `not` swaps branches:
     ///
     /// ```text
     /// B1 && B2      0 < if B1 then (if B2 then 1 else -1) else -1
@@ -340,7 +342,7 @@ struct Connective {
     right: (Test, bool),
 }
 
-/// An operation of a variable.
+/// An operation applied to a variable.
 fn applied(written: &Written, variable: &str) -> String {
     match written {
         Written::Prefix(symbol) => format!("({symbol}{variable})"),

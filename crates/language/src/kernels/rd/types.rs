@@ -27,7 +27,7 @@ fn along(types: &Types, ty: Type, mut leaf: impl FnMut(Shape) -> String) -> Stri
     text
 }
 
-/// The type of functions.
+/// The type in the syntax of functions.
 pub(super) fn type_text(types: &Types, ty: Type) -> String {
     along(types, ty, |leaf| if leaf == Shape::Real { "num" } else { "()" }.to_string())
 }
@@ -49,7 +49,7 @@ pub(super) fn pattern(types: &Types, ty: Type, stem: &str) -> String {
     })
 }
 
-/// A tuple like `ty` of the texts that `real` gives for its reals, from left to right.
+/// A tuple with the structure of `ty`; `real` returns the text of each real, numbered from left to right.
 pub(super) fn tuple(types: &Types, ty: Type, real: impl Fn(u64) -> String) -> String {
     let mut n_reals = 0;
     along(types, ty, |leaf| match leaf {
