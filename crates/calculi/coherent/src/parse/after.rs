@@ -33,7 +33,7 @@ impl Parser<'_> {
                 }
                 State::HaveTerm(self.apply(items))
             }
-            _ => unreachable!("an argument is wanted by an operator or an application"),
+            _ => unreachable!("only an operator or an application expects an argument"),
         }
     }
 
@@ -120,7 +120,7 @@ impl Parser<'_> {
             }
             Frame::Summand { left } => State::HaveTerm(left),
             Frame::Words { .. } | Frame::Prefix { .. } | Frame::Linear { .. } | Frame::Switch { .. } => {
-                unreachable!("these want an argument, not a term")
+                unreachable!("these forms expect an argument, not a term")
             }
         }
     }
