@@ -112,7 +112,7 @@ impl Parser<'_> {
                 }
                 if !self.cursor.eat("^") {
                     self.syntax_error("`^`");
-                    self.cursor.help("a pair of functions has a test behind it: `<M0, M1>^T`");
+                    self.cursor.help("a pair of functions is followed by a test: `<M0, M1>^T`");
                     return self.recover();
                 }
                 self.frames.push(Frame::Switch { open, first, second: expr });
