@@ -98,7 +98,7 @@ fn context(derivation: &Derivation, scope: &Scope, uses: &Uses) -> String {
     context
 }
 
-/// For each judgement the uses of its free variables, collected from the [var] judgements above it.
+/// For each judgement the uses of its free variables, collected from the `[var]` judgements above it.
 fn uses(derivation: &Derivation, terms: &Terms) -> Vec<Uses> {
     let mut uses = vec![Uses::new(); derivation.judgements.len()];
     for (place, judgement) in derivation.judgements.iter().enumerate() {
