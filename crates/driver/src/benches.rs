@@ -18,8 +18,9 @@ use crate::refusal::Refusal;
 /// How test benches are run. These settings override those in the file.
 #[derive(Clone, Debug, Default)]
 pub struct BenchRequest {
-    /// The engine. Test benches are small, so `Compiled` simulates them. `Compiled` compiles functions, the
-    /// other engines interpret them; without a named engine, small evaluations are interpreted.
+    /// The engine. Test benches are small, so `Compiled` simulates them. Functions are compiled by
+    /// `Compiled`, and interpreted by the other engines; without a named engine, small evaluations are
+    /// interpreted.
     pub engine: Option<EngineKind>,
     /// The seed of random initialisers.
     pub seed: Option<u64>,
@@ -43,7 +44,7 @@ pub struct FileRun {
 /// The result of one test bench or evaluation.
 #[derive(Clone, Debug)]
 pub enum ItemResult {
-    /// Of a `run`; [`Ran::text`] prints it in the form that the bench requests.
+    /// The result of a `run`; [`Ran::text`] prints it in the form that the bench requests.
     Bench(Ran),
     /// The line of an `eval`.
     Evaluation(String),
@@ -121,7 +122,7 @@ impl Program {
         self.tree().runs()
     }
 
-    /// Warnings about an accepted program of which nothing runs.
+    /// Warnings about a valid program in which nothing runs.
     fn nothing_to_run(&self) -> Vec<Diagnostic> {
         let has_evaluations = self.tree().items.iter().any(|item| matches!(item, Item::Eval(_)));
         if self.runs().next().is_none() && !has_evaluations {

@@ -1,4 +1,4 @@
-//! A node as C.
+//! Writes a node as C.
 
 use eddy_compile::emit::{self, Constants, emit};
 use eddy_compile::package::package;
@@ -28,9 +28,9 @@ pub struct BuildRequest {
     pub seed: u64,
     /// The precision of numbers; `None` means double.
     pub precision: Option<Precision>,
-    /// Compute loops again rather than keep their values.
+    /// Recompute the values of loops instead of keeping them.
     pub checkpoints: bool,
-    /// Keep values that take long to compute again.
+    /// Keep values that are expensive to recompute.
     pub keep: bool,
     /// The largest number of cycles of a window.
     pub max_window: Option<usize>,

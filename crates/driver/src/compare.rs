@@ -1,4 +1,4 @@
-//! A program under every semantics that understands it, side by side.
+//! A program under every semantics that supports it, side by side.
 //!
 //! | item | semantics |
 //! | --- | --- |
@@ -46,7 +46,7 @@ pub struct ComparedItem {
     pub columns: Vec<(&'static str, Vec<String>)>,
     /// Semantics that are shown and not compared: they may differ where the others have no value.
     pub not_compared: Vec<&'static str>,
-    /// The first line at which two of them differ, from 0.
+    /// The first line at which two compared semantics differ, from 0.
     pub first_difference: Option<usize>,
 }
 

@@ -125,7 +125,7 @@ pub fn json_lines(flow: &Flow, rows: &[Vec<Cell>]) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A value as JSON with all its bits: output prints negative zero as `0`.
+/// A value as JSON with all its bits; the usual output prints negative zero as `0`.
 fn exactly(value: &Value) -> String {
     if value.n_elements() == 0 || value.scalar() != Scalar::Num {
         return Json(value).to_string();

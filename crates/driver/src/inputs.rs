@@ -1,4 +1,4 @@
-//! What a request states about the inputs of a node: constants, `n=3`, and shapes, `x=[2]`.
+//! The constants (`n=3`) and shapes (`x=[2]`) that a request gives to the inputs of a node.
 
 use eddy_language::codes;
 use eddy_language::elaborate::{Interface, constant_expression, interface, shape};
@@ -67,8 +67,8 @@ pub fn read_shapes(
 
 /// A compile-time constant that a request gives to an input.
 fn constant(sources: &mut Sources, flag: &str, input: &str, text: &str) -> Result<Static, Vec<Diagnostic>> {
-    // The parser accepts only whole programs, so the value is parsed as part of one. It has a line of its
-    // own, which is the line in messages.
+    // The parser accepts only whole programs, so the value is parsed as part of one. The value is on a
+    // separate line: messages show only that line.
     let program = format!("run f {{ {input} =\n{text}\n; }}");
     let file = sources.add_excerpt(&format!("{flag} {input}"), &program, 0).expect("a constant is short");
     let parsed = parse::parse(file);

@@ -1,5 +1,4 @@
-//! Uses programs of the language of `.eddy` files (`eddy-language`): runs them on data, trains them, plans
-//! them, builds them.
+//! Runs, trains, plans and builds programs of the language of `.eddy` files (`eddy-language`).
 //!
 //! A [`Session`] has settings, threads and a [`Listener`]; it loads a [`Program`]; a [`Model`] is one node of
 //! the program. Requests and answers are plain data. All of them own their data, can be kept, and can be
@@ -51,9 +50,9 @@
 //! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`],
 //!   [`refusal`].
 //! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data; [`engine`]
-//!   runs programs, compiled or simulated; [`disagreement`] reports where the two differ; `lock_step` puts
-//!   several streams together.
-//! * [`compare`] runs a program under every semantics that understands it.
+//!   runs programs, compiled or simulated; [`disagreement`] reports where the two differ; `lock_step` joins the
+//!   cells of several streams.
+//! * [`compare`] runs a program under every semantics that supports it.
 //! * Functions: [`functions`] calls a function with data and checks its derivatives.
 //! * Learning: [`train`] runs epochs over data, `parameters` loads learnt values, [`gradcheck`] compares
 //!   derivatives with finite differences.

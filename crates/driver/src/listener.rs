@@ -25,7 +25,7 @@ pub enum Event {
     Compiled {
         /// The name of the program.
         node: String,
-        /// How many seconds that took.
+        /// The seconds that the compiler took.
         seconds: f64,
         /// Whether the machine code is in the cache now.
         is_kept: bool,

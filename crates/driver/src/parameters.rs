@@ -7,8 +7,8 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Value;
 use rustc_hash::FxHashMap;
 
-/// Replaces the values of a program's parameters. Each parameter must have one, of its type. Values of a node
-/// may also be used for another node with one instance of it: `kernel` is then the value of
+/// Replaces the values of a program's parameters. Each parameter must have a value of its type. Values of a
+/// node may also be used for a node that contains one instance of it: `kernel` is then the value of
 /// `network#1/kernel`.
 pub fn give(
     flow: &mut Flow,

@@ -20,11 +20,11 @@ use crate::refusal::Refusal;
 pub struct PlanRequest {
     /// The seed of random initialisers.
     pub seed: u64,
-    /// Compute loops again rather than keep their values.
+    /// Recompute the values of loops instead of keeping them.
     pub checkpoints: bool,
-    /// The data have no end: memory must not grow with them.
+    /// The data have no end, so memory must not grow with their length.
     pub stream: bool,
-    /// Keep values that take long to compute again.
+    /// Keep values that are expensive to recompute.
     pub keep: bool,
 }
 
@@ -45,7 +45,7 @@ impl NodePlan {
         report(&self.name, &self.flow, &self.plan, max_window)
     }
 
-    /// The same for programs, as one JSON object.
+    /// The same as one JSON object, for other programs.
     pub fn json(&self, max_window: Option<usize>) -> String {
         json(&self.name, &self.flow, &self.plan, max_window)
     }
@@ -79,7 +79,7 @@ impl Program {
     ) -> Result<Answer<Vec<NodePlan>>, Refusal> {
         let program = self.resolved();
         let (mut plans, mut warnings, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
-        for node in self.asked(None)? {
+        for node in self.requested_nodes(None)? {
             let given = ElaborationOptions { batch, ..ElaborationOptions::default() };
             match prepare(program, &node, &given, |_| Hints::default(), Checks::On) {
                 Ok(prepared) => {
@@ -115,7 +115,7 @@ fn node_plan(
     (NodePlan { name, flow, plan }, warnings)
 }
 
-/// The values that later loops compute again.
+/// The values that later loops recompute instead of reading them.
 pub(crate) fn recompute(keep: bool) -> Recompute {
     if keep { Recompute::Arithmetic } else { Recompute::Elementwise }
 }

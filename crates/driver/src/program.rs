@@ -32,7 +32,7 @@ struct Loaded {
 pub struct Answer<T> {
     /// The answer.
     pub value: T,
-    /// Each once, in the order of the phases that found them.
+    /// The warnings, each once, in the order of the phases that found them.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -41,7 +41,7 @@ pub struct Answer<T> {
 pub enum MemoryReport {
     /// How much memory each node needs, and each adjoint of a function with these checkpoints.
     Included(Checkpoints),
-    /// Nothing.
+    /// Memory is not reported.
     LeftOut,
 }
 
@@ -110,7 +110,7 @@ impl Program {
     /// The equations of one node, or of every node that needs no constants.
     pub fn equations(&self, node: Option<&str>) -> Result<Answer<Vec<Equations>>, Refusal> {
         let (mut found, mut diagnostics) = (Vec::new(), Vec::new());
-        for callable in self.asked(node)? {
+        for callable in self.requested_nodes(node)? {
             match prepare(
                 self.resolved(),
                 &callable,
@@ -135,7 +135,7 @@ impl Program {
     }
 
     /// The named node, or all that need no constants.
-    pub(crate) fn asked(&self, node: Option<&str>) -> Result<Vec<Callable>, Refusal> {
+    pub(crate) fn requested_nodes(&self, node: Option<&str>) -> Result<Vec<Callable>, Refusal> {
         let program = self.resolved();
         match node {
             Some(name) => match program.find_named(name) {

@@ -7,8 +7,8 @@
 //!
 //! The state of a run cannot be saved and restored. Between two windows it consists of the values of delays,
 //! but inside a window, and after a takeover by the simulator, engines keep cells of open cycles that have no
-//! external form. To continue elsewhere, keep the inputs since the last [`Run::reset`]. (The state of
-//! training is another matter, see [`Trainer`](crate::train::Trainer).)
+//! external form. To continue elsewhere, keep the inputs since the last [`Run::reset`]. The state of training
+//! can be saved, see [`Trainer`](crate::train::Trainer).
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct RunRequest {
     pub unchecked: bool,
     /// The largest number of cycles that may be open at once.
     pub max_window: Option<usize>,
-    /// Compute compiled loops again rather than keep their values.
+    /// Recompute the values of compiled loops instead of keeping them.
     pub checkpoints: bool,
     /// The precision of numbers; `None` means double.
     pub precision: Option<Precision>,

@@ -1,4 +1,4 @@
-//! The codes of diagnostics in `.cd` files, and their pages (section 12). They are words.
+//! The codes of diagnostics in `.cd` files, and their documentation pages (section 12). Each code is a word.
 
 eddy_syntax::codes! {
     pages "../../../../docs/errors/";
@@ -13,7 +13,7 @@ eddy_syntax::codes! {
     PROBABILITY = "prob", Syntax;
     /// An unbound variable.
     UNBOUND = "unbound", Names;
-    /// A term of another type than its place asks for.
+    /// A term whose type is not the one that its context requires.
     TYPE = "type", Types;
     /// A term that is not deep enough.
     DEPTH = "depth", Types;

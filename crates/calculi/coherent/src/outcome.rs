@@ -53,7 +53,7 @@ pub enum ExhaustedLimit {
 pub enum Outcome {
     /// A number, and its count of ticks.
     Value { value: u64, ticks: u64 },
-    /// The state 0: there is provably nothing at this leaf.
+    /// The state 0: the leaf is provably empty.
     Empty,
     /// The run was stopped.
     Exhausted(ExhaustedLimit),
@@ -64,9 +64,9 @@ pub enum Outcome {
 pub enum LeafResult {
     /// A number, and how many ticks were counted on the way.
     Value { value: u64, ticks: u64 },
-    /// There is provably nothing.
+    /// The leaf is provably empty.
     Empty,
-    /// A program with coins has a distribution.
+    /// The distribution of a program with coins.
     Distribution(Distribution),
 }
 

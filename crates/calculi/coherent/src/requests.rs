@@ -1,7 +1,7 @@
 //! The requests about a program, and their answers.
 //!
-//! A request is plain data with a method `answer`; a program that is refused is answered with its
-//! diagnostics. Answers are data too, and print as `eddy` shows them.
+//! A request is plain data with a method `answer`. For a rejected program, the answer is its diagnostics.
+//! Answers are data too, and print as `eddy` shows them.
 //!
 //! ```
 //! use eddy_coherent::relation::Answer;
@@ -34,7 +34,7 @@ use crate::{codes, parse, typing};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check;
 
-/// Which values are at its leaves? A limit that is not given is the one of the program's pragma, or the
+/// Which values are at the leaves of the program? A missing limit comes from the program's pragma, or is the
 /// default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
@@ -48,7 +48,7 @@ pub struct Run {
     pub coins: Option<u64>,
 }
 
-/// What is at its leaves, on every machine that can run it? Limits are those of [`Run`].
+/// Which values are at the leaves, on each machine that can run the program? Limits are those of [`Run`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
     /// The largest number of steps, for each leaf and each path of coins.
@@ -68,7 +68,7 @@ pub struct Trace {
     pub memory: Option<u64>,
 }
 
-/// Does it have this point?
+/// Does the program have this point?
 #[derive(Clone, Debug, Default)]
 pub struct Ask {
     /// The point, as text.
@@ -247,7 +247,7 @@ fn limits(program: &Program, fuel: Option<u64>, memory: Option<u64>) -> Limits {
     Limits { fuel: fuel.or(program.fuel).unwrap_or(default.fuel), memory: memory.unwrap_or(default.memory) }
 }
 
-/// The run was stopped, which is not an error of the program: its value is unknown.
+/// The run was stopped. This is not an error in the program; its value is unknown.
 fn stopped(file: &SourceFile, exhausted: ExhaustedLimit) -> Diagnostic {
     let diagnostic = Diagnostic::error(codes::FUEL, main_span(file), exhausted.to_string());
     match exhausted {
@@ -307,7 +307,7 @@ fn no_point(file: &SourceFile, program: &Program, text: &str, wrong: &PointSynta
 
 /// No derivation was found, and not everything was searched.
 fn not_searched(file: &SourceFile, bounds: Bounds, cuts: &BTreeSet<Cut>) -> Diagnostic {
-    let said = cuts.iter().map(|cut| match cut {
+    let reasons = cuts.iter().map(|cut| match cut {
         Cut::Copies => {
             format!("a multiset that must be guessed has at most the size {} (`--copies`)", bounds.copies)
         }
@@ -319,7 +319,7 @@ fn not_searched(file: &SourceFile, bounds: Bounds, cuts: &BTreeSet<Cut>) -> Diag
     });
     Diagnostic::warning(codes::FUEL, main_span(file), "not everything was searched")
         .label("this may have the point, or not")
-        .reason(said.collect::<Vec<_>>().join("; "))
+        .reason(reasons.collect::<Vec<_>>().join("; "))
         .help("give the search more room")
 }
 

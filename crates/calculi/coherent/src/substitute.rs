@@ -22,8 +22,8 @@ pub fn lift(terms: &mut Terms, m: TermId, by: u32) -> TermId {
     map_variables(terms, m, &mut |terms, index, _| terms.add(Term::Var(index + by)))
 }
 
-/// Replaces each free variable; the function gets its index at its place, and the number of enclosing binders
-/// of M.
+/// Replaces each free variable. The function gets the variable's index where it occurs, and the number of
+/// binders of M around it.
 fn map_variables(
     terms: &mut Terms,
     m: TermId,

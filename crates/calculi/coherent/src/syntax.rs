@@ -304,7 +304,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Whether the program draws coins: "contains" is syntactic, after definitions are expanded.
+    /// Whether the program contains coins, syntactically, after definitions are expanded.
     pub fn has_coins(&self) -> bool {
         self.terms.any_part(self.main, |term| matches!(term, Term::Coin(_)))
     }

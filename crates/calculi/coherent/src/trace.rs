@@ -36,8 +36,8 @@ impl TraceOptions {
     }
 }
 
-/// The run of a program of type `nat` without coins, as an iterator over the steps to show. When it is
-/// exhausted, the run is over, and [`summary`](Steps::summary) returns the result.
+/// The run of a program of type `nat` without coins, as an iterator over the steps to show. When the iterator
+/// is exhausted, the run is over, and [`summary`](Steps::summary) returns the result.
 #[derive(Clone, Debug)]
 pub struct Steps {
     terms: Terms,
@@ -61,8 +61,8 @@ pub struct Step {
     pub term: Option<String>,
 }
 
-/// The counters and the outcome of a run. It prints as the last line of a trace: the result, or why the run
-/// was stopped.
+/// The counters and the outcome of a run. It prints as the last line of a trace: the result, or the reason
+/// why the run was stopped.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub outcome: Outcome,
@@ -99,7 +99,7 @@ impl Steps {
         &self.summary
     }
 
-    /// Makes a step, and returns it with whether to show it; `None` after the last one.
+    /// Makes a step; returns whether to show it, and the step. `None` after the last step.
     fn step(&mut self) -> Option<(bool, Step)> {
         let mut state = self.state.take()?;
         let summary = &mut self.summary;

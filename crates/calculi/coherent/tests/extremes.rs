@@ -216,7 +216,7 @@ fn distributions_are_bounded_by_memory() {
         let (lines, _) = run(&checked(text.to_string()), Engine::Environment, little, coins);
         assert_eq!(lines, Err(ExhaustedLimit::Memory(1 << 20)), "{text}");
     }
-    // Run in small parts, it fits.
+    // In small parts, the generation fits.
     let (lines, _) = run(&checked(apart.to_string()), Engine::Environment, little, 12);
     assert_eq!(lines.as_deref(), Ok("{unresolved: 1}"));
 }
@@ -240,7 +240,8 @@ fn asked(program: &Program, point: &str, bounds: Bounds) -> Answer {
 #[test]
 fn searches_are_bounded_by_memory() {
     let little = Bounds { memory: 1 << 20, ..Bounds::default() };
-    // The point of a function of n arguments has n multisets, and each abstraction takes one off.
+    // The point of a function of n arguments has n multisets; each abstraction creates a point with one
+    // fewer.
     let arguments = format!("({}x) {}", "\\x:nat. ".repeat(1000), "7 ".repeat(1000));
     let Answer::Unknown(cuts) = asked(&checked(arguments), "7", little) else { panic!("too much memory") };
     assert_eq!(cuts, [Cut::Memory].into());

@@ -1,8 +1,8 @@
 //! Tables and stacks in chunks: they grow without moving their items, so the counted memory is the used
 //! memory.
 //!
-//! A vector that grows is copied, and exists twice for that moment, or longer if the allocator does not
-//! return its old place.
+//! A growing vector is copied: both copies exist for a moment, or longer if the allocator does not return the
+//! old one to the system.
 
 use std::ops::{Index, IndexMut};
 
@@ -13,7 +13,8 @@ const CHUNK_BYTES: usize = 1 << 16;
 /// A table of numbered items, or a stack.
 #[derive(Debug)]
 pub(crate) struct Chunks<T> {
-    /// All but the last two are full. The last one may be empty: a stack keeps its next chunk for a while.
+    /// All but the last two are full. The last one may be empty: a stack frees it only when the one before is
+    /// half empty.
     chunks: Vec<Vec<T>>,
     len: usize,
 }
@@ -109,7 +110,7 @@ mod tests {
 
     const CHUNK: usize = Chunks::<usize>::ITEMS;
 
-    /// The same as a vector, over the borders of chunks.
+    /// Behaves like a vector, across the borders of chunks.
     #[test]
     fn a_table_in_chunks_is_a_vector() {
         let (mut chunks, mut vector) = (Chunks::default(), Vec::new());

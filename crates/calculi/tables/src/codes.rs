@@ -1,5 +1,5 @@
-//! The codes of diagnostics in `.lam`, `.sysf` and `.ref` files, and their pages (section 14). The titles of
-//! diagnostics hold the words that the section asks for, such as `parse` or `stuck`.
+//! The codes of diagnostics in `.lam`, `.sysf` and `.ref` files, and their documentation pages (section 14).
+//! The titles of diagnostics contain the words that this section requires, such as `parse` or `stuck`.
 
 eddy_syntax::codes! {
     pages "../../../../docs/errors/";
@@ -9,7 +9,7 @@ eddy_syntax::codes! {
     SYNTAX = "TB002", Syntax;
     /// An unbound variable or type variable.
     UNBOUND = "TB003", Names;
-    /// A term of another type than its place asks for.
+    /// A term whose type is not the one that its context requires.
     TYPE = "TB004", Types;
     /// A recursion that is not of a function.
     FIX = "TB005", Types;
@@ -19,6 +19,6 @@ eddy_syntax::codes! {
     FUEL = "TB007", Run;
     /// An address that occurs twice in a store.
     DUPLICATE = "TB008", Names;
-    /// A question that this language does not answer.
+    /// A question that this language does not support.
     QUESTION = "TB009", Run;
 }

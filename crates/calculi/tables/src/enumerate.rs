@@ -1,9 +1,9 @@
 //! `eddy enum`: the values of a program, by size (section 7.2).
 //!
-//! A program runs to closures and finite values. The values in a closure are all tables whose entries hold;
-//! an entry's input is any value over the given integers, its output any value in a result of the body there.
-//! So values of size `n` need only smaller inputs and outputs, and the list is computed size by size, on
-//! demand. Results about closures are memoised.
+//! A program runs to closures and finite values. The values in a closure are all tables whose entries hold.
+//! The input of an entry is any value over the given integers; its output is any value in a result of the
+//! body for that input. So values of size `n` need only smaller inputs and outputs, and the list is computed
+//! size by size, on demand. Results about closures are memoised.
 //!
 //! The recursion is as deep as the values, hence bounded by their size.
 
@@ -100,7 +100,7 @@ impl<'a> Enumeration<'a> {
                     return Ok(vec![self.machine.values().thunk_none()]);
                 }
                 let Term::TypeLambda(body) = *self.machine.terms().term(thunk) else {
-                    unreachable!("a thunk is of a Λ")
+                    unreachable!("the term of a thunk is a Λ")
                 };
                 let results = self.results(body, env, None);
                 self.thunks(&results, size)

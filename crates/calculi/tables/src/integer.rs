@@ -1,4 +1,4 @@
-//! The integers, which are mathematical, and their operations (section 2).
+//! Integers of arbitrary size, and their operations (section 2).
 
 use dashu_int::ops::BitTest;
 
@@ -19,10 +19,10 @@ pub enum NoResult {
 /// The bytes of an integer beyond its inline size: none if it is small. Its digits have an eighth of spare
 /// capacity.
 pub fn extra_bytes(int: &Int) -> usize {
-    const SMALL: usize = 128;
-    const OF_AN_ALLOCATION: usize = 32;
+    const INLINE_BITS: usize = 128;
+    const ALLOCATION_BYTES: usize = 32;
     let bits = int.bit_len();
-    if bits <= SMALL { 0 } else { bits / 8 + bits / 64 + OF_AN_ALLOCATION }
+    if bits <= INLINE_BITS { 0 } else { bits / 8 + bits / 64 + ALLOCATION_BYTES }
 }
 
 /// A binary operation. Comparisons give 1 or 0.

@@ -62,7 +62,8 @@ impl Meanings {
 enum Frame {
     /// Entries of a table, from this one on, and whether its input or its output is tested.
     Entries { table: Value, at: usize, from: Type, to: Type, eta: Eta, is_output: bool },
-    /// Sets for a quantified variable: those with smaller numbers are done.
+    /// Tests the content for each set of values of a quantified variable; the sets before number `mask` are
+    /// done.
     Sets { content: Value, body: Type, tested: Vec<Value>, mask: u32, eta: Eta },
 }
 
@@ -99,7 +100,7 @@ pub fn is_member(
     }
 }
 
-/// One equation of T: decides, or returns what has to be decided first.
+/// One equation of T: returns the answer, or the test that must come first.
 fn test(
     value: Value,
     ty: Type,
@@ -148,7 +149,7 @@ fn resume(
         Frame::Entries { table, at, from, to, eta, is_output } => {
             let entries = values.entries(table);
             if !is_output && holds {
-                // The input is in T[A]: so must the output be in T[B].
+                // The input is in T[A], so the output must be in T[B].
                 frames.push(Frame::Entries { table, at, from, to, eta, is_output: true });
                 return State::Test(entries[at].output.value, to, eta);
             }

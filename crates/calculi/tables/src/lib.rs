@@ -1,9 +1,10 @@
 //! `tables`: three functional languages whose functions are finite tables, after Siek, *Declarative semantics
 //! for functional languages*.
 //!
-//! A program has two meanings. It runs, in the ordinary way, with closures and a heap. And it *means* the set
-//! of all finite values that it satisfies, where a function satisfies a table if it has all its entries. A
-//! program that does not end means the empty set. `eddy ask` answers questions about the second meaning:
+//! A program has two meanings. First, it runs in the ordinary way, with closures and a heap. Second, it
+//! *means* the set of all finite values that it satisfies, where a function satisfies a table if it has all
+//! its entries. A program that does not end means the empty set. `eddy ask` answers questions about the
+//! second meaning:
 //!
 //! ```
 //! use eddy_syntax::{SourceFile, Sources};

@@ -8,9 +8,9 @@
 //! O[if c a b]k = O of the chosen branch if O[c]k is a literal; else rebuild all three
 //! ```
 //!
-//! Closedness makes capture impossible, and the proof of Lemma 4.1 uses it. Decision: the paper has no
-//! equation for `if`; this one is ours. The result may grow like 2^k, so its size and the number of inlined
-//! calls are limited.
+//! Only closed values are inlined, so no variable can be captured; the proof of Lemma 4.1 relies on this.
+//! Decision: the paper has no equation for `if`; this one is ours. The result may grow like 2^k, so its size
+//! and the number of inlined calls are limited.
 
 use rustc_hash::FxHashMap;
 
@@ -40,7 +40,7 @@ enum Task {
     /// The condition of an `if` is optimised.
     Choose(TermId, u32),
     /// Memoise the result for this term.
-    Note(TermId, u32),
+    Memoise(TermId, u32),
 }
 
 struct Optimiser<'a> {
@@ -52,7 +52,7 @@ struct Optimiser<'a> {
     n_calls: u64,
 }
 
-/// `O[e]k` for the term of a program, whose table of terms gains those of the result.
+/// `O[e]k` for the term of a program. The terms of the result are added to the program's table.
 pub fn optimise(program: &mut Program, depth: u32) -> Result<TermId, TooLarge> {
     let mut optimiser = Optimiser {
         terms: &mut program.terms,
@@ -66,7 +66,7 @@ pub fn optimise(program: &mut Program, depth: u32) -> Result<TermId, TooLarge> {
             Task::Visit(e, k) => optimiser.visit(e, k),
             Task::Conclude(e, k) => optimiser.conclude(e, k)?,
             Task::Choose(e, k) => optimiser.choose(e, k),
-            Task::Note(e, k) => {
+            Task::Memoise(e, k) => {
                 let result = *optimiser.results.last().expect("the result is there");
                 optimiser.known.insert((e, k), result);
             }
@@ -80,7 +80,7 @@ impl Optimiser<'_> {
         if let Some(result) = self.known.get(&(e, k)) {
             return self.results.push(*result);
         }
-        self.work.push(Task::Note(e, k));
+        self.work.push(Task::Memoise(e, k));
         match self.terms.term(e) {
             Term::Int(_) | Term::Variable(_) => self.results.push(e),
             Term::If(condition, ..) => self.work.extend([Task::Choose(e, k), Task::Visit(*condition, k)]),

@@ -15,8 +15,8 @@ use crate::syntax::{Term, TermId, Terms, Written};
 enum Binding {
     /// A binding form, `if` or `:=`.
     Block,
-    /// A comparison; a negative literal, which needs no parentheses only where no operator or function takes
-    /// it.
+    /// A comparison, or a negative literal: as an operand or an argument, a negative literal needs
+    /// parentheses.
     Comparison,
     /// `+` and `-`.
     Sum,

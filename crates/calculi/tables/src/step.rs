@@ -44,7 +44,7 @@ impl Configuration {
         }
     }
 
-    /// The whole term. It may add terms, which the caller can remove afterwards.
+    /// The whole term. The call may add terms to the table; the caller can remove them afterwards.
     pub fn whole(&mut self) -> TermId {
         let mut whole = self.focus;
         for hole in self.context.iter().rev() {
@@ -153,7 +153,7 @@ impl Configuration {
             | Term::TypeLambda(_)
             | Term::Fix(..)
             | Term::Pair(..)
-            | Term::Address(_) => unreachable!("these are no redexes"),
+            | Term::Address(_) => unreachable!("these forms are not redexes"),
         }
     }
 

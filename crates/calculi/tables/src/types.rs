@@ -59,7 +59,8 @@ impl Default for Types {
 enum Change {
     /// `↑_c^d`: adds d to indices ≥ c.
     Shift { by: u32 },
-    /// `[i↦B]`: B, shifted by the binders crossed, in the place of i, and one less for the indices above it.
+    /// `[i↦B]`: replaces the index i by B, shifted by the number of crossed binders, and decrements the
+    /// indices above i.
     Substitute { index: u32, by: Type },
 }
 
@@ -249,7 +250,7 @@ enum Piece {
     Type(Type, Place, u32),
 }
 
-/// The place of a type: in later ones more forms need parentheses.
+/// The place of a type; in later variants more forms need parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Place {
     Type,

@@ -189,7 +189,8 @@ fn explanations_may_be_deep() {
         let found = found.expect("a yes is explained");
         let listed = tables::tables(&found, &program, &file, &mut values);
         assert_eq!(values.entries(listed[0].1).len(), n);
-        // The whole tree has a line for each call, and each line is as long as the program: some are enough.
+        // The whole tree has a line for each call, and each line is as long as the program, so only a part is
+        // written.
         let written =
             write::write(&found, &program.terms, &values, write::Form::Values, &mut Room(10_000_000));
         assert!(written.is_err(), "more than that");

@@ -1,8 +1,9 @@
 //! `--memory` counts the memory that a run or a question uses: resident memory against the limit, for
-//! programs that use all they may.
+//! programs that use up the limit.
 //!
-//! Each case runs in its own process, which measures itself: memory that was returned to the allocator would
-//! hide in the next case.
+//! Each case runs in its own process, which measures itself: in one process, memory that a case returned to
+//! the allocator would distort the figures of the next case.
+//!
 //! `-- --nocapture` shows the figures.
 
 #![expect(
@@ -120,6 +121,6 @@ fn program(dialect: Dialect, text: &str) -> Program {
 
 fn resident(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a process has a status");
-    let line = status.lines().find(|line| line.starts_with(key)).expect("it says its memory");
+    let line = status.lines().find(|line| line.starts_with(key)).expect("the status lists this memory");
     line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("in KiB") << 10
 }

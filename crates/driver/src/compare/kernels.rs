@@ -180,7 +180,7 @@ fn evaluation_column(
 }
 
 /// The values of kernels consist of single numbers.
-#[allow(clippy::cast_precision_loss)] // large integers are compared as the kernel's are
+#[allow(clippy::cast_precision_loss)] // large integers of the kernel are rounded in the same way
 fn number(value: &Value) -> f64 {
     match value {
         Value::Num(number) => *number,
@@ -271,7 +271,7 @@ fn by_pullback(file: &SourceFile, limits: KernelLimits) -> Result<Vec<Column>, V
 
 fn by_coherent(file: &SourceFile, limits: KernelLimits) -> Result<Vec<Column>, Vec<Diagnostic>> {
     let compared = coherent::Compare { fuel: limits.fuel, memory: limits.memory }.answer(file)?;
-    #[allow(clippy::cast_precision_loss)] // large numbers are compared as those of functions are
+    #[allow(clippy::cast_precision_loss)] // large numbers of functions are rounded in the same way
     let number = |leaf: &eddy_coherent::engine::Leaf| match leaf.result {
         LeafResult::Value { value, .. } => Some(value as f64),
         LeafResult::Empty | LeafResult::Distribution(_) => None,

@@ -20,8 +20,9 @@ pub struct Choice {
     pub span: Span,
 }
 
-/// The program as machine code, unless it is to be simulated or cannot be compiled; and the reason for the
-/// latter, if the user should know.
+/// Returns the program as machine code; `None` if the simulator is to run it, or if it cannot be compiled.
+/// Also returns a warning, if the user should know why it is not compiled, or that checkpoints have no
+/// effect.
 pub fn choose(
     source: &EngineInput<'_>,
     choice: &Choice,

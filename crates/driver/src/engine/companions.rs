@@ -1,4 +1,4 @@
-//! A program in which everything is known at the end of the trace, so that it can be compiled.
+//! Adds booleans that say which streams are known at the end of the trace, so that a program can be compiled.
 //!
 //! At the last cycle of a trace `post` is unknown, and so is every value computed from it; machine code
 //! computes values only. So each such stream gets a companion, a boolean that says whether it is known, and

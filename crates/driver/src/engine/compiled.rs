@@ -3,7 +3,7 @@
 //! Compiled code runs cycles whose inputs respect the clocks, and windows that are closed. It hands all rare
 //! cases to the simulator or the executor of plans ([`Takeover`]): the window that is open when the stream
 //! ends, unknown inputs, inputs that contradict the clocks, operations without a value, windows that are too
-//! long. These then run the rows since the last window ended again.
+//! long. The engine that takes over runs all rows since the end of the last window again.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ pub struct Compiled<'a> {
     machine: Machine,
     /// For each root, the positions of its inputs.
     roots: Vec<Vec<usize>>,
-    /// The state before the first of the rows, as far as it has changed since.
+    /// The part of the state before the first of `rows` that has changed since.
     start: Start,
     start_cycle: u64,
     /// Whether no stream was present before the first of the rows. Delays then start with the values of their
@@ -74,9 +74,9 @@ impl<'a> Compiled<'a> {
         self.start_rows();
     }
 
-    /// How many cycles before the end of the trace the executor of plans takes over. At the end, late streams
-    /// of this many cycles are not yet computed; the executor computes what is known of them, and needs all
-    /// of these cycles.
+    /// How many cycles before the end of the trace the executor of plans takes over. At the end, the late
+    /// streams of this many cycles are not computed yet. The executor computes their known values, and needs
+    /// all of these cycles to do so.
     pub fn n_before_end(&self) -> usize {
         match (&self.compilation.emitted.shape, self.source.flow.persistent_state.is_empty()) {
             (Shape::Late(_), false) => self.compilation.plan.max_lag(),
@@ -112,11 +112,11 @@ impl<'a> Compiled<'a> {
     pub fn open(&mut self, cells: &[Cell]) -> Result<(), EngineError> {
         if self.takeover.is_some() {
             self.open_elsewhere(cells)?;
-            self.go_on();
+            self.resume_compiled();
             return Ok(());
         }
         self.open_here(cells)?;
-        self.go_on();
+        self.resume_compiled();
         Ok(())
     }
 
@@ -179,12 +179,12 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// Runs the rest, if nothing stays open and the inputs respect the clocks there.
+    /// Runs the remaining cycles; returns whether no window stays open and the inputs respect the clocks.
     fn flush(&mut self) -> bool {
         self.machine.flush().is_ok() && self.machine.is_between_windows() && self.take_rows()
     }
 
-    /// Takes the complete rows, if the inputs respect the clocks there.
+    /// Takes the complete rows; returns whether their inputs respect the clocks.
     fn take_rows(&mut self) -> bool {
         let mut rows = Vec::new();
         while let Some(values) = self.machine.next_row() {
@@ -272,7 +272,7 @@ impl<'a> Compiled<'a> {
     }
 
     /// Continues in compiled code after a takeover, if a window ended at this cycle.
-    fn go_on(&mut self) {
+    fn resume_compiled(&mut self) {
         let Some(memories) = self.takeover.as_ref().and_then(Takeover::hand_back) else { return };
         self.takeover = None;
         self.is_fresh = false;

@@ -113,7 +113,7 @@ fn described(cell: &Cell) -> String {
     }
 }
 
-/// A value in which different values look different: zeros have signs.
+/// The text of a value. Different values have different texts: zeros have signs.
 fn exactly(value: &Value) -> String {
     match value {
         Value::Num(x) => format!("{x:?}"),

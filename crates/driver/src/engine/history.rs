@@ -1,7 +1,8 @@
 //! The state of compiled code some cycles ago.
 //!
-//! Where a window needs information about later cycles, the loop that computes it is ahead of the windows. A
-//! takeover starts at the beginning of a window and needs the state of that loop's delays at that cycle.
+//! If a window needs information about later cycles, the loop that computes this information runs ahead of
+//! the windows. A takeover starts at the beginning of a window and needs the state of that loop's delays at
+//! that cycle.
 
 use std::collections::VecDeque;
 

@@ -3,13 +3,14 @@
 //!
 //! * [`kind`]: the engines by name. [`choose`]: which one runs, and what to report about it.
 //! * [`program`]: compiles a program once.
-//! * [`compiled`]: machine code, cycle by cycle. It runs closed windows only and hands over the rest:
+//! * [`compiled`]: machine code, cycle by cycle. It runs closed windows only, and hands over all other
+//!   cycles.
 //! * [`parts`]: programs with several roots, one by one.
 //! * [`companions`]: booleans that say what is known at the end of a trace.
 //! * [`history`]: the state some cycles ago, for a takeover.
 //! * [`takeover`]: the simulator, which starts from the state of compiled code and hands it back.
 //! * [`simulated`]: the simulator alone.
-//! * [`shadow`]: the simulator beside compiled code, for the first cycles. [`difference`]: what differs.
+//! * [`shadow`]: checks the first cycles of compiled code with the simulator. [`difference`]: what differs.
 
 pub(crate) mod choose;
 mod companions;
@@ -54,14 +55,14 @@ pub struct EngineInput<'a> {
     pub options: simulate::Options,
     /// Whether contradictions end the run.
     pub is_checked: bool,
-    /// Whether compiled loops are computed again rather than kept.
+    /// Whether compiled code recomputes the values of loops instead of keeping them.
     pub checkpoints: bool,
 }
 
 /// A running program.
 pub struct Engine<'a> {
     run: Run<'a>,
-    /// The simulator beside compiled code, for the first cycles.
+    /// The simulator that checks the first cycles of compiled code.
     shadow: Option<Box<Shadow<'a>>>,
     /// Rows that both engines agreed on.
     confirmed: VecDeque<Vec<Cell>>,

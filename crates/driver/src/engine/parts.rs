@@ -1,8 +1,8 @@
 //! Programs with several roots, some of which look ahead: each root runs as a program of its own.
 //!
-//! Streams on different roots never meet, so running them separately loses nothing: one part may be in the
+//! No equation combines streams of different roots, so each root can run separately: one part may be in the
 //! middle of a window, another one late, a third one simulated. A cycle is shown when all parts have computed
-//! theirs.
+//! it.
 
 use std::collections::VecDeque;
 
@@ -109,7 +109,7 @@ impl Part {
     }
 }
 
-/// The cycle and equation of a failure: the earliest failure is reported.
+/// The cycle and equation of a failure: they determine which failure is the earliest.
 fn place(failure: &EngineError) -> (u64, usize) {
     match failure {
         EngineError::Simulation(simulate::SimulationError::Operation { equation, cycle, .. }) => {

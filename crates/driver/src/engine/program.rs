@@ -156,7 +156,7 @@ fn compile_parts(
         let compilation = match compile(&part.source(source), name, native, tell) {
             Ok(compilation) => Some(compilation),
             Err(NotCompiled::Program(why)) => {
-                // A root without outputs has nothing to compile, which says nothing about the others.
+                // A root without outputs has nothing to compile; that is not the reason for the others.
                 if reason == emit::NotCompiled::Nothing {
                     reason = why;
                 }
@@ -174,7 +174,7 @@ pub fn print(source: &EngineInput<'_>, name: &str, opens: bool) -> Result<Printe
     print_in_pieces(source, name, opens, emit::Pieces::USUAL)
 }
 
-/// Prints a program as C whose long functions are cut in this way.
+/// Prints a program as C; `pieces` says how long functions are cut.
 pub fn print_in_pieces(
     source: &EngineInput<'_>,
     name: &str,
@@ -235,7 +235,7 @@ struct Planned<'a> {
 }
 
 /// If the whole program is one window and streams are unknown at its end: the same program with booleans that
-/// say which are.
+/// say which streams are known.
 fn all_known<'a>(flow: Flow, clocks: &'a Clocks, plan: Plan, options: &eddy_plan::Options) -> Planned<'a> {
     let is_trace = |plan: &Plan| match plan.roots.as_slice() {
         [root] => matches!(&root.schedule, Schedule::Windows(windows) if matches!(windows.cut, Cut::Trace)),

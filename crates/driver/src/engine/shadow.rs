@@ -42,7 +42,7 @@ const MIN_BUDGET: Duration = Duration::from_millis(50);
 /// The budget is also this fraction of a run of known length.
 const BUDGET_FRACTION: u32 = 100;
 
-/// The simulator beside compiled code.
+/// The simulator that runs the same cycles as compiled code.
 pub(super) struct Shadow<'a> {
     source: EngineInput<'a>,
     compilation: &'a Compilation,
@@ -251,7 +251,7 @@ impl<'a> Shadow<'a> {
         } else if is_caught_up {
             Verdict::Agreed
         } else {
-            // A window is open and others were compared: wait for its rows while time remains.
+            // A window is open, and earlier rows were compared: wait for its rows while time remains.
             Verdict::Undecided
         }
     }
@@ -306,7 +306,7 @@ impl<'a> Shadow<'a> {
         let n_inputs = self.inputs.len();
         self.inputs.extend(closing);
         let verdict = self.judge_trial(&engine, compiled, ended);
-        // The rows of the trial are not rows of the run, which has more data.
+        // The rows of the trial are discarded: the run has more data.
         self.compiled_rows = rows_of_run;
         self.reference_rows.clear();
         self.confirmed.clear();
@@ -337,8 +337,8 @@ impl<'a> Shadow<'a> {
         }
     }
 
-    /// The last row with the change that ends the open window; `None` if its end depends on more than an
-    /// input.
+    /// The last row, with one input changed so that the open window ends; `None` if the end does not depend
+    /// on an input alone.
     fn closing_row(&self) -> Option<Vec<Cell>> {
         let Shape::Windows { end: Some((guard, truth)), .. } = self.compilation.emitted.shape else {
             return None;

@@ -2,8 +2,8 @@
 //! late.
 //!
 //! Between two windows, the state of compiled code consists of the values of delays, so a simulation can
-//! start from there. Where streams are late there is no such place: delays have advanced to different cycles.
-//! There the plan itself is executed, from the ring buffers of compiled code.
+//! start from there. If streams are late, no such point exists: delays have advanced to different cycles.
+//! Then the plan itself is executed, from the ring buffers of compiled code.
 
 use eddy_compile::emit::Shape;
 use eddy_flow::VarId;
@@ -33,8 +33,8 @@ pub struct Takeover<'a> {
     fbys: Vec<VarId>,
     /// The condition that ends windows.
     guard: Option<bool>,
-    /// Whether it runs to the end: compiled code can start only at the beginning of a window, and only with
-    /// known values.
+    /// Whether this engine runs to the end of the trace: compiled code can start only at the beginning of a
+    /// window, and only with known values.
     is_forever: bool,
 }
 
@@ -90,8 +90,8 @@ impl<'a> Takeover<'a> {
         let (guard, is_forever) = match compilation.emitted.shape {
             Shape::Windows { end: Some((_, truth)), lag: 0 } => (Some(truth), false),
             Shape::Forward | Shape::Late(_) => (None, false),
-            // A trace begins only once; and for windows that run later than they end, more is known than the
-            // state of delays.
+            // A trace begins only once. If windows run later than they end, the values of delays are not the
+            // whole state.
             Shape::Windows { .. } | Shape::Trace => (None, true),
         };
         Takeover { source, run, fbys, guard, is_forever }

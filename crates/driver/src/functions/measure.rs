@@ -115,7 +115,7 @@ impl<'a> Point<'a> {
         found.map_err(|error| CallError::Failed(Box::new(self.budget.diagnostic(&error, self.entry.span()))))
     }
 
-    /// All of them, or an evenly spread sample: each takes four runs.
+    /// All entries, or an evenly spread sample: each entry takes four runs.
     fn sample(&self, mut all: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         let most = usize::try_from(MAX_WORK / (4 * self.spent).max(1)).unwrap_or(MAX_ENTRIES);
         let most = most.clamp(MIN_ENTRIES, MAX_ENTRIES);

@@ -1,4 +1,4 @@
-//! A function of a program, called with data: `fn f(..)`, or a derivative of one such as `adj_f`.
+//! A function of a program, called with data: `fn f(..)`, or the derivative of a function, such as `adj_f`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -119,7 +119,7 @@ impl FunctionModel {
         !self.params().iter().any(|(_, expected)| is_open(expected))
     }
 
-    /// The parameters of the declared function, and what they take.
+    /// The parameters of the declared function, with their expected types.
     pub fn params(&self) -> &[(String, Expected)] {
         self.entry.params()
     }

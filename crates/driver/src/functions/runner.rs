@@ -68,7 +68,7 @@ impl FunctionRunner {
 
     /// The results of an entry at these arguments, which have the types of its parameters.
     ///
-    /// The budget pays for one run: work that is abandoned because compiled code is faster costs nothing.
+    /// The budget pays for one run: an interpreted run that is abandoned for compiled code costs nothing.
     pub fn run(
         &self,
         body: BodyId,

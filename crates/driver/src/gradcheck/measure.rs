@@ -278,7 +278,7 @@ impl<'a> Measure<'a> {
         Ok(Entries { measured, n_all, n_cycles: self.trace.n_cycles, n_cells, n_unknown, notes })
     }
 
-    /// All of them, or an evenly spread sample: each takes two runs.
+    /// All entries, or an evenly spread sample: each entry takes two runs.
     fn sample(&self, mut all: Vec<Adjoint>) -> Vec<Adjoint> {
         let run = 2 * self.primal.flow.equations.len() * self.trace.n_cycles;
         let max = (MAX_WORK / run.max(1)).clamp(MIN_ENTRIES, MAX_ENTRIES);
@@ -317,7 +317,12 @@ impl<'a> Measure<'a> {
             Place::Input(number, cycle) => {
                 let var = flow.inputs[number];
                 let name = flow.var(var).name.as_deref().unwrap_or_default().to_string();
-                (name, var, Some(cycle), self.trace.rows[number][cycle].value().expect("it is there").clone())
+                (
+                    name,
+                    var,
+                    Some(cycle),
+                    self.trace.rows[number][cycle].value().expect("the input is present").clone(),
+                )
             }
             Place::Parameter(number) => {
                 let parameter = &flow.parameters[number];

@@ -17,9 +17,9 @@ use super::{Row as Shown, Stopped, Stream};
 use crate::data::Data;
 use crate::lock_step::{Difference, joined};
 
-/// The files of each stream: among the files for one input, or for none, the first belongs to the first
-/// stream, and so on.
-pub(super) fn dealt(data: Vec<Data>, n: usize, span: Span) -> Result<Vec<Vec<Data>>, Stopped> {
+/// The files of each stream. Among the files for the same input, and among those for no particular input, the
+/// first belongs to the first stream, and so on.
+pub(super) fn files_of_streams(data: Vec<Data>, n: usize, span: Span) -> Result<Vec<Vec<Data>>, Stopped> {
     let mut streams: Vec<Vec<Data>> = std::iter::repeat_with(Vec::new).take(n).collect();
     if n == 1 {
         streams[0] = data;
@@ -49,7 +49,7 @@ pub(super) fn dealt(data: Vec<Data>, n: usize, span: Span) -> Result<Vec<Vec<Dat
     Ok(streams)
 }
 
-/// The error where only one stream can be shown.
+/// The error if an output can show only one stream.
 pub(super) fn only_one(batch: &Batch, span: Span) -> Diagnostic {
     let title = format!("{} streams at once cannot be shown so", batch.n);
     Diagnostic::error(codes::BATCH, span, title)

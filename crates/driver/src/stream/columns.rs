@@ -121,7 +121,7 @@ impl Columns {
         Ok(source.next_row()?.map(|row| widened(row, input, n_inputs)))
     }
 
-    /// Whether other files, or only the number of cycles, determine the length of a run.
+    /// Whether there are files that are not read on demand; these determine the length of a run.
     pub fn has_other_files(&self) -> bool {
         self.sources.iter().any(|source| !source.is_demanded)
     }
@@ -214,7 +214,7 @@ impl Columns {
 
     /// The names of columns that match no input.
     pub fn unused(&self) -> Vec<String> {
-        // A file for one input is not checked for others.
+        // A file for one input may have other columns, so they are not reported.
         let whole = self.sources.iter().filter(|source| source.of_input.is_none());
         whole.flat_map(|source| source.rows.unused().to_vec()).collect()
     }

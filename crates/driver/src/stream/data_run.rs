@@ -28,7 +28,7 @@ pub struct DataRun {
     n_shown: u64,
     rows: VecDeque<Row>,
     state: State,
-    /// A remark about engines.
+    /// A warning about the choice of the engine.
     note: Option<Diagnostic>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Demands {
     flow: Flow,
     /// Outermost conditions that are present at every cycle. The equations that demand them are not
     /// simulated.
-    always_there: Vec<VarId>,
+    always_present: Vec<VarId>,
 }
 
 #[derive(Clone)]
@@ -65,9 +65,9 @@ impl Demands {
         flow.equations.retain(|equation| is_needed[equation.out.index()]);
         flow.outputs = by;
         let outermost = inputs.iter().map(|input| input.conditions[0].0);
-        let is_always_there = |var: &VarId| clocks.clock(clocks.of(*var)) == Clock::Root(Root::Always);
-        let always_there = outermost.filter(is_always_there).collect();
-        Some(Demands { inputs, flow, always_there })
+        let is_always_present = |var: &VarId| clocks.clock(clocks.of(*var)) == Clock::Root(Root::Always);
+        let always_present = outermost.filter(is_always_present).collect();
+        Some(Demands { inputs, flow, always_present })
     }
 
     /// The positions of these inputs.
@@ -98,8 +98,9 @@ pub(crate) struct DemandRun<'a> {
     n_idle: u64,
 }
 
-/// After this many cycles without a demand, a run whose end only its demands determine is reported as idle. A
-/// simulator takes less than a second for them, and few programs that drive their inputs demand less often.
+/// After this many cycles without a demand, a run that ends only when a demanded file ends is reported as
+/// idle. A simulator takes less than a second for them, and few programs that drive their inputs demand less
+/// often.
 pub(super) const IDLE_CYCLES: u64 = 100_000;
 
 /// The result of a cycle.
@@ -124,8 +125,8 @@ impl<'a> DemandRun<'a> {
         self.n_idle == IDLE_CYCLES
     }
 
-    /// Reads the inputs that the program demands at a cycle into `cells`, where these inputs are unknown so
-    /// far.
+    /// Reads the inputs that the program demands at a cycle into `cells`, which contain unknown cells for
+    /// these inputs.
     pub fn cycle(
         &mut self,
         columns: &mut Columns,
@@ -139,7 +140,7 @@ impl<'a> DemandRun<'a> {
             cells[demanded.input] = Cell::Unknown;
         }
         self.has_failed |= self.simulation.open(cells).is_err();
-        for condition in &self.demands.always_there {
+        for condition in &self.demands.always_present {
             self.has_failed |= self.simulation.learn(*condition, &Cell::Present).is_err();
         }
         // One input may be the condition of another.

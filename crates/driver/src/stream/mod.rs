@@ -1,7 +1,7 @@
 //! Runs one node on streams of data (section 11).
 //!
-//! Each cycle is shown as soon as it and all before it are decided, and dropped when everything in it is
-//! known; so an endless pipe runs in the memory of its window. Types may depend on the first values of the
+//! Each cycle is shown as soon as it and all before it are decided, and dropped when all its cells are known;
+//! so an endless pipe needs only the memory of one window. Types may depend on the first values of the
 //! inputs, which are therefore read before the program is prepared ([`peek`]). In a batch, several such
 //! streams run at once ([`mod@batch`]).
 //!
@@ -99,7 +99,7 @@ impl Stream {
             let diagnostic = Diagnostic::error(codes::DATA, model.span(), title).help(help);
             return Err(Stopped::Program(vec![diagnostic]));
         }
-        let data = batch::dealt(data, model.request().batch.unwrap_or(1), model.span())?;
+        let data = batch::files_of_streams(data, model.request().batch.unwrap_or(1), model.span())?;
         let names = inputs.iter().map(String::as_str);
         let enumerations = model.program().resolved().enumerations(model.callable(), names);
         let feed = |data| Columns::new(data, inputs.clone(), &enumerations);

@@ -2,8 +2,8 @@
 //! whether they are booleans.
 //!
 //! Rows are read ahead until nothing is open, and replayed when the program is prepared. There is no output
-//! before that, so the search waits only for inputs whose types the equations leave open: in `o = x when c`
-//! the type of `x`, but not that of `c`, which is a condition.
+//! until then, so the search waits only for inputs whose types the equations leave open: in `o = x when c`
+//! the type of `x` is open, but not that of `c`, which is a condition.
 
 use eddy_flow::VarId;
 use eddy_formats::Row;

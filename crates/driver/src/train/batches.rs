@@ -1,8 +1,8 @@
 //! Groups samples or sequences that are learnt from at once: `--batch N`.
 //!
-//! They come in the order of the epoch. Each joins a group of waiting ones that it can run with: all of a
-//! group have equal length, and equal values of the inputs that the streams of a batch share, such as `end`.
-//! A group of N runs. Samples that remain in smaller groups are left out of the epoch.
+//! The samples or sequences come in the order of the epoch, and each joins a waiting group with which it can
+//! run. All members of a group have equal length, and equal values of the inputs that the streams of a batch
+//! share, such as `end`. A group runs when it has N members; smaller groups are left out of the epoch.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(super) fn rows<'a>(
         (0..n_rows).map(move |row| {
             let streams: Vec<&[Cell]> = group.iter().map(|unit| data.unit(*unit)[row].as_slice()).collect();
             let cells = joined(&prepared.flow, batch, &streams);
-            Cow::Owned(cells.unwrap_or_else(|_| unreachable!("what is in a group goes together")))
+            Cow::Owned(cells.unwrap_or_else(|_| unreachable!("the members of a group can run together")))
         })
     }))
 }
@@ -102,14 +102,14 @@ pub(super) fn check(
     let n_taken = n * groups(data, &order, &prepared.flow, batch).len();
     let n_units = data.n_units();
     if n_taken == 0 {
-        let title = format!("there are no {n} {what} that go together in the data, which have {n_units}");
+        let title = format!("no {n} of the {n_units} {what} in the data can run as one batch");
         let shared = prepared.flow.inputs.iter().filter(|input| !batch.is_wide(**input));
         let names: Vec<String> = shared
             .map(|input| format!("`{}`", prepared.flow.var(*input).name.as_deref().unwrap_or_default()))
             .collect();
-        let names = if names.is_empty() { "nothing here".to_string() } else { names.join(", ") };
+        let names = if names.is_empty() { "none here".to_string() } else { names.join(", ") };
         let reason = format!(
-            "{what} that are learnt from at once are equally long, and the same in what all streams share: {names}"
+            "the {what} of a batch have equal lengths, and equal values of the inputs that all streams share: {names}"
         );
         return Err(vec![
             Diagnostic::error(codes::BATCH, span, title).reason(reason).help("choose a smaller `--batch`"),
@@ -118,7 +118,7 @@ pub(super) fn check(
     if n_taken < n_units {
         let left = n_units - n_taken;
         data.notes.push(format!(
-            "{left} of {n_units} {what} are left out of each epoch: {n} that go together make a batch"
+            "{left} of {n_units} {what} are left out of each epoch: no {n} of them can run as one batch"
         ));
     }
     Ok(())

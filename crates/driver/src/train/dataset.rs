@@ -35,7 +35,7 @@ pub(super) enum Unit {
     Row,
     /// Rows up to an `end`.
     Sequence,
-    /// The whole data: each row follows from the one before.
+    /// The whole data: each row depends on the one before.
     Whole,
 }
 
@@ -185,7 +185,7 @@ fn fill(rows: &mut [Vec<Cell>], input: usize, truth: &dyn Fn(usize) -> bool) {
     }
 }
 
-/// Keeps the target only where `bp` is true; a table has one in each row.
+/// Removes targets where `bp` is false: a table has a target in each row.
 fn clear_unused_targets(rows: &mut [Vec<Cell>], bp: usize) {
     for row in rows.iter_mut().filter(|row| row[bp] == Cell::Value(Value::Bool(false))) {
         row[bp + 1..].fill(Cell::Absent);

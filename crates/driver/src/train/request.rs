@@ -27,7 +27,7 @@ pub struct TrainRequest {
     pub batch_loss: BatchLoss,
     /// The largest number of cycles that may be open at once.
     pub max_window: Option<usize>,
-    /// Compute loops again rather than keep their values.
+    /// Recompute the values of loops instead of keeping them.
     pub checkpoints: bool,
     /// The engine: `Compiled` or `Simulate`; `None` means machine code where possible.
     pub engine: Option<EngineKind>,
@@ -52,7 +52,7 @@ pub struct TrainPlan {
     pub is_shuffled: bool,
     /// A hash of all cells of the data.
     pub data_hash: String,
-    /// The same of the data for validation.
+    /// A hash of all cells of the validation data.
     pub validation_hash: Option<String>,
     /// Remarks for the user.
     pub notes: Vec<String>,
@@ -65,9 +65,9 @@ pub struct Measured {
     pub loss: f64,
     /// The number of rows with a loss.
     pub n_rows: usize,
-    /// The number of them whose loss is unknown.
+    /// The number of rows whose loss is unknown.
     pub n_unknown: usize,
-    /// Why it is unknown.
+    /// Why these losses are unknown.
     pub why_unknown: Option<String>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,

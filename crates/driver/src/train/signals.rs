@@ -13,7 +13,7 @@ use eddy_tensor::Value;
 
 use super::TrainRequest;
 
-/// The indices of `end`, `cut` and `bp`. Inputs after `bp` are read where it is true.
+/// The indices of `end`, `cut` and `bp`. Inputs after `bp` are read only in rows where `bp` is true.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signals {
     pub end: Option<usize>,
@@ -22,7 +22,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// They follow the inputs of the node, in this order; without a `train` declaration there are none.
+    /// The signals follow the inputs of the node, in this order; without a `train` declaration there are
+    /// none.
     pub fn of(program: &Program, callable: &Callable, given: &ElaborationOptions) -> Signals {
         let (Base::Train(train) | Base::Test(train)) = callable.base else { return Signals::default() };
         let declared = program.train(train);

@@ -1,10 +1,10 @@
 //! Rows whose loss is unknown, and whether training may ignore them (section 11 of the specification of
 //! composition).
 //!
-//! In a node that looks z rows ahead, the last z losses are unknown; if a condition interrupts the chain of
-//! dependencies, the losses after its last interruption are. Such rows are counted and reported. In all other
-//! cases nothing would be learnt from the rows, so training is refused, and the message names the stream that
-//! waits.
+//! In a node that looks z rows ahead, the last z losses are unknown. If conditions interrupt the chain of
+//! dependencies, the losses after the last interruption are unknown. Such rows are counted and reported. In
+//! all other cases nothing would be learnt from the rows, so training is refused, and the message names the
+//! stream that waits.
 
 use eddy_language::causality::Verdict;
 use eddy_syntax::Diagnostic;
@@ -56,7 +56,7 @@ impl Unknown {
         let is_explained = match verdict {
             _ if self.n_unknown == 0 => return true,
             Some(Verdict::LookAhead(z)) => self.first_activation + z >= self.n_activations,
-            // After the last interruption of the chain nothing is known.
+            // After the last interruption of the chain, no loss is known.
             _ => !self.is_interrupted && has_state,
         };
         is_explained && 2 * self.n_unknown <= self.n_losses
@@ -83,15 +83,15 @@ impl Unknown {
                 let guards = guarded.to_string();
                 let guards = guards.trim_start_matches("look-ahead guarded").trim_start_matches(" by ");
                 let by = if guards.is_empty() { "a condition".to_string() } else { guards.to_string() };
-                format!("they come behind the last row at which one of these ends the wait: {by}")
+                format!("they come after the last row at which one of these ends the wait: {by}")
             }
             None => "they wait for later rows".to_string(),
         })
     }
 }
 
-/// Refuses to train on such data. `wait` is the stream that waits, `delay` how late gradients must be so that
-/// nothing waits for itself.
+/// The refusal to train on such data. `wait` is the stream that waits, `delay` how late gradients must be so
+/// that nothing waits for itself.
 pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Option<String>) -> Diagnostic {
     let mut reasons = Vec::new();
     if let Some(Wait { text, cause }) = wait {
@@ -100,9 +100,9 @@ pub(super) fn refusal(mut diagnostic: Diagnostic, wait: Option<Wait>, delay: Opt
             diagnostic = diagnostic.cause(span, label);
         }
     }
-    reasons.push("what has no known loss is not learnt from".to_string());
+    reasons.push("rows without a known loss are not learnt from".to_string());
     let mut help = "`segment` in the `train` declaration ends sequences by an input `end`, `truncate` cuts gradients by an input `cut`; \
-                    `bp` false leaves these rows out; or give more data behind the last row"
+                    `bp` false leaves these rows out; or give more data after the last row"
         .to_string();
     if let Some(delay) = delay {
         help = format!("{delay}; {help}");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_at_which_something_is_there_count() {
+    fn only_rows_with_a_present_input_count() {
         check_look_ahead("kk.u..", 1, true);
         check_look_ahead("..kuk", 1, false);
         check_look_ahead("k--u-", 1, false);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_the_last_guard_nothing_is_known() {
+    fn after_the_last_guard_no_loss_is_known() {
         let is_harmless = |rows: &str, has_state| pass(rows).is_harmless(None, has_state);
         assert!(is_harmless("kkku", true));
         // No learnt state is known; and a known loss after an unknown one has no explanation.

@@ -14,9 +14,10 @@ use eddy_syntax::Span;
 use eddy_tensor::Op;
 use rustc_hash::FxHashSet;
 
-/// The largest number of rows after the unknown loss that are simulated. A parameter that waits for itself
-/// does so within the memory of the model, which is mostly shorter; for others the message is less exact.
-const MAX_ROWS_BEHIND: usize = 64;
+/// The largest number of rows after the unknown loss that are simulated. If a parameter waits for itself, the
+/// cycle of dependencies is as long as the memory of the model, which is mostly shorter; otherwise the
+/// message is less exact.
+const MAX_ROWS_AFTER: usize = 64;
 
 /// The largest number of cells of a path.
 const MAX_STEPS: usize = 100_000;
@@ -24,7 +25,7 @@ const MAX_STEPS: usize = 100_000;
 /// What a loss waits for.
 pub(super) struct Wait {
     pub text: String,
-    /// Where a value or gradient is passed on from a later row.
+    /// The operation that takes a value or a gradient from a later row.
     pub cause: Option<(Span, String)>,
 }
 
@@ -39,7 +40,7 @@ pub(super) fn find<'a>(
     let mut n_rows = 0;
     let mut is_whole = true;
     for cells in rows {
-        if n_rows > row + MAX_ROWS_BEHIND {
+        if n_rows > row + MAX_ROWS_AFTER {
             is_whole = false;
             break;
         }
@@ -70,7 +71,7 @@ struct Path {
 /// Where a path ends.
 enum End {
     /// It needs a row after the last one.
-    Behind,
+    AfterData,
     /// It returned to this cell of the path.
     Itself(usize),
     /// An input that is absent in the data.
@@ -101,8 +102,8 @@ impl Path {
             }
             match next(kind, at, simulation, n_rows) {
                 Next::Cell(var, cycle) => at = (var, cycle),
-                Next::Behind => {
-                    path.end = End::Behind;
+                Next::AfterData => {
+                    path.end = End::AfterData;
                     break;
                 }
                 Next::Nothing => break,
@@ -137,13 +138,13 @@ impl Path {
             }
         }
         match &self.end {
-            End::Behind if parameter.is_none() => text += " for a row behind the last one",
-            End::Behind => text += ", and that for a row behind the last one",
+            End::AfterData if parameter.is_none() => text += " for a row after the last one",
+            End::AfterData => text += ", which waits for a row after the last one",
             End::Itself(start) => {
                 let cycle = self.cells[*start].1 + 1;
                 let _ = write!(
                     text,
-                    ", and that for what is computed with the parameter at row {cycle}: it waits for itself"
+                    ", which waits for values computed with the parameter at row {cycle}: it waits for itself"
                 );
             }
             End::Input(input, cycle) => {
@@ -171,7 +172,7 @@ impl Path {
 /// The operand that an unknown cell waits for.
 enum Next {
     Cell(VarId, u64),
-    Behind,
+    AfterData,
     Nothing,
 }
 
@@ -200,7 +201,7 @@ fn next(kind: &Kind, (out, cycle): (VarId, u64), simulation: &Simulation<'_>, n_
         },
         Kind::FbyBack { next, .. } | Kind::Post(next) => match (cycle + 1..n_rows).find(is_there) {
             Some(after) => Next::Cell(*next, after),
-            None => Next::Behind,
+            None => Next::AfterData,
         },
     }
 }

@@ -1,8 +1,8 @@
-//! Cells (section 7), counted instead of searched.
+//! Cells (section 7), with counters instead of searches through the state.
 //!
-//! A cell stores how many of its occurrences are left, and whether it was written. So "every other occurrence
-//! becomes 0" is one flag, "does it still occur" is one comparison, and both take constant time. A cell
-//! without occurrences is reused.
+//! A cell stores the number of its remaining occurrences, and whether it was written. So "set every other
+//! occurrence to 0" sets one flag, "does the cell still occur" compares one number with 0, and both take
+//! constant time. A cell without occurrences is reused.
 
 use crate::syntax::Bit;
 use crate::word::Letter;
@@ -10,7 +10,7 @@ use crate::word::Letter;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Cell {
     occurrences: u32,
-    /// One occurrence was the 1 and is consumed; the others are 0.
+    /// The occurrence with the value 1 was consumed; all remaining ones are 0.
     is_written: bool,
 }
 
@@ -53,14 +53,15 @@ impl Cells {
                 if is_gone {
                     self.unused.push(name);
                 }
-                // The last occurrence of a cell that was not written is its 1.
+                // If a cell was never written, its last occurrence is the 1.
                 if is_gone && bit == Bit::Zero { Err(EmptyLeaf) } else { Ok(()) }
             }
         }
     }
 
-    /// Clears a letter, which must be 0, and consumes it. A cell may be 0 if it still occurs elsewhere
-    /// afterwards; clearing several letters one by one gives the same result, since the last one then fails.
+    /// Clears a letter, which must be 0, and consumes it. A cell can be 0 as long as another occurrence
+    /// remains. Several letters can be cleared one by one: if they are all remaining occurrences of a cell,
+    /// clearing the last one fails.
     pub fn clear(&mut self, letter: Letter) -> Result<(), EmptyLeaf> {
         self.inject(letter, Bit::Zero)
     }

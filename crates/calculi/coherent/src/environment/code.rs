@@ -1,8 +1,8 @@
 //! Code: a term whose variables are slots.
 //!
-//! The values that code can access are in two rows: the *captured* ones, which a closure or a frame provides,
-//! and the *local* ones, the arguments of the abstractions since. Code in a closure or a frame is a
-//! [`Block`]: it lists the values to capture, so nothing else is kept alive. A closed term is compiled once
+//! Code accesses values in two rows: the *captured* ones, which come from a closure or a frame, and the
+//! *local* ones, the arguments of the abstractions entered since then. The code of a closure or a frame is a
+//! [`Block`]: it lists the values to capture, so no other value is kept alive. A closed term is compiled once
 //! for all its occurrences.
 
 use dashu_ratio::RBig;
@@ -62,7 +62,7 @@ pub enum Form {
     Tick(NodeId),
 }
 
-/// Code that captures values, and where it starts; the second start is that of an `else`.
+/// Code that captures values, and its two entry points; the second one is for the `else` branch of an `if`.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
     pub(super) captures: (u32, u32),
@@ -73,7 +73,8 @@ pub struct Block {
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     pub(super) forms: Vec<Form>,
-    /// The occurrences of variables in each piece of code: they are numbered from left to right.
+    /// For each piece of code the range of variable occurrences in it; occurrences are numbered from left to
+    /// right.
     pub(super) ranges: Vec<(u32, u32)>,
     pub(super) blocks: Vec<Block>,
     pub(super) captures: Vec<Slot>,

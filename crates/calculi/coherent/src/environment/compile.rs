@@ -8,8 +8,8 @@
 //! \g. \x. f (g x)      `g x` is the block of an argument: it captures g and x, locals outside of it
 //! ```
 //!
-//! Each variable stores the open contexts in which it has a slot, the innermost last. Blocks may capture a
-//! number of variables that is quadratic in the size of the program, so memory is counted.
+//! Each variable stores the open contexts in which it has a slot, the innermost last. All blocks together may
+//! capture quadratically many values in the size of the program, so the compiler limits their memory.
 
 use dashu_int::ops::BitTest;
 use rustc_hash::FxHashMap;
@@ -50,7 +50,7 @@ pub fn compile(program: &Program, memory: u64) -> Result<Code, ExhaustedLimit> {
 enum Task {
     /// Make the code of a term.
     Term(TermId, NodeId),
-    /// The code is complete: no further occurrence follows.
+    /// The code is complete: ends its range of occurrences.
     Close(NodeId),
     /// A variable of an abstraction enters the scope, as a local of the innermost context.
     Bind(Binder),
@@ -60,7 +60,7 @@ enum Task {
     Begin,
     /// A block ends, and its captures are known.
     End(BlockId),
-    /// As `End`; the second block restarts with the captures of the first.
+    /// Like `End`; the second block gets the captures of the first, unchanged.
     EndOfFix(BlockId, BlockId),
     /// A closed term begins: it captures nothing.
     BeginClosed,
@@ -217,7 +217,7 @@ impl Compiler<'_> {
         Form::Apply(self.part(m), argument, make)
     }
 
-    /// `fix M` with free variables: its closure restarts the same code with its own captures.
+    /// `fix M` with free variables: its closure restarts the same code with the captures it already has.
     fn fix(&mut self, m: TermId) -> Form {
         let again_node = self.fresh_node();
         let (block, again) = (self.block([again_node; 2]), self.block([again_node; 2]));
@@ -256,7 +256,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The place of the code of a term: for closed terms always the same.
+    /// The node for the code of a term; all occurrences of a closed term have the same node.
     fn node(&mut self, m: TermId) -> NodeId {
         if self.terms.scope(m) > 0 {
             return self.fresh_node();
@@ -322,7 +322,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The range of code that is not made yet.
+/// The range of code that is not compiled yet.
 const UNMADE: (u32, u32) = (u32::MAX, u32::MAX);
 
 fn number(n: usize) -> u32 {

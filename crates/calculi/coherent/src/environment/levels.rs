@@ -32,7 +32,7 @@ impl Machine<'_> {
         self.push_argument(value, &letters);
     }
 
-    /// The same with `N := fix M`, in which every variable occurs that occurs in M.
+    /// The same with `N := fix M`. M and `fix M` contain the same variables.
     pub(super) fn fix_with_levels(&mut self, block: BlockId) {
         let node = self.node;
         let (letters, levels) = self.share(&[node], &[node]);
@@ -79,9 +79,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Divides the letters of all levels between two groups of parts: the first keep theirs in the word and
-    /// the levels of the state, those of the second are returned. A level whose variable occurs in both is
-    /// split.
+    /// Divides the letters of all levels between two groups of parts. The letters of the first group stay in
+    /// the word, and their levels in the state; the letters and levels of the second group are returned. If a
+    /// variable occurs in both groups, the letter of its level is split.
     fn share(&mut self, first: &[NodeId], second: &[NodeId]) -> (Vec<Letter>, Vec<Binder>) {
         let code = self.code;
         let occurs = |binder: Binder, parts: &[NodeId]| parts.iter().any(|part| code.occurs(binder, *part));

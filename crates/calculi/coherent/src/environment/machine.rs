@@ -2,8 +2,8 @@
 //!
 //! A state consists of arrays: the word, the levels, the accessible values, and the stack. The words, values
 //! and levels that `if` and `let` frames save are in separate arrays parallel to the frames; a frame stores
-//! how many are its own. So a step allocates only, in the heap, the closure of an argument that is neither a
-//! number, nor a variable, nor closed.
+//! how many entries belong to it. So the only allocation of a step is, in the heap, the closure of an
+//! argument that is neither a number, nor a variable, nor closed.
 
 use super::cells::{Cells, EmptyLeaf};
 use super::code::{Binder, BlockId, Code, Form, Make, NodeId, Slot};
@@ -119,7 +119,7 @@ impl<'c> Machine<'c> {
         self.frames.is_empty() && matches!(self.code.form(self.node), Form::Num(_))
     }
 
-    /// Continues after the pending coin showed this side.
+    /// Continues with this side of the pending coin.
     pub fn flip_coin(&mut self, side: u64, limits: Limits) -> Stop {
         self.steps += 1;
         match self.number(side) {
@@ -134,7 +134,7 @@ impl<'c> Machine<'c> {
         (self.steps, self.ticks, self.cells.made, self.next_memory_check) = (0, 0, 0, 0);
     }
 
-    /// Makes one step, and all following steps of numbers.
+    /// Makes one step; after a step to a number, also makes the steps that consume the number.
     #[inline]
     fn step(&mut self) -> Result<Option<Stop>, EmptyLeaf> {
         match self.code.form(self.node) {
@@ -254,7 +254,7 @@ impl<'c> Machine<'c> {
         loop {
             match self.frames.pop() {
                 None => {
-                    // There was no step to make.
+                    // No frame is left, so no step was made.
                     self.steps -= 1;
                     return Ok(Some(Stop::Value(n)));
                 }
@@ -266,7 +266,7 @@ impl<'c> Machine<'c> {
                 Some(Frame::If(block, n_letters, n_levels)) => {
                     self.restore(block, n_letters, n_levels);
                     self.node = self.code.block(block).starts[usize::from(n != 0)];
-                    // A level may occur in the other branch only.
+                    // The variable of a level may occur only in the branch that was not taken.
                     self.drop_unused_levels()?;
                     return Ok(None);
                 }
@@ -277,7 +277,7 @@ impl<'c> Machine<'c> {
                     return Ok(None);
                 }
                 Some(frame @ (Frame::Arg(_) | Frame::Derive(_))) => {
-                    unreachable!("a number is no function, yet meets {frame:?}")
+                    unreachable!("a number is not a function, but the top frame is {frame:?}")
                 }
             }
             self.steps += 1;
@@ -326,7 +326,7 @@ impl<'c> Machine<'c> {
     pub fn make(&mut self, argument: NodeId, make: Make, levels: &[Binder]) -> Value {
         match make {
             Make::Number(n) => Value::Number(n),
-            // ⟨y | ρ | y…y⟩ does the same as ρ(y).
+            // ⟨y | ρ | y…y⟩ is equivalent to ρ(y).
             Make::Slot(slot) => self.value(slot),
             Make::Closed => Value::Closed(argument),
             Make::Closure(block) => self.closure(block, levels),
@@ -395,8 +395,8 @@ impl<'c> Machine<'c> {
         self.heap.collect(rows.into_iter().flatten().chain(arguments));
     }
 
-    /// A bound on the steps until the next check: a step captures at most the values of one block, copies the
-    /// levels and their letters, and adds a few of its own.
+    /// The number of steps until the next check. A step adds at most the captures of one block, copies of the
+    /// levels and of their letters, and a few more entries.
     fn steps_until_memory_check(&self) -> u64 {
         let growth = self.code.largest_block as usize + 2 * self.levels.len() + 8;
         (GROWTH_BETWEEN_CHECKS / growth).clamp(1, MAX_STEPS_BETWEEN_CHECKS) as u64

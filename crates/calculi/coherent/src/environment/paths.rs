@@ -1,12 +1,14 @@
 //! Runs with coins: the distribution over all paths of flips (section 10).
 //!
 //! A path runs until it waits for a coin. Its future depends on its state alone, so paths that wait in equal
-//! states after equally many flips continue together, as a [`PathGroup`]: a walk of n steps has 2^n paths,
-//! but only about n places. A group stores only what differs between its paths, [`PathTotals`]: their
-//! probability, their ticks, and their numbers of steps, since each path has its own fuel.
+//! states after equally many flips continue together, as a [`PathGroup`]: a random walk of n steps has 2^n
+//! paths, but visits only about n different positions. A group stores only what differs between its paths,
+//! [`PathTotals`]: their probability, their ticks, and their numbers of steps, since each path has its own
+//! fuel.
 //!
-//! Groups are run a generation of flips at a time, which merges all that are equal. If a generation takes too
-//! much memory, it is run in small parts, each to its end; that may merge fewer paths, with the same result.
+//! All groups with the same number of flips are a generation. A generation runs as a whole, so all equal
+//! states merge. If a generation takes too much memory, it runs in small parts, each to completion; then
+//! fewer paths may merge, but the result is the same.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ use crate::syntax::Bit;
 /// The counters of a distribution: steps and cells of all groups.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathCounters {
-    /// Steps; those of a group count once.
+    /// Steps; a step of a group counts once.
     pub steps: u64,
     pub cells: u64,
 }
@@ -147,8 +149,8 @@ impl<'c> Exploration<'c> {
         next: &mut Generation<'c>,
     ) -> Result<(), ExhaustedLimit> {
         let heads = machine.coin();
-        // The paths with the fewest steps have the most fuel left; the branch gets theirs, and the remaining
-        // memory.
+        // The paths with the fewest steps have the most fuel left. The branch gets that fuel, and the
+        // remaining memory.
         let fewest = group.0.first_key_value().map_or(0, |(steps, _)| *steps);
         let limits =
             Limits { fuel: self.limits.fuel - fewest, memory: self.limits.memory.saturating_sub(self.held) };
@@ -162,8 +164,8 @@ impl<'c> Exploration<'c> {
         Ok(())
     }
 
-    /// Handles a group that stopped. Paths that wait for a coin that they may flip join the group in the same
-    /// state.
+    /// Handles a group that stopped. Paths that wait for another coin and have coins left join the group of
+    /// that state.
     fn handle_stop(
         &mut self,
         mut machine: Machine<'c>,

@@ -1,8 +1,8 @@
-//! A canonical form of states that wait for a coin: states that behave alike are equal.
+//! A canonical form of states that wait for a coin: states that behave alike become equal.
 //!
-//! The history of a state shows in the garbage of its heap, in the places of its closures and in the names of
-//! its cells. All three are removed: copying the heap orders the closures by reachability, and the cells are
-//! renamed in the order of occurrence. Counters are reset; the caller has read them before.
+//! Such states can still differ in the garbage of their heaps, in the addresses of closures and in the names
+//! of cells. Copying the heap drops garbage and orders closures as they are reached from the roots, and cells
+//! are renamed in the order of occurrence. Counters are reset; the caller has read them before.
 
 use std::hash::{Hash, Hasher};
 
@@ -23,7 +23,7 @@ impl Machine<'_> {
 
     /// Brings a state that waits for a coin into canonical form.
     pub fn settle(&mut self) {
-        // A coin has neither variables nor levels: the next values come from its frame.
+        // At a coin there are neither variables nor levels: the frame below it restores the values.
         debug_assert!(self.word.is_empty() && self.levels.is_empty(), "a coin is a number");
         self.captured.clear();
         self.locals.clear();

@@ -5,7 +5,7 @@
 //! rule. When `theta` meets the letter 1, the leaf is a sum of two leaves, and
 //!
 //! * the Krivine machine, [`nd`] (section 6, Figure 9), continues with both, on a multiset of states. At most
-//!   one of them ever reaches a number, but it takes exponentially many to know which;
+//!   one of them ever reaches a number, but finding it may take exponentially many states;
 //! * the deterministic machine, [`det`] (section 7, Figures 11 and 13), puts one *cell* into both places and
 //!   continues with one state. An injection that determines which of the two was meant writes the cell.
 //!

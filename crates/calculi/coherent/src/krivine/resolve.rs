@@ -1,6 +1,6 @@
 //! The nd states that a det state represents, `w(γ)` (section 7, Figure 14).
 //!
-//! Each cell has one occurrence that is 1; the others are 0. Every way to choose them gives a state.
+//! In each cell one occurrence is 1 and the others are 0. Each choice of these occurrences gives a state.
 
 use std::collections::BTreeSet;
 

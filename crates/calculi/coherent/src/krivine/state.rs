@@ -14,9 +14,9 @@ pub enum Frame {
     Succ,
     /// Takes the predecessor of the number.
     Pred,
-    /// The number chooses a branch, whose leaf is the word.
+    /// Selects a branch by the number; the word is the leaf of the branch to compute.
     If(Word, TermId, TermId),
-    /// The number is the variable of the term, whose leaf is the word.
+    /// Binds the number to the variable of the term; the word is the leaf of the term to compute.
     Let(Word, TermId),
     /// Differentiates the function, and selects this component.
     Derive(Letter),

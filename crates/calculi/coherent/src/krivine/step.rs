@@ -22,7 +22,7 @@ pub enum Next {
     State(State),
     /// A sum of two states.
     Sum(State, State),
-    /// 0: there is nothing at this leaf.
+    /// 0: the leaf is empty.
     Zero,
     /// This state waits for a coin.
     Coin(ProbId, State),
@@ -170,7 +170,7 @@ fn number(terms: &mut Terms, mut state: State, n: u64) -> Step {
             "num-let"
         }
         Some(frame @ (Frame::Arg(_) | Frame::Derive(_))) => {
-            unreachable!("a number is no function, yet meets {frame:?}")
+            unreachable!("a number is not a function, but the top frame is {frame:?}")
         }
     };
     Step { rule, next: Next::State(state) }
@@ -196,7 +196,7 @@ fn inject(mut state: State, bit: Bit, depth: u32) -> Step {
 fn theta(mut state: State, depth: u32, sums: Sums) -> Step {
     let letter = state.word.remove(depth);
     let pair = |mut state: State, outer: Letter, inner: Letter| {
-        // `ε outer inner δ`: only δ follows the inner one.
+        // The result is `ε outer inner δ`: `inner` is inserted before δ, after `outer`.
         state.word.insert(depth, outer);
         state.word.insert(depth, inner);
         state

@@ -33,7 +33,7 @@ impl Parser<'_> {
                 }
                 State::HaveTerm(self.apply(items))
             }
-            _ => unreachable!("an argument is wanted by an operator or an application"),
+            _ => unreachable!("only an operator or an application expects an argument"),
         }
     }
 
@@ -112,7 +112,7 @@ impl Parser<'_> {
                 }
                 if !self.cursor.eat("^") {
                     self.syntax_error("`^`");
-                    self.cursor.help("a pair of functions has a test behind it: `<M0, M1>^T`");
+                    self.cursor.help("a pair of functions is followed by a test: `<M0, M1>^T`");
                     return self.recover();
                 }
                 self.frames.push(Frame::Switch { open, first, second: expr });
@@ -120,7 +120,7 @@ impl Parser<'_> {
             }
             Frame::Summand { left } => State::HaveTerm(left),
             Frame::Words { .. } | Frame::Prefix { .. } | Frame::Linear { .. } | Frame::Switch { .. } => {
-                unreachable!("these want an argument, not a term")
+                unreachable!("these forms expect an argument, not a term")
             }
         }
     }

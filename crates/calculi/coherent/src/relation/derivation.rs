@@ -65,7 +65,7 @@ pub fn write(derivation: &Derivation, terms: &Terms, out: &mut dyn Write) -> fmt
     Ok(())
 }
 
-/// The binder whose variable a judgement has but the one below it has not.
+/// The binder whose variable is in scope in a judgement, but not in the judgement below it.
 fn binder(derivation: &Derivation, place: usize) -> Option<TermId> {
     let judgement = derivation.judgements[place];
     let below = judgement.below.map_or(Environment(None), |below| derivation.judgements[below].environment);
@@ -98,12 +98,13 @@ fn context(derivation: &Derivation, scope: &Scope, uses: &Uses) -> String {
     context
 }
 
-/// For each judgement the uses of its free variables: those of its leaves.
+/// For each judgement the uses of its free variables, collected from the `[var]` judgements above it.
 fn uses(derivation: &Derivation, terms: &Terms) -> Vec<Uses> {
     let mut uses = vec![Uses::new(); derivation.judgements.len()];
     for (place, judgement) in derivation.judgements.iter().enumerate() {
         let Term::Var(mut index) = terms.get(judgement.term) else { continue };
-        // Down to the binder of the variable; a full list is full all the way down.
+        // Adds the use to each judgement down to the binder of the variable. If a list is full, so are those
+        // below.
         let mut next = Some(place);
         while let Some(place) = next {
             let points = uses[place].entry(std::cmp::Reverse(index)).or_default();

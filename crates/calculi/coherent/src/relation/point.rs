@@ -105,7 +105,7 @@ fn leaf(
         word.extend(
             digits.bytes().map(|byte| Letter::Known(if byte == b'0' { Bit::Zero } else { Bit::One })),
         );
-        reader.expect(":", "`:` behind the path")?;
+        reader.expect(":", "`:` after the path")?;
     }
     let start = reader.start();
     let no_number = |_| PointSyntaxError { expected: "a number below 2^64".to_string(), at: start };

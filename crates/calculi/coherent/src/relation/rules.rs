@@ -212,8 +212,8 @@ impl Search {
         self.checker.type_of(&mut self.terms, check.term, scope).expect("a program is well typed")
     }
 
-    /// `(m', b)` becomes `(m, b)`, where m' is m with letters whose sum is r; returns the goal for when m is
-    /// known.
+    /// `(m', b)` becomes `(m, b)`, where m' is m with letters whose sum is r. Returns the goal to solve once
+    /// m is known.
     pub fn derive(&mut self, point: &mut Point, letter: Letter, ty: Type) -> Goal {
         let outside = self.store.take_supplier(point.sets[0]);
         let marked = self.store.fresh_collector();
@@ -223,7 +223,7 @@ impl Search {
         Goal::Derived(Derived { ty, given, wanted, letter, supplier })
     }
 
-    /// At most one of the points gets the letter 1, and then the whole has it.
+    /// At most one of the points gets the letter 1; if one does, the whole has the letter 1.
     pub fn derived(&mut self, derived: Derived) -> Result<(), NoDerivation> {
         let Derived { ty, given, wanted, letter, supplier } = derived;
         if !self.store.is_taken(supplier) {
@@ -251,7 +251,8 @@ impl Search {
         self.choose(ways)
     }
 
-    /// `δ·a` with `|δ| = depth`: the point δ·_ of the number, whose value is open, and a.
+    /// Splits `δ·a` with `|δ| = depth` into the word δ with a placeholder number, which the caller sets, and
+    /// a.
     fn split_word(&mut self, mut point: Point, depth: usize) -> (Point, PointId) {
         let rest = point.word.split_off(depth);
         let word = std::mem::replace(&mut point.word, rest);

@@ -1,11 +1,12 @@
 //! The search for a derivation of `⊢ M : a` (section 9, Figure 11).
 //!
-//! The open goals are a list; if there is more than one way to continue, the others are kept as choices, and
-//! a goal that fails goes back to the last choice. An application `M N` first checks M with an unknown
+//! The open goals are a list. If a goal has several alternatives, the untried ones are kept as choices, and a
+//! goal that fails backtracks to the last choice. An application `M N` first checks M with an unknown
 //! multiset for its argument. If M is an abstraction, N becomes the *supplier* of its variable: each use of
-//! the variable is checked against N at once, so that constraints from N are known before more is tried. If a
-//! multiset has no supplier, because a head is a variable of the program's own context, its size is guessed,
-//! up to a bound.
+//! the variable is checked against N at once, so that constraints from N are known before more alternatives
+//! are tried. If a multiset has no supplier, because the head of the application is a variable of the
+//! program's own context, its size is guessed, up to a bound.
+//!
 //! Bounds make the search finite; an answer that a bound may have changed is `unknown`.
 
 use std::collections::BTreeSet;
@@ -131,8 +132,8 @@ pub(super) struct Check {
 #[derive(Clone, Debug)]
 pub(super) enum Goal {
     Check(Check),
-    /// The argument has each point of the multiset that the function, checked already, requires, unless its
-    /// uses were checked one by one.
+    /// The argument has each point of the multiset that the function requires. The function is already
+    /// checked. Nothing remains to do if each use was checked separately.
     Argument {
         argument: Check,
         set: SetId,
@@ -254,7 +255,7 @@ impl Search {
             }
             let Link { goal, next } = self.goals[next as usize].clone();
             self.next = next;
-            if self.show(goal).is_err() && !self.go_back() {
+            if self.prove(goal).is_err() && !self.go_back() {
                 return false;
             }
         }
@@ -317,7 +318,7 @@ impl Search {
         true
     }
 
-    fn show(&mut self, goal: Goal) -> Result<(), NoDerivation> {
+    fn prove(&mut self, goal: Goal) -> Result<(), NoDerivation> {
         match goal {
             Goal::Check(check) => self.check(check),
             Goal::Argument { supplier, .. } if self.store.is_taken(supplier) => Ok(()),

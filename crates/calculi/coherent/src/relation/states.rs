@@ -84,7 +84,7 @@ impl Search {
             // ─────────────────────────────────
             // arg(M)·s : ([a1,…,an],f) ⊢ ν
             Frame::Arg(m) => {
-                // A placeholder for each of its points.
+                // A placeholder: each point of the argument replaces it.
                 let any = self.store.add(fresh);
                 let argument = self.closed(*m, any);
                 *ty = self.type_of(argument);

@@ -75,7 +75,7 @@ enum TrailEntry {
 /// The state of the store at some moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    learnt: usize,
+    trail: usize,
     points: usize,
     numbers: usize,
     letters: usize,
@@ -92,7 +92,7 @@ pub struct Store {
     sets: Vec<Set>,
     uses: Vec<Vec<PointId>>,
     taken: FxHashSet<Supplier>,
-    learnt: Vec<TrailEntry>,
+    trail: Vec<TrailEntry>,
     /// The total number of multisets and letters of points, and points of multisets.
     n_parts: usize,
 }
@@ -138,11 +138,11 @@ impl Store {
         let Set::Unknown(Some(supplier)) = self.sets[set.index()] else { return None };
         self.sets[set.index()] = Set::Unknown(None);
         self.taken.insert(supplier);
-        self.learnt.push(TrailEntry::Taken(set, supplier));
+        self.trail.push(TrailEntry::Taken(set, supplier));
         Some(supplier)
     }
 
-    /// Whether this supplier was taken and gets each point.
+    /// Whether this supplier was taken; then each point is sent to it.
     pub fn is_taken(&self, supplier: Supplier) -> bool {
         self.taken.contains(&supplier)
     }
@@ -174,7 +174,7 @@ impl Store {
     /// Records a use of a variable at a point.
     pub fn add_use(&mut self, collector: Collector, point: PointId) {
         self.uses[collector.index()].push(point);
-        self.learnt.push(TrailEntry::Use(collector));
+        self.trail.push(TrailEntry::Use(collector));
     }
 
     /// The uses of a variable so far.
@@ -187,7 +187,7 @@ impl Store {
         match &self.sets[self.representative(set).index()] {
             Set::Points(points) => Some(points),
             Set::Unknown(_) => None,
-            Set::Same(_) => unreachable!("a representative is the same as no other"),
+            Set::Same(_) => unreachable!("a representative refers to no other set"),
         }
     }
 
@@ -207,7 +207,7 @@ impl Store {
         };
         let Set::Unknown(supplier) = self.sets[unknown.index()] else { unreachable!("it is unknown") };
         self.sets[unknown.index()] = Set::Same(known);
-        self.learnt.push(TrailEntry::Set(unknown, supplier));
+        self.trail.push(TrailEntry::Set(unknown, supplier));
         true
     }
 
@@ -234,18 +234,17 @@ impl Store {
             return one.offset == other.offset;
         }
         // `x + k = y + m`: the unknown of the side with the smaller offset is solved.
-        let (learner, teacher) = match (one.unknown, other.unknown) {
+        let (solved, target) = match (one.unknown, other.unknown) {
             (Some(_), None) => (one, other),
             (None, _) => (other, one),
             _ if one.offset <= other.offset => (one, other),
             _ => (other, one),
         };
-        let (Some(unknown), Some(offset)) = (learner.unknown, teacher.offset.checked_sub(learner.offset))
-        else {
+        let (Some(unknown), Some(offset)) = (solved.unknown, target.offset.checked_sub(solved.offset)) else {
             return false;
         };
-        self.numbers[unknown as usize] = Some(Number { offset, ..teacher });
-        self.learnt.push(TrailEntry::Number(unknown));
+        self.numbers[unknown as usize] = Some(Number { offset, ..target });
+        self.trail.push(TrailEntry::Number(unknown));
         true
     }
 
@@ -268,7 +267,7 @@ impl Store {
             (one, other) if one == other => true,
             (Letter::Unknown(unknown), value) | (value, Letter::Unknown(unknown)) => {
                 self.letters[unknown as usize] = Some(value);
-                self.learnt.push(TrailEntry::Letter(unknown));
+                self.trail.push(TrailEntry::Letter(unknown));
                 true
             }
         }
@@ -281,14 +280,14 @@ impl Store {
             + self.numbers.len() * size_of::<Option<Number>>()
             + self.letters.len() * size_of::<Option<Letter>>()
             + self.uses.len() * size_of::<Vec<PointId>>()
-            + self.learnt.len() * (size_of::<TrailEntry>() + size_of::<PointId>())
+            + self.trail.len() * (size_of::<TrailEntry>() + size_of::<PointId>())
             + self.n_parts * size_of::<Letter>()
     }
 
     /// The current state, for [`Store::undo_to`].
     pub fn mark(&self) -> Mark {
         Mark {
-            learnt: self.learnt.len(),
+            trail: self.trail.len(),
             points: self.points.len(),
             numbers: self.numbers.len(),
             letters: self.letters.len(),
@@ -299,8 +298,8 @@ impl Store {
 
     /// Undoes all solutions since the mark.
     pub fn undo_to(&mut self, mark: Mark) {
-        for learnt in self.learnt.drain(mark.learnt..).rev() {
-            match learnt {
+        for entry in self.trail.drain(mark.trail..).rev() {
+            match entry {
                 TrailEntry::Number(unknown) => self.numbers[unknown as usize] = None,
                 TrailEntry::Letter(unknown) => self.letters[unknown as usize] = None,
                 TrailEntry::Taken(set, supplier) => {

@@ -1,8 +1,8 @@
 //! Linear contexts and linear reduction (section 5.1).
 //!
 //! A linear context of height 1 is a form with a hole in its linear part: `\x.[]`, `[] N`, `if^d([],P,Q)`,
-//! `let^d(x,[],P)`, and every operator of one term but `fix`. Not linear are the argument of an application,
-//! the body of `fix`, the branches of `if` and the body of `let`.
+//! `let^d(x,[],P)`, and every operator with one term except `fix`. These parts are not linear: the argument
+//! of an application, the body of `fix`, the branches of `if` and the body of `let`.
 
 use crate::syntax::{Term, TermId, Terms};
 
@@ -20,7 +20,7 @@ pub fn hole(term: Term) -> Option<TermId> {
     }
 }
 
-/// `L[N]`, where the term is L around something else.
+/// `L[N]`, where the term is `L[M]` for some M.
 pub fn plug(terms: &mut Terms, context: TermId, n: TermId) -> TermId {
     let term = terms.get(context);
     let others: Vec<TermId> = term.parts().skip(1).map(|(part, _)| part).collect();
@@ -28,11 +28,11 @@ pub fn plug(terms: &mut Terms, context: TermId, n: TermId) -> TermId {
     terms.add_like(plugged, context)
 }
 
-/// If two terms are `L[N0]` and `L[N1]` for one L: N0 and N1.
+/// N0 and N1, if the terms are `L[N0]` and `L[N1]` for one context L.
 pub fn common_context(terms: &Terms, m0: TermId, m1: TermId) -> Option<(TermId, TermId)> {
     let (first, second) = (terms.get(m0), terms.get(m1));
     let (n0, n1) = (hole(first)?, hole(second)?);
-    // The same form around the same hole is the same term.
+    // The contexts are equal if filling the second one with N0 gives the first term.
     let others = second.parts().skip(1).map(|(part, _)| part);
     let refilled = second.with_parts(std::iter::once(n0).chain(others.collect::<Vec<_>>()));
     (refilled == first).then_some((n0, n1))

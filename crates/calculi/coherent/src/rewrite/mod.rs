@@ -25,7 +25,8 @@ pub fn steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
     steps_at(terms, m, Places::All)
 }
 
-/// The steps at the root, and in the holes of linear contexts around it: there the machines reduce.
+/// The steps at the root, and in the holes of nested linear contexts from the root; the machines reduce
+/// there.
 pub fn head_steps(terms: &mut Terms, m: TermId) -> Vec<Rewriting> {
     steps_at(terms, m, Places::Linear)
 }
@@ -40,7 +41,7 @@ enum Places {
 fn steps_at(terms: &mut Terms, m: TermId, places: Places) -> Vec<Rewriting> {
     let mut checker = Checker::default();
     let mut found = Vec::new();
-    // A place: the way to it (forms and which of their parts), the term there, and its scope.
+    // A place: the path to it (each form and the index of the part), the term there, and its scope.
     let mut work = vec![(Vec::new(), m, Scope::EMPTY)];
     while let Some((way, id, scope)) = work.pop() {
         let term = terms.get(id);

@@ -118,7 +118,8 @@ fn project(terms: &mut Terms, bit: Bit, d: u32, m: TermId, ty: Type) -> Option<(
             let inside = pi(terms, d, n);
             ("pi-pi", terms.op(Op::Pi(j), e - 1, inside))
         }
-        // Where a flip is projected completely; otherwise the two projections change places.
+        // The flip rule, if the projections cover all levels of a flip; otherwise the two projections are
+        // exchanged.
         Term::Op(Op::Pi(j), e, n) => {
             if let Some(result) = flip(terms, bit, d, m) {
                 return Some(("pi-flip", result));
@@ -184,7 +185,7 @@ fn flip(terms: &mut Terms, outermost: Bit, d: u32, m: TermId) -> Option<TermId> 
     if depth != d || bits.len() != levels as usize + 2 {
         return None;
     }
-    // `bits` is i_(l+1) … i_0; the innermost goes to the outside.
+    // `bits` is i_(l+1) … i_0; the innermost becomes the outermost.
     bits.rotate_right(1);
     Some(bits.into_iter().rev().fold(n, |inside, bit| terms.op(Op::Pi(bit), d, inside)))
 }

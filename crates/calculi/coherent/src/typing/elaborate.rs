@@ -102,7 +102,7 @@ impl Elaborator<'_> {
     fn visit(&mut self, expr: ExprId) {
         let exprs = self.exprs;
         match exprs.kind(expr) {
-            ExprKind::Error => self.wrong(),
+            ExprKind::Error => self.push_unknown(),
             ExprKind::Name(name) => self.name(*name, expr),
             ExprKind::Number(n) => {
                 let term = self.terms.add(Term::Num(*n));
@@ -363,7 +363,7 @@ impl Elaborator<'_> {
             self.all.get(&name).copied(),
         );
         self.diagnostics.push(found);
-        self.wrong();
+        self.push_unknown();
     }
 
     fn unbind(&mut self) {
@@ -378,7 +378,7 @@ impl Elaborator<'_> {
         })
     }
 
-    fn wrong(&mut self) {
+    fn push_unknown(&mut self) {
         let term = self.terms.add(Term::Num(0));
         self.done.push((term, Type::UNKNOWN));
     }

@@ -37,8 +37,8 @@ fn plug_all(terms: &mut Terms, contexts: &[TermId], inside: TermId) -> TermId {
     contexts.iter().rev().fold(inside, |inside, context| linear::plug(terms, *context, inside))
 }
 
-/// All linear reductions of a term at a linear place. Zeros get the type of numbers: arbitrary terms have no
-/// sum, so nothing here is typed.
+/// All linear reductions of a term at a linear place. Sums of arbitrary terms have no type, so terms are not
+/// typed here, and zeros get the type of numbers.
 fn linear_steps(terms: &mut Terms, m: TermId) -> Vec<TermId> {
     let (contexts, _) = linear_spine(terms, m);
     let mut found = Vec::new();
@@ -134,7 +134,7 @@ fn linear_contexts_keep_linear_reduction_lemma_4_5() {
     });
 }
 
-/// A term over `y` and `x`, of which x is the innermost variable, and a term over y for x.
+/// A term over `y` and `x`, of which x is the innermost variable, and a term over y to substitute for x.
 #[derive(Debug)]
 struct Substitution {
     sample: Sample,

@@ -186,8 +186,8 @@ fn simulation_and_cosimulation_lemmas_7_9_and_7_10() {
     at_least("steps of states with cells", 500, steps_with_cells.get());
 }
 
-/// Every summand of the next state comes from exactly one of this state, and every step of one of this state
-/// leads to the next.
+/// Every summand of the next state is the result of a step from exactly one summand of this state, and every
+/// summand of this state steps only to summands of the next state.
 fn simulates(program: &mut Program, state: &State, before: &[State], after: &[State]) -> Result<(), String> {
     let mut origins = vec![0; after.len()];
     for summand in before {

@@ -1,5 +1,5 @@
-//! A number is typable iff the machine reaches it (Theorem 7.13), as far as the bounds decide: for programs,
-//! and for the states of their runs.
+//! A number is typable iff the machine reaches it (Theorem 7.13), where the bounds allow an answer: for
+//! programs, and for the states of their runs.
 
 use std::cell::Cell;
 

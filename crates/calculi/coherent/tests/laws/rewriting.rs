@@ -49,7 +49,7 @@ fn the_differential_has_its_type_lemma_4_7() {
     });
 }
 
-/// A term `L[M]` becomes `L[z]` for a variable z that it does not have, the outermost of all.
+/// A term `L[M]` becomes `L[z]` for a fresh variable z, the outermost of all.
 fn with_variable_in_hole(terms: &mut Terms, m: TermId, z: u32) -> TermId {
     let under = u32::from(matches!(terms.get(m), Term::Lambda(..)));
     let variable = terms.add(Term::Var(z + under));
@@ -120,7 +120,7 @@ fn linear_reduction_of_differentials_lemma_4_6() {
     });
 }
 
-/// Small enough to try all steps of.
+/// A program small enough to try all its steps.
 pub fn small(mut generator: Generator<'_>) -> Sample {
     generator.size = 12;
     program(generator)

@@ -52,7 +52,7 @@ const CASES: [(&str, &str); 33] = [
     ("pi-flip", "complete, l = 0, deep"),
 ];
 
-/// Its result is 0 by the rule.
+/// The case whose result is 0.
 const EMPTY: (&str, &str) = ("pi-inj", "d = e, other");
 
 /// A redex of a rule, applied to these arguments so that it has a ground type.

@@ -23,8 +23,8 @@ const MAX_CHECKED: usize = 20;
 const SEARCHED: usize = 1500;
 
 /// Each step but `dbeta` is found as a sequence of rewriting steps in linear places; the two sides of `dbeta`
-/// are joinable, and their results are compared. A sum that rewriting made in a linear context is the sum of
-/// the contexts around its summands, which is linear reduction.
+/// are joinable, and their results are compared. If rewriting makes a sum inside a linear context, linear
+/// reduction moves the sum outside.
 #[test]
 fn machine_steps_are_rewritten_theorem_6_6() {
     let coverage = Coverage::default();
@@ -102,7 +102,7 @@ enum Search {
     TooLarge,
 }
 
-/// Whether a term rewrites to the sum of others in some steps, none included.
+/// Whether a term rewrites to the sum of others in zero or more steps.
 fn rewrites(terms: &mut Terms, before: TermId, after: &[TermId]) -> Search {
     let mut expected = after.to_vec();
     expected.sort_unstable();

@@ -32,7 +32,7 @@ pub(crate) enum Frame {
     First { second: TermId, env: EnvId },
     /// `(w1, _)`.
     Second { first: Mixed },
-    /// `ref _` and its like.
+    /// `ref _`, `fst _`, `snd _` or `!_`.
     Prefix(Prefix),
     /// `_ := e2`.
     Target { value: TermId, env: EnvId },
@@ -105,7 +105,7 @@ pub(super) enum Stop {
 type Step = Result<Control, Stop>;
 
 impl Machine<'_> {
-    /// Runs a branch until it stops. Where it branches, the other branches are queued.
+    /// Runs a branch until it stops. At each decision, the other branches are queued.
     pub(super) fn run(&mut self, branch: &mut Branch) -> Stop {
         let mut control = std::mem::replace(&mut branch.control, Control::Return(Mixed::Int(Int::ZERO)));
         loop {
@@ -157,12 +157,13 @@ impl Machine<'_> {
             Term::Prefix(prefix, _) => Frame::Prefix(*prefix),
             Term::Assign(_, value) => Frame::Target { value: *value, env },
         };
-        let first = self.terms.term(term).parts().next().expect("what has a frame has a part");
+        let first = self.terms.term(term).parts().next().expect("a form with a frame has a part");
         branch.kont = self.arena.push_kont(frame, branch.kont);
         Control::Evaluate(first, env)
     }
 
-    /// The content of a thunk is chosen once, here. Without choices it is evaluated when forced.
+    /// Chooses the content of a thunk, once, when the thunk is made. If its body has no choices, the body is
+    /// evaluated when the thunk is forced.
     fn thunk(&mut self, branch: &mut Branch, term: TermId, body: TermId, env: EnvId) -> Control {
         if !self.reaches_choices(term, env) {
             return Control::Return(Mixed::Delayed(term, env));
@@ -247,7 +248,9 @@ impl Machine<'_> {
 
     /// The body of a λ, and its environment with an argument.
     pub(crate) fn bind(&mut self, lambda: TermId, argument: Mixed, env: EnvId) -> (TermId, EnvId) {
-        let Term::Lambda(name, body) = self.terms.term(lambda) else { unreachable!("a closure is of a λ") };
+        let Term::Lambda(name, body) = self.terms.term(lambda) else {
+            unreachable!("the term of a closure is a λ")
+        };
         (*body, self.arena.add(Cell::Binding(*name, argument, env)))
     }
 
@@ -257,7 +260,7 @@ impl Machine<'_> {
             Mixed::Delayed(thunk, env) => {
                 self.spend(branch)?;
                 let Term::TypeLambda(body) = self.terms.term(thunk) else {
-                    unreachable!("a thunk is of a Λ")
+                    unreachable!("the term of a thunk is a Λ")
                 };
                 Ok(Control::Evaluate(*body, env))
             }

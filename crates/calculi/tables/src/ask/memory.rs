@@ -1,25 +1,25 @@
 //! Memory of a search beyond its tables: copies of large integers, and pending questions.
 //!
-//! Each addition is counted at once, but freed memory is not, so the sum may be too large; when it seems to
-//! reach the limit, the memory is measured.
+//! Allocations are added at once, but freed memory is not subtracted, so the sum may be too large. When the
+//! sum reaches the limit, the memory is measured.
 
 use super::mixed::Mixed;
 
 /// Bytes beyond those of the tables.
 #[derive(Debug, Default)]
 pub(crate) struct ExtraMemory {
-    noted: u64,
+    counted: u64,
 }
 
 impl ExtraMemory {
     /// An upper bound on the memory in use.
     pub(super) fn estimate(&self) -> u64 {
-        self.noted
+        self.counted
     }
 
     /// Counts more memory.
     pub(super) fn add(&mut self, bytes: usize) {
-        self.noted += bytes as u64;
+        self.counted += bytes as u64;
     }
 
     /// Counts the copied integer of a value.
@@ -30,6 +30,6 @@ impl ExtraMemory {
 
     /// Sets the measured memory.
     pub(super) fn set(&mut self, bytes: usize) {
-        self.noted = bytes as u64;
+        self.counted = bytes as u64;
     }
 }

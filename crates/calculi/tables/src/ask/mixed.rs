@@ -1,8 +1,8 @@
 //! The values of the mixed machine, and their storage.
 //!
 //! Environments, pairs and continuations are cells in tables that only grow along a branch. When a branch is
-//! abandoned, its cells are truncated: so memory is that of one branch, and nothing is searched for or
-//! reference-counted. A continuation that no branch shares is a stack.
+//! abandoned, the tables are truncated. So the memory in use is that of one branch, without a garbage
+//! collector or reference counts. A continuation that no other branch shares is a stack.
 
 use std::collections::BTreeMap;
 
@@ -82,7 +82,7 @@ pub(super) struct Arena {
     konts: Chunks<(Frame, KontId)>,
     /// Continuations before this one may also belong to queued branches.
     n_shared: usize,
-    /// The lookups, each with the choice before it.
+    /// The table entries that lookups used, each with the index of the previous choice.
     choices: Chunks<(u32, u32)>,
 }
 
@@ -153,7 +153,7 @@ impl Arena {
         self.konts[place].clone()
     }
 
-    /// From now on nothing that existed at this moment is freed; with `None`, everything may be.
+    /// From now on continuations up to this mark are kept; with `None`, any may be freed.
     pub(super) fn share_konts(&mut self, until: Option<Mark>) {
         self.n_shared = until.map_or(0, |mark| mark.konts);
     }
@@ -164,7 +164,7 @@ impl Arena {
         id
     }
 
-    /// The lookups on the way to a choice, the first one first.
+    /// The table entries used up to a choice, the first one first.
     pub(super) fn choices(&self, mut last: u32) -> Vec<usize> {
         let mut all = Vec::new();
         while last != NIL {
@@ -200,8 +200,8 @@ impl Heap {
         self.cells.len()
     }
 
-    /// Its size without large integers. A node of a tree that grows at its end is about half full, and a
-    /// seventh of the nodes have children.
+    /// The size without large integers. The nodes of a B-tree that grows at its end are about half full, and
+    /// a seventh of them have children.
     pub(super) fn bytes(&self) -> usize {
         self.cells.len() * (2 * size_of::<u64>() + 2 * size_of::<Mixed>() + 16)
     }

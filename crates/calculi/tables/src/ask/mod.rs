@@ -1,9 +1,9 @@
 //! `eddy ask`: is this value in the meaning of the program? (section 7)
 //!
 //! In the declarative semantics a function is any finite table that it satisfies, and an application uses
-//! *some* table that is large enough. That table is not searched for. Instead the program runs on a **mixed
-//! machine**, whose values are closures *and* finite values: a closure stands for all its tables at once.
-//! Only the values of the question are finite.
+//! *some* table that is large enough. The search does not guess that table. Instead the program runs on a
+//! **mixed machine**, whose values are closures *and* finite values: a closure stands for all its tables at
+//! once. Only the values of the question are finite.
 //!
 //! ```text
 //! ask {1 -> 2} of \x. x + 1       runs to a closure; 1 -> 2 asks the body at x := 1, which runs to 2: yes

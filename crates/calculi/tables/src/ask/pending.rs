@@ -16,7 +16,7 @@ pub(super) enum Pending {
         /// The choices of the branch whose result is compared.
         choices: u32,
     },
-    /// Do all of these hold?
+    /// Do all of these obligations hold?
     All { left: Vec<Obligation>, is_unknown: bool, fuel: u64 },
     /// May this branch use this entry?
     Lookup { branch: Branch, table: Value, at: usize, argument: Mixed },
@@ -39,7 +39,7 @@ pub(super) fn waiting_bytes(branch: &Branch) -> usize {
     size_of::<(Branch, Mark)>() + branch.heap.bytes() + branch.heap.extra_bytes()
 }
 
-/// The purpose of the results of branches.
+/// What to do with the results of branches.
 pub(super) enum Purpose {
     /// Find a result that contains this value, in a heap that matches this store.
     Value(Value, Option<Store>),

@@ -39,7 +39,7 @@ impl Machine<'_> {
                     Mixed::Thunk(cell) | Mixed::Pair(cell) => match self.arena.cell(*cell) {
                         Cell::Content(content) => found.push(content),
                         Cell::Pair(first, second) => found.extend([first, second]),
-                        Cell::Binding(..) => unreachable!("no thunk and no pair"),
+                        Cell::Binding(..) => unreachable!("the cell of a thunk or a pair is not a binding"),
                     },
                 }
             }

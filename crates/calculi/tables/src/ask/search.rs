@@ -5,12 +5,12 @@
 //! ```
 //!
 //! A [`Some`](Pending::Some) is an OR: the remaining branches, and what their results have to contain. An
-//! [`All`](Pending::All) is an AND: the remaining obligations. Both are Kleene's: *no* beats *unknown* in
-//! AND, *yes* beats *unknown* in OR, a branch that reached a limit counts as unknown. A
+//! [`All`](Pending::All) is an AND: the remaining obligations. Both follow Kleene's three-valued logic: *no*
+//! beats *unknown* in AND, *yes* beats *unknown* in OR. A branch that reached a limit counts as unknown. A
 //! [`Lookup`](Pending::Lookup) is a branch that waits for the decision whether it may use an entry of a
 //! table.
 //!
-//! A question inside a branch gets the remaining fuel of the branch, so nesting ends.
+//! A question inside a branch gets the remaining fuel of the branch, so the nesting is finite.
 
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ pub(crate) struct Machine<'a> {
 /// The next action of the machine.
 enum Task {
     Run(Branch),
-    Show {
+    Prove {
         left: Vec<Obligation>,
         is_unknown: bool,
         fuel: u64,
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
         self.ask_of(self.main, NIL, goal.value, goal.store).0
     }
 
-    /// A branch of a term whose result contains a value, if there is one.
+    /// Whether some branch of a term has a result that contains a value, and that branch.
     pub(crate) fn ask_of(
         &mut self,
         term: TermId,
@@ -153,7 +153,8 @@ impl<'a> Machine<'a> {
         if tables + self.memory.estimate() <= self.limits.memory {
             return false;
         }
-        // Some counted memory was freed. If little is left, measuring too often would be slow.
+        // Some of the counted memory may have been freed, so it is measured. The search stops a little below
+        // the limit: if little memory were left, it would be measured too often.
         let waiting = self.pending.iter().map(Pending::bytes).sum::<usize>();
         self.memory.set(self.arena.extra_bytes() + branch.heap.extra_bytes() + waiting);
         tables + self.memory.estimate() > self.limits.memory - self.limits.memory / 16
@@ -195,7 +196,7 @@ impl<'a> Machine<'a> {
         loop {
             task = match task {
                 Task::Run(branch) => self.run_branch(branch),
-                Task::Show { left, is_unknown, fuel } => self.show(left, is_unknown, fuel),
+                Task::Prove { left, is_unknown, fuel } => self.prove(left, is_unknown, fuel),
                 Task::Answer(answer) => self.answered(answer),
                 Task::Done(answer) => return self.done(answer),
             };
@@ -241,7 +242,7 @@ impl<'a> Machine<'a> {
         match goal {
             Purpose::All(results) => {
                 results.push(result);
-                // All results are collected, so the search continues.
+                // All results are collected: `No` continues the search.
                 Task::Answer(Answer::No)
             }
             Purpose::Value(value, store) => {
@@ -258,7 +259,7 @@ impl<'a> Machine<'a> {
                         left.push(Obligation::Member(*value, stored.clone()));
                     }
                 }
-                Task::Show { left, is_unknown: false, fuel: branch.fuel }
+                Task::Prove { left, is_unknown: false, fuel: branch.fuel }
             }
         }
     }
@@ -285,11 +286,11 @@ impl<'a> Machine<'a> {
         is_usable &= !self.values.cells(output.store).iter().any(|(address, _)| in_frame(*address));
         let fuel = branch.fuel;
         self.wait(Pending::Lookup { branch, table, at, argument });
-        if is_usable { Task::Show { left, is_unknown: false, fuel } } else { Task::Answer(Answer::No) }
+        if is_usable { Task::Prove { left, is_unknown: false, fuel } } else { Task::Answer(Answer::No) }
     }
 
     /// Discharges obligations one after the other, until one needs a run.
-    fn show(&mut self, mut left: Vec<Obligation>, is_unknown: bool, fuel: u64) -> Task {
+    fn prove(&mut self, mut left: Vec<Obligation>, is_unknown: bool, fuel: u64) -> Task {
         while let Some(obligation) = left.pop() {
             match obligation {
                 Obligation::Member(value, of) => {
@@ -343,7 +344,7 @@ impl<'a> Machine<'a> {
             (ValueKind::ThunkNone, Mixed::Delayed(..) | Mixed::Thunk(_)) => true,
             (ValueKind::ThunkSome(content), Mixed::Delayed(thunk, env)) => {
                 let Term::TypeLambda(body) = self.terms.term(thunk) else {
-                    unreachable!("a thunk is of a Λ")
+                    unreachable!("the term of a thunk is a Λ")
                 };
                 left.push(Obligation::Content(*content, *body, env));
                 true
@@ -374,7 +375,7 @@ impl<'a> Machine<'a> {
                 if answer == Answer::No {
                     return Task::Answer(Answer::No);
                 }
-                Task::Show { left, is_unknown: is_unknown || answer == Answer::Unknown, fuel }
+                Task::Prove { left, is_unknown: is_unknown || answer == Answer::Unknown, fuel }
             }
             Some(Pending::Lookup { branch, table, at, argument }) => {
                 self.looked_up(branch, table, at, argument, answer)
@@ -387,7 +388,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The entry may be used or not: the branch continues with its output, or with the next entry.
+    /// Continues the branch after the decision: with the output of the entry, or with the next entry.
     fn looked_up(
         &mut self,
         mut branch: Branch,
@@ -419,7 +420,8 @@ impl<'a> Machine<'a> {
         Task::Run(branch)
     }
 
-    /// The heap becomes μ' and the frame: the cells that the entry does not mention.
+    /// Replaces the cells of the input store by those of the output store μ'; the other cells, the frame,
+    /// stay.
     fn install(&self, branch: &mut Branch, before: Store, after: Store) {
         if before == Store::EMPTY && after == Store::EMPTY {
             return;

@@ -1,10 +1,11 @@
 //! Demands, propagated from the value of the program back to each function.
 //!
-//! An event is visited once, with the value that it must give. A call visits its body first; then the cell of
-//! the variable has all its demands, which form the input of an entry. The entry is demanded of the function,
-//! its input of the argument, and it is *logged* with its premise in the closure. So when demands arrive at
-//! the λ that made the closure, the premises of most entries are known. Those of other entries, which come
-//! from a question or a table, are run now. Without the log, trees would be run again at each level.
+//! An event is visited once, with the value that it must give. At a call, the body is visited first; then all
+//! demands on the variable of the call are known, and together they are the input of an entry. The entry is
+//! demanded of the function, and its input of the argument. The entry is also *logged*, with the body as its
+//! premise. So when demands reach the λ that made the closure, the log has the premises of most entries. The
+//! other entries come from a question or a table; their bodies are run when they are reached. Without the
+//! log, bodies would be run again at each level.
 
 use rustc_hash::FxHashMap;
 
@@ -39,7 +40,7 @@ struct Walk<'a> {
     premises: FxHashMap<NodeId, Vec<(Value, NodeId)>>,
 }
 
-/// The derivation that an event gives a value, which is in its result.
+/// The derivation that an event gives a value; the result of the event must contain the value.
 pub(super) fn derive(recorder: Recorder<'_>, root: NodeId, value: Value) -> Derivation {
     let mut walk = Walk {
         recorder,
@@ -86,7 +87,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The body gives the value: the entry that was used, from the demands on the variable.
+    /// After the visit of a call's body: demands the entry that the call used, made from the demands on its
+    /// variable.
     fn called(&mut self, event: NodeId, value: Value) {
         let Evaluation::Call { parts, lambda, env, cell, body } = self.recorder.events[event].how else {
             unreachable!("only calls have bodies")
@@ -140,7 +142,7 @@ impl Walk<'_> {
         let argument = Mixed::of(input, machine.values());
         let (body, env) = machine.bind(lambda, argument, env);
         let (_, found) = machine.ask_of(body, env, output, None);
-        let found = found.expect("the entry is in the closure, which the search has shown");
+        let found = found.expect("the search has shown that the entry is in the closure");
         self.recorder.record(body, env, &found)
     }
 
@@ -156,7 +158,9 @@ impl Walk<'_> {
                 Evaluation::If(parts) => Rule::If(parts),
                 Evaluation::Call { parts, .. } | Evaluation::Lookup { parts, .. } => Rule::Apply(parts),
                 Evaluation::Lambda(_) => {
-                    let Term::Lambda(name, _) = terms.term(event.term) else { unreachable!("a λ is a λ") };
+                    let Term::Lambda(name, _) = terms.term(event.term) else {
+                        unreachable!("the term of this event is a λ")
+                    };
                     Rule::Lambda(*name, premises.remove(&id).unwrap_or_default())
                 }
             };

@@ -25,14 +25,14 @@ use crate::value::{Value, Values};
 
 pub type NodeId = usize;
 
-/// A derivation of `∅ ⊢ e ⇒ v`. Nodes share what they have in common.
+/// A derivation of `∅ ⊢ e ⇒ v`. Nodes share common subtrees.
 #[derive(Clone, Debug)]
 pub struct Derivation {
     nodes: Vec<Node>,
     root: NodeId,
 }
 
-/// A conclusion `ρ ⊢ e ⇒ v` and its rule; ρ is that of the nodes above.
+/// A conclusion `ρ ⊢ e ⇒ v` and its rule. ρ is not stored; the path from the root determines it.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// e.

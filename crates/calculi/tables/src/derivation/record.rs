@@ -27,7 +27,8 @@ pub(super) enum Evaluation {
     Lambda(EnvId),
     Op([NodeId; 2]),
     If([NodeId; 2]),
-    /// A closure was called: it, its argument, and its body with the cell of its variable.
+    /// A closure was called: `parts` are the events of the function and the argument, `cell` binds the
+    /// variable.
     Call {
         parts: [NodeId; 2],
         lambda: TermId,
@@ -81,7 +82,7 @@ impl<'a> Recorder<'a> {
                     None => continue,
                 },
                 Task::Op(term, op) => {
-                    let parts = two(&mut done);
+                    let parts = pop_two(&mut done);
                     let [a, b] = parts.map(|part| self.int(part));
                     let result = op.apply(a, b).expect("the branch has a result");
                     Event { term, result: Mixed::Int(result), how: Evaluation::Op(parts) }
@@ -96,11 +97,11 @@ impl<'a> Recorder<'a> {
                     continue;
                 }
                 Task::If(term) => {
-                    let parts = two(&mut done);
+                    let parts = pop_two(&mut done);
                     Event { term, result: self.events[parts[1]].result.clone(), how: Evaluation::If(parts) }
                 }
                 Task::Apply(term) => {
-                    let parts = two(&mut done);
+                    let parts = pop_two(&mut done);
                     match self.apply(term, parts, &mut choices, &mut work) {
                         Some(event) => event,
                         None => continue,
@@ -183,7 +184,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-fn two(done: &mut Vec<NodeId>) -> [NodeId; 2] {
+fn pop_two(done: &mut Vec<NodeId>) -> [NodeId; 2] {
     let second = done.pop().expect("two parts are known");
     [done.pop().expect("two parts are known"), second]
 }

@@ -51,7 +51,7 @@ fn lambdas(program: &Program) -> Vec<TermId> {
 
 /// The name that a `let` gives the λ, or `\x@line:column`.
 fn label(program: &Program, file: &SourceFile, lambda: TermId) -> String {
-    let Term::Lambda(variable, _) = program.terms.term(lambda) else { unreachable!("a λ is a λ") };
+    let Term::Lambda(variable, _) = program.terms.term(lambda) else { unreachable!("only λs have labels") };
     let names = &program.terms.names;
     match program.origins.get(&lambda) {
         Some(Origin::Named(name)) => names.text(*name).to_string(),

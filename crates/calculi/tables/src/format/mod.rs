@@ -1,18 +1,18 @@
-//! The one format of `.lam`, `.sysf` and `.ref` files.
+//! The canonical format of `.lam`, `.sysf` and `.ref` files.
 //!
 //! `plan` decides the gap between each two tokens; [`eddy_syntax::format`] does the rest.
 //!
 //! # The style
 //!
-//! * A chain of abstractions stays together; a body that does not fit after it goes below, indented by two.
-//! * A chain of `let` and of `;` has a line each as soon as it does not fit on one line. What follows `in` is
-//!   not indented.
+//! * A chain of abstractions stays on one line; a body that does not fit after it goes below, indented by
+//!   two.
+//! * A chain of `let` and of `;` that does not fit on one line has a line for each part. The term after the
+//!   last `in` is not indented.
 //! * A conditional that does not fit breaks before each `else`; a branch that then does not fit goes below
 //!   its `then` or `else`. `else if` stays together.
 //! * Arguments that do not fit have a line each, indented by two, and so have the operands of a chain of
 //!   operators.
-//! * Comments keep the line breaks next to them, and an empty line between bindings stays; several become
-//!   one.
+//! * Comments keep the line breaks next to them. An empty line between bindings stays; several become one.
 
 mod plan;
 

@@ -2,8 +2,8 @@
 //!
 //! `A ::= n | F`, `F ::= A -> B | F & G | top`. Types are another notation for values:
 //! [`valof`](Intersections::valof) and [`typof`](Intersections::typof) convert between them, and a subtype is
-//! a larger value. This decides subtyping ([`is_subtype`](Intersections::is_subtype)); [`subtype`] has the
-//! rules of Figure 5, for the laws.
+//! a larger value. So subtyping is decided on values ([`is_subtype`](Intersections::is_subtype)); [`subtype`]
+//! has the rules of Figure 5, for the laws.
 
 mod parse;
 pub mod subtype;

@@ -20,7 +20,7 @@ impl Intersections {
             (Form::Int(_), _) | (_, Form::Int(_)) => false,
             // H <: F, H <: G ⟹ H <: F∧G
             (_, Form::And(f, g)) => self.derives_subtype(a, *f) && self.derives_subtype(a, *g),
-            // A→B <: ⊤, and ⊤ <: ⊤; an intersection is below its parts, which are.
+            // A→B <: ⊤ and ⊤ <: ⊤; an intersection is below its parts, and those are below ⊤.
             (_, Form::Top) => true,
             // F∧G <: F and F∧G <: G
             (Form::And(f, g), Form::Arrow(..)) => self.derives_subtype(*f, b) || self.derives_subtype(*g, b),

@@ -7,7 +7,7 @@ use super::{Datum, Outcome, Reason};
 pub enum Tolerance {
     /// Not at all: the bits are equal, except those of NaN.
     Exact,
-    /// As far as another order of summation may: the longest reduction of the function has this many terms.
+    /// By at most the error of another order of summation.
     Reassociated {
         /// The number of terms of the longest reduction.
         terms: u32,

@@ -41,7 +41,7 @@ impl FiniteTable {
     }
 
     /// The output for an input; undefined outside of the table. Reals are rounded to single precision and
-    /// then looked up exactly: with a tolerance, a larger table could give less.
+    /// then looked up exactly: if keys had a tolerance, a larger table could give fewer outputs.
     pub fn call(&self, input: &Datum) -> Outcome {
         match self.entries.iter().position(|(known, _)| is_same_key(known, input)) {
             Some(at) => {
@@ -61,7 +61,7 @@ impl FiniteTable {
 }
 
 fn is_same_key(a: &Datum, b: &Datum) -> bool {
-    #[allow(clippy::cast_possible_truncation)] // rounding is what is wanted
+    #[allow(clippy::cast_possible_truncation)] // rounding is intended
     let is_same = |a: &f64, b: &f64| (*a as f32).to_bits() == (*b as f32).to_bits() || a == b;
     match (a, b) {
         (Datum::Real(a), Datum::Real(b)) => is_same(a, b),

@@ -130,7 +130,7 @@ pub fn agree(
             }
         }
     }
-    #[allow(clippy::cast_precision_loss)] // a share, of few
+    #[allow(clippy::cast_precision_loss)] // a ratio of small numbers
     let share = discarded as f64 / inputs.len().max(1) as f64;
     if share > MAX_DISCARDED || inputs.is_empty() {
         let nothing = Outcome::Undefined(Reason::Fuel);

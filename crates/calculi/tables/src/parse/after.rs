@@ -21,7 +21,7 @@ impl Parser<'_> {
                 arguments.push(Argument::Term(expr));
                 (function, arguments)
             }
-            _ => unreachable!("an atom is wanted by an operator or an application"),
+            _ => unreachable!("only an operator or an application expects an atom"),
         };
         while self.dialect == Dialect::SystemF && self.reader.sees("[") {
             let open = self.reader.advance().span;
@@ -48,8 +48,8 @@ impl Parser<'_> {
         State::HaveOperand(self.exprs.push(ExprKind::Apply(function, arguments), span))
     }
 
-    /// An operator follows, or the operands end. Operators on the left that bind as tightly take their right
-    /// side first.
+    /// An operator follows, or the operands end. An operator on the left that binds at least as tightly as
+    /// the next one first takes this operand as its right side.
     pub(super) fn after_operand(&mut self, mut expr: ExprId) -> State {
         let next = match self.reader.token().kind {
             TokenKind::Symbol(symbol) => Op::of_symbol(symbol),
@@ -161,7 +161,7 @@ impl Parser<'_> {
             | Frame::Prefix { .. }
             | Frame::Binary { .. }
             | Frame::Assign { .. }
-            | Frame::IfElse { .. } => unreachable!("these want less than an expression"),
+            | Frame::IfElse { .. } => unreachable!("these forms do not expect a whole expression"),
         }
     }
 

@@ -16,8 +16,8 @@
 //! * [`recover`] skips to a token that an open form expects, so that one mistake gets one message.
 //!
 //! A minus directly in front of a digit belongs to the literal unless an operand ends before it (section 3).
-//! Where the machine expects an atom no operand has just ended, and where it has one, one has: so the state
-//! of the parser decides, not the lexer.
+//! When the machine expects an atom, no operand has just ended; when it has an atom, one has. So the state of
+//! the parser decides, not the lexer.
 
 mod after;
 mod lexicon;

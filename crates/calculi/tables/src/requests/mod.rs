@@ -1,9 +1,8 @@
 //! The requests about a program, and their answers.
 //!
-//! A request is plain data with a method `answer`; a program that is refused is answered with its
-//! diagnostics. Answers are data too, and print as `eddy` shows them. If a valid program has no answer, since
-//! it is stuck or a limit was reached, the answer contains a diagnostic with the reason, and prints as
-//! nothing.
+//! A request is plain data with a method `answer`. For a rejected program, the answer is its diagnostics.
+//! Answers are data too, and print as `eddy` shows them. If a valid program has no answer, because it is
+//! stuck or a limit was reached, the answer contains a diagnostic with the reason, and prints as nothing.
 //!
 //! ```
 //! use eddy_syntax::SourceFile;
@@ -37,7 +36,7 @@ use crate::{codes, typing};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Check;
 
-/// What is its value?
+/// What is the value of the program?
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
     /// The evaluator.
@@ -46,14 +45,14 @@ pub struct Run {
     pub limits: Limits,
 }
 
-/// What is its value, and is that value in its declarative meaning? Only for `.lam`.
+/// What is the value of the program, and is that value in the program's declarative meaning? Only for `.lam`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compare {
     /// The limits of the run.
     pub limits: Limits,
 }
 
-/// Which steps lead to its value?
+/// Which steps lead to the value of the program?
 #[derive(Clone, Copy, Debug)]
 pub struct Trace {
     /// The limits of the run.

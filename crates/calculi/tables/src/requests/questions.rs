@@ -1,5 +1,5 @@
 //! The questions about the meaning of a program: is a value in it, which values are, which simpler program
-//! has the same meaning, and is a value in the meaning of its type?
+//! has the same meaning, and is a value in the meaning of the program's type?
 //!
 //! Some questions are only for some of the languages; the others are refused with a diagnostic.
 //!
@@ -61,7 +61,7 @@ pub enum QuestionKind {
     Type,
 }
 
-/// Which values does it have?
+/// Which values does the program have?
 #[derive(Clone, Debug)]
 pub struct Enum {
     /// The largest size that is listed.
@@ -79,7 +79,7 @@ pub struct Opt {
     pub depth: u32,
 }
 
-/// Is this value in the meaning of its type?
+/// Is this value in the meaning of the program's type?
 #[derive(Clone, Debug)]
 pub struct Intype {
     /// The value.
@@ -127,7 +127,7 @@ pub struct Listed {
     pub applications: u64,
 }
 
-/// The same program made simpler. It prints as the program.
+/// The simplified program. It prints as the program.
 #[derive(Clone, Debug)]
 pub struct Optimised {
     /// The terms of the program and of the result.
@@ -388,7 +388,7 @@ impl Write for Limited {
     }
 }
 
-/// The refusal of a question that this language does not have.
+/// The diagnostic for a question that this language does not support.
 fn not_offered(program: &Program, title: &str) -> Vec<Diagnostic> {
     let name = program.dialect.name();
     let diagnostic = Diagnostic::error(codes::QUESTION, program.terms.span(program.main), title)

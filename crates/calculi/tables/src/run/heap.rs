@@ -1,8 +1,9 @@
 //! Environments and pairs, which closures share, and their garbage collector.
 //!
-//! Everything is a cell in a table and refers to others by number, so a recursive closure is a cell that
-//! contains itself, and nothing is dropped cell by cell. A collection marks the reachable cells and slides
-//! them together in their table: it needs [`COLLECTOR_BYTES`] for each cell, and no second table.
+//! Environments and pairs are cells in a table and refer to each other by index. So the environment of a
+//! recursive closure can contain the closure itself, and dropping the heap does not recurse. A collection
+//! marks the reachable cells and compacts them within their table: it needs [`COLLECTOR_BYTES`] for each
+//! cell, and no second table.
 //!
 //! Each copy of an integer counts as memory.
 
@@ -71,7 +72,7 @@ impl Heap {
     pub(super) fn parts(&self, pair: CellId) -> (&Value, &Value) {
         match &self.cells[pair as usize] {
             Cell::Pair(first, second) => (first, second),
-            Cell::Binding(..) => unreachable!("a pair is a pair"),
+            Cell::Binding(..) => unreachable!("the cell of a pair is a pair"),
         }
     }
 

@@ -52,7 +52,7 @@ enum Frame {
     First { second: TermId, env: CellId },
     /// `(w1, _)`.
     Second { first: Value },
-    /// `ref _` and its like.
+    /// `ref _`, `fst _`, `snd _` or `!_`.
     Prefix { prefix: Prefix, whole: TermId },
     /// `_ := e2`.
     Target { value: TermId, env: CellId, whole: TermId },
@@ -98,7 +98,8 @@ impl Machine<'_> {
             };
             if self.bytes() > self.due {
                 self.collect(&mut state);
-                // If little memory is left, collections would dominate the run time.
+                // Stops a little below the limit: with little memory left, collections would dominate the run
+                // time.
                 let (live, budget) = (self.bytes(), budget(self.limits));
                 if live > budget - budget / 16 {
                     return Err(RunError::Memory(self.limits.memory));
@@ -150,7 +151,7 @@ impl Machine<'_> {
         };
         self.frames.push(frame);
         self.counters.deepest = self.counters.deepest.max(self.frames.len() as u64);
-        let first = self.terms.term(whole).parts().next().expect("what has a frame has a part");
+        let first = self.terms.term(whole).parts().next().expect("a form with a frame has a part");
         State::Evaluate(first, env)
     }
 
@@ -164,7 +165,7 @@ impl Machine<'_> {
             Frame::Argument { function: Value::Closure(lambda, env), .. } => {
                 self.spend()?;
                 let Term::Lambda(name, body) = self.terms.term(lambda) else {
-                    unreachable!("a closure is of a λ")
+                    unreachable!("the term of a closure is a λ")
                 };
                 Ok(State::Evaluate(*body, self.heap.bind(*name, value, env)))
             }
@@ -185,7 +186,7 @@ impl Machine<'_> {
                 Value::Thunk(thunk, env) => {
                     self.spend()?;
                     let Term::TypeLambda(body) = self.terms.term(thunk) else {
-                        unreachable!("a thunk is of a Λ")
+                        unreachable!("the term of a thunk is a Λ")
                     };
                     Ok(State::Evaluate(*body, env))
                 }

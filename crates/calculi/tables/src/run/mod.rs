@@ -1,7 +1,7 @@
 //! Running programs: the big-step semantics with closures and a heap (section 5).
 //!
 //! * [`machine`]: one arm per rule, with an explicit stack, so that neither deep terms nor deep recursion use
-//!   the native one.
+//!   the native stack.
 //! * [`heap`]: closures, environments and pairs, and their garbage collection.
 
 mod heap;

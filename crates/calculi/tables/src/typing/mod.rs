@@ -101,14 +101,14 @@ impl Checker<'_> {
             ExprKind::Error => unreachable!("a program with errors is not checked"),
             ExprKind::Int(int) => {
                 let ty = self.int();
-                self.have(Term::Int(int.clone()), span, ty);
+                self.push_result(Term::Int(int.clone()), span, ty);
             }
             ExprKind::Name(name) => {
                 let ty = match self.scope.lookup(*name, &mut self.types) {
                     Some(ty) => ty,
                     None => self.unbound(*name, span),
                 };
-                self.have(Term::Variable(*name), span, ty);
+                self.push_result(Term::Variable(*name), span, ty);
             }
             ExprKind::Group(inner) => self.work.push(Task::Visit(*inner)),
             ExprKind::Tuple(items) => self.visit_all(expr, items.iter().copied()),
@@ -215,7 +215,7 @@ impl Checker<'_> {
         self.scope.unbind(name);
         let function = self.terms.push(Term::Lambda(name, body.term), span);
         self.origins.insert(function, Origin::Let);
-        self.have(Term::Apply(function, bound.term, Written::AsLet), span, body.ty);
+        self.push_result(Term::Apply(function, bound.term, Written::AsLet), span, body.ty);
     }
 
     /// `λx y. e`; all λs have the place of the first.
@@ -257,7 +257,7 @@ impl Checker<'_> {
         if self.dialect.is_typed() { Type::INT } else { Type::UNKNOWN }
     }
 
-    fn have(&mut self, term: Term, span: Span, ty: Type) {
+    fn push_result(&mut self, term: Term, span: Span, ty: Type) {
         let term = self.terms.push(term, span);
         self.results.push(Typed { term, ty });
     }

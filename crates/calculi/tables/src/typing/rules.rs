@@ -20,7 +20,7 @@ impl Checker<'_> {
             self.require_type(Type::INT, found, side, &format!("`{}`", op.symbol()), span);
         }
         let ty = self.int();
-        self.have(Term::Op(op, a.term, b.term), span, ty);
+        self.push_result(Term::Op(op, a.term, b.term), span, ty);
     }
 
     /// Γ⊢c:int  Γ⊢a:A  Γ⊢b:A ⟹ Γ⊢if c then a else b : A.
@@ -33,7 +33,7 @@ impl Checker<'_> {
             self.diagnostics.push(diagnostic);
         }
         let ty = if yes.ty == Type::UNKNOWN { no.ty } else { yes.ty };
-        self.have(Term::If(test.term, yes.term, no.term), span, ty);
+        self.push_result(Term::If(test.term, yes.term, no.term), span, ty);
     }
 
     /// `(e1, …, en)` is `(e1, (…, en))`.
@@ -125,7 +125,7 @@ impl Checker<'_> {
                 Type::UNKNOWN
             }
         };
-        self.have(Term::Prefix(prefix, term), span, ty);
+        self.push_result(Term::Prefix(prefix, term), span, ty);
     }
 
     /// e1:ref A, e2:A ⟹ e1:=e2 : ref A.
@@ -141,7 +141,7 @@ impl Checker<'_> {
                 self.diagnostics.push(errors::mismatch(&self.types, &mismatch, part, span));
             }
         }
-        self.have(Term::Assign(a.term, b.term), span, a.ty);
+        self.push_result(Term::Assign(a.term, b.term), span, a.ty);
     }
 
     /// Γ,f:A→B ⊢ λx:A.e : A→B ⟹ Γ⊢fix f:A→B. λx:A.e : A→B. The body is a λ: see R11 of section 13.
@@ -157,7 +157,7 @@ impl Checker<'_> {
             let diagnostic = errors::fix(&self.types, [annotation.ty, found.ty], place, annotation.span);
             self.diagnostics.push(diagnostic);
         }
-        self.have(Term::Fix(ident.name, found.term), span, annotation.ty);
+        self.push_result(Term::Fix(ident.name, found.term), span, annotation.ty);
     }
 
     fn require_type(&mut self, expected: Type, found: Typed, part: ExprId, of: &str, form: Span) {

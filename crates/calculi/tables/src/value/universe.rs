@@ -84,7 +84,7 @@ pub fn tables_of_size(
         .flat_map(|(cost, entries)| entries.iter().map(move |entry| (cost, *entry)))
         .collect();
     let mut all = Vec::new();
-    // Sets of entries as increasing positions; each is made from the one without its last entry.
+    // Sets of entries, at ascending positions; each set is extended by later entries.
     let mut work: Vec<(Vec<Entry>, usize, usize)> = vec![(Vec::new(), 0, size.saturating_sub(1))];
     while let Some((chosen, from, left)) = work.pop() {
         if left == 0 {
@@ -99,7 +99,7 @@ pub fn tables_of_size(
             if *cost > left {
                 break;
             }
-            // One entry uses the rest, or leaves enough for another that is not cheaper.
+            // The entry uses up the rest, or leaves enough for a later entry, which costs at least as much.
             if *cost == left || left - cost >= *cost {
                 let mut more = chosen.clone();
                 more.push(*entry);

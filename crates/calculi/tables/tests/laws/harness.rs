@@ -20,7 +20,7 @@ pub use eddy_tests::law::{Trial, Verdict};
 /// More choices than most programs need.
 const MAX_CHOICES: usize = 150;
 
-/// Enough for programs of this size that end, and little enough for those that do not.
+/// Enough for terminating programs of this size; small, so that the others stop soon.
 pub const LIMITS: Limits = Limits { fuel: 300, steps: 20_000, memory: 64 << 20 };
 
 /// The same for runs.

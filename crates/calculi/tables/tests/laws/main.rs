@@ -9,10 +9,10 @@
 //! * [`order`]: ⊑, ⊔, and that meanings respect them.
 //! * [`views`]: derivations, the literal equations, and intersection types; [`equations`]: those of System F;
 //!   [`typing`]: the type system.
-//! * [`contexts`]: meanings are a congruence. [`optimiser`]: it keeps meanings and results. [`enumeration`]:
-//!   it lists the values of `ask`.
-//! * [`realisers`]: meanings by running alone. [`membership`]: what types mean, and the lemmas of type
-//!   soundness.
+//! * [`contexts`]: meanings are a congruence. [`optimiser`]: optimised programs keep meanings and results.
+//!   [`enumeration`]: `enum` lists the values of `ask`.
+//! * [`realisers`]: meanings, tested only by running programs. [`membership`]: what types mean, and the
+//!   lemmas of type soundness.
 //! * [`systemf`]: type soundness. [`references`]: the heap. [`text`]: printing, parsing and formatting.
 
 mod generate;

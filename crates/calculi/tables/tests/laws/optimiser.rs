@@ -61,8 +61,8 @@ fn p13_the_optimiser_preserves_denotations() {
     });
 }
 
-/// P13, results: the optimised form of a program has the same result or is stuck alike; it may only need less
-/// fuel.
+/// P13, results: the optimised form of a program has the same result or is stuck in the same way; it may need
+/// less fuel.
 #[test]
 fn p13_the_optimiser_preserves_results() {
     law("P13, results", 1500, lam::reducible, |text| keeps_result(text));

@@ -1,4 +1,4 @@
-//! Soundness of meanings by running alone (Lemmas 3.1 to 3.3).
+//! Soundness of meanings, tested only by running programs (Lemmas 3.1 to 3.3).
 //!
 //! The relation G of the paper says which programs *realise* a finite value: `n` is realised by programs that
 //! run to `n`, and a table by a function that maps a realiser of an input to a realiser of the output. Here

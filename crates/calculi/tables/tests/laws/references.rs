@@ -174,8 +174,8 @@ fn an_entry_is_used_only_in_its_store() {
     }
 }
 
-/// The cells of an answer are all cells of the run: a call that leaves a cell behind has no entry that leaves
-/// none.
+/// An answer mentions all cells of the run: if a call leaves a cell behind, the function has no entry without
+/// that cell.
 #[test]
 fn an_entry_has_all_cells_that_are_left() {
     let program = program(Dialect::References, "\\x:int. let cell = ref x in x");

@@ -183,7 +183,7 @@ fn p18_weakening_and_compositionality() {
     );
 }
 
-/// The content of a thunk is one value, however often it is forced: also where the choice is that of a table
+/// The content of a thunk is one value, however often it is forced, even if it depends on a lookup in a table
 /// inside of a closure.
 #[test]
 fn a_thunk_has_one_content() {

@@ -1,7 +1,7 @@
 //! Simply typed terms of `.lam`, as text: no application in them gets stuck, and few names make binders
 //! shadow each other.
 //!
-//! Untyped terms are mostly stuck or functions; laws about results are mostly vacuous for those.
+//! Untyped terms are mostly stuck or functions, so that laws about results are mostly vacuous.
 
 use eddy_tests::choices::Choices;
 
