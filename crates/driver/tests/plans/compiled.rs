@@ -417,7 +417,7 @@ fn the_reason_of_several_roots() {
     assert_eq!(split(&source).map(|parts| parts.len()), Some(2));
     let native = Native { building: BuildOptions::from_environment(), threads: Threads::alone() };
     let why = compile(&source, "law", &native, &mut |_| ()).err().expect("it cannot be compiled").to_string();
-    assert!(why.contains("may be unknown at the end"), "{why}");
+    assert!(why.contains("at the end of the trace, where `a` may be unknown"), "{why}");
 }
 
 /// The simulator runs a whole trace with a failing operation, and reports the failure.
