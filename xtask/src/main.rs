@@ -138,7 +138,7 @@ const STEPS: &[Step] = &[
         name: "lints",
         check: Check::Cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     },
-    Step { name: "tests", check: Check::Cargo(&["test", "--workspace"]) },
+    Step { name: "tests", check: Check::Cargo(&["test", "--workspace", "--no-fail-fast"]) },
     Step {
         name: "docs",
         check: Check::Cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]),
