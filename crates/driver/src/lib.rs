@@ -49,9 +49,9 @@
 //!
 //! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`],
 //!   [`refusal`].
-//! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data; [`engine`]
-//!   runs programs, compiled or simulated; [`disagreement`] reports where the two differ; `lock_step` joins the
-//!   cells of several streams.
+//! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data;
+//!   [`engine`] runs programs, compiled or simulated; [`disagreement`] reports where the two differ;
+//!   `lock_step` joins the cells of several streams.
 //! * [`compare`] runs a program under every semantics that supports it.
 //! * Functions: [`functions`] calls a function with data and checks its derivatives.
 //! * Learning: [`train`] runs epochs over data, `parameters` loads learnt values, [`gradcheck`] compares

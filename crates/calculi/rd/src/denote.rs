@@ -285,8 +285,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// `⟦M.rd_L(x:T.N)⟧φγ = Jᵗ·⟦M⟧φγ`, with `J` the Jacobian at `⟦L⟧φγ` of `a ↦ ⟦N⟧φ(γ[a/x])`. The
-    /// body runs once per real of the point, with the tangent `1·ε` on this real, and each run gives one row of
-    /// `Jᵗ`.
+    /// body runs once per real of the point, with the tangent `1·ε` on this real, and each run gives one row
+    /// of `Jᵗ`.
     ///
     /// For a point without reals the body still runs once, because it may be undefined.
     fn transposed_jacobian(
