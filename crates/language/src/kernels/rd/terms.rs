@@ -242,7 +242,7 @@ impl Translator<'_> {
                 self.schedule([Text("("), Text(symbol), Task::Term(argument, Operand), Text(")")]);
             }
             (Written::Call(name), _) => {
-                self.schedule([Owned(name + "("), Task::Term(argument, Last), Text(")")])
+                self.schedule([Owned(name + "("), Task::Term(argument, Last), Text(")")]);
             }
             (Written::Infix(symbol), Term::Pair(left, right)) => self.infix(symbol, left, right),
             (Written::Call2(name), Term::Pair(left, right)) => self.schedule([
