@@ -1,7 +1,7 @@
 //! The constants (`n=3`) and shapes (`x=[2]`) that a request gives to the inputs of a node.
 
 use eddy_language::codes;
-use eddy_language::elaborate::{Interface, constant_expression, interface, shape};
+use eddy_language::elaborate::{Interface, constant_expression, interface, shape, static_defaults};
 use eddy_language::parse;
 use eddy_language::program::{Callable, Program};
 use eddy_language::tree::RowValue;
@@ -14,6 +14,8 @@ use rustc_hash::FxHashMap;
 pub struct FixedInputs {
     /// The compile-time constants, by the names of their inputs.
     pub constants: FxHashMap<String, Static>,
+    /// The defaults of the other inputs: a column that the data lack has this value at every cycle.
+    pub defaults: FxHashMap<String, Static>,
     /// The shapes, with the names of their inputs.
     pub shapes: Vec<(String, Shape)>,
     /// The node with these constants.
@@ -34,6 +36,14 @@ impl FixedInputs {
         for (input, text) in constants {
             values.insert(input.clone(), constant(sources, "--const", input, text)?);
         }
+        let (mut defaults, node) = (FxHashMap::default(), program.node(program.origin(callable.base)));
+        for (name, default) in static_defaults(program, callable, &values)? {
+            if node.static_inputs().any(|slot| slot.name == name) {
+                values.insert(name, default);
+            } else {
+                defaults.insert(name, default);
+            }
+        }
         let sizes = read_shapes(sources, shapes, span)?;
         let interface = interface(program, callable, &values)?;
         let named = constants.iter().map(|(input, _)| ("--const", input));
@@ -44,7 +54,7 @@ impl FixedInputs {
                 return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
             }
         }
-        Ok(FixedInputs { constants: values, shapes: sizes, interface })
+        Ok(FixedInputs { constants: values, defaults, shapes: sizes, interface })
     }
 }
 

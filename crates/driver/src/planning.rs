@@ -2,13 +2,16 @@
 
 use eddy_flow::Flow;
 use eddy_language::codes;
-use eddy_language::elaborate::ElaborationOptions;
+use eddy_language::elaborate::{ElaborationOptions, static_defaults};
 use eddy_language::infer::Hints;
 use eddy_language::prepare::{Checks, Prepared, prepare};
+use eddy_language::program::{self, Callable};
 use eddy_plan::plan::{Plan, Schedule};
 use eddy_plan::show::{json, kind, reason, report, svg};
 use eddy_plan::{Kinds, Recompute, plan as planned};
 use eddy_syntax::{Diagnostic, Span};
+use eddy_tensor::Static;
+use rustc_hash::FxHashMap;
 
 use crate::checkpoints;
 use crate::model::Model;
@@ -80,7 +83,11 @@ impl Program {
         let program = self.resolved();
         let (mut plans, mut warnings, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
         for node in self.requested_nodes(None)? {
-            let given = ElaborationOptions { batch, ..ElaborationOptions::default() };
+            let given = ElaborationOptions {
+                batch,
+                constants: fixed_by_defaults(program, &node),
+                ..ElaborationOptions::default()
+            };
             match prepare(program, &node, &given, |_| Hints::default(), Checks::On) {
                 Ok(prepared) => {
                     let (name, span) = (program.name_of(&node), program.span_of(&node));
@@ -139,4 +146,13 @@ fn no_plan(name: &str, span: Span, flow: &Flow, plan: &Plan, is_stream: bool) ->
     let help = "a recurrence that learns needs resets: train it with `segment`, or differentiate `N_end` instead of `N`";
     let reason = reason(&labels, no_plan);
     Some(Diagnostic::warning(codes::NO_PLAN, span, title).reason(reason).help(help))
+}
+
+/// The defaults of the inputs that must be known at compile time. A default that has no value is reported
+/// when the node is prepared.
+fn fixed_by_defaults(program: &program::Program, node: &Callable) -> FxHashMap<String, Static> {
+    let constants = static_defaults(program, node, &FxHashMap::default()).unwrap_or_default();
+    let declared = program.node(program.origin(node.base));
+    let is_static = |name: &str| declared.static_inputs().any(|slot| slot.name == name);
+    constants.into_iter().filter(|(name, _)| is_static(name)).collect()
 }

@@ -144,7 +144,8 @@ impl Program {
             },
             None => {
                 let needs_constants = |callable: &Callable| {
-                    program.node(program.origin(callable.base)).static_inputs().next().is_some()
+                    let node = program.node(program.origin(callable.base));
+                    node.is_template || node.static_inputs().any(|slot| slot.default.is_none())
                 };
                 Ok(declared(program).into_iter().filter(|callable| !needs_constants(callable)).collect())
             }

@@ -17,7 +17,7 @@ use crate::kernels::Kernel;
 use crate::limits::Limits;
 use crate::memory::report;
 use crate::prepare::{Typed, typed};
-use crate::program::{Base, Callable, NodeId, Program, Slot, TrainId};
+use crate::program::{Base, Callable, Made, NodeId, Program, Slot, TrainId};
 use crate::resolve::resolve_as;
 use crate::runs;
 
@@ -116,7 +116,10 @@ pub fn check_program(program: &Program, memory: Option<Checkpoints>) -> Result<C
 /// The nodes of the main file, then the training nodes that its `train`s declare.
 pub fn declared(program: &Program) -> Vec<Callable> {
     let nodes = (0..program.nodes.len()).map(NodeId::new);
-    let nodes = nodes.filter(|node| program.node(*node).module == Program::MAIN).map(Base::Node);
+    let is_listed = |node: &NodeId| {
+        program.node(*node).module == Program::MAIN && program.node(*node).made == Made::Written
+    };
+    let nodes = nodes.filter(is_listed).map(Base::Node);
     let trains = (0..program.trains.len()).map(TrainId::new);
     let trains = trains.filter(|train| program.train(*train).module == Program::MAIN).map(Base::Train);
     nodes.chain(trains).map(Callable::from).collect()
@@ -132,7 +135,12 @@ pub fn check_node(
     let name = program.name_of(callable);
     let generic = |names: Vec<&str>| (format!("{name}: generic in {}\n", names.join(", ")), Vec::new());
     let origin = program.node(program.origin(callable.base));
-    let statics: Vec<&Slot> = origin.static_inputs().collect();
+    if origin.is_template {
+        let needed = |(slot, is_static): &(&Slot, &bool)| slot.is_callable || **is_static;
+        let inputs = origin.inputs().iter().zip(&origin.is_static).filter(needed);
+        return Ok(generic(inputs.map(|(slot, _)| slot.name.as_str()).collect()));
+    }
+    let statics: Vec<&Slot> = origin.static_inputs().filter(|slot| slot.default.is_none()).collect();
     if !statics.is_empty() && !origin.is_external() {
         check_sizes(program, callable, &statics)?;
         return Ok(generic(statics.iter().map(|slot| slot.name.as_str()).collect()));
@@ -140,21 +148,22 @@ pub fn check_node(
     if origin.is_external() {
         return Ok((format!("{name}: declared without a body\n"), Vec::new()));
     }
+    let given =
+        ElaborationOptions { defaults: program.defaults_of(callable), ..ElaborationOptions::default() };
     let interface = interface(program, callable, &FxHashMap::default())?;
-    let Typed { flow, mut warnings, .. } =
-        match typed(program, callable, &ElaborationOptions::default(), |_| Hints::default()) {
-            Ok(typed) => typed,
-            Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
-            Err(failure) => {
-                check_shapes(program, callable)?;
-                let inputs = interface.inputs.iter().map(|port| port.name.as_str());
-                // The inputs are the first streams of the root, in order.
-                let names = inputs
-                    .enumerate()
-                    .filter(|(index, _)| failure.defaulted.iter().any(|var| var.index() == *index));
-                return Ok(generic(names.map(|(_, name)| name).collect()));
-            }
-        };
+    let Typed { flow, mut warnings, .. } = match typed(program, callable, &given, |_| Hints::default()) {
+        Ok(typed) => typed,
+        Err(failure) if failure.defaulted.is_empty() => return Err(failure.diagnostics),
+        Err(failure) => {
+            check_shapes(program, callable)?;
+            let inputs = interface.inputs.iter().map(|port| port.name.as_str());
+            // The inputs are the first streams of the root, in order.
+            let names = inputs
+                .enumerate()
+                .filter(|(index, _)| failure.defaulted.iter().any(|var| var.index() == *index));
+            return Ok(generic(names.map(|(_, name)| name).collect()));
+        }
+    };
     let clocks = clocks::infer(&flow)?;
     let (verdict, deadlocks) =
         causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
@@ -186,7 +195,10 @@ fn line<'a>(
             None => format!("{}: {ty} @ {clock}", port.name),
         }
     };
-    let inputs: Vec<String> = interface.inputs.iter().zip(&flow.inputs).map(show).collect();
+    // Inputs that have their defaults are not inputs of the flow.
+    let named =
+        |port: &&Port| flow.inputs.iter().any(|var| flow.var(*var).name.as_deref() == Some(&port.name));
+    let inputs: Vec<String> = interface.inputs.iter().filter(named).zip(&flow.inputs).map(show).collect();
     let outputs: Vec<String> = interface.outputs.iter().zip(&flow.outputs).map(show).collect();
     format!("{name}: ({}) -> ({}) | {verdict}\n", inputs.join(", "), outputs.join(", "))
 }

@@ -48,6 +48,8 @@ eddy_syntax::codes! {
     FUNCTION = "E0215", Elaboration;
     /// A program of a kernel language, or a part of it, that has no translation to functions.
     KERNEL = "E0216", Names;
+    /// An argument that is not a node or a function, or a rule of a `train` that does not fit its parameters.
+    ARGUMENT = "E0217", Names;
 
     /// Two different scalar types in one place.
     TYPE = "E0301", Types;

@@ -24,7 +24,12 @@ pub fn check_sizes(program: &Program, callable: &Callable, inputs: &[&Slot]) -> 
         let constants = inputs.iter().map(|input| input.name.clone()).zip(values).collect();
         // A value that fails, because it is a number where a list is needed or out of range, proves nothing
         // about other values.
-        elaborate(program, callable, &ElaborationOptions { constants, ..ElaborationOptions::default() }).ok()
+        let given = ElaborationOptions {
+            constants,
+            defaults: program.defaults_of(callable),
+            ..ElaborationOptions::default()
+        };
+        elaborate(program, callable, &given).ok()
     };
     // Whether an input is a number or a list follows from how it is used, so the first combination that
     // elaborates is the right one.
@@ -77,7 +82,9 @@ fn check_types(inputs: &[&Slot]) -> Result<(), Vec<Diagnostic>> {
 
 /// Checks a node with inputs whose shapes are open.
 pub fn check_shapes(program: &Program, callable: &Callable) -> Result<(), Vec<Diagnostic>> {
-    let draft = elaborate(program, callable, &ElaborationOptions::default())?;
+    let given =
+        ElaborationOptions { defaults: program.defaults_of(callable), ..ElaborationOptions::default() };
+    let draft = elaborate(program, callable, &given)?;
     let found = infer::never_fits(&draft, Sizes::Known).or_else(|| infer::never_fit_together(&draft));
     if let Some(found) = found {
         return Err(vec![explained(program, &draft, found)]);

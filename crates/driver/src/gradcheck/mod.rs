@@ -20,6 +20,8 @@ use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::program::Enumerations;
 use eddy_syntax::{Diagnostic, Sources};
 use eddy_tensor::Scalar;
+use eddy_tensor::Static;
+use rustc_hash::FxHashMap;
 
 use crate::data::Data;
 use crate::model::Model;
@@ -104,7 +106,7 @@ impl Model {
         } else {
             let names = self.fixed_inputs().interface.inputs.iter().map(|port| port.name.as_str());
             let enumerations = program.enumerations(node, names);
-            measure(read(&primal, &enumerations, sources, data)?)?
+            measure(read(&primal, &enumerations, &self.fixed_inputs().defaults, sources, data)?)?
         };
         GradientReport::new(name, entries, tolerance.unwrap_or(TOLERANCE), span)
     }
@@ -114,13 +116,14 @@ impl Model {
 fn read(
     prepared: &Prepared,
     enumerations: &Enumerations,
+    defaults: &FxHashMap<String, Static>,
     sources: &mut Sources,
     data: Vec<Data>,
 ) -> Result<Trace, Vec<Diagnostic>> {
     let (flow, types) = (&prepared.flow, prepared.input_types());
     let names =
         flow.inputs.iter().map(|input| flow.var(*input).name.as_deref().unwrap_or_default().to_string());
-    let mut columns = crate::stream::Columns::new(data, names.collect(), enumerations)
+    let mut columns = crate::stream::Columns::new(data, names.collect(), enumerations, defaults)
         .map_err(|stopped| stopped.diagnostics(sources))?;
     let mut trace = Trace { n_cycles: 0, rows: vec![Vec::new(); flow.inputs.len()] };
     loop {

@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 use eddy_formats::rows::Place;
 use eddy_formats::{BadData, Csv, JsonLines, Npy, Raw, Row, Rows, json_lines};
 use eddy_language::program::Enumerations;
+use eddy_tensor::Static;
+use rustc_hash::FxHashMap;
 
 use super::Stopped;
 use super::in_memory::{self, InMemory};
@@ -35,10 +37,18 @@ struct InputFile {
 pub(crate) struct Columns {
     sources: Vec<InputFile>,
     inputs: Vec<String>,
+    /// For each input, its value if no file has a column for it.
+    defaults: Vec<Option<Raw>>,
 }
 
 impl Columns {
-    pub fn new(data: Vec<Data>, inputs: Vec<String>, enumerations: &Enumerations) -> Result<Self, Stopped> {
+    /// `defaults` are the values of inputs for which the data have no column.
+    pub fn new(
+        data: Vec<Data>,
+        inputs: Vec<String>,
+        enumerations: &Enumerations,
+        defaults: &FxHashMap<String, Static>,
+    ) -> Result<Self, Stopped> {
         let mut sources: Vec<InputFile> = Vec::new();
         for Data { name, input, content } in data {
             let of_input = match input {
@@ -78,7 +88,9 @@ impl Columns {
                 is_demanded,
             });
         }
-        Ok(Columns { sources, inputs })
+        let default = |input: &String| defaults.get(input).map(raw);
+        let defaults = inputs.iter().map(default).collect();
+        Ok(Columns { sources, inputs, defaults })
     }
 
     /// Whether reading the next row may block.
@@ -145,7 +157,9 @@ impl Columns {
     /// The next row; `None` when the data end. Without data there are as many rows as requested.
     pub fn next_row(&mut self, is_bounded: bool) -> Result<Option<Row>, Stopped> {
         if !self.has_other_files() {
-            return Ok((is_bounded || self.has_data()).then(|| self.empty_row()));
+            let mut row = self.empty_row();
+            self.fill_in(&mut row);
+            return Ok((is_bounded || self.has_data()).then_some(row));
         }
         let mut row = self.empty_row();
         let mut given_by: Vec<Option<usize>> = vec![None; self.inputs.len()];
@@ -167,7 +181,20 @@ impl Columns {
             }
             row.place = part.place;
         }
+        self.fill_in(&mut row);
         Ok(has_some.then_some(row))
+    }
+
+    /// Gives the inputs for which no file has a column their defaults.
+    fn fill_in(&self, row: &mut Row) {
+        for (input, default) in self.defaults.iter().enumerate() {
+            if let Some(default) = default
+                && row.cells[input] == Raw::Absent
+                && !self.has_column(input)
+            {
+                row.cells[input] = default.clone();
+            }
+        }
     }
 
     /// The error when two files supply one input at one cycle.
@@ -205,6 +232,7 @@ impl Columns {
                 }
             }
         }
+        self.fill_in(&mut row);
         has_some.then_some(row)
     }
 
@@ -226,16 +254,19 @@ impl Columns {
 
     /// The inputs for which no file has a column or a key. A file that was not read yet may still have one.
     pub fn missing(&self) -> Vec<&str> {
-        let is_missing = |input: usize| {
-            !self.sources.iter().any(|source| {
-                if source.is_demanded && source.of_input == Some(input) {
-                    return true;
-                }
-                let mut columns = source.inputs.iter().enumerate();
-                columns.any(|(column, number)| *number == input && source.rows.mentions(column))
-            })
-        };
-        (0..self.inputs.len()).filter(|input| is_missing(*input)).map(|input| &*self.inputs[input]).collect()
+        let is_missing = |input: &usize| !self.has_column(*input) && self.defaults[*input].is_none();
+        (0..self.inputs.len()).filter(is_missing).map(|input| &*self.inputs[input]).collect()
+    }
+
+    /// Whether a file has a column or a key for an input.
+    fn has_column(&self, input: usize) -> bool {
+        self.sources.iter().any(|source| {
+            if source.is_demanded && source.of_input == Some(input) {
+                return true;
+            }
+            let mut columns = source.inputs.iter().enumerate();
+            columns.any(|(column, number)| *number == input && source.rows.mentions(column))
+        })
     }
 
     /// Whether the data have a column of this name that no input reads.
@@ -313,4 +344,12 @@ fn widened(mut row: Row, input: usize, n_inputs: usize) -> Row {
 
 fn refused(file: &str, message: String) -> Stopped {
     Stopped::Data { file: file.to_string(), bad: BadData::without_line(message) }
+}
+
+fn raw(constant: &Static) -> Raw {
+    match constant {
+        Static::Int(n) => Raw::Int(*n),
+        Static::Num(x) => Raw::Num(*x),
+        Static::List(items) => Raw::List(items.iter().map(|n| Raw::Int(*n)).collect()),
+    }
 }

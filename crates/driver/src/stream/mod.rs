@@ -102,7 +102,7 @@ impl Stream {
         let data = batch::files_of_streams(data, model.request().batch.unwrap_or(1), model.span())?;
         let names = inputs.iter().map(String::as_str);
         let enumerations = model.program().resolved().enumerations(model.callable(), names);
-        let feed = |data| Columns::new(data, inputs.clone(), &enumerations);
+        let feed = |data| Columns::new(data, inputs.clone(), &enumerations, &fixed.defaults);
         let feeds: Vec<Columns> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
         Ok(Stream { model: model.clone(), request, feeds })
     }

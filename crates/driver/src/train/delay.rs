@@ -28,8 +28,9 @@ pub(super) fn advice(
         return None;
     }
     let k = smallest(|k| is_causal(program, callable, given, prepared, k))?;
-    let optimiser = &program.node(declared.optimiser).name;
-    let arguments: Vec<String> = declared.arguments.iter().map(written).collect();
+    let rule = declared.rules.first()?;
+    let optimiser = &program.node(rule.optimiser).name;
+    let arguments: Vec<String> = rule.arguments.iter().map(written).collect();
     let example = match optimiser.as_str() {
         "sgd" | "momentum" | "adam" => {
             let arguments = arguments.iter().chain([&k.to_string()]).cloned().collect::<Vec<_>>().join(", ");

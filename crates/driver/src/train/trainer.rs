@@ -14,7 +14,8 @@ use eddy_language::program::{self, Base, Callable};
 use eddy_language::semantics::Cell;
 use eddy_language::semantics::simulate::{self, Simulation};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use eddy_tensor::Value;
+use eddy_tensor::{Static, Value};
+use rustc_hash::FxHashMap;
 
 use super::batches;
 use super::dataset::{Dataset, Unit};
@@ -91,13 +92,13 @@ impl Trainer {
             let title = format!("the engine `{engine}` cannot train: it computes whole traces");
             return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
         }
-        let FixedInputs { constants, interface, .. } =
+        let FixedInputs { constants, defaults, interface, .. } =
             FixedInputs::read(program, &callable, sources, &options.constants, &[])?;
         let (batch, batch_loss) = (options.batch, options.batch_loss);
         let given = ElaborationOptions { constants, batch, batch_loss, ..ElaborationOptions::default() };
         let signals = Signals::of(program, &callable, &given);
         let unit = unit(program, &callable, signals, &given)?;
-        let (prepared, rows) = read(program, &callable, &given, &interface, sources, data)?;
+        let (prepared, rows) = read(program, &callable, &given, &interface, sources, data, &defaults)?;
         let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
         signals.check_options(options, span)?;
         signals.check(&rows, "the data", &prepared, span)?;
@@ -109,7 +110,8 @@ impl Trainer {
                 // The loss on validation data is measured stream by stream.
                 let given = ElaborationOptions { batch: None, ..given.clone() };
                 let test: Callable = Base::Test(train).into();
-                let (prepared, rows) = read(program, &test, &given, &interface, sources, validation)?;
+                let (prepared, rows) =
+                    read(program, &test, &given, &interface, sources, validation, &defaults)?;
                 let loss = loss_of(&test, &interface, &prepared.flow, span)?;
                 signals.check(&rows, "the data for validation", &prepared, span)?;
                 let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
@@ -494,12 +496,13 @@ fn read(
     interface: &Interface,
     sources: &mut Sources,
     data: Vec<Data>,
+    defaults: &FxHashMap<String, Static>,
 ) -> Result<(Prepared, Vec<Vec<Cell>>), Vec<Diagnostic>> {
     let names = interface.inputs.iter().map(|port| port.name.clone());
     let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
     let enumerations = program.enumerations(callable, names.iter().map(String::as_str));
     let mut columns =
-        Columns::new(data, names, &enumerations).map_err(|stopped| stopped.diagnostics(sources))?;
+        Columns::new(data, names, &enumerations, defaults).map_err(|stopped| stopped.diagnostics(sources))?;
     let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
     let span = program.span_of(callable);
     let rows = Dataset::read(&mut columns, &prepared, span, sources)?;

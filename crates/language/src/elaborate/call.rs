@@ -10,14 +10,19 @@ use super::interface::{self, Interface, KnownInputs};
 use super::synthesis::Place;
 use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, without_body};
 use crate::codes;
-use crate::flow::{self, VarId};
-use crate::program::{Base, Callable, Callee, NodeId, Reference};
+use crate::flow::{self, Path, VarId};
+use crate::program::{Base, Callable, Callee, Copies, NodeId, Reference, Site};
 use crate::tree::{ExprId, ExprKind};
 
 impl<'a> Elaborator<'a> {
     /// The number of streams of an expression; `None` if it cannot be determined, which is reported.
     pub(super) fn n_streams(&mut self, instance: InstanceId, expr: ExprId) -> Option<usize> {
         let Some(Callee::Instance(callable)) = self.callee(instance, expr) else { return Some(1) };
+        match self.site(instance, expr).and_then(|site| site.copies) {
+            Some(Copies::Fold { n_streams }) => return Some(n_streams),
+            Some(_) => return Some(1),
+            None => {}
+        }
         if let (Base::Node(node) | Base::Woven { node, .. }, []) = (callable.base, callable.modes.as_slice())
         {
             return Some(self.program.node(node).outputs.len());
@@ -28,12 +33,25 @@ impl<'a> Elaborator<'a> {
         Some(self.levels(callable, &known)?.last()?.outputs.len())
     }
 
-    fn arguments(&self, instance: InstanceId, expr: ExprId) -> &'a [ExprId] {
+    pub(super) fn arguments(&self, instance: InstanceId, expr: ExprId) -> &'a [ExprId] {
         let exprs = &self.module(instance).tree.exprs;
         match exprs.kind(expr) {
             ExprKind::Call(_, arguments) => exprs.items(arguments),
             _ => unreachable!("only calls have arguments"),
         }
+    }
+
+    pub(super) fn site(&self, instance: InstanceId, expr: ExprId) -> Option<&'a Site> {
+        match &self.module(instance).references[expr.index()] {
+            Reference::Call { site, .. } => site.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The shared parameters that a call passes on.
+    pub(super) fn shares_of(&self, instance: InstanceId, expr: ExprId) -> Vec<Path> {
+        let shares = self.site(instance, expr).map_or(&[][..], |site| &site.shares);
+        shares.iter().map(|share| self.instances[instance.index()].share(share)).collect()
     }
 
     fn levels(&mut self, callable: &Callable, known: &KnownInputs<'_>) -> Option<Vec<Rc<Interface>>> {
@@ -49,7 +67,7 @@ impl<'a> Elaborator<'a> {
     /// Begins the instance of a call whose arguments are on the stack.
     pub(super) fn call(&mut self, instance: InstanceId, expr: ExprId, targets: &[Option<VarId>]) {
         let span = self.module(instance).tree.exprs.at(expr);
-        let Reference::Call { callee: Callee::Instance(callable), ordinal } =
+        let Reference::Call { callee: Callee::Instance(callable), ordinal, site } =
             &self.module(instance).references[expr.index()]
         else {
             unreachable!("only calls of nodes are entered")
@@ -66,7 +84,7 @@ impl<'a> Elaborator<'a> {
         }
         let arguments = self.arguments(instance, expr);
         let first = self.operands.len() - arguments.len();
-        let bindings: Vec<Binding> = self
+        let mut bindings: Vec<Binding> = self
             .operands
             .drain(first..)
             .map(|operand| match operand {
@@ -74,6 +92,9 @@ impl<'a> Elaborator<'a> {
                 Operand::Static(constant) => Binding::Static(constant),
             })
             .collect();
+        if let Some(order) = site.as_ref().and_then(|site| site.order.as_ref()) {
+            bindings = in_order_of_inputs(bindings, order);
+        }
         for (input, binding) in bindings.iter().enumerate().take(origin.n_inputs) {
             if origin.is_static[input] && matches!(binding, Binding::Stream(_)) {
                 let node = self.program.origin(callable.base);
@@ -91,12 +112,20 @@ impl<'a> Elaborator<'a> {
         let written = bindings.iter().zip(arguments).map(written).collect();
         let call = self.register_call(&name, self.program.origin(callable.base), written, span);
         let outer = &self.instances[instance.index()];
+        let suffix = &outer.suffix;
+        let label = site.as_ref().and_then(|site| site.label.as_deref());
+        let sharing = site.as_ref().and_then(|site| site.sharing.as_ref());
+        let name = label.unwrap_or(&name);
         // Seed paths use the name of the original node, not that of the derivative.
+        let origin = label.unwrap_or(&origin.name);
+        let seed_path = match sharing {
+            Some(sharing) => outer.share(sharing),
+            None => outer.seed_path.inside(format!("{origin}#{ordinal}{suffix}")),
+        };
         let place = Place {
-            path: outer.path.inside(format!("{name}#{ordinal}")),
-            seed_path: outer.seed_path.inside(format!("{}#{ordinal}", origin.name)),
-            span,
-            call: Some(call),
+            is_shared: sharing.is_some() || outer.is_shared,
+            shares: self.shares_of(instance, expr),
+            ..Place::new(outer.path.inside(format!("{name}#{ordinal}{suffix}")), seed_path, span, Some(call))
         };
         self.record_call(instance, expr);
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
@@ -264,4 +293,11 @@ impl<'a> Elaborator<'a> {
         };
         self.end_section(Request::Instance(custom), instance.span);
     }
+}
+
+/// The bindings of a call whose arguments were elaborated in another order than that of the inputs.
+fn in_order_of_inputs(elaborated: Vec<Binding>, order: &[usize]) -> Vec<Binding> {
+    let mut bindings: Vec<(usize, Binding)> = order.iter().copied().zip(elaborated).collect();
+    bindings.sort_by_key(|(input, _)| *input);
+    bindings.into_iter().map(|(_, binding)| binding).collect()
 }

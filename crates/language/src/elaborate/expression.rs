@@ -5,7 +5,7 @@ use std::rc::Rc;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, Initialiser, Op};
 
-use super::instance::Binding;
+use super::instance::{Binding, Instance};
 use super::{Elaborator, InstanceId, Operand, Work};
 use crate::codes;
 use crate::draft::{Application, Parameter, Part};
@@ -14,7 +14,7 @@ use crate::functions::apply::{ApplySite, WrittenInterface, WrittenTensor};
 use crate::functions::callee;
 use crate::functions::value::Code;
 use crate::program::{
-    Callee, ConstantId, ConstantValue, Module, Reference, Structure, StructuredCall, static_positions,
+    Callee, ConstantId, ConstantValue, Made, Module, Reference, Structure, StructuredCall, static_positions,
 };
 use crate::static_value::Static;
 use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
@@ -72,11 +72,25 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Appends the steps to elaborate an expression, first step first; its streams get these targets.
-    fn visit(&self, instance: InstanceId, expr: ExprId, targets: Vec<Option<VarId>>, work: &mut Vec<Work>) {
+    pub(super) fn visit(
+        &self,
+        instance: InstanceId,
+        expr: ExprId,
+        targets: Vec<Option<VarId>>,
+        work: &mut Vec<Work>,
+    ) {
         match (self.callee(instance, expr), self.module(instance).tree.exprs.kind(expr)) {
             (Some(Callee::Instance(_)), ExprKind::Call(_, arguments)) => {
+                let site = self.site(instance, expr);
+                if let Some(copies) = site.and_then(|site| site.copies) {
+                    return self.visit_copies(instance, expr, copies, targets, work);
+                }
                 let arguments = self.module(instance).tree.exprs.items(arguments);
-                work.extend(arguments.iter().map(|argument| Work::Argument(instance, *argument)));
+                let argument = |number: usize| Work::Argument(instance, arguments[number]);
+                match site.and_then(|site| site.order.as_ref()) {
+                    Some(order) => work.extend(order.iter().copied().map(argument)),
+                    None => work.extend((0..arguments.len()).map(argument)),
+                }
                 work.push(Work::Enter(instance, expr, targets));
             }
             (Some(Callee::Applied(..)), ExprKind::Call(_, arguments)) => {
@@ -173,7 +187,14 @@ impl<'a> Elaborator<'a> {
                     .collect();
                 self.plan(instance, expr, target, &streams);
             }
-            Callee::Param => self.plan(instance, expr, target, arguments),
+            Callee::Param => match self.shared_parameter(instance, expr) {
+                Some(var) => match target {
+                    None => self.operands.push(Operand::Stream(var)),
+                    Some(_) => self.push(target, Kind::Apply(Op::Copy, Box::new([var])), span),
+                },
+                None => self.plan(instance, expr, target, arguments),
+            },
+            Callee::AllSum => self.plan(instance, expr, target, arguments),
             Callee::Initialiser(initialiser) => {
                 if let Some(shape) = self.shape(instance, arguments[0]) {
                     let path = self.seed_path(instance, expr, *initialiser);
@@ -189,7 +210,8 @@ impl<'a> Elaborator<'a> {
         let Reference::Call { ordinal, .. } = self.module(instance).references[expr.index()] else {
             unreachable!("calls are resolved")
         };
-        self.instances[instance.index()].seed_path.name(format!("{}#{ordinal}", initialiser.name()))
+        let Instance { seed_path, suffix, .. } = &self.instances[instance.index()];
+        seed_path.name(format!("{}#{ordinal}{suffix}", initialiser.name()))
     }
 
     fn variable(&mut self, instance: InstanceId, expr: ExprId, target: Option<VarId>, span: Span) {
@@ -356,6 +378,13 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::Call(_, arguments) => match self.callee(instance, expr).expect("calls are resolved") {
                 Callee::Param => Kind::Param(self.pop()),
+                Callee::AllSum => {
+                    if let Some(sum) = self.all_sum(target, span) {
+                        self.operands.push(Operand::Stream(sum));
+                        self.record_stream(instance, expr);
+                    }
+                    return;
+                }
                 Callee::Function(builtin) => {
                     let Some(kind) = self.function(instance, *builtin, exprs.items(arguments)) else {
                         return;
@@ -379,23 +408,37 @@ impl<'a> Elaborator<'a> {
         let Some(Operand::Stream(var)) = self.operands.last() else {
             unreachable!("the parameter was just pushed")
         };
-        let (var, place) = (*var, &self.instances[instance.index()]);
-        let node = self.program.node(place.node);
-        let exprs = &self.module(instance).tree.exprs;
-        let equation = &node.equations[place.equation];
-        let is_whole = exprs.without_parentheses(equation.value) == expr;
-        let local = match equation.targets.as_slice() {
-            [Some(slot)] if is_whole => node.slots[slot.index()].name.clone(),
-            _ => match self.module(instance).references[expr.index()] {
-                Reference::Call { ordinal, .. } => format!("param#{ordinal}"),
-                _ => unreachable!("a parameter is a call"),
-            },
-        };
-        let mut name = place.seed_path.name(local);
+        let var = *var;
+        let mut name = self.parameter_name(instance, expr);
+        if self.instances[instance.index()].is_shared {
+            self.shared_parameters.insert(name.clone(), var);
+        }
         while !self.parameter_names.insert(name.clone()) {
             name = name.with_prime();
         }
         self.draft.parameters.push(Parameter { name, var, span });
+    }
+
+    /// The parameter of a `let` that an earlier call of it made.
+    fn shared_parameter(&self, instance: InstanceId, expr: ExprId) -> Option<VarId> {
+        let is_shared = self.instances[instance.index()].is_shared;
+        is_shared.then(|| self.shared_parameters.get(&self.parameter_name(instance, expr)).copied()).flatten()
+    }
+
+    fn parameter_name(&self, instance: InstanceId, expr: ExprId) -> Name {
+        let place = &self.instances[instance.index()];
+        let node = self.program.node(place.node);
+        let exprs = &self.module(instance).tree.exprs;
+        let equation = &node.equations[place.equation];
+        let is_whole = exprs.without_parentheses(equation.value) == expr && node.made != Made::Copied;
+        let local = match equation.targets.as_slice() {
+            [Some(slot)] if is_whole => node.slots[slot.index()].name.clone(),
+            _ => match self.module(instance).references[expr.index()] {
+                Reference::Call { ordinal, .. } => format!("param#{ordinal}{}", place.suffix),
+                _ => unreachable!("a parameter is a call"),
+            },
+        };
+        place.seed_path.name(local)
     }
 
     fn function(&mut self, instance: InstanceId, builtin: Builtin, arguments: &[ExprId]) -> Option<Kind> {
@@ -405,7 +448,7 @@ impl<'a> Elaborator<'a> {
         Some(Kind::Apply(op, self.pop_n(arguments.len() - positions.len())))
     }
 
-    fn push(&mut self, target: Option<VarId>, kind: Kind, span: Span) {
+    pub(super) fn push(&mut self, target: Option<VarId>, kind: Kind, span: Span) {
         let var = self.write(target, kind, span);
         self.operands.push(Operand::Stream(var));
     }

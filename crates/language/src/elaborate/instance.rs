@@ -5,7 +5,9 @@ use rustc_hash::FxHashMap;
 
 use crate::codes;
 use crate::flow::{ClockAnnotation, Path, VarId};
-use crate::program::{ConstantId, ConstantValue, Module, Node, NodeId, Program, Reference, Slot, SlotId};
+use crate::program::{
+    ConstantId, ConstantValue, Module, Node, NodeId, Program, Reference, Sharing, Slot, SlotId,
+};
 use crate::static_value::{Static, StaticError, postorder, value};
 use crate::tree::{ExprId, ExprKind, Scalar, UnaryOp};
 
@@ -25,6 +27,12 @@ pub(super) struct Instance {
     pub path: Path,
     /// The path for seeds, in which synthesised nodes have the names of their original nodes.
     pub seed_path: Path,
+    /// The numbers of the copies around the instances that it makes: `[3]`.
+    pub suffix: String,
+    /// The shared parameters that it was given, as paths.
+    pub shares: Vec<Path>,
+    /// Whether its parameters are those of a `let`.
+    pub is_shared: bool,
     /// The number of parameters before the instance, if it has custom derivatives and is differentiated.
     pub custom: Option<usize>,
     pub bindings: Vec<Binding>,
@@ -37,6 +45,40 @@ pub(super) struct Instance {
     pub span: Span,
     /// The call that creates the instance; `None` for the root.
     pub call: Option<usize>,
+}
+
+impl Instance {
+    /// The path of shared parameters.
+    pub fn share(&self, sharing: &Sharing) -> Path {
+        match sharing {
+            Sharing::Own(name) => self.seed_path.inside(format!("{name}{}", self.suffix)),
+            Sharing::Given(number) => {
+                let given = self.shares.get(*number).cloned();
+                // A node that is elaborated on its own is given none.
+                given.unwrap_or_else(|| self.seed_path.inside(format!("shared#{number}")))
+            }
+        }
+    }
+}
+
+/// The defaults of inputs that are compile-time constants, given the inputs that have values.
+pub(super) fn static_defaults(
+    program: &Program,
+    node: NodeId,
+    values: &mut [Option<Static>],
+    defaults: &[usize],
+) -> Result<(), Box<Diagnostic>> {
+    // A default may read other inputs, which may have defaults as well.
+    for _ in 0..defaults.len() {
+        for input in defaults {
+            let Some(default) = program.node(node).slots[*input].default else { continue };
+            let mut finder = Finder::new(program, program.module_of(node), program.node(node), &[]);
+            finder.slots[..values.len()].clone_from_slice(values);
+            finder.expression(default)?;
+            values[*input] = finder.known.get(&default).cloned();
+        }
+    }
+    Ok(())
 }
 
 /// The values known at compile time, by slot and by expression.
@@ -57,6 +99,11 @@ pub(super) fn statics(
     finder.locals()?;
     for equation in &node.equations {
         finder.expression(equation.value)?;
+    }
+    for slot in node.inputs().iter().filter(|slot| !slot.is_callable) {
+        if let Some(default) = slot.default {
+            finder.expression(default)?;
+        }
     }
     let exprs = &module.tree.exprs;
     for dims in node.slots.iter().flat_map(|slot| &slot.annotations).filter_map(|annotation| annotation.dims)

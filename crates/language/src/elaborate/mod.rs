@@ -15,17 +15,22 @@
 //! * [`annotations`]: type and clock annotations.
 //! * [`expression`]: the equations of each form of expression.
 //! * [`sizes`]: sizes, shapes, axes and indices.
-//! * [`call`]: calls of nodes. [`interface`](mod@interface): the interfaces of synthesised nodes.
+//! * [`call`]: calls of nodes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
+//!   [`interface`](mod@interface): the interfaces of synthesised nodes.
 //! * [`record`]: which stream each expression became.
-//! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares.
+//! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares, with their
+//!   [`rules`].
 
 mod annotations;
 mod call;
+mod copies;
 mod expression;
 mod instance;
 mod interface;
 mod later;
 mod record;
+mod root;
+mod rules;
 mod sizes;
 mod synthesis;
 mod training;
@@ -38,11 +43,13 @@ use crate::codes;
 use crate::flow::{
     Argument, Call, ClockAnnotation, Constant, Equation, Kind, Name, Path, VarId, in_instances,
 };
-use crate::program::{Callable, NodeId, Program, Role, SlotId};
+use crate::program::{Callable, Made, NodeId, Program, Role, SlotId};
 use crate::static_value::Static;
 use crate::tree::ExprId;
+use copies::Copying;
 use instance::{Binding, Instance};
-use interface::{KnownInputs, Probes};
+use interface::Probes;
+use rules::Sums;
 use synthesis::{OpenSection, Place};
 use training::Training;
 
@@ -50,6 +57,7 @@ pub use crate::draft::{Draft, DraftVar, Formal, Loss, Parameter, SameType, TypeA
 pub use crate::static_value::{constant_expression, shape};
 pub use interface::{Interface, Port, interface};
 pub(crate) use record::{Record, Recorded};
+pub use root::static_defaults;
 
 /// The maximal nesting depth of instances. A limit is needed because the name of a stream contains its whole
 /// path.
@@ -73,6 +81,8 @@ pub struct ElaborationOptions {
     pub batch_loss: BatchLoss,
     /// The delay, in activations, of the steps and gradients that optimisers receive.
     pub delay: usize,
+    /// Inputs that have their defaults, by name.
+    pub defaults: FxHashSet<String>,
     /// Whether the node will be differentiated, in which case custom derivatives must be marked.
     pub is_differentiated: bool,
 }
@@ -183,6 +193,10 @@ enum Work {
     Apply(InstanceId, ExprId, Option<VarId>),
     /// The arguments of an instance are on the stack: write its body, then push its outputs.
     Enter(InstanceId, ExprId, Vec<Option<VarId>>),
+    /// The arguments of copies are on the stack: make the copies, then push their streams.
+    Copies(InstanceId, ExprId, Vec<Option<VarId>>),
+    /// A copy is complete: make the next one.
+    Copy(Box<Copying>),
     /// The arguments of a function are on the stack: apply it, push its results.
     Function(InstanceId, ExprId, Vec<Option<VarId>>),
     /// The body of the innermost instance is done: push its outputs.
@@ -206,6 +220,9 @@ struct Elaborator<'a> {
     operands: Vec<Operand>,
     /// The names of parameters so far.
     parameter_names: FxHashSet<Name>,
+    sums: Sums,
+    /// The parameters of `let`s so far.
+    shared_parameters: FxHashMap<Name, VarId>,
     /// Streams that are the constant `false`.
     falses: FxHashSet<VarId>,
     /// The number of derivatives taken of the current code.
@@ -229,6 +246,8 @@ impl<'a> Elaborator<'a> {
             probes,
             shown: &given.shown,
             parameter_names: FxHashSet::default(),
+            sums: Sums::default(),
+            shared_parameters: FxHashMap::default(),
             falses: FxHashSet::default(),
             n_derivatives: usize::from(given.is_differentiated),
             delay: given.delay,
@@ -239,55 +258,6 @@ impl<'a> Elaborator<'a> {
             record,
             diagnostics: Vec::new(),
         }
-    }
-
-    fn elaborate_root(&mut self, callable: &Callable, given: &ElaborationOptions) {
-        self.root(callable, given);
-        self.run();
-        self.finish();
-    }
-
-    fn root(&mut self, callable: &Callable, given: &ElaborationOptions) {
-        let origin = self.program.node(self.program.origin(callable.base));
-        if origin.is_external() {
-            self.diagnostics.push(without_body(&origin.name, origin.span, origin.span));
-            return;
-        }
-        // Only inputs of the original node can be static.
-        for (input, slot) in origin.inputs().iter().enumerate() {
-            if origin.is_static[input] && !given.constants.contains_key(&slot.name) {
-                let title = format!("the input `{}` must be a compile-time constant", slot.name);
-                let diagnostic = Diagnostic::error(codes::COMPILE_TIME, slot.span, title)
-                    .help(format!("give it in the run, `{} = …;`, or with `--const`", slot.name));
-                self.diagnostics.push(diagnostic);
-                return;
-            }
-        }
-        let known = KnownInputs::by_name(&given.constants);
-        let levels = match interface::levels(self.program, callable, &known, self.probes) {
-            Ok(levels) => levels,
-            Err(diagnostics) => {
-                self.diagnostics = diagnostics;
-                return;
-            }
-        };
-        let mut bindings = Vec::new();
-        for port in &levels[levels.len() - 1].inputs {
-            bindings.push(match given.constants.get(&port.name) {
-                Some(constant) => Binding::Static(constant.clone()),
-                None => {
-                    let var = self.var(Some(Path::default().name(port.name.as_str())), port.span);
-                    self.draft.inputs.push(var);
-                    if given.falses.contains(&port.name) {
-                        self.falses.insert(var);
-                    }
-                    Binding::Stream(var)
-                }
-            });
-        }
-        let span = self.program.span_of(callable);
-        let place = Place { path: Path::default(), seed_path: given.seed_path.clone(), span, call: None };
-        self.instantiate(callable, &levels, place, bindings, Vec::new());
     }
 
     /// The outputs are the operands that the root left on the stack.
@@ -312,6 +282,8 @@ impl<'a> Elaborator<'a> {
                 Work::Argument(instance, expr) => self.argument(instance, expr),
                 Work::Apply(instance, expr, target) => self.apply(instance, expr, target),
                 Work::Enter(instance, expr, targets) => self.call(instance, expr, &targets),
+                Work::Copies(instance, expr, targets) => self.begin_copies(instance, expr, targets),
+                Work::Copy(copying) => self.continue_copies(*copying),
                 Work::Function(instance, expr, targets) => self.apply_function(instance, expr, &targets),
                 Work::Leave => self.leave(),
                 Work::Close(open) => self.close(*open),
@@ -395,7 +367,7 @@ impl<'a> Elaborator<'a> {
         if self.enter_later(node, &place, &bindings, targets) {
             return;
         }
-        let Place { path, seed_path, span, call } = place;
+        let Place { path, seed_path, span, call, suffix, shares, is_shared } = place;
         let program = self.program;
         let declared = program.node(node);
         let statics = match instance::statics(program, node, &bindings) {
@@ -414,6 +386,7 @@ impl<'a> Elaborator<'a> {
             // Slots of outputs are numbered in the order of the outputs.
             let output = declared.outputs.binary_search_by_key(&number, |output| output.index()).ok();
             let name = || path.name(slot.name.as_str());
+            let own_name = || (declared.made != Made::Copied).then(name);
             let binding = match (
                 output.and_then(|output| targets.get(output).copied().flatten()),
                 &statics.slots[number],
@@ -422,7 +395,7 @@ impl<'a> Elaborator<'a> {
                 (None, Some(constant)) if slot.role == Role::Local && !self.shown.contains(&name()) => {
                     Binding::Static(constant.clone())
                 }
-                (None, _) => Binding::Stream(self.var(Some(name()), slot.span)),
+                (None, _) => Binding::Stream(self.var(own_name(), slot.span)),
             };
             bindings.push(binding);
         }
@@ -433,6 +406,9 @@ impl<'a> Elaborator<'a> {
             number: 0,
             path,
             seed_path,
+            suffix,
+            shares,
+            is_shared,
             custom,
             bindings,
             statics: statics.exprs,
@@ -457,6 +433,9 @@ impl<'a> Elaborator<'a> {
             return;
         }
         let declared = self.program.node(self.instances[id.index()].node);
+        if declared.made == Made::Copied {
+            return;
+        }
         for (number, slot) in declared.slots.iter().enumerate() {
             let name = self.instances[id.index()].path.name(slot.name.as_str());
             if !self.shown.contains(&name) {

@@ -24,6 +24,19 @@ pub(super) struct Place {
     pub span: Span,
     /// The call that creates the instance; `None` for the root.
     pub call: Option<usize>,
+    /// The numbers of the copies around the instances that it makes, if it is itself the body of copies.
+    pub suffix: String,
+    /// The shared parameters that it is given, as paths.
+    pub shares: Vec<Path>,
+    /// Whether its parameters are those of a `let`.
+    pub is_shared: bool,
+}
+
+impl Place {
+    /// A place outside of copies.
+    pub fn new(path: Path, seed_path: Path, span: Span, call: Option<usize>) -> Place {
+        Place { path, seed_path, span, call, suffix: String::new(), shares: Vec::new(), is_shared: false }
+    }
 }
 
 /// A section whose equations are being elaborated.

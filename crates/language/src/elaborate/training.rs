@@ -45,6 +45,8 @@ enum Stage {
 
 /// The optimisers of a training node, one for each parameter.
 struct Optimisers {
+    /// For each parameter, the number of its rule.
+    rules: Vec<usize>,
     output: VarId,
     loss: VarId,
     /// The condition at which all of them step; `None` if each has its own.
@@ -167,7 +169,8 @@ impl Elaborator<'_> {
         };
         self.n_derivatives -= 1;
         self.end_section(Request::Train(request), span);
-        let optimisers = Optimisers { output, loss, step, parameters: trained, n_done: 0, first: 0 };
+        let Some(rules) = self.rules(train, &place, &trained) else { return };
+        let optimisers = Optimisers { rules, output, loss, step, parameters: trained, n_done: 0, first: 0 };
         self.optimiser(train, place, optimisers);
     }
 
@@ -179,6 +182,7 @@ impl Elaborator<'_> {
             self.record_optimiser_state(train, &optimisers);
         }
         let Some((_, trained)) = optimisers.parameters.get(optimisers.n_done) else {
+            self.end_sums(place.span);
             self.operands.extend([optimisers.output, optimisers.loss].map(Operand::Stream));
             return;
         };
@@ -189,22 +193,26 @@ impl Elaborator<'_> {
             unreachable!("the index was checked above")
         };
         let streams = [init, step, gradient].map(Binding::Stream);
-        let arguments = declared.arguments.iter().cloned().map(Binding::Static);
+        let number = optimisers.rules[optimisers.n_done];
+        let rule = &declared.rules[number];
+        let arguments = rule.arguments.iter().cloned().map(Binding::Static);
         let bindings = streams.into_iter().chain(arguments).collect();
         let value = trained.value;
         optimisers.n_done += 1;
         optimisers.first = self.draft.equations.len();
-        let name = &self.program.node(declared.optimiser).name;
-        let call = self.register_call(name, declared.optimiser, Box::new([]), place.span);
+        self.sums.begin(number);
+        let name = &self.program.node(rule.optimiser).name;
+        let call = self.register_call(name, rule.optimiser, Box::new([]), place.span);
         let inside = within(&place, name, optimisers.n_done, call);
         let stage = Stage::Optimisers(optimisers);
         self.work.push(Work::Train(Box::new(Training { train, place, stage })));
-        self.enter(declared.optimiser, inside, bindings, &[Some(value)]);
+        self.enter(rule.optimiser, inside, bindings, &[Some(value)]);
     }
 
     /// Adds the state of the last optimiser to the state that training keeps between epochs.
     fn record_optimiser_state(&mut self, train: TrainId, optimisers: &Optimisers) {
-        let optimiser = self.program.node(self.program.train(train).optimiser);
+        let rule = optimisers.rules[optimisers.n_done - 1];
+        let optimiser = self.program.node(self.program.train(train).rules[rule].optimiser);
         let (parameter, trained) = &optimisers.parameters[optimisers.n_done - 1];
         // Names begin with the name of the parameter, so only names of the same optimiser can clash.
         let mut names: FxHashSet<Name> = FxHashSet::default();
@@ -319,10 +327,6 @@ impl Elaborator<'_> {
 
 fn within(place: &Place, name: &str, ordinal: usize, call: usize) -> Place {
     let instance = format!("{name}#{ordinal}");
-    Place {
-        path: place.path.inside(instance.as_str()),
-        seed_path: place.seed_path.inside(instance),
-        span: place.span,
-        call: Some(call),
-    }
+    let path = place.path.inside(instance.as_str());
+    Place::new(path, place.seed_path.inside(instance), place.span, Some(call))
 }

@@ -5,8 +5,8 @@ use eddy_syntax::lex::TokenKind;
 
 use super::plan::{Planner, Range};
 use crate::tree::{
-    CellKind, Decl, Equation, ExprKind, Import, Imported, Item, Node, RowValue, Run, RunOptionKind, Target,
-    Train,
+    CellKind, Decl, Equation, ExprKind, Import, Imported, Item, Let, Node, RowValue, Run, RunOptionKind,
+    Target, Train,
 };
 
 impl<'a> Planner<'a> {
@@ -18,7 +18,8 @@ impl<'a> Planner<'a> {
         for item in &self.program.items {
             let first = self.tokens_of(item.span()).first;
             self.join(first, if after_body { Joint::AfterBody } else { Joint::Line });
-            after_body = matches!(item, Item::Node(node) if !node.equations.is_empty());
+            after_body =
+                matches!(item, Item::Node(node) if !node.equations.is_empty() || !node.lets.is_empty());
             match item {
                 Item::Node(node) => self.node(node),
                 Item::Run(run) => self.run(run),
@@ -59,8 +60,13 @@ impl<'a> Planner<'a> {
         for equation in &node.equations {
             self.equation(equation);
         }
-        if let Some(equation) = node.equations.first() {
-            let first = self.tokens_of(equation.span).first;
+        for item in &node.lets {
+            self.let_item(item);
+        }
+        let items = node.equations.first().map(|equation| equation.span);
+        let items = items.into_iter().chain(node.lets.first().map(|item| item.span));
+        if let Some(span) = items.min_by_key(|span| span.start) {
+            let first = self.tokens_of(span).first;
             self.join(first, Joint::Begin);
             self.group_with_joint(Range { first, last }, INDENT);
         }
@@ -78,8 +84,11 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// `x:num [3] when not c`.
+    /// `x:num [3] when not c`, with `= 1.0` for an input.
     fn decl(&mut self, decl: &Decl) {
+        if let Some(default) = decl.default {
+            self.named(self.tokens_of(decl.ident.span).first, default);
+        }
         if let Some(annotation) = decl.annotation
             && let Some(dims) = annotation.dims
         {
@@ -116,6 +125,19 @@ impl<'a> Planner<'a> {
         self.below(equation.value);
         if may_hang {
             self.right_sides.push(self.range(equation.value));
+        }
+    }
+
+    /// `let e = C;`.
+    fn let_item(&mut self, item: &Let) {
+        let first = self.tokens_of(item.span).first;
+        let equals = self.tokens_of(item.equals).first;
+        self.join(first, Joint::Line);
+        self.join(first + 1, Joint::Blank);
+        self.join(equals, Joint::Blank);
+        self.below(item.value);
+        if let ExprKind::Call(..) = self.program.exprs.kind(item.value) {
+            self.right_sides.push(self.range(item.value));
         }
     }
 
@@ -205,18 +227,31 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// `train N as M loss L optim O(args) segment mean truncate;`.
+    /// `train N as M loss L optim O(args) for "encoder/*", P segment mean truncate;`.
     fn train(&mut self, train: &Train) {
         let range = self.tokens_of(train.span);
         self.group(range, CONTINUED);
-        for ident in [train.node, train.ident, train.loss, train.optimiser] {
+        for ident in [train.node, train.ident, train.loss] {
             self.join(self.tokens_of(ident.span).first, Joint::Blank);
         }
-        self.join(self.tokens_of(train.ident.span).first - 1, Joint::Blank);
-        for ident in [train.loss, train.optimiser] {
-            self.join(self.tokens_of(ident.span).first - 1, Joint::Space);
+        let words = [train.ident, train.loss].map(|ident| self.tokens_of(ident.span).first - 1);
+        self.join(words[0], Joint::Blank);
+        self.join(words[1], Joint::Space);
+        for (number, rule) in train.rules.iter().enumerate() {
+            let first = self.tokens_of(rule.span).first;
+            if number == 0 {
+                self.join(first - 1, Joint::Space);
+                self.join(first, Joint::Blank);
+            } else {
+                self.join(first, Joint::Space);
+            }
+            self.items(self.program.exprs.items(rule.arguments));
+            if let Some(pattern) = &rule.pattern {
+                let pattern = self.tokens_of(pattern.span).first;
+                self.join(pattern - 1, Joint::Blank);
+                self.join(pattern, Joint::Blank);
+            }
         }
-        self.items(self.program.exprs.items(train.arguments));
         for flag in [train.segment, train.mean, train.truncate].into_iter().flatten() {
             self.join(self.tokens_of(flag).first, Joint::Space);
         }

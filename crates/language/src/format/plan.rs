@@ -62,6 +62,7 @@ impl Planner<'_> {
             }
             ExprKind::List(items) => self.list(self.program.exprs.items(items)),
             ExprKind::Group(inner) => self.items(&[inner]),
+            ExprKind::Named(_, value) => self.named(self.range(expr).first, value),
             ExprKind::Index(value, index) => {
                 self.operand(value);
                 self.items(&[index]);
@@ -124,6 +125,15 @@ impl Planner<'_> {
         for item in items {
             self.operand(*item);
         }
+    }
+
+    /// `k = e`, an argument or the default of an input.
+    pub fn named(&mut self, name: usize, value: ExprId) {
+        let equals = self.range(value).first - 1;
+        debug_assert!(equals > name);
+        self.join(equals, Joint::Blank);
+        self.join(equals + 1, Joint::Blank);
+        self.right_operand(value);
     }
 
     /// `[x, y]`; names and numbers fill lines, other items have a line each.

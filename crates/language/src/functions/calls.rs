@@ -12,7 +12,8 @@ use super::lowering::{Lowering, Task};
 use super::value::{Code, FnValue, Val};
 use crate::names::Name;
 use crate::program::{Entity, Program};
-use crate::tree::{ExprId, ExprKind};
+use crate::resolve::arguments::{Formal, Misbound, Source, bind};
+use crate::tree::{ExprId, ExprKind, Param};
 
 /// Functions that can be called in functions but not in nodes.
 pub const OWN: [&str; 10] =
@@ -25,9 +26,9 @@ impl Lowering<'_> {
         function_named(self.program, module, self.text(name))
     }
 
-    pub fn begin_call(&mut self, expr: ExprId) {
+    pub fn begin_call(&mut self, expr: ExprId) -> Result<(), Refused> {
         let ExprKind::Call(name, arguments) = self.exprs().kind(expr) else { unreachable!("it is a call") };
-        let arguments = self.exprs().items(arguments);
+        let arguments = self.in_order_of_parameters(name, self.exprs().items(arguments))?;
         let text = self.text(name);
         let is_local = self.here().lookup(name).is_some();
         let is_shape = |at: usize| {
@@ -37,19 +38,70 @@ impl Lowering<'_> {
             !is_local && at == 0 && (is_initialiser || is_static)
         };
         let mut tasks = Vec::new();
-        for (at, argument) in arguments.iter().enumerate() {
-            match self.exprs().kind(self.exprs().without_parentheses(*argument)) {
+        for (at, argument) in arguments.into_iter().enumerate() {
+            match self.exprs().kind(self.exprs().without_parentheses(argument)) {
                 // Sizes in a written list are known individually.
                 ExprKind::List(items) if is_shape(at) => {
                     let items = self.exprs().items(items);
                     tasks.extend(items.iter().map(|item| Task::Expr(*item)));
                     tasks.push(Task::Param(ParamTask::Tuple(items.len())));
                 }
-                _ => tasks.push(Task::Expr(*argument)),
+                _ => tasks.push(Task::Expr(argument)),
             }
         }
         tasks.push(Task::Call(expr));
         self.then(tasks);
+        Ok(())
+    }
+
+    /// The arguments of a call, named ones at the places of their parameters (composition.md, section 4).
+    fn in_order_of_parameters(&self, callee: Name, arguments: &[ExprId]) -> Result<Vec<ExprId>, Refused> {
+        let exprs = self.exprs();
+        let name_of = |argument: &ExprId| match exprs.kind(*argument) {
+            ExprKind::Named(name, _) => Some(self.text(name)),
+            _ => None,
+        };
+        let Some(first) = arguments.iter().find(|argument| name_of(argument).is_some()) else {
+            return Ok(arguments.to_vec());
+        };
+        let (text, at) = (self.text(callee), exprs.at(*first));
+        let is_local = self.activations.last().is_some_and(|here| here.lookup(callee).is_some());
+        let Some(Code::Declared(declared, modes)) = self.named_function(callee).filter(|_| !is_local) else {
+            return Err(function(at, format!("`{text}` takes its arguments by position")));
+        };
+        let (module, tree) = self.program.function(declared);
+        let names = &self.program.modules[module].names;
+        let formal = |param: &Param| Formal { name: names.text(param.ident.name), has_default: false };
+        let mut formals: Vec<Formal<'_>> = tree.params.iter().map(formal).collect();
+        if !modes.is_empty() {
+            let further = Formal { name: "", has_default: false };
+            formals.resize(formals.len().max(arguments.len()), further);
+        }
+        let written: Vec<Option<&str>> = arguments.iter().map(name_of).collect();
+        let bound = bind(&formals, &written).map_err(|misbound| match misbound {
+            Misbound::NoInput(number) => {
+                let name = written[number].unwrap_or_default();
+                function(exprs.at(arguments[number]), format!("`{text}` has no input named `{name}`"))
+            }
+            Misbound::GivenTwice(number) => {
+                let name = written[number].unwrap_or_default();
+                function(
+                    exprs.at(arguments[number]),
+                    format!("the input `{name}` of `{text}` is given twice"),
+                )
+            }
+            Misbound::TooMany => arity(at, text, formals.len(), arguments.len()),
+        })?;
+        // A missing argument is reported by its number when the call is made.
+        let value = |number: usize| match exprs.kind(arguments[number]) {
+            ExprKind::Named(_, value) => value,
+            _ => arguments[number],
+        };
+        let given = bound.iter().filter_map(|source| match source {
+            Source::Argument(number) => Some(value(*number)),
+            Source::Default | Source::Missing => None,
+        });
+        Ok(given.collect())
     }
 
     pub fn call(&mut self, expr: ExprId) -> Result<(), Refused> {

@@ -40,7 +40,8 @@ impl Lowering<'_> {
             }
             ExprKind::Variable(name) => return self.variable(name, at),
             ExprKind::Group(inner) => self.tasks.push(Task::Expr(inner)),
-            ExprKind::Call(..) => self.begin_call(expr),
+            ExprKind::Named(_, inner) => self.tasks.push(Task::Expr(inner)),
+            ExprKind::Call(..) => return self.begin_call(expr),
             ExprKind::If(condition, ..) => {
                 self.then(vec![Task::Expr(condition), Task::Branch(expr)]);
             }

@@ -36,6 +36,8 @@ pub fn own(name: &str) -> &'static str {
 /// A reduction over ranges.
 pub fn reduction(kind: Reduction) -> &'static str {
     match kind {
+        Reduction::Mean => "the mean of the copies; only in nodes",
+        Reduction::Concat => "the copies, one after the other; only in nodes",
         Reduction::Sum => "the sum over ranges",
         Reduction::Prod => "the product over ranges",
         Reduction::Max => "the greatest term, the first of several",

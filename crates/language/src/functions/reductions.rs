@@ -38,6 +38,7 @@ impl Reducing {
             Reduction::Prod => Reducing::Prod,
             Reduction::Max | Reduction::Min | Reduction::Argmax | Reduction::Argmin => Reducing::Extremum,
             Reduction::Any | Reduction::All => Reducing::Search,
+            Reduction::Mean | Reduction::Concat => unreachable!("only nodes have these"),
         }
     }
 }

@@ -125,7 +125,6 @@ fn refused(diagnostics: Vec<Diagnostic>) -> Parsed {
         poisoned: FxHashSet::default(),
         diagnostics,
         warnings: Vec::new(),
-        named_arguments: Vec::new(),
     }
 }
 

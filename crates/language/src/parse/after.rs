@@ -42,7 +42,7 @@ impl Parser<'_> {
             return self.when(expr);
         }
         let loosest = self.frames.last().map_or(Binding::Expr, Frame::loosest);
-        let operator = self.operator(expr).filter(|operator| operator.binding() >= loosest);
+        let operator = self.operator().filter(|operator| operator.binding() >= loosest);
         let held = self.frames.last().and_then(Frame::binding);
         match (operator, held) {
             (None, None) => self.resume(expr),
@@ -64,7 +64,7 @@ impl Parser<'_> {
     }
 
     /// The infix operator at the next token; for a symbol of another language, Eddy's operator.
-    fn operator(&self, left: ExprId) -> Option<Operator> {
+    fn operator(&self) -> Option<Operator> {
         if self.grammar == Grammar::Functions
             && self.sees_word("with")
             && self.peek(1) == TokenKind::Symbol("[")
@@ -72,10 +72,6 @@ impl Parser<'_> {
             return Some(Operator::With);
         }
         let TokenKind::Symbol(symbol) = self.token().kind else { return None };
-        if symbol == ":" && self.grammar == Grammar::Streams && self.callee_of_named_argument(left).is_some()
-        {
-            return Operator::from_symbol("==");
-        }
         if self.grammar != Grammar::Streams && matches!(symbol, "=" | ":") {
             // In functions these symbols belong to the enclosing form: a field, an update, an alternative.
             return None;
@@ -89,10 +85,7 @@ impl Parser<'_> {
         if let Operator::With = operator {
             return self.update(left);
         }
-        match self.callee_of_named_argument(left) {
-            Some(callee) if matches!(self.text(), "=" | ":") => self.complain_about_named_argument(callee),
-            _ => self.complain_about_foreign_operator(),
-        }
+        self.complain_about_foreign_operator();
         let at = self.advance().span;
         match operator {
             Operator::With => unreachable!("an update was read above"),
@@ -159,6 +152,10 @@ impl Parser<'_> {
             Frame::Arguments { callee, base, .. } if self.eat(")") => {
                 self.items.push(expr);
                 self.finish_call(callee, base)
+            }
+            Frame::Named { ident } => {
+                let named = self.push(ExprKind::Named(ident.name, expr), ident.span, ident.span);
+                State::Have(named, Tightness::Loose)
             }
             Frame::Index { value, open } if self.eat("]") => {
                 let start = self.exprs().span(value);

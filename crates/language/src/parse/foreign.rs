@@ -8,9 +8,8 @@
 use eddy_syntax::lex::TokenKind;
 use eddy_syntax::{Confidence, suggest};
 
-use super::frame::Frame;
-use super::{NamedArgument, Parser};
-use crate::tree::{ExprId, ExprKind, Ident, Scalar};
+use super::Parser;
+use crate::tree::Scalar;
 
 /// Eddy's operator for a symbol of other languages.
 pub(super) fn operator(symbol: &str) -> Option<&'static str> {
@@ -57,33 +56,6 @@ impl Parser<'_> {
             _ => (format!("write `{meant}`"), Confidence::Safe),
         };
         self.complain_and_guess(&format!("`{meant}`")).edit(help, token.span, meant, confidence);
-    }
-
-    /// The callee, if `left` can be the name of a named argument: a name at the start of an argument.
-    pub(super) fn callee_of_named_argument(&self, left: ExprId) -> Option<Ident> {
-        let ExprKind::Variable(_) = self.exprs().kind(left) else { return None };
-        match self.frames.last() {
-            Some(Frame::Arguments { callee, .. }) => Some(*callee),
-            None => self.optimiser,
-            _ => None,
-        }
-    }
-
-    /// Reports `adam(lr = 0.01)`. Name resolution adds the order of the inputs to the message once all files
-    /// are read.
-    pub(super) fn complain_about_named_argument(&mut self, callee: Ident) {
-        if self.has_guessed {
-            return;
-        }
-        let name = self.file.slice(self.previous().span);
-        let found = format!("the name of an argument, `{name}`");
-        let span = self.token().span;
-        let is_optimiser = self.optimiser.is_some() && self.frames.is_empty();
-        self.has_guessed = true;
-        self.complain_about("a value", &found).help(
-            "arguments have no names and go by position, in the order in which the node declares its inputs",
-        );
-        self.named_arguments.push(NamedArgument { callee, span, is_optimiser });
     }
 
     /// Reports `!x` and `~x`.

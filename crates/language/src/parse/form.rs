@@ -183,6 +183,19 @@ impl Parser<'_> {
         })
     }
 
+    /// `sum(i < n: e)` and `fold h = z for i < n do e` in a node.
+    pub(super) fn copies_of_word(&mut self) -> Option<State> {
+        let word = self.text();
+        let opens = self.peek(1) == TokenKind::Symbol("(");
+        let is_call = opens && self.is_glued_ahead(1);
+        if is_call {
+            let reduction = Reduction::OF_NODES.into_iter().find(|reduction| reduction.word() == word)?;
+            return self.has_binders(self.at + 1).then(|| self.reduction(reduction));
+        }
+        let is_fold = word == LoopKind::Fold.word() && (opens || self.peek(1) == TokenKind::Name);
+        is_fold.then(|| self.loop_form(LoopKind::Fold))
+    }
+
     /// `match e { a: e, _: e }`.
     pub(super) fn match_form(&mut self) -> State {
         self.bare_form("match … { … }");

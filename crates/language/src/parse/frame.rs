@@ -13,6 +13,8 @@ pub(super) enum Frame {
     List { open: Span, base: usize },
     /// `f( e, …` waits for `,` or `)`.
     Arguments { callee: Ident, open: Span, base: usize },
+    /// `k =` waits for the end of the argument.
+    Named { ident: Ident },
     /// `e[` waits for `]`.
     Index { value: ExprId, open: Span },
     /// `-`, `not` or `post`.
@@ -118,6 +120,7 @@ impl Frame {
             Frame::Paren { .. }
             | Frame::List { .. }
             | Frame::Arguments { .. }
+            | Frame::Named { .. }
             | Frame::Index { .. }
             | Frame::Fby { .. }
             | Frame::IfCondition { .. }
@@ -130,7 +133,7 @@ impl Frame {
     /// The token that must follow the current part, in words for a message.
     pub fn waits_for(&self) -> Option<&'static str> {
         match self {
-            Frame::Paren { .. } | Frame::Arguments { .. } => Some("`,` or `)`"),
+            Frame::Paren { .. } | Frame::Arguments { .. } | Frame::Named { .. } => Some("`,` or `)`"),
             Frame::List { .. } => Some("`,` or `]`"),
             Frame::Index { .. } => Some("`]`"),
             Frame::IfCondition { .. } => Some("`then`"),

@@ -5,7 +5,7 @@ use eddy_syntax::{Confidence, Span, suggest};
 
 use super::Parser;
 use super::recover::{Place, shortened};
-use crate::tree::{Ident, Import, Imported, Item, Train};
+use crate::tree::{ExprKind, ExprList, Ident, Import, Imported, Item, Pattern, Rule, Train};
 
 impl Parser<'_> {
     /// `program`.
@@ -105,7 +105,7 @@ impl Parser<'_> {
         Some(token.span)
     }
 
-    /// `train N as M loss L optim O(args) [segment [mean]] [truncate];`.
+    /// `train N as M loss L optim O(args) [for "pattern"], … [segment [mean]] [truncate];`.
     fn train(&mut self) {
         let start = self.advance().span;
         let head = self.at;
@@ -123,27 +123,57 @@ impl Parser<'_> {
         let node = self.ident("the name of the node to train")?;
         let ident = self.train_part("as", "the name of the node that trains it")?;
         let loss = self.train_part("loss", "the name of the loss")?;
-        let optimiser = self.train_part("optim", "the name of the optimiser")?;
-        let open = self.token().span;
-        if !self.eat("(") {
-            let name = self.names.text(optimiser.name).to_string();
-            self.complain("`(`").help(format!("the optimiser is given its constants: `optim {name}(0.1)`"));
-            return None;
+        let mut rules = vec![self.first_rule()?];
+        while self.eat(",") {
+            rules.push(self.rule()?);
         }
-        self.optimiser = Some(optimiser);
-        let arguments = self.expressions(")");
-        self.optimiser = None;
-        let arguments = arguments?;
-        if !self.eat(")") {
-            self.complain("`,` or `)`").cause(open, "this parenthesis is open");
-            return None;
-        }
-        let arguments = self.program.exprs.list(arguments);
         let segment = self.flag("segment");
         let mean = if segment.is_some() { self.flag("mean") } else { None };
         let truncate = self.flag("truncate");
         let span = self.since(start);
-        Some(Train { at: start, node, ident, loss, optimiser, arguments, segment, mean, truncate, span })
+        Some(Train { at: start, node, ident, loss, rules, segment, mean, truncate, span })
+    }
+
+    fn first_rule(&mut self) -> Option<Rule> {
+        let optimiser = self.train_part("optim", "the name of the optimiser")?;
+        self.rule_of(optimiser)
+    }
+
+    /// A further rule: `O(args) for "pattern"`.
+    fn rule(&mut self) -> Option<Rule> {
+        let optimiser = self.ident("the name of the next optimiser")?;
+        self.rule_of(optimiser)
+    }
+
+    fn rule_of(&mut self, optimiser: Ident) -> Option<Rule> {
+        let arguments = if self.sees("(") {
+            let call = self.call_of(optimiser)?;
+            match self.exprs().kind(call) {
+                ExprKind::Call(_, arguments) => arguments,
+                _ => return None,
+            }
+        } else {
+            ExprList::default()
+        };
+        let pattern = if self.eat_word("for") { Some(self.pattern_of_parameters()?) } else { None };
+        Some(Rule { optimiser, arguments, pattern, span: self.since(optimiser.span) })
+    }
+
+    /// `"encoder/*"`.
+    fn pattern_of_parameters(&mut self) -> Option<Pattern> {
+        let text = self.text();
+        if self.token().kind != TokenKind::String {
+            self.complain("a pattern in quotes").help(
+                "the parameters of an optimiser are given by their paths: `sgd(0.1) for \"encoder/*\"`",
+            );
+            return None;
+        }
+        if text.len() < 2 || !text.ends_with(QUOTE) {
+            self.complain("a pattern with `\"` at its end");
+            return None;
+        }
+        let span = self.advance().span;
+        Some(Pattern { text: text[1..text.len() - 1].to_string(), span })
     }
 
     fn train_part(&mut self, word: &'static str, what: &str) -> Option<Ident> {

@@ -74,19 +74,6 @@ pub struct Parsed {
     pub diagnostics: Vec<Diagnostic>,
     /// Warnings about suspicious code; empty if there are errors.
     pub warnings: Vec<Diagnostic>,
-    /// The named arguments, which are among the errors.
-    pub named_arguments: Vec<NamedArgument>,
-}
-
-/// `lr = 0.01` among the arguments of a call.
-#[derive(Clone, Copy, Debug)]
-pub struct NamedArgument {
-    /// The callee.
-    pub callee: Ident,
-    /// The span of the message.
-    pub span: Span,
-    /// Whether the callee is the optimiser of a `train`, which supplies its first inputs.
-    pub is_optimiser: bool,
 }
 
 /// Parses a file.
@@ -117,16 +104,14 @@ pub fn parse(file: &SourceFile) -> Parsed {
         has_guessed: false,
         misused: FxHashSet::default(),
         explained: FxHashSet::default(),
-        named_arguments: Vec::new(),
-        optimiser: None,
         poisoned: FxHashSet::default(),
     };
     parser.file();
-    let Parser { program, names, poisoned, diagnostics, named_arguments, .. } = parser;
+    let Parser { program, names, poisoned, diagnostics, .. } = parser;
     let diagnostics = diagnostics.into_sorted();
     let warnings =
         if diagnostics.is_empty() { first_value::warnings(file, &program, &names) } else { Vec::new() };
-    Parsed { program, names, tokens, comments, poisoned, diagnostics, warnings, named_arguments }
+    Parsed { program, names, tokens, comments, poisoned, diagnostics, warnings }
 }
 
 /// The state of the machine: it wants an operand, has one, has the whole expression, or found an error.
@@ -183,9 +168,6 @@ struct Parser<'a> {
     misused: FxHashSet<&'static str>,
     /// The words of other languages that were already explained: only the first use of each is explained.
     explained: FxHashSet<&'static str>,
-    named_arguments: Vec<NamedArgument>,
-    /// The optimiser whose arguments are being parsed.
-    optimiser: Option<Ident>,
     poisoned: FxHashSet<Name>,
 }
 
@@ -194,7 +176,17 @@ impl<'a> Parser<'a> {
     fn expression(&mut self) -> Option<ExprId> {
         debug_assert!(self.frames.is_empty() && self.items.is_empty(), "expressions do not nest here");
         self.has_guessed = false;
-        let mut state = State::Operand;
+        self.expression_after(State::Operand)
+    }
+
+    /// `f(e, …)`; its name was read, and its parenthesis is the next token.
+    fn call_of(&mut self, callee: Ident) -> Option<ExprId> {
+        self.has_guessed = false;
+        let start = self.arguments(callee);
+        self.expression_after(start)
+    }
+
+    fn expression_after(&mut self, mut state: State) -> Option<ExprId> {
         loop {
             state = match state {
                 State::Operand => self.operand(),

@@ -6,8 +6,8 @@ use eddy_syntax::{Confidence, Span};
 use super::Parser;
 use super::recover::Place;
 use crate::tree::{
-    Annotation, Decl, Equation, ExprList, Ident, Item, Node, Polarity, Sampling, Scalar, Target, TypeKind,
-    TypeName,
+    Annotation, Decl, Equation, ExprList, Ident, Item, Let, Node, Polarity, Sampling, Scalar, Target,
+    TypeKind, TypeName,
 };
 
 /// The part between `node` and the first equation.
@@ -40,10 +40,10 @@ impl Parser<'_> {
             self.poison_since(head_at);
             self.skip(Place::Node);
         }
-        let equations = self.equations(&head);
+        let (equations, lets) = self.body(&head);
         let Head { inputs, outputs, inputs_span, outputs_span, .. } = head;
         let span = self.since(start);
-        let node = Node { ident, doc, inputs, outputs, equations, inputs_span, outputs_span, span };
+        let node = Node { ident, doc, inputs, outputs, equations, lets, inputs_span, outputs_span, span };
         self.program.items.push(Item::Node(node));
     }
 
@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     fn head(&mut self, head: &mut Head) -> Option<()> {
-        head.inputs_span = self.interface(&mut head.inputs)?;
+        head.inputs_span = self.interface(&mut head.inputs, true)?;
         head.is_lustre = self.eats_returns();
         if !head.is_lustre && !self.eat("->") {
             self.complain_about_arrow();
@@ -64,7 +64,7 @@ impl Parser<'_> {
             }
         }
         head.outputs_span = if self.sees("(") || self.token().kind != TokenKind::Name {
-            self.interface(&mut head.outputs)?
+            self.interface(&mut head.outputs, false)?
         } else {
             self.bare_outputs(&mut head.outputs)?
         };
@@ -108,9 +108,7 @@ impl Parser<'_> {
                 }
                 None => "declarations are separated by `,`".to_string(),
             },
-            TokenKind::Symbol("=") => {
-                "inputs have no default values: give the argument in each call".to_string()
-            }
+            TokenKind::Symbol("=") => "an output has no default: an equation defines it".to_string(),
             TokenKind::Number => format!("a shape stands in brackets: `{before} [{here}]`"),
             TokenKind::Symbol("[") if before == "]" => {
                 "all axes stand in one pair of brackets: `num [3, 4]`".to_string()
@@ -119,8 +117,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `(x, y:num [3])`; returns its span.
-    fn interface(&mut self, decls: &mut Vec<Decl>) -> Option<Span> {
+    /// `(x, y:num [3], k = 1.0)`; returns its span.
+    fn interface(&mut self, decls: &mut Vec<Decl>, has_defaults: bool) -> Option<Span> {
         let open = self.token().span;
         if !self.eat("(") {
             let help = self.help_for_inputs();
@@ -131,7 +129,12 @@ impl Parser<'_> {
             return Some(self.since(open));
         }
         loop {
-            decls.push(self.decl("a name")?);
+            let mut decl = self.decl("a name")?;
+            if has_defaults && self.eat("=") {
+                decl.default = Some(self.expression()?);
+                decl.span = self.since(decl.ident.span);
+            }
+            decls.push(decl);
             if self.eat(",") && !self.sees(")") {
                 continue;
             }
@@ -175,8 +178,12 @@ impl Parser<'_> {
     /// `x:num [3] when c`.
     fn decl(&mut self, what: &str) -> Option<Decl> {
         let ident = self.ident(what)?;
+        let mut is_callable = false;
         let (annotation, type_name) = if self.eat(":") {
-            if self.names_type() {
+            if self.eat("node") {
+                is_callable = true;
+                (None, None)
+            } else if self.names_type() {
                 (None, Some(self.type_name().ok()?))
             } else {
                 (self.annotation().ok()?, None)
@@ -191,7 +198,15 @@ impl Parser<'_> {
             let condition = self.ident("the name of a condition")?;
             clock.push(Sampling { polarity, condition, span: self.since(start) });
         }
-        Some(Decl { ident, annotation, type_name, clock, span: self.since(ident.span) })
+        Some(Decl {
+            ident,
+            annotation,
+            type_name,
+            clock,
+            default: None,
+            is_callable,
+            span: self.since(ident.span),
+        })
     }
 
     /// `num [3,n]`; `None` if the type was reported and parsing can continue.
@@ -243,12 +258,15 @@ impl Parser<'_> {
         Ok(Some(self.program.exprs.list(dims)))
     }
 
-    fn equations(&mut self, head: &Head) -> Vec<Equation> {
-        let mut equations = Vec::new();
+    fn body(&mut self, head: &Head) -> (Vec<Equation>, Vec<Let>) {
+        let (mut equations, mut lets) = (Vec::new(), Vec::new());
         let mut in_braces = false;
         while !self.begins_item() {
             match self.token().kind {
                 TokenKind::End => break,
+                TokenKind::Name if !head.is_lustre && self.begins_let() => {
+                    lets.push(self.let_item(equations.len()));
+                }
                 TokenKind::Name if self.eats_lustre_block(head.is_lustre) => {}
                 TokenKind::Name | TokenKind::Symbol("(") => equations.extend(self.equation()),
                 TokenKind::Symbol("{") => {
@@ -290,7 +308,21 @@ impl Parser<'_> {
                 }
             }
         }
-        equations
+        (equations, lets)
+    }
+
+    /// Whether an item `let e = C;` begins here.
+    fn begins_let(&self) -> bool {
+        self.sees_word("let") && self.peek(1) == TokenKind::Name && self.peek(2) == TokenKind::Symbol("=")
+    }
+
+    /// `let e = C;`.
+    fn let_item(&mut self, at: usize) -> Let {
+        let start = self.advance().span;
+        let ident = self.ident_here();
+        let equals = self.advance().span;
+        let value = self.line(Place::Node);
+        Let { ident, value, equals, at, span: self.since(start) }
     }
 
     /// `x, y = e;`. If only its right side cannot be read, its targets are kept.

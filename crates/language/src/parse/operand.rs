@@ -1,7 +1,7 @@
 //! The start of an operand.
 
-use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
+use eddy_syntax::{Confidence, Span};
 
 use super::frame::Frame;
 use super::recover::shortened;
@@ -31,13 +31,13 @@ impl Parser<'_> {
                 }
                 self.wait(Frame::Paren { open: start, base: self.items.len() })
             }
-            "[" if self.grammar == Grammar::Functions && self.has_binders(self.at) => self.comprehension(),
+            "[" if self.grammar != Grammar::Sizes && self.has_binders(self.at) => self.comprehension(),
             "{" if self.grammar == Grammar::Functions => self.record(),
             "{" if self.begins_record() => {
                 self.bare_record();
                 self.record()
             }
-            "\\" if self.grammar == Grammar::Functions => self.lambda(),
+            "\\" if self.grammar != Grammar::Sizes => self.lambda(),
             "[" => {
                 self.advance();
                 let base = self.items.len();
@@ -101,8 +101,16 @@ impl Parser<'_> {
         {
             return state;
         }
+        if self.begins_named_argument() {
+            return self.named_argument();
+        }
         if self.begins_equation() {
             return self.complain_about_missing_operand();
+        }
+        if self.grammar == Grammar::Streams
+            && let Some(state) = self.copies_of_word()
+        {
+            return state;
         }
         if self.begins_match() {
             return self.match_form();
@@ -119,6 +127,29 @@ impl Parser<'_> {
             return self.arguments(Ident { name, span });
         }
         State::Have(self.push(ExprKind::Variable(name), span, span), Tightness::Postfix)
+    }
+
+    /// Whether the name here is that of an argument, `k = e`.
+    fn begins_named_argument(&self) -> bool {
+        let is_argument = matches!(self.frames.last(), Some(Frame::Arguments { .. }));
+        let is_written_with_colon = || self.grammar == Grammar::Streams && !self.begins_equation();
+        is_argument
+            && match self.peek(1) {
+                TokenKind::Symbol("=") => true,
+                TokenKind::Symbol(":" | ":=") => is_written_with_colon(),
+                _ => false,
+            }
+    }
+
+    /// `k = e` among the arguments of a call.
+    fn named_argument(&mut self) -> State {
+        let ident = self.ident_here();
+        if !self.sees("=") {
+            let span = self.token().span;
+            self.complain_and_guess("`=`").edit("an argument is named with `=`", span, "=", Confidence::Safe);
+        }
+        self.advance();
+        self.wait(Frame::Named { ident })
     }
 
     /// The arguments of a call; its name was just read.

@@ -17,7 +17,7 @@ use crate::elaborate::{Elaborated, ElaborationOptions, Record, constant_expressi
 use crate::extent::too_large;
 use crate::flow::{Flow, VarId};
 use crate::infer::{self, Hints, PartialTypes};
-use crate::program::{Base, Callable, NodeId, Program, SlotId, TrainId};
+use crate::program::{Base, Callable, Made, NodeId, Program, SlotId, TrainId};
 use crate::resolve::synthesis;
 use crate::tree::{ExprId, RowValue, Run};
 
@@ -72,16 +72,22 @@ fn roots(program: &Program) -> Vec<(Callable, ElaborationOptions)> {
     let is_own = |module: usize| !program.modules[module].is_library;
     let nodes = (0..program.nodes.len()).map(NodeId::new).filter(|node| {
         let node = program.node(*node);
-        is_own(node.module) && !node.is_external() && node.static_inputs().next().is_none()
+        let is_whole = node.made == Made::Written && !node.is_template && !node.is_external();
+        is_own(node.module) && is_whole && node.static_inputs().all(|slot| slot.default.is_some())
     });
     let trains = (0..program.trains.len())
         .map(TrainId::new)
         .filter(|train| is_own(program.train(*train).module) && !program.is_broken(Base::Train(*train)));
     let bases = nodes.map(Base::Node).chain(trains.map(Base::Train));
     let mut roots: Vec<(Callable, ElaborationOptions)> =
-        bases.map(|base| (base.into(), ElaborationOptions::default())).collect();
+        bases.map(|base| with_defaults(program, base.into())).collect();
     roots.extend(program.modules[Program::MAIN].tree.runs().filter_map(|run| bench(program, run)));
     roots
+}
+
+fn with_defaults(program: &Program, callable: Callable) -> (Callable, ElaborationOptions) {
+    let defaults = program.defaults_of(&callable);
+    (callable, ElaborationOptions { defaults, ..ElaborationOptions::default() })
 }
 
 /// The constants that a test bench gives to a node with compile-time inputs.
@@ -91,7 +97,10 @@ fn bench(program: &Program, run: &Run) -> Option<(Callable, ElaborationOptions)>
     if program.is_broken(callable.base) {
         return None;
     }
-    program.node(program.origin(callable.base)).static_inputs().next()?;
+    let node = program.node(program.origin(callable.base));
+    if node.is_template || node.static_inputs().next().is_none() {
+        return None;
+    }
     let constants = run.rows.iter().filter_map(|row| match row.value {
         RowValue::Constant(expr) => {
             let constant: Static = constant_expression(&module.tree.exprs, expr).ok()?;
@@ -99,7 +108,10 @@ fn bench(program: &Program, run: &Run) -> Option<(Callable, ElaborationOptions)>
         }
         RowValue::Cells(_) => None,
     });
-    Some((callable, ElaborationOptions { constants: constants.collect(), ..ElaborationOptions::default() }))
+    let defaults = program.defaults_of(&callable);
+    let given =
+        ElaborationOptions { constants: constants.collect(), defaults, ..ElaborationOptions::default() };
+    Some((callable, given))
 }
 
 /// Adds the facts about one root and all its instances.

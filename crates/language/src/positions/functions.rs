@@ -1,4 +1,5 @@
-//! Finds the symbols that functions, constants, types and evaluations name.
+//! Finds the symbols that functions, constants, types and evaluations name. [`body`](super::body) has what is
+//! different in nodes.
 //!
 //! Names are looked up as in lowering: first bound names, then names of the file, then functions of the
 //! operation table. Fields of records have one symbol per label: records are structural.
@@ -6,6 +7,7 @@
 use eddy_syntax::Span;
 use rustc_hash::FxHashMap;
 
+use super::body::NodeScope;
 use super::names::{Collector, blank_symbol};
 use super::operators::operator;
 use super::{Purpose, Symbol, SymbolId, SymbolKind};
@@ -28,7 +30,7 @@ pub(super) struct FunctionSymbols {
 }
 
 /// The work list; the next item is the last.
-enum Step {
+pub(super) enum Step {
     Expr(ExprId),
     Type(TypeId),
     Pattern(PatternId),
@@ -99,49 +101,23 @@ impl<'a> Collector<'a> {
     /// Adds an occurrence of the name of an expression of a function that could not be parsed, without its
     /// parts.
     pub(super) fn orphan(&mut self, module: usize, expr: ExprId) {
-        let file = &self.program.modules[module];
-        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        let mut walk = self.walk(module);
         walk.named(expr);
-    }
-
-    /// Adds an occurrence of a function, a constant, a type or an enumerator in a node.
-    pub(super) fn entity_name(&mut self, module: usize, ident: Ident) {
-        let file = &self.program.modules[module];
-        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
-        walk.global(ident);
     }
 
     /// Adds an occurrence of a field of a record in a node.
     pub(super) fn field_name(&mut self, module: usize, label: Ident) {
-        let file = &self.program.modules[module];
-        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
-        walk.field(label);
+        self.walk(module).field(label);
     }
 
-    /// Adds occurrences of the fields and enumerators of a form in a node, without its parts.
-    pub(super) fn form_names(&mut self, module: usize, form: &Form) {
-        match form {
-            Form::Field(label) => self.field_name(module, *label),
-            Form::Record(labels) | Form::RecordUpdate(labels) => {
-                for label in labels {
-                    self.field_name(module, *label);
-                }
-            }
-            Form::Match(cases) => {
-                for case in cases {
-                    if let Case::Enumerator(ident) = case {
-                        self.entity_name(module, *ident);
-                    }
-                }
-            }
-            _ => {}
-        }
+    pub(super) fn walk(&mut self, module: usize) -> Walk<'a, '_> {
+        let file = &self.program.modules[module];
+        Walk { collector: self, file, module, node: None, env: Vec::new(), steps: Vec::new() }
     }
 
     /// Visits a function, a constant, a type or an evaluation.
     pub(super) fn function_item(&mut self, module: usize, item: &'a tree::Item) {
-        let file = &self.program.modules[module];
-        let mut walk = Walk { collector: self, file, module, env: Vec::new(), steps: Vec::new() };
+        let mut walk = self.walk(module);
         match item {
             tree::Item::Function(function) => {
                 function.sizes.iter().for_each(|size| walk.bind(*size));
@@ -167,20 +143,24 @@ impl<'a> Collector<'a> {
     }
 }
 
-struct Walk<'a, 'c> {
-    collector: &'c mut Collector<'a>,
-    file: &'a Module,
-    module: usize,
-    env: Vec<(Name, SymbolId)>,
-    steps: Vec<Step>,
+/// Visits the text of a function or of a node.
+pub(super) struct Walk<'a, 'c> {
+    pub collector: &'c mut Collector<'a>,
+    pub file: &'a Module,
+    pub module: usize,
+    /// The node, if the text is in one.
+    pub node: Option<NodeScope<'a>>,
+    /// The names that are bound here.
+    pub env: Vec<(Name, SymbolId)>,
+    pub steps: Vec<Step>,
 }
 
 impl Walk<'_, '_> {
-    fn then(&mut self, steps: Vec<Step>) {
+    pub(super) fn then(&mut self, steps: Vec<Step>) {
         self.steps.extend(steps.into_iter().rev());
     }
 
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         while let Some(step) = self.steps.pop() {
             match step {
                 Step::Expr(expr) => self.expr(expr),
@@ -192,7 +172,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn bind(&mut self, ident: Ident) {
+    pub(super) fn bind(&mut self, ident: Ident) {
         let symbol = self.collector.declare(Symbol {
             name: self.file.names.text(ident.name).to_string(),
             definition: Some(ident.span),
@@ -275,7 +255,10 @@ impl Walk<'_, '_> {
     }
 
     /// Adds an occurrence of the name or the operator of an expression.
-    fn named(&mut self, expr: ExprId) {
+    pub(super) fn named(&mut self, expr: ExprId) {
+        if self.node.is_some() {
+            return self.named_in_node(expr);
+        }
         let exprs = &self.file.tree.exprs;
         let (kind, span) = (exprs.kind(expr), exprs.at(expr));
         if let ExprKind::Variable(name) | ExprKind::Call(name, _) = kind {
@@ -287,15 +270,22 @@ impl Walk<'_, '_> {
 
     /// Adds an occurrence of a name in an expression.
     fn used(&mut self, ident: Ident) {
-        if let Some((_, symbol)) = self.env.iter().rev().find(|(name, _)| *name == ident.name) {
-            self.collector.name(*symbol, ident.span, Purpose::Use);
-        } else {
+        if !self.bound(ident) {
             self.global(ident);
         }
     }
 
+    /// Adds an occurrence of a name that an enclosing form binds; returns whether there is one.
+    pub(super) fn bound(&mut self, ident: Ident) -> bool {
+        let found = self.env.iter().rev().find(|(name, _)| *name == ident.name);
+        if let Some((_, symbol)) = found {
+            self.collector.name(*symbol, ident.span, Purpose::Use);
+        }
+        found.is_some()
+    }
+
     /// Adds an occurrence of a name that no enclosing form binds.
-    fn global(&mut self, ident: Ident) {
+    pub(super) fn global(&mut self, ident: Ident) {
         let text = self.file.names.text(ident.name);
         if let Some(entity) = self.file.entities.get(text) {
             let symbol = self.collector.functions.entities[entity];

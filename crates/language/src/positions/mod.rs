@@ -24,6 +24,7 @@
 //! ```
 //!
 //! * [`names`]: finds the occurrences of each symbol.
+//! * [`body`]: in the text of nodes.
 //! * [`functions`](mod@functions): finds the occurrences in functions, constants and types.
 //! * [`facts`]: types, shapes, clocks and constants of streams, by elaborating nodes.
 //! * [`operators`]: one-line descriptions of operators and keywords such as `fby`.
@@ -31,6 +32,7 @@
 //! Offsets and spans are those of [`Sources`](eddy_syntax::Sources), which are unique across the files of a
 //! program.
 
+mod body;
 mod facts;
 mod functions;
 mod names;

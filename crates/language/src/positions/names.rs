@@ -4,21 +4,18 @@
 //! arguments, are looked up again by name; so are the names in imports, `train`s and test benches.
 
 use eddy_syntax::Span;
+use eddy_tensor::Static;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::CollectedFacts;
 use super::functions::FunctionSymbols;
-use super::operators::operator;
 use super::{Occurrence, Purpose, Symbol, SymbolId, SymbolKind};
 use crate::elaborate::{constant_expression, interface};
 use crate::program::{
-    Base, Callable, Callee, Equation, Module, Node, NodeId, Program, Reference, SlotId, TrainId,
+    Base, Callable, Callee, Equation, Made, Module, Node, NodeId, Program, Reference, SlotId, TrainId,
 };
-use crate::resolve::{callee_of, synthesis};
-use crate::tree::{
-    self, Decl, ExprId, ExprKind, Ident, Imported, Item, RowValue, RunOptionKind, StreamPath, Target,
-    TypeKind,
-};
+use crate::resolve::synthesis;
+use crate::tree::{self, ExprId, Ident, Imported, Item, RowValue, RunOptionKind, StreamPath};
 
 /// The symbols of a program, and all tokens that name them.
 pub(super) fn collect(
@@ -64,14 +61,14 @@ pub(super) fn collect(
 
 pub(super) struct Collector<'a> {
     pub program: &'a Program,
-    known: CollectedFacts,
+    pub known: CollectedFacts,
     pub symbols: Vec<Symbol>,
     /// The symbols of modules, nodes and `train`s, by index.
     files: Vec<SymbolId>,
     nodes: Vec<SymbolId>,
     trains: Vec<SymbolId>,
     /// The symbols of the streams of each node.
-    streams: Vec<Vec<SymbolId>>,
+    pub streams: Vec<Vec<SymbolId>>,
     /// The operations that occur, by name.
     operations: FxHashMap<&'static str, SymbolId>,
     pub functions: FunctionSymbols,
@@ -80,7 +77,7 @@ pub(super) struct Collector<'a> {
     occurrences: Vec<Occurrence>,
 }
 
-impl<'a> Collector<'a> {
+impl Collector<'_> {
     fn declare_all(&mut self) {
         let program = self.program;
         for (number, module) in program.modules.iter().enumerate() {
@@ -162,7 +159,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds an occurrence of a node or of a node synthesised from it.
-    fn callable(&mut self, callable: &Callable, span: Span) -> &mut Occurrence {
+    pub fn callable(&mut self, callable: &Callable, span: Span) -> &mut Occurrence {
         let (symbol, is_woven) = match callable.base {
             Base::Node(node) => (self.nodes[node.index()], false),
             Base::Woven { node, .. } => (self.nodes[node.index()], true),
@@ -176,30 +173,13 @@ impl<'a> Collector<'a> {
     /// Visits a node, including the equations that resolution removed.
     fn node(&mut self, id: NodeId) {
         let node = self.program.node(id);
-        let tree = self.program.tree_of(node);
+        // A node that composition makes has the text of another one.
+        if node.made != Made::Written {
+            return;
+        }
         self.name(self.nodes[id.index()], node.span, Purpose::Definition);
-        let mut body = self.body(id);
-        for decl in tree.inputs.iter().chain(&tree.outputs) {
-            body.decl(decl);
-        }
-        for equation in &tree.equations {
-            for target in &equation.targets {
-                if let Target::Decl(decl) = target {
-                    body.decl(decl);
-                }
-            }
-            body.expression(equation.value);
-        }
-    }
-
-    fn body(&mut self, id: NodeId) -> Body<'a, '_> {
-        let node = self.program.node(id);
-        let slots = node.slots.iter().enumerate();
-        // The first leaf of a record represents the record.
-        let slots =
-            slots.rev().map(|(number, slot)| (written_name(&slot.name), SlotId::new(number))).collect();
-        let module = self.program.module_of(id);
-        Body { collector: self, module, number: node.module, id, slots }
+        let tree = self.program.tree_of(node);
+        self.walk_node(id).whole(tree);
     }
 
     /// Visits expressions outside of any tree, because the text around them could not be parsed. They belong
@@ -209,8 +189,11 @@ impl<'a> Collector<'a> {
         let written = exprs.ids().take(self.program.modules[number].n_written);
         let mut orphans: Vec<ExprId> = written.filter(|expr| !self.visited[number][expr.index()]).collect();
         orphans.sort_by_key(|expr| exprs.at(*expr));
-        let nodes = (0..self.program.nodes.len()).map(NodeId::new);
-        let mut nodes = nodes.filter(|node| self.program.node(*node).module == number).peekable();
+        let is_here = |node: &NodeId| {
+            let node = self.program.node(*node);
+            node.module == number && node.made == Made::Written
+        };
+        let mut nodes = (0..self.program.nodes.len()).map(NodeId::new).filter(is_here).peekable();
         let starts_before =
             |node: &NodeId, expr: ExprId| self.program.node(*node).span.start < exprs.at(expr).start;
         let mut at: Option<NodeId> = None;
@@ -225,9 +208,9 @@ impl<'a> Collector<'a> {
             }
         }
         for of_node in parts.chunk_by(|left, right| left.0 == right.0) {
-            let mut body = self.body(of_node[0].0);
+            let mut walk = self.walk_node(of_node[0].0);
             for (_, expr) in of_node {
-                body.part(*expr);
+                walk.named(*expr);
             }
         }
     }
@@ -264,8 +247,11 @@ impl<'a> Collector<'a> {
         {
             self.name(self.trains[id.index()], train.ident.span, Purpose::Definition);
         }
-        for part in [train.node, train.loss, train.optimiser] {
-            self.visible(module, part);
+        self.visible(module, train.node);
+        self.visible(module, train.loss);
+        for rule in &train.rules {
+            let optimiser = self.visible(module, rule.optimiser);
+            self.arguments(module, optimiser.as_ref(), rule.arguments);
         }
     }
 
@@ -280,6 +266,9 @@ impl<'a> Collector<'a> {
                 self.port(module, run, row.ident, &callable);
             }
             self.labels(number, row.ident);
+            if let RowValue::Constant(value) = row.value {
+                self.expression(number, value);
+            }
         }
         let shown = run.options.iter().filter_map(|option| match &option.kind {
             RunOptionKind::Show(paths) => Some(paths),
@@ -337,7 +326,13 @@ impl<'a> Collector<'a> {
             }
             RowValue::Cells(_) => None,
         });
-        let Ok(interface) = interface(self.program, callable, &constants.collect()) else { return };
+        let mut constants: FxHashMap<String, Static> = constants.collect();
+        let mut run_as = callable.clone();
+        if let Some(bench) = self.program.benches.get(&run.span) {
+            constants.extend(bench.constants.iter().cloned());
+            run_as.base = bench.base_of(callable.base);
+        }
+        let Ok(interface) = interface(self.program, &run_as, &constants) else { return };
         let mut ports = interface.inputs.iter().chain(&interface.outputs);
         let Some(port) = ports.find(|port| port.name == name) else { return };
         let slots = &self.program.node(origin).slots;
@@ -373,10 +368,13 @@ impl<'a> Collector<'a> {
         let mut todo: Vec<ExprId> =
             self.program.node(node).equations.iter().map(|equation| equation.value).collect();
         while let Some(expr) = todo.pop() {
-            if let Reference::Call { callee: Callee::Instance(callable), ordinal: number } =
+            if let Reference::Call { callee: Callee::Instance(callable), ordinal: number, site } =
                 &module.references[expr.index()]
                 && *number == ordinal
-                && self.program.name_of(callable) == name
+                && match site.as_ref().and_then(|site| site.label.as_ref()) {
+                    Some(label) => label == name,
+                    None => self.program.name_of(callable) == name,
+                }
             {
                 return Some(callable.clone());
             }
@@ -385,102 +383,6 @@ impl<'a> Collector<'a> {
         None
     }
 }
-
-/// Visits the text of one node.
-struct Body<'a, 'c> {
-    collector: &'c mut Collector<'a>,
-    module: &'a Module,
-    /// The index of the module.
-    number: usize,
-    id: NodeId,
-    slots: FxHashMap<&'a str, SlotId>,
-}
-
-impl Body<'_, '_> {
-    fn decl(&mut self, decl: &Decl) {
-        self.stream(decl.ident, Purpose::Definition);
-        for sampling in &decl.clock {
-            self.stream(sampling.condition, Purpose::Use);
-        }
-        if let Some(name) = decl.type_name
-            && let TypeKind::Named(ident, _) = self.module.tree.written.ty(name.ty)
-        {
-            self.collector.entity_name(self.number, *ident);
-        }
-        let sizes = decl.type_name.and_then(|name| name.sizes);
-        if let Some(dims) = decl.annotation.and_then(|annotation| annotation.dims).or(sizes) {
-            for dim in self.module.tree.exprs.items(dims) {
-                self.expression(*dim);
-            }
-        }
-    }
-
-    fn stream(&mut self, ident: Ident, purpose: Purpose) {
-        if let Some(slot) = self.slots.get(self.module.names.text(ident.name)) {
-            let symbol = self.collector.streams[self.id.index()][slot.index()];
-            self.collector.name(symbol, ident.span, purpose);
-        }
-    }
-
-    fn expression(&mut self, root: ExprId) {
-        let exprs = &self.module.tree.exprs;
-        let mut todo = vec![root];
-        while let Some(expr) = todo.pop() {
-            self.collector.visited[self.number][expr.index()] = true;
-            self.part(expr);
-            todo.extend(exprs.children(expr));
-        }
-    }
-
-    /// Adds an occurrence of the name of an expression, without its parts.
-    fn part(&mut self, expr: ExprId) {
-        let exprs = &self.module.tree.exprs;
-        let span = exprs.at(expr);
-        match exprs.kind(expr) {
-            ExprKind::Variable(name) if self.slots.contains_key(self.module.names.text(name)) => {
-                self.stream(Ident { name, span }, Purpose::Use);
-            }
-            ExprKind::Variable(name) | ExprKind::Call(name, _) => {
-                self.callee(expr, Ident { name, span });
-            }
-            ExprKind::Form(form, _) => self.collector.form_names(self.number, exprs.form(form)),
-            kind => {
-                if let Some((name, doc)) = operator(kind) {
-                    let facts = self.collector.known.of_expr(self.number, expr);
-                    self.collector.operation((SymbolKind::Operator, name, doc), span).facts = facts;
-                }
-            }
-        }
-    }
-
-    /// Adds an occurrence of a called name; looks the name up if the call has errors.
-    fn callee(&mut self, expr: ExprId, ident: Ident) {
-        let callee = match &self.module.references[expr.index()] {
-            Reference::Call { callee, .. } => Some(callee.clone()),
-            _ => callee_of(self.module.names.text(ident.name), &self.module.visible),
-        };
-        let facts = self.collector.known.of_expr(self.number, expr);
-        let function = |name, doc| (SymbolKind::Function, name, doc);
-        match callee {
-            None if self.module.entities.contains_key(self.module.names.text(ident.name)) => {
-                return self.collector.entity_name(self.number, ident);
-            }
-            None => return self.stream(ident, Purpose::Use), // a call of a stream, which is an error
-            Some(Callee::Instance(callable)) => self.collector.callable(&callable, ident.span),
-            Some(Callee::Applied(..)) => return self.collector.entity_name(self.number, ident),
-            Some(Callee::Function(builtin)) => {
-                self.collector.operation(function(builtin.name(), builtin.doc()), ident.span)
-            }
-            Some(Callee::Initialiser(initialiser)) => {
-                self.collector.operation(function(initialiser.name(), initialiser.doc()), ident.span)
-            }
-            Some(Callee::Param) => self.collector.operation(function("param", PARAM), ident.span),
-        }
-        .facts = facts;
-    }
-}
-
-const PARAM: &str = "a parameter with this initial value, which training changes";
 
 /// Whether a stream has this name, or is a leaf of the record that has it.
 fn is_part_of(stream: &str, name: &str) -> bool {
@@ -494,7 +396,7 @@ fn record_span(name: &str, span: Span) -> Span {
 }
 
 /// The name of the stream that a leaf of a record belongs to, as it is written.
-fn written_name(name: &str) -> &str {
+pub(super) fn written_name(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 

@@ -30,6 +30,7 @@ pub(super) fn operator(kind: ExprKind) -> Option<(&'static str, &'static str)> {
         | ExprKind::Variable(_)
         | ExprKind::Call(..)
         | ExprKind::Group(_)
+        | ExprKind::Named(..)
         | ExprKind::Tuple(_)
         | ExprKind::List(_)
         | ExprKind::Form(..) => return None,

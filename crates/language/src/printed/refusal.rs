@@ -143,9 +143,9 @@ fn applied_function(program: &Program, node: NodeId) -> Option<Diagnostic> {
 fn expanded(program: &Program, node: NodeId) -> Option<Diagnostic> {
     let node = program.node(node);
     node.is_expanded.then(|| {
-        let title = "training code of a node with records or enumerations has no text";
+        let title = "training code of a node with records, enumerations, `let`s or copies has no text";
         Diagnostic::error(codes::NOT_PRINTED, node.span, title)
-            .reason("records are differentiated leaf by leaf")
+            .reason("what they stand for is differentiated: `eddy flow` shows it")
             .help("the derivative can be run: `eddy run FILE --node adj_NAME`")
     })
 }

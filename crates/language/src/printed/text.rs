@@ -152,7 +152,7 @@ impl Text {
     ) -> ExprId {
         let of = |part: ExprId| copies[&part];
         let kind = match from.tree.exprs.kind(expr) {
-            ExprKind::Group(inner) => return of(inner),
+            ExprKind::Group(inner) | ExprKind::Named(_, inner) => return of(inner),
             ExprKind::Form(..) => unreachable!("nodes have no forms of functions"),
             ExprKind::Number(number) => {
                 let text = self.names.intern(from.names.text(number.text));
@@ -253,7 +253,7 @@ impl Text {
                 pieces.extend(self.items("(", items, ")"));
                 pieces
             }
-            ExprKind::Group(inner) => vec![Expr(inner, PRIMARY)],
+            ExprKind::Group(inner) | ExprKind::Named(_, inner) => vec![Expr(inner, PRIMARY)],
             ExprKind::Tuple(items) => self.items("(", items, ")"),
             ExprKind::List(items) => self.items("[", items, "]"),
             ExprKind::Index(value, row) => vec![Expr(value, POSTFIX), Word("["), Expr(row, 0), Word("]")],

@@ -27,7 +27,10 @@ fn instantiated(program: &Program, base: Base) -> impl Iterator<Item = NodeId> {
         Base::Node(node) | Base::Woven { node, .. } => (node, None),
         Base::Train(train) | Base::Test(train) => {
             let train = program.train(train);
-            (train.node, Some([train.loss, train.optimiser]))
+            (
+                train.node,
+                Some(std::iter::once(train.loss).chain(train.rules.iter().map(|rule| rule.optimiser))),
+            )
         }
     };
     std::iter::once(first).chain(others.into_iter().flatten())

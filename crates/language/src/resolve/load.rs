@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources, Span};
 
-use super::{library, positions};
+use super::library;
 use crate::codes;
 use crate::kernels::{self, Kernel};
 use crate::names::Names;
-use crate::parse::{NamedArgument, Parsed, parse};
+use crate::parse::{Parsed, parse};
 use crate::tree;
 
 pub(super) struct File {
@@ -24,8 +24,6 @@ pub(super) struct File {
     pub start: Span,
     /// Accepted but suspicious code.
     pub warnings: Vec<Diagnostic>,
-    /// The arguments that are given by name, which the parser has already reported.
-    pub named_arguments: Vec<NamedArgument>,
 }
 
 /// Reads all files; the prelude has index 0, the main file index 1. With `kernel`, the main file is a program
@@ -58,7 +56,6 @@ pub(super) fn load(
         next += 1;
     }
     let files: Vec<File> = loader.files.into_iter().map(|(file, _)| file).collect();
-    positions::add_argument_order(&files, diagnostics);
     files
 }
 
@@ -125,10 +122,10 @@ fn read(file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> (File, V
             (parsed, Some(exports))
         }
     };
-    let Parsed { program, names, diagnostics, warnings, named_arguments, .. } = parsed;
+    let Parsed { program, names, diagnostics, warnings, .. } = parsed;
     let start = Span::new(file.base(), file.base());
     let imports = Vec::new();
-    let file = File { names, tree: program, imports, is_library, exports, start, warnings, named_arguments };
+    let file = File { names, tree: program, imports, is_library, exports, start, warnings };
     (file, diagnostics)
 }
 

@@ -3,9 +3,11 @@
 //! * [`library`]: the files that are built into the binary.
 //! * [`load`]: reads the files of a program.
 //! * [`scope`]: the nodes that are visible in each file.
-//! * [`node`]: the streams, equations and references of one node.
+//! * [`node`]: the streams of one node. [`body`]: the names in its equations; [`layers`]: in the bodies of
+//!   copies and in lambdas; [`widths`]: how many streams equations have; [`refusals`]: errors.
+//! * [`callables`]: inputs that are nodes. [`inputs`] and [`arguments`](mod@arguments): what calls are given.
+//! * [`compose`](mod@compose): expands `let`s, nodes as arguments, names and defaults.
 //! * [`unknown`]: errors about unknown names, with suggestions; [`foreign`] has names from other languages.
-//! * [`positions`]: the order of arguments, for errors about named arguments.
 //! * [`synthesis`]: names of synthesised nodes, such as `diff_N`.
 //! * [`trains`]: `train` declarations, and the derivatives that the user wrote.
 //! * [`calls`]: rejects recursion, and orders callees before callers.
@@ -16,19 +18,26 @@
 //! Resolution continues after errors, so that independent errors are reported together and an editor can use
 //! the valid parts.
 
+pub(crate) mod arguments;
+mod body;
 mod broken;
+mod callables;
 mod calls;
+mod compose;
 mod foreign;
+pub(crate) mod inputs;
+mod layers;
 pub(crate) mod library;
 mod load;
 mod node;
-mod positions;
 mod records;
+pub(crate) mod refusals;
 mod scope;
 mod statics;
 pub(crate) mod synthesis;
 mod trains;
 mod unknown;
+mod widths;
 
 use eddy_syntax::{Diagnostic, Diagnostics, Sources};
 
@@ -71,8 +80,11 @@ pub fn resolve_as(sources: &mut Sources, kernel: Option<Kernel>) -> Resolved {
     let warnings = files[Program::MAIN].warnings.clone();
     let mut diagnostics = Diagnostics::default();
     let (mut program, scopes) = scope::scopes(files, &mut diagnostics);
-    node::resolve_nodes(&mut program, &scopes, &mut diagnostics);
-    trains::resolve_trains(&mut program, &scopes, &mut diagnostics);
+    let calls = node::resolve_nodes(&mut program, &scopes, &mut diagnostics);
+    trains::resolve_trains(&mut program, &scopes, &calls, &mut diagnostics);
+    broken::mark_unresolved(&mut program);
+    broken::remove_marked(&mut program);
+    compose::compose(&mut program, &mut diagnostics);
     trains::find_customs(&mut program, &scopes);
     broken::mark_unresolved(&mut program);
     broken::remove_marked(&mut program);

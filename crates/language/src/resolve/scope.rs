@@ -12,7 +12,7 @@ use super::synthesis::callable;
 use super::unknown::not_exported;
 use crate::codes;
 use crate::program::{
-    Base, Callee, ConstantId, Declared, Entity, FunctionId, Module, Node, NodeId, Program, Reference,
+    Base, Callee, ConstantId, Declared, Entity, FunctionId, Made, Module, Node, NodeId, Program, Reference,
     TrainId, TypeDefId,
 };
 use crate::tree::{Definition, Ident, Imported, Item};
@@ -207,7 +207,12 @@ fn entities_of(program: &mut Program, (module, item): (usize, usize), tree: &Ite
     }
 }
 
-fn empty_node((module, item): (usize, usize), name: String, span: Span, doc: Option<String>) -> Node {
+pub(super) fn empty_node(
+    (module, item): (usize, usize),
+    name: String,
+    span: Span,
+    doc: Option<String>,
+) -> Node {
     Node {
         module,
         item,
@@ -222,6 +227,9 @@ fn empty_node((module, item): (usize, usize), name: String, span: Span, doc: Opt
         bundles: Vec::new(),
         is_static: Vec::new(),
         is_broken: false,
+        lets: Vec::new(),
+        made: Made::Written,
+        is_template: false,
     }
 }
 
@@ -257,6 +265,9 @@ pub(crate) fn callee_of(name: &str, nodes: &Nodes) -> Option<Callee> {
     }
     if let Some(base) = nodes.get(name) {
         return Some(Callee::Instance((*base).into()));
+    }
+    if name == "all_sum" {
+        return Some(Callee::AllSum);
     }
     let function = initialiser(name).map(Callee::Initialiser).or_else(|| builtin(name).map(Callee::Function));
     function.or_else(|| callable(name, nodes).map(Callee::Instance))

@@ -6,7 +6,7 @@
 use eddy_syntax::{Diagnostic, Diagnostics};
 
 use crate::codes;
-use crate::program::{Callee, Module, Node, NodeId, Program, Reference, static_positions};
+use crate::program::{Callee, Copies, Module, Node, NodeId, Program, Reference, static_positions};
 use crate::static_value;
 use crate::tree::{ExprId, ExprKind, Exprs, UnaryOp};
 
@@ -43,6 +43,9 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
         for slot in equation.targets.iter().flatten() {
             definitions[slot.index()] = Some((equation.value, equation.targets.len() == 1));
         }
+    }
+    for (number, slot) in node.inputs().iter().enumerate().filter(|(_, slot)| !slot.is_callable) {
+        definitions[number] = slot.default.map(|default| (default, true));
     }
     let mut is_static = vec![false; node.slots.len()];
     let mut broken = Vec::new();
@@ -133,6 +136,7 @@ fn is_never_static(kind: ExprKind) -> bool {
         | ExprKind::Number(_)
         | ExprKind::Variable(_)
         | ExprKind::Group(_)
+        | ExprKind::Named(..)
         | ExprKind::Tuple(_)
         | ExprKind::List(_)
         | ExprKind::Index(..)
@@ -162,7 +166,11 @@ fn never_static(exprs: &Exprs, expr: ExprId, place: ExprId, kind: Place) -> Diag
 
 /// The arguments of a call that must be static.
 fn static_arguments(program: &Program, reference: &Reference, arguments: &[ExprId]) -> Vec<ExprId> {
-    let Reference::Call { callee, .. } = reference else { return Vec::new() };
+    let Reference::Call { callee, site, .. } = reference else { return Vec::new() };
+    if let (Some(copies), Callee::Instance(callable)) = (site.as_ref().and_then(|site| site.copies), callee) {
+        let body = program.node(program.origin(callable.base));
+        return static_arguments_of_copies(body, copies, arguments);
+    }
     let numbers: Vec<usize> = match callee {
         // The inputs of a synthesised node begin with those of the original node.
         Callee::Instance(callable) => {
@@ -172,7 +180,18 @@ fn static_arguments(program: &Program, reference: &Reference, arguments: &[ExprI
         }
         Callee::Function(builtin) => static_positions(*builtin, arguments.len()).collect(),
         Callee::Initialiser(_) => vec![0],
-        Callee::Applied(..) | Callee::Param => Vec::new(),
+        Callee::Applied(..) | Callee::Param | Callee::AllSum => Vec::new(),
     };
     numbers.into_iter().map(|number| arguments[number]).collect()
+}
+
+/// The arguments of copies that must be static: their number, and what the body needs to be static.
+fn static_arguments_of_copies(body: &Node, copies: Copies, arguments: &[ExprId]) -> Vec<ExprId> {
+    let (n_own, n_bound) = match copies {
+        Copies::Stack(_) | Copies::Concat => (1, 1),
+        Copies::Fold { n_streams } => (2, 1 + n_streams),
+    };
+    let captured = arguments.iter().skip(n_own).zip(body.is_static.iter().skip(n_bound));
+    let captured = captured.filter(|(_, is_static)| **is_static).map(|(argument, _)| *argument);
+    arguments.first().copied().into_iter().chain(captured).collect()
 }

@@ -3,23 +3,29 @@
 use std::collections::BTreeSet;
 
 use eddy_syntax::{Diagnostic, Diagnostics, Span};
-use eddy_tensor::Static;
 use rustc_hash::FxHashMap;
 
+use super::node::RuleCalls;
 use super::scope::Scope;
 use super::unknown::{Part, unknown_part};
 use crate::codes;
-use crate::program::{Base, Customs, Module, NodeId, Program, Train, TrainId};
-use crate::static_value::constant_expression;
-use crate::tree::{self, Ident, Item};
+use crate::program::{Base, Customs, Module, NodeId, Program, Rule, Train, TrainId};
+use crate::tree::{self, ExprId, Ident, Item};
 
-/// Resolves all `train` declarations, in the order of their numbers.
-pub(super) fn resolve_trains(program: &mut Program, scopes: &[Scope], diagnostics: &mut Diagnostics) {
+/// Resolves all `train` declarations, in the order of their numbers. `calls` are the calls of their
+/// optimisers.
+pub(super) fn resolve_trains(
+    program: &mut Program,
+    scopes: &[Scope],
+    calls: &RuleCalls,
+    diagnostics: &mut Diagnostics,
+) {
     let (mut trains, mut broken) = (Vec::new(), BTreeSet::new());
     for (number, module) in program.modules.iter().enumerate() {
-        for item in &module.tree.items {
-            let Item::Train(train) = item else { continue };
-            let resolver = Resolver { program, module, scope: &scopes[number], diagnostics };
+        for (item, declared) in module.tree.items.iter().enumerate() {
+            let Item::Train(train) = declared else { continue };
+            let calls = calls.get(&(number, item)).map_or(&[][..], Vec::as_slice);
+            let resolver = Resolver { program, module, scope: &scopes[number], calls, diagnostics };
             let (train, is_whole) = resolver.resolve(number, train);
             if !is_whole {
                 broken.insert(TrainId::new(trains.len()));
@@ -35,6 +41,8 @@ struct Resolver<'a> {
     program: &'a Program,
     module: &'a Module,
     scope: &'a Scope,
+    /// For each rule, the call of its optimiser.
+    calls: &'a [Option<ExprId>],
     diagnostics: &'a mut Diagnostics,
 }
 
@@ -42,8 +50,7 @@ struct Resolver<'a> {
 struct Parts {
     node: NodeId,
     loss: NodeId,
-    optimiser: NodeId,
-    arguments: Vec<Static>,
+    rules: Vec<Rule>,
 }
 
 impl Resolver<'_> {
@@ -52,21 +59,15 @@ impl Resolver<'_> {
         let name = self.module.names.text(train.ident.name).to_string();
         let parts = self.parts(train);
         let is_whole = parts.is_some();
-        let placeholder = Parts {
-            node: NodeId::new(0),
-            loss: NodeId::new(0),
-            optimiser: NodeId::new(0),
-            arguments: Vec::new(),
-        };
-        let Parts { node, loss, optimiser, arguments } = parts.unwrap_or(placeholder);
+        let placeholder = Parts { node: NodeId::new(0), loss: NodeId::new(0), rules: Vec::new() };
+        let Parts { node, loss, rules } = parts.unwrap_or(placeholder);
         let train = Train {
             module,
             name,
             span: train.at,
             node,
             loss,
-            optimiser,
-            arguments,
+            rules,
             segment: train.segment.is_some(),
             mean: train.mean.is_some(),
             truncate: train.truncate.is_some(),
@@ -79,20 +80,51 @@ impl Resolver<'_> {
         let n_before = self.diagnostics.n_added();
         let node = if self.is_named_as_its_node(train) { None } else { self.node(Part::Trained, train.node) };
         let loss = self.node(Part::Loss, train.loss);
-        let optimiser = self.node(Part::Optimiser, train.optimiser);
-        let arguments = self.arguments(train);
-        let (node, loss, optimiser, arguments) = (node?, loss?, optimiser?, arguments?);
+        let rules: Vec<Option<Rule>> =
+            train.rules.iter().enumerate().map(|(number, rule)| self.rule(number, rule)).collect();
+        self.check_order(&train.rules);
+        let (node, loss) = (node?, loss?);
+        let rules = rules.into_iter().collect::<Option<Vec<Rule>>>()?;
         self.check_interface(node, train.node.span, None, 1, "a trained node");
         self.check_interface(loss, train.loss.span, Some(2), 1, "a loss takes an output and its target, and");
-        let n_inputs = 3 + arguments.len();
-        self.check_interface(
-            optimiser,
-            train.optimiser.span,
-            Some(n_inputs),
-            1,
-            "an optimiser takes the initial value, the step, the gradient and the arguments given here, and",
-        );
-        (self.diagnostics.n_added() == n_before).then_some(Parts { node, loss, optimiser, arguments })
+        (self.diagnostics.n_added() == n_before).then_some(Parts { node, loss, rules })
+    }
+
+    fn rule(&mut self, number: usize, rule: &tree::Rule) -> Option<Rule> {
+        let optimiser = self.node(Part::Optimiser, rule.optimiser)?;
+        let declared = self.program.node(optimiser);
+        let n_arguments = rule.arguments.len();
+        let n_defaults = declared.inputs().iter().filter(|slot| slot.default.is_some()).count();
+        if self.calls.get(number).copied().flatten().is_none() || declared.outputs.len() != 1 {
+            let n_inputs = 3 + n_arguments;
+            let n_most = declared.n_inputs;
+            let is_too_few = n_inputs + n_defaults < n_most;
+            let n_expected = if is_too_few || n_inputs > n_most { n_inputs } else { n_most };
+            self.check_interface(
+                optimiser,
+                rule.optimiser.span,
+                Some(n_expected),
+                1,
+                "an optimiser takes the initial value, the step, the gradient and the arguments given here, and",
+            );
+        }
+        let call = self.calls.get(number).copied().flatten()?;
+        let pattern = rule.pattern.as_ref().map(|pattern| pattern.text.clone());
+        Some(Rule { optimiser, arguments: Vec::new(), call, pattern, span: rule.optimiser.span })
+    }
+
+    /// Reports a rule after one that takes all parameters.
+    fn check_order(&mut self, rules: &[tree::Rule]) {
+        for pair in rules.windows(2) {
+            if pair[0].pattern.is_none() {
+                let title = "a rule without `for` takes all parameters, so no rule can follow it";
+                let diagnostic = Diagnostic::error(codes::DEFINED_TWICE, pair[1].optimiser.span, title)
+                    .cause(pair[0].optimiser.span, "this rule takes all that is left")
+                    .help("put it last, or give it a pattern: `for \"encoder/*\"`");
+                self.diagnostics.push(diagnostic);
+                return;
+            }
+        }
     }
 
     /// Whether the `train` and its node have the same name, which is already reported as defined twice.
@@ -119,21 +151,6 @@ impl Resolver<'_> {
                 None
             }
         }
-    }
-
-    fn arguments(&mut self, train: &tree::Train) -> Option<Vec<Static>> {
-        let exprs = &self.module.tree.exprs;
-        let mut values = Vec::new();
-        for argument in exprs.items(train.arguments) {
-            match constant_expression(exprs, *argument) {
-                Ok(value) => values.push(value),
-                Err(diagnostic) => {
-                    self.diagnostics.push(*diagnostic);
-                    return None;
-                }
-            }
-        }
-        Some(values)
     }
 
     /// Checks the number of inputs and outputs of a node.

@@ -11,7 +11,7 @@ use crate::elaborate::Interface;
 use crate::flow::{Flow, VarId};
 use crate::infer::{Hint, Hints};
 use crate::names::Names;
-use crate::program::{Callable, Enumerations, Node, Program, Slot};
+use crate::program::{Callable, ComposedBench, Enumerations, Node, Program, Slot};
 use crate::semantics::Cell;
 use crate::static_value::constant_expression;
 use crate::tree::{CellId, CellKind, Cells, ExprId, ExprKind, Exprs, RowValue, Run};
@@ -29,7 +29,12 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(program: &'a Program, run: &Run, callable: &Callable) -> Result<Self, Vec<Diagnostic>> {
+    pub fn new(
+        program: &'a Program,
+        run: &Run,
+        callable: &Callable,
+        composed: Option<&ComposedBench>,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let module = &program.modules[Program::MAIN];
         let mut found = Rows {
             node: program.node(program.origin(callable.base)),
@@ -37,12 +42,16 @@ impl<'a> Rows<'a> {
             names_of_file: &module.names,
             names: Vec::new(),
             rows: FxHashMap::default(),
-            constants: FxHashMap::default(),
+            constants: composed.iter().flat_map(|bench| bench.constants.iter().cloned()).collect(),
         };
         let mut diagnostics = Vec::new();
         let mut seen: FxHashMap<String, Span> = FxHashMap::default();
         for row in &run.rows {
             let name = module.names.text(row.ident.name).to_string();
+            // A row that is a node or a function is part of the node.
+            if composed.is_some_and(|bench| bench.rows.contains(&name)) {
+                continue;
+            }
             found.names.push((name.clone(), row.ident.span));
             if let Some(earlier) = seen.insert(name.clone(), row.ident.span) {
                 let title = format!("the row `{name}` is defined twice");
@@ -96,7 +105,10 @@ impl<'a> Rows<'a> {
 
     /// Errors about inputs that must be known at compile time but are missing or are rows of cells.
     fn missing_constants(&self, run: &Run, seen: &FxHashMap<String, Span>) -> Vec<Diagnostic> {
-        let missing = self.node.static_inputs().filter(|slot| !self.constants.contains_key(&slot.name));
+        let missing = self.node.static_inputs().filter(|slot| {
+            let has_default = slot.default.is_some() && !seen.contains_key(&slot.name);
+            !self.constants.contains_key(&slot.name) && !has_default
+        });
         let missing_constant = |slot: &Slot| {
             let name = &slot.name;
             let (span, title, help) = match seen.get(name) {
@@ -115,6 +127,11 @@ impl<'a> Rows<'a> {
             diagnostic.cause(slot.span, format!("`{name}` is used as a size or a shape")).help(help)
         };
         missing.map(missing_constant).collect()
+    }
+
+    /// Whether an input has a row of cells.
+    pub fn has_cells(&self, name: &str) -> bool {
+        self.rows.contains_key(name)
     }
 
     /// The length of the longest row.

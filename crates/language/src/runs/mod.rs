@@ -131,17 +131,26 @@ impl Bench {
     fn new(program: &Program, run: &Run, overrides: &RunOverrides) -> Result<Self, Vec<Diagnostic>> {
         let module = &program.modules[Program::MAIN];
         let mut options = RunOptions::new(run, &module.names, overrides);
-        let callable = program.find(module.names.text(run.node.name), run.node.span)?;
+        let mut callable = program.find(module.names.text(run.node.name), run.node.span)?;
+        let composed = program.benches.get(&run.span);
+        if let Some(bench) = composed {
+            callable.base = bench.base_of(callable.base);
+        }
         let leaves = |(name, span): &(String, Span)| -> Vec<(String, Span)> {
             program.leaves_of(&callable, name).into_iter().map(|leaf| (leaf, *span)).collect()
         };
         options.show = options.show.iter().flat_map(leaves).collect();
-        let rows = Rows::new(program, run, &callable)?;
+        let rows = Rows::new(program, run, &callable, composed)?;
         let interface = interface(program, &callable, &rows.constants)?;
         rows.check_names(&program.name_of(&callable), program.span_of(&callable), &interface)?;
         let shown = options.show.iter().map(|(name, _)| Name::from(name.as_str())).collect();
-        let given =
-            ElaborationOptions { constants: rows.constants.clone(), shown, ..ElaborationOptions::default() };
+        let defaults = program.defaults_of(&callable).into_iter().filter(|name| !rows.has_cells(name));
+        let given = ElaborationOptions {
+            constants: rows.constants.clone(),
+            shown,
+            defaults: defaults.collect(),
+            ..ElaborationOptions::default()
+        };
         let checks = if options.unchecked { Checks::Off } else { Checks::On };
         let prepared = prepare(program, &callable, &given, |draft| rows.hints(draft), checks)?;
         let n_cycles = options.n_cycles.unwrap_or(rows.n_cycles());

@@ -175,6 +175,9 @@ pub enum ExprKind {
     Variable(Name),
     /// `f(e, …)`: an instance of a node, or a function.
     Call(Name, ExprList),
+    /// `k = e`, an argument of a call. Name resolution puts the arguments into the order of the inputs, after
+    /// which none is left.
+    Named(Name, ExprId),
     /// `(e)`.
     Group(ExprId),
     /// `(e, e, …)`, with at least two items.
@@ -286,7 +289,7 @@ impl Exprs {
             ExprKind::Error | ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Variable(_) => {
                 ([None; 3], ExprList::default())
             }
-            ExprKind::Group(inner) | ExprKind::Unary(_, inner) => {
+            ExprKind::Group(inner) | ExprKind::Unary(_, inner) | ExprKind::Named(_, inner) => {
                 ([Some(inner), None, None], ExprList::default())
             }
             ExprKind::Index(left, right)
@@ -302,6 +305,26 @@ impl Exprs {
             | ExprKind::Form(_, items) => ([None; 3], items),
         };
         few.into_iter().flatten().chain(self.items(many).iter().copied())
+    }
+
+    /// The form of an expression, with these parts in the place of its own.
+    pub(crate) fn with_children(&mut self, id: ExprId, parts: &[ExprId]) -> ExprKind {
+        match (self.kind(id), parts) {
+            (ExprKind::Call(name, _), _) => ExprKind::Call(name, self.list(parts.iter().copied())),
+            (ExprKind::Tuple(_), _) => ExprKind::Tuple(self.list(parts.iter().copied())),
+            (ExprKind::List(_), _) => ExprKind::List(self.list(parts.iter().copied())),
+            (ExprKind::Form(form, _), _) => ExprKind::Form(form, self.list(parts.iter().copied())),
+            (ExprKind::Named(name, _), [value]) => ExprKind::Named(name, *value),
+            (ExprKind::Group(_), [inner]) => ExprKind::Group(*inner),
+            (ExprKind::Unary(op, _), [operand]) => ExprKind::Unary(op, *operand),
+            (ExprKind::Binary(op, ..), [left, right]) => ExprKind::Binary(op, *left, *right),
+            (ExprKind::Index(..), [value, index]) => ExprKind::Index(*value, *index),
+            (ExprKind::If(..), [c, yes, no]) => ExprKind::If(*c, *yes, *no),
+            (ExprKind::Merge(..), [c, yes, no]) => ExprKind::Merge(*c, *yes, *no),
+            (ExprKind::Fby(direction, ..), [first, next]) => ExprKind::Fby(direction, *first, *next),
+            (ExprKind::When(polarity, ..), [value, c]) => ExprKind::When(polarity, *value, *c),
+            (kind, _) => unreachable!("{kind:?} has other parts"),
+        }
     }
 
     /// The expression inside all parentheses around it.

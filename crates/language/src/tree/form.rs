@@ -103,9 +103,14 @@ pub enum Reduction {
     Argmin,
     Any,
     All,
+    /// Only in nodes.
+    Mean,
+    /// Only in nodes.
+    Concat,
 }
 
 impl Reduction {
+    /// Those of functions.
     pub const ALL: [Reduction; 8] = [
         Reduction::Sum,
         Reduction::Prod,
@@ -117,9 +122,15 @@ impl Reduction {
         Reduction::All,
     ];
 
+    /// Those of nodes.
+    pub const OF_NODES: [Reduction; 5] =
+        [Reduction::Sum, Reduction::Mean, Reduction::Max, Reduction::Argmax, Reduction::Concat];
+
     /// The word in source text.
     pub fn word(self) -> &'static str {
         match self {
+            Reduction::Mean => "mean",
+            Reduction::Concat => "concat",
             Reduction::Sum => "sum",
             Reduction::Prod => "prod",
             Reduction::Max => "max",

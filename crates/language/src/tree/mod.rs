@@ -134,6 +134,8 @@ pub struct Node {
     pub outputs: Vec<Decl>,
     /// Its equations, in order.
     pub equations: Vec<Equation>,
+    /// Its `let`s, in order.
+    pub lets: Vec<Let>,
     /// The inputs with their parentheses.
     pub inputs_span: Span,
     /// The outputs with their parentheses.
@@ -142,7 +144,7 @@ pub struct Node {
     pub span: Span,
 }
 
-/// A name with its optional type and clock: `x:num [3] when c`.
+/// A name with its optional type and clock, and for an input its default: `x:num [3] when c`, `k = 1.0`.
 #[derive(Clone, Debug)]
 pub struct Decl {
     pub ident: Ident,
@@ -152,6 +154,10 @@ pub struct Decl {
     pub type_name: Option<TypeName>,
     /// Its clock, if one is written: `x when c when not d` is sampled by `c`, then by `not d`.
     pub clock: Vec<Sampling>,
+    /// The value of an input that a call does not give (composition.md, section 4).
+    pub default: Option<ExprId>,
+    /// Whether its type is `node`: an input that is a node or a function.
+    pub is_callable: bool,
     pub span: Span,
 }
 
@@ -226,6 +232,20 @@ impl Equation {
             .iter()
             .filter_map(|target| if let Target::Decl(decl) = target { Some(decl) } else { None })
     }
+}
+
+/// `let e = C;`: an instance whose calls share their parameters.
+#[derive(Clone, Debug)]
+pub struct Let {
+    pub ident: Ident,
+    /// The node or function, with the arguments that it is given here.
+    pub value: ExprId,
+    /// The `=`.
+    pub equals: Span,
+    /// The number of equations before it.
+    pub at: usize,
+    /// All of it, with its `;`.
+    pub span: Span,
 }
 
 /// One place on the left side of an equation.
@@ -347,7 +367,7 @@ pub enum RowValue {
     Constant(ExprId),
 }
 
-/// `train N as M loss L optim O(args) segment mean truncate;`.
+/// `train N as M loss L optim O(args) for "encoder/*", P segment mean truncate;`.
 #[derive(Clone, Debug)]
 pub struct Train {
     /// The word `train`, the span for messages of later phases.
@@ -358,10 +378,8 @@ pub struct Train {
     pub ident: Ident,
     /// L, the node that measures the loss.
     pub loss: Ident,
-    /// O, the node that updates a parameter.
-    pub optimiser: Ident,
-    /// The arguments of the optimiser after the parameter, the step and the gradient.
-    pub arguments: ExprList,
+    /// The optimisers; at least one.
+    pub rules: Vec<Rule>,
     /// The word `segment`, if it is written.
     pub segment: Option<Span>,
     /// The word `mean` after it.
@@ -369,5 +387,26 @@ pub struct Train {
     /// The word `truncate`, if it is written.
     pub truncate: Option<Span>,
     /// All of it, with its `;`.
+    pub span: Span,
+}
+
+/// `O(args) for "encoder/*"`: an optimiser and its parameters.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// O, the node that updates a parameter.
+    pub optimiser: Ident,
+    /// The arguments of the optimiser after the parameter, the step and the gradient.
+    pub arguments: ExprList,
+    /// The parameters that it updates; `None` for all that no rule before it takes.
+    pub pattern: Option<Pattern>,
+    pub span: Span,
+}
+
+/// A pattern of parameter paths, in which `*` stands for any characters.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// Without its quotes.
+    pub text: String,
+    /// With its quotes.
     pub span: Span,
 }

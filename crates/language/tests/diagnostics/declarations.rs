@@ -274,18 +274,6 @@ fn declarations_start_with_a_keyword() {
 #[test]
 fn training_messages_come_in_order() {
     check(
-        "train f as g loss h optim sgd segment;",
-        &expect![[r"
-        error[E0102]: expected `(`, found `segment`
-         --> f.eddy:1:31
-          |
-        1 | train f as g loss h optim sgd segment;
-          |                               ^^^^^^^
-          |
-          = help: the optimiser is given its constants: `optim sgd(0.1)`
-    "]],
-    );
-    check(
         "train f as g los h optim sgd(1) truncate segment;",
         &expect![[r"
         error[E0102]: expected `loss`, found `los`
@@ -320,20 +308,22 @@ fn training_messages_come_in_order() {
     check(
         "train f as g loss h optim sgd(0.1, ;\ntrain f as g loss h optim sgd(0.1",
         &expect![[r"
-        error[E0102]: expected an expression, found `;`
-         --> f.eddy:1:36
-          |
-        1 | train f as g loss h optim sgd(0.1, ;
-          |                                    ^
+            error[E0102]: expected an expression, found `;`
+             --> f.eddy:1:36
+              |
+            1 | train f as g loss h optim sgd(0.1, ;
+              |                           ----     ^
+              |                           |
+              |                           the arguments of this call are open
 
-        error[E0102]: expected `,` or `)`, found the end of the file
-         --> f.eddy:2:34
-          |
-        2 | train f as g loss h optim sgd(0.1
-          |                              -   ^
-          |                              |
-          |                              this parenthesis is open
-    "]],
+            error[E0102]: expected `,` or `)`, found the end of the file
+             --> f.eddy:2:34
+              |
+            2 | train f as g loss h optim sgd(0.1
+              |                           ----   ^
+              |                           |
+              |                           the arguments of this call are open
+        "]],
     );
     accepted("train f as g loss h optim sgd() segment truncate;");
 }

@@ -25,14 +25,14 @@ fn lustre_nodes() {
     check_equation(
         "let o = x; tel",
         &expect![[r"
-        error[E0102]: expected an equation, found `let`
-         --> f.eddy:1:16
-          |
-        1 | node f(x)->(o) let o = x; tel
-          |                ^^^
-          |
-          = help: the equations of a node follow its head, without `let` and `tel`
-    "]],
+            error[E0102]: expected an equation, found `tel`
+             --> f.eddy:1:27
+              |
+            1 | node f(x)->(o) let o = x; tel
+              |                           ^^^
+              |
+              = help: a node ends where the next declaration starts, without `tel`
+        "]],
     );
     check_equation(
         "var t:num; o = x;",

@@ -115,6 +115,7 @@ fn names(read: &Read) -> Vec<Token> {
         spans.iter().any(|span| span.start <= token.span.start && token.span.end <= span.end)
     };
     let tokens = lex(file, &eddy_language::parse::LEXICON).tokens;
+    let span_end = |number: usize| tokens[number].span.end;
     let is_name = |(number, token): &(usize, &Token)| {
         let text = file.slice(token.span);
         // `num(k)` is a function.
@@ -124,10 +125,20 @@ fn names(read: &Read) -> Vec<Token> {
         let is_type = ["num", "int", "bool"].contains(&text)
             && (follows_colon || (lies_in(&declarations, token) && !is_call));
         let after = |n: usize| tokens.get(number + n);
-        // `match m {…}` and `{r with x = e}`; `match` and `with` are names elsewhere in nodes.
+        let follows_operand = number.checked_sub(1).is_some_and(|before| {
+            matches!(tokens[before].kind, TokenKind::Name | TokenKind::Number)
+                || [")", "]"].contains(&file.slice(tokens[before].span))
+        });
+        // `match m {…}`, `{r with x = e}`, `let f = g;`, `fold h = x for i < n do e`: these words are names
+        // elsewhere in nodes.
         let is_form = match text {
             "with" => after(2).is_some_and(|token| file.slice(token.span) == "="),
             "match" => after(1).is_some_and(|token| token.kind == TokenKind::Name),
+            "let" | "fold" => after(1).is_some_and(|token| {
+                token.kind == TokenKind::Name
+                    || file.slice(token.span) == "(" && token.span.start > span_end(*number)
+            }),
+            "for" | "do" => follows_operand,
             _ => false,
         };
         let is_word = is_type || is_form || (WORDS.contains(&text) && lies_in(&declarations, token));
@@ -157,13 +168,15 @@ fn inputs_and_outputs_have_the_types_and_clocks_that_checks_find() {
         for callable in declared(program) {
             let Base::Node(node) = callable.base else { continue };
             let no_hints = |_: &_| Hints::default();
-            let Ok(prepared) =
-                prepare(program, &callable, &ElaborationOptions::default(), no_hints, Checks::On)
-            else {
+            let defaults = program.defaults_of(&callable);
+            let given = ElaborationOptions { defaults, ..ElaborationOptions::default() };
+            let Ok(prepared) = prepare(program, &callable, &given, no_hints, Checks::On) else {
                 continue;
             };
             let declared = program.node(node);
-            let slots = (0..declared.n_inputs).map(SlotId::new).chain(declared.outputs.iter().copied());
+            let inputs =
+                (0..declared.n_inputs).filter(|input| !given.defaults.contains(&declared.slots[*input].name));
+            let slots = inputs.map(SlotId::new).chain(declared.outputs.iter().copied());
             for (slot, var) in slots.zip(prepared.flow.inputs.iter().chain(&prepared.flow.outputs)) {
                 let is_it = |symbol: &Symbol| symbol.kind == SymbolKind::Stream { node, slot };
                 let (_, symbol) =

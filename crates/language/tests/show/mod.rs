@@ -7,7 +7,7 @@ mod functions;
 use eddy_language::parse::{Parsed, parse};
 use eddy_language::tree::{
     CellId, CellKind, Decl, Direction, ExprId, ExprKind, Imported, Item, NumberValue, Polarity, Program,
-    RowValue, RunOptionKind, Sampling, Target, TypeKind,
+    RowValue, Rule, RunOptionKind, Sampling, Target, TypeKind,
 };
 use eddy_syntax::SourceFile;
 use eddy_syntax::names::Names;
@@ -50,6 +50,10 @@ impl<'a> Show<'a> {
                     let inputs = comma(&node.inputs, |decl| self.decl(decl));
                     let outputs = comma(&node.outputs, |decl| self.decl(decl));
                     out += &format!("node {}({inputs}) -> ({outputs})\n", self.names.text(node.ident.name));
+                    for item in &node.lets {
+                        let (name, at) = (self.names.text(item.ident.name), item.at);
+                        out += &format!("  let {name} = {} before {at}\n", self.expr(item.value));
+                    }
                     for equation in &node.equations {
                         let targets = comma(&equation.targets, |target| match target {
                             Target::Decl(decl) => self.decl(decl),
@@ -82,11 +86,10 @@ impl<'a> Show<'a> {
                     }
                 }
                 Item::Train(train) => {
-                    let [node, name, loss, optimiser] =
-                        [train.node, train.ident, train.loss, train.optimiser]
-                            .map(|ident| self.names.text(ident.name));
-                    let arguments = comma(self.program.exprs.items(train.arguments), |id| self.expr(*id));
-                    out += &format!("train {node} as {name} loss {loss} optim {optimiser}({arguments})");
+                    let [node, name, loss] =
+                        [train.node, train.ident, train.loss].map(|ident| self.names.text(ident.name));
+                    let rules = comma(&train.rules, |rule| self.rule(rule));
+                    out += &format!("train {node} as {name} loss {loss} optim {rules}");
                     out += if train.segment.is_some() { " segment" } else { "" };
                     out += if train.truncate.is_some() { " truncate\n" } else { "\n" };
                 }
@@ -98,8 +101,20 @@ impl<'a> Show<'a> {
         out
     }
 
+    fn rule(&self, rule: &Rule) -> String {
+        let optimiser = self.names.text(rule.optimiser.name);
+        let arguments = comma(self.program.exprs.items(rule.arguments), |id| self.expr(*id));
+        match &rule.pattern {
+            Some(pattern) => format!("{optimiser}({arguments}) for {:?}", pattern.text),
+            None => format!("{optimiser}({arguments})"),
+        }
+    }
+
     fn decl(&self, decl: &Decl) -> String {
         let mut shown = self.names.text(decl.ident.name).to_string();
+        if decl.is_callable {
+            shown += ":node";
+        }
         if let Some(annotation) = decl.annotation {
             shown += &format!(":{}", annotation.scalar.word());
             if let Some(dims) = annotation.dims {
@@ -117,6 +132,9 @@ impl<'a> Show<'a> {
         for Sampling { polarity, condition, .. } in &decl.clock {
             let not = if *polarity == Polarity::OnNot { "not " } else { "" };
             shown += &format!(" when {not}{}", self.names.text(condition.name));
+        }
+        if let Some(default) = decl.default {
+            shown += &format!(" = {}", self.expr(default));
         }
         shown
     }
@@ -151,6 +169,9 @@ impl<'a> Show<'a> {
             ExprKind::Bool(value) => value.to_string(),
             ExprKind::Variable(name) => self.names.text(name).to_string(),
             ExprKind::Call(name, items) => format!("{}({})", self.names.text(name), list(items)),
+            ExprKind::Named(name, value) => {
+                format!("{} = {}", self.names.text(name), self.expr(value))
+            }
             ExprKind::Group(inner) => format!("{{{}}}", self.expr(inner)),
             ExprKind::Tuple(items) => format!("tuple({})", list(items)),
             ExprKind::List(items) => format!("[{}]", list(items)),

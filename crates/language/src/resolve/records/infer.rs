@@ -345,7 +345,7 @@ impl<'a> Inference<'a> {
             ExprKind::Error | ExprKind::Tuple(_) => None,
             ExprKind::Number(_) | ExprKind::Bool(_) => Some(tensor()),
             ExprKind::Variable(_) => self.variable(expr),
-            ExprKind::Group(inner) => of(self, inner),
+            ExprKind::Group(inner) | ExprKind::Named(_, inner) => of(self, inner),
             ExprKind::Unary(UnaryOp::Post, inner) => of(self, inner),
             ExprKind::Unary(op, inner) => Some(self.tensors(&format!("`{}`", op.symbol()), &[inner])),
             ExprKind::Binary(op, left, right) => Some(self.binary(expr, op, left, right)),
@@ -469,7 +469,7 @@ impl<'a> Inference<'a> {
                 interface.outputs.first().map(|output| Rc::new(output.structure.clone()))
             }
             Callee::Applied(..) => self.results(expr, 1).into_iter().next().map(Rc::new),
-            Callee::Function(_) | Callee::Initialiser(_) | Callee::Param => {
+            Callee::Function(_) | Callee::Initialiser(_) | Callee::Param | Callee::AllSum => {
                 Some(self.tensors(&format!("`{}`", module.names.text(name)), arguments))
             }
         }

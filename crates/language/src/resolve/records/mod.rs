@@ -106,7 +106,8 @@ fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId)
 /// Checks that the output of a trained node, and the inputs of its loss and optimiser, are tensors.
 fn check_trains(program: &Program, interfaces: &[StreamInterface], diagnostics: &mut Diagnostics) {
     for train in &program.trains {
-        for node in [train.node, train.loss, train.optimiser] {
+        for node in [train.node, train.loss].into_iter().chain(train.rules.iter().map(|rule| rule.optimiser))
+        {
             let interface = &interfaces[node.index()];
             let streams = if node == train.node { &interface.outputs[..] } else { &[] };
             let others = if node == train.node { &[] } else { &interface.inputs[..] };

@@ -327,6 +327,7 @@ impl Rewriter<'_> {
             | ExprKind::Binary(..)
             | ExprKind::List(_)
             | ExprKind::Index(..)
+            | ExprKind::Named(..)
             | ExprKind::Group(_) => {
                 self.module.tree.exprs.children(expr).map(|part| (part, Rc::clone(&none))).collect()
             }
@@ -509,15 +510,7 @@ impl Rewriter<'_> {
             }
             _ => format!("part#{}", self.hoisted.len() + 1),
         };
-        let slot = Slot {
-            name,
-            span: exprs.span(expr),
-            role: Role::Local,
-            annotations: Vec::new(),
-            type_names: Vec::new(),
-            enumeration: None,
-            clocks: Vec::new(),
-        };
+        let slot = Slot::new(name, exprs.span(expr), Role::Local);
         self.add(&slot, &structure, &[]);
         self.pending.push(Pending { targets: vec![(Some(first), structure)], value: expr });
         self.hoisted.insert(expr, first);
@@ -530,19 +523,7 @@ impl Rewriter<'_> {
         if exprs.children(expr).eq(operands.iter().copied()) {
             return expr;
         }
-        let kind = match (exprs.kind(expr), operands) {
-            (ExprKind::Call(name, _), _) => ExprKind::Call(name, exprs.list(operands.iter().copied())),
-            (ExprKind::List(_), _) => ExprKind::List(exprs.list(operands.iter().copied())),
-            (ExprKind::Group(_), [inner]) => ExprKind::Group(*inner),
-            (ExprKind::Unary(op, _), [operand]) => ExprKind::Unary(op, *operand),
-            (ExprKind::Binary(op, ..), [left, right]) => ExprKind::Binary(op, *left, *right),
-            (ExprKind::Index(..), [value, index]) => ExprKind::Index(*value, *index),
-            (ExprKind::If(..), [c, yes, no]) => ExprKind::If(*c, *yes, *no),
-            (ExprKind::Merge(..), [c, yes, no]) => ExprKind::Merge(*c, *yes, *no),
-            (ExprKind::Fby(direction, ..), [first, next]) => ExprKind::Fby(direction, *first, *next),
-            (ExprKind::When(polarity, ..), [value, c]) => ExprKind::When(polarity, *value, *c),
-            (kind, _) => unreachable!("{kind:?} has no operands"),
-        };
+        let kind = exprs.with_children(expr, operands);
         let (span, at) = (exprs.span(expr), exprs.at(expr));
         let reference = self.module.references[expr.index()].clone();
         self.push(kind, span, at, reference)

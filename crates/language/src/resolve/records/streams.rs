@@ -54,6 +54,7 @@ impl Rewriter<'_> {
                 type_names: Vec::new(),
                 enumeration: leaf.enumeration,
                 clocks: Vec::new(),
+                ..slot.clone()
             });
         }
         if self.slots.len() > first + 1 {

@@ -5,20 +5,27 @@
 //! up a name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use eddy_autodiff::section::Mode;
 use eddy_syntax::suggest::nearest;
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Builtin, Initialiser, Static, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::codes;
 use crate::functions::apply::WrittenInterface;
 use crate::names::Names;
 use crate::resolve::{listing, synthesis};
-use crate::tree::{self, Annotation, ExprId, Polarity, TypeName};
+use crate::tree::{self, Annotation, ExprId, ExprKind, Polarity, TypeName};
+
+mod composition;
+mod structure;
 
 pub use crate::limits::Limits;
+pub(crate) use composition::ComposedCallee;
+pub use composition::{Composed, ComposedBench, Copies, Let, Made, Rule, Sharing, Site};
+pub use structure::{Enumerations, Structure, StructureLeaf, StructuredCall};
 
 eddy_index::id! {
     /// A node of a program.
@@ -58,74 +65,6 @@ pub enum ConstantValue {
     Structure(Structure, Vec<Value>),
     /// A tuple, which only functions read.
     Tuple,
-}
-
-/// The structure of a stream of a node before records are expanded to their leaves (functions.md, section 6).
-///
-/// Records are nested at most [`Structure::MAX_DEPTH`] levels deep.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Structure {
-    Tensor,
-    /// A tensor of enumerators, which are represented by their numbers.
-    Enumeration(TypeDefId),
-    Record(Vec<(String, Structure)>),
-}
-
-impl Structure {
-    pub const MAX_DEPTH: usize = 100;
-
-    /// Its tensors in order, each with the labels on its path and its enumeration.
-    pub fn leaves(&self) -> Vec<StructureLeaf> {
-        let (mut leaves, mut work) = (Vec::new(), vec![(self, Vec::new())]);
-        while let Some((structure, path)) = work.pop() {
-            match structure {
-                Structure::Tensor => leaves.push(StructureLeaf { path, enumeration: None }),
-                Structure::Enumeration(id) => leaves.push(StructureLeaf { path, enumeration: Some(*id) }),
-                Structure::Record(fields) => work.extend(fields.iter().rev().map(|(label, field)| {
-                    (field, path.iter().cloned().chain([label.clone()]).collect::<Vec<String>>())
-                })),
-            }
-        }
-        leaves
-    }
-
-    pub fn n_leaves(&self) -> usize {
-        match self {
-            Structure::Tensor | Structure::Enumeration(_) => 1,
-            Structure::Record(fields) => fields.iter().map(|(_, field)| field.n_leaves()).sum(),
-        }
-    }
-
-    pub fn field(&self, label: &str) -> Option<&Structure> {
-        match self {
-            Structure::Record(fields) => {
-                fields.iter().find(|(other, _)| other == label).map(|(_, field)| field)
-            }
-            _ => None,
-        }
-    }
-
-    pub fn is_record(&self) -> bool {
-        matches!(self, Structure::Record(_))
-    }
-}
-
-/// The structures of the arguments and results of a function that a node applies.
-#[derive(Clone, Debug, Default)]
-pub struct StructuredCall {
-    pub arguments: Vec<Structure>,
-    pub results: Vec<Structure>,
-}
-
-/// The names of the streams that have an enumeration as their type, each with the names of its enumerators.
-pub type Enumerations = BTreeMap<String, Vec<String>>;
-
-/// A tensor in a structure.
-#[derive(Clone, Debug)]
-pub struct StructureLeaf {
-    /// The labels on the path to it.
-    pub path: Vec<String>,
-    pub enumeration: Option<TypeDefId>,
 }
 
 /// The place where a function, a constant or a type is declared.
@@ -195,10 +134,8 @@ pub struct Train {
     pub node: NodeId,
     /// L.
     pub loss: NodeId,
-    /// O.
-    pub optimiser: NodeId,
-    /// Arguments of the optimiser after the parameter, the step and the gradient.
-    pub arguments: Vec<Static>,
+    /// The optimisers, each with the parameters that it updates.
+    pub rules: Vec<Rule>,
     /// Whether the input `end` resets N.
     pub segment: bool,
     /// Whether the gradient of a sequence is the mean over its rows instead of the sum.
@@ -234,6 +171,8 @@ pub struct Program {
     pub structured_calls: FxHashMap<(usize, ExprId), StructuredCall>,
     /// The derivatives written by the user, by the node that they differentiate.
     pub customs: FxHashMap<NodeId, Customs>,
+    /// The test benches of the main file that give nodes or functions to their node.
+    pub benches: FxHashMap<Span, ComposedBench>,
     /// Accepted but suspicious code of the main file.
     pub warnings: Vec<Diagnostic>,
     pub limits: Limits,
@@ -262,6 +201,12 @@ pub struct Module {
 }
 
 impl Module {
+    /// Adds an expression.
+    pub(crate) fn add(&mut self, kind: ExprKind, span: Span, at: Span, reference: Reference) -> ExprId {
+        self.references.push(reference);
+        self.tree.exprs.push(kind, span, at)
+    }
+
     /// The tree of the node that is declaration number `item`.
     pub fn node_tree(&self, item: usize) -> &tree::Node {
         match &self.tree.items[item] {
@@ -286,7 +231,10 @@ pub enum Reference {
     /// A name of an enumeration, counted from 0. The expansion of records replaces it by its number.
     Enumerator(TypeDefId, u32),
     /// `f(…)`, the `ordinal`-th call of that name in the text of its node, counted from 1.
-    Call { callee: Callee, ordinal: u32 },
+    Call { callee: Callee, ordinal: u32, site: Option<Arc<Site>> },
+    /// A call or a callable as it is written. Composition is expanded early: no equation of a resolved
+    /// program has one.
+    Composed(Arc<Composed>),
 }
 
 #[derive(Clone, Debug)]
@@ -301,6 +249,8 @@ pub enum Callee {
     Initialiser(Initialiser),
     /// `param`.
     Param,
+    /// `all_sum`: a sum over all parameters of an optimiser.
+    AllSum,
 }
 
 /// The positions of arguments that must be known at compile time: leading ones, and an axis at the end if
@@ -333,6 +283,29 @@ pub struct Slot {
     pub enumeration: Option<TypeDefId>,
     /// The clock annotations, each with its span.
     pub clocks: Vec<(Vec<(SlotId, Polarity)>, Span)>,
+    /// The value of an input that a call does not give.
+    pub default: Option<ExprId>,
+    /// Whether it is an input that is a node or a function, which only calls can use.
+    pub is_callable: bool,
+    /// Whether it is an input for a value that a callable brings along, which has no derivative.
+    pub is_captured: bool,
+}
+
+impl Slot {
+    pub fn new(name: String, span: Span, role: Role) -> Slot {
+        Slot {
+            name,
+            span,
+            role,
+            annotations: Vec::new(),
+            type_names: Vec::new(),
+            enumeration: None,
+            clocks: Vec::new(),
+            default: None,
+            is_callable: false,
+            is_captured: false,
+        }
+    }
 }
 
 /// An equation of a node.
@@ -370,6 +343,11 @@ pub struct Node {
     pub is_static: Vec<bool>,
     /// Whether an invalid part was left out.
     pub is_broken: bool,
+    pub lets: Vec<Let>,
+    pub made: Made,
+    /// Whether it has callable inputs, or is inside a node that has: it has no equations of its own, but
+    /// other nodes are made from it.
+    pub is_template: bool,
 }
 
 impl Node {
@@ -379,7 +357,12 @@ impl Node {
 
     /// Whether it is declared without a body: it has outputs and no equations.
     pub fn is_external(&self) -> bool {
-        self.equations.is_empty() && !self.outputs.is_empty() && !self.is_broken
+        self.equations.is_empty() && !self.outputs.is_empty() && !self.is_broken && !self.is_template
+    }
+
+    /// The inputs that are nodes or functions.
+    pub fn callable_inputs(&self) -> impl Iterator<Item = &Slot> {
+        self.inputs().iter().filter(|slot| slot.is_callable)
     }
 
     /// The inputs that must be known at compile time.
@@ -450,6 +433,13 @@ impl Program {
             Base::Node(node) | Base::Woven { node, .. } => node,
             Base::Train(train) | Base::Test(train) => self.train(train).node,
         }
+    }
+
+    /// The inputs of a node that have defaults.
+    pub fn defaults_of(&self, callable: &Callable) -> FxHashSet<String> {
+        let node = self.node(self.origin(callable.base));
+        let inputs = node.inputs().iter().filter(|slot| slot.default.is_some() && !slot.is_callable);
+        inputs.map(|slot| slot.name.clone()).collect()
     }
 
     /// The name by which a program calls it, such as `tan_adj_N`.

@@ -1,0 +1,563 @@
+//! Resolves the names in the equations of a node.
+//!
+//! The body of copies, `[i < n: e]`, and a lambda become nodes of their own, whose inputs are the names that
+//! they bind and the streams that they read ([`layers`](super::layers)). A call that needs composition (an
+//! argument with a name, an input with a default, a `let`, a node as argument) is kept as it is written;
+//! [`compose`](super::compose) expands it.
+
+use std::sync::Arc;
+
+use eddy_syntax::{Diagnostic, Diagnostics, Span};
+use rustc_hash::FxHashMap;
+
+use super::arguments::{Misbound, Source};
+use super::inputs::{Inputs, inputs_of};
+use super::layers::{Closing, Found, Layer};
+use super::node::slots_by_name;
+use super::scope::{Scope, callee_in};
+use super::unknown::{unknown_callee, unknown_variable};
+use super::{refusals, widths};
+use crate::codes;
+use crate::names::Name;
+use crate::program::{
+    Base, Callable, Callee, Composed, ComposedCallee, Copies, Entity, Let, Module, Node, NodeId, Reference,
+    SlotId,
+};
+use crate::tree::{self, ExprId, ExprKind, ExprList, Form, Ident, RowValue};
+
+/// The declarations around a node.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub module: &'a Module,
+    pub scope: &'a Scope,
+    pub nodes: &'a [Node],
+    /// The names of the parameters of each function.
+    pub parameters: &'a [Vec<String>],
+}
+
+/// The references of a file, and the expressions that resolution adds to it.
+pub(super) struct Resolved {
+    pub references: Vec<Reference>,
+    added: Vec<(ExprKind, Span, Reference)>,
+}
+
+impl Resolved {
+    pub fn of(module: &Module) -> Resolved {
+        Resolved { references: vec![Reference::Nothing; module.tree.exprs.len()], added: Vec::new() }
+    }
+
+    pub fn add(&mut self, kind: ExprKind, span: Span, reference: Reference) -> ExprId {
+        self.added.push((kind, span, reference));
+        ExprId::new(self.references.len() + self.added.len() - 1)
+    }
+
+    pub fn complete(self, module: &mut Module) {
+        module.references = self.references;
+        for (kind, span, reference) in self.added {
+            module.add(kind, span, span, reference);
+        }
+    }
+}
+
+/// The inputs of an optimiser that `train` supplies: the initial value, the step and the gradient.
+const N_GIVEN: usize = 3;
+
+/// A step of resolution; the top of the stack is next.
+pub(super) enum Step {
+    /// Resolve a stream.
+    Value(ExprId),
+    /// Resolve an argument that must be a node or a function.
+    Callable(ExprId),
+    /// Resolve an argument for an input that is not known yet.
+    Either(ExprId),
+    /// Begin the body of copies or of a lambda, which binds these names.
+    Open(Vec<Ident>, bool),
+    /// End the innermost of them.
+    Close(Closing),
+}
+
+pub(super) struct Body<'a> {
+    pub context: Context<'a>,
+    pub node: &'a Node,
+    pub slots: FxHashMap<Name, SlotId>,
+    /// The bodies of copies and the lambdas around the current expression, outermost first.
+    pub layers: Vec<Layer>,
+    /// The number of calls of each name so far.
+    pub ordinals: FxHashMap<Name, u32>,
+    pub resolved: &'a mut Resolved,
+    /// The nodes made from copies and lambdas. Their numbers follow those of the written nodes.
+    pub made: &'a mut Vec<Node>,
+    pub diagnostics: &'a mut Diagnostics,
+    /// The last copy whose body was closed.
+    pub last_copy: Option<ExprId>,
+}
+
+impl<'a> Body<'a> {
+    pub fn new(
+        context: Context<'a>,
+        node: &'a Node,
+        resolved: &'a mut Resolved,
+        made: &'a mut Vec<Node>,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        let slots = slots_by_name(node, context.module);
+        let (layers, ordinals) = (Vec::new(), FxHashMap::default());
+        Body { context, node, slots, layers, ordinals, resolved, made, diagnostics, last_copy: None }
+    }
+
+    /// Returns the indices of equations with errors, which are reported.
+    pub fn resolve(mut self) -> Vec<usize> {
+        let node = self.node;
+        let tree = self.context.module.node_tree(node.item);
+        let annotations = node.slots.iter().flat_map(|slot| &slot.annotations);
+        let type_names = node.slots.iter().flat_map(|slot| &slot.type_names);
+        let sizes = type_names.filter_map(|name| name.sizes);
+        for dims in annotations.filter_map(|annotation| annotation.dims).chain(sizes) {
+            for dim in self.context.module.tree.exprs.items(dims) {
+                self.expression(Step::Value(*dim));
+            }
+        }
+        for slot in node.inputs() {
+            if let Some(default) = slot.default {
+                let is_callable = slot.is_callable;
+                self.expression(if is_callable { Step::Callable(default) } else { Step::Value(default) });
+            }
+        }
+        let mut broken = Vec::new();
+        let mut lets = node.lets.iter().peekable();
+        for (number, (equation, tree)) in node.equations.iter().zip(&tree.equations).enumerate() {
+            while let Some(item) = lets.next_if(|item| item.at <= number) {
+                self.item(item);
+            }
+            let n_before = self.diagnostics.n_added();
+            self.expression(Step::Value(equation.value));
+            self.diagnostics.extend(widths::check(&self, tree));
+            if self.diagnostics.n_added() > n_before {
+                broken.push(number);
+            }
+        }
+        for item in lets {
+            self.item(item);
+        }
+        if node.name == "param" {
+            self.check_param_is_identity(node);
+        }
+        broken
+    }
+
+    /// Resolves the value of a `let`.
+    fn item(&mut self, item: &Let) {
+        if self.is_stream(item.value) {
+            let span = self.context.module.tree.exprs.at(item.value);
+            return self.diagnostics.push(refusals::let_of_stream(span, &item.name));
+        }
+        self.expression(Step::Callable(item.value));
+    }
+
+    /// Whether the value of a `let` can only be a stream.
+    fn is_stream(&self, value: ExprId) -> bool {
+        let exprs = &self.context.module.tree.exprs;
+        match exprs.kind(exprs.without_parentheses(value)) {
+            ExprKind::Variable(name) => {
+                matches!(self.find(name), Some(Found::Slot { is_callable: false, .. }))
+            }
+            ExprKind::Call(..) | ExprKind::Error => false,
+            ExprKind::Form(form, _) => !matches!(exprs.form(form), Form::Lambda { .. }),
+            _ => true,
+        }
+    }
+
+    /// Resolves the call of an optimiser, `O(init, step, g, args)`; `None` if it has an error.
+    pub fn rule(mut self, rule: &tree::Rule) -> Option<ExprId> {
+        let module = self.context.module;
+        let (name, span) = (rule.optimiser.name, rule.optimiser.span);
+        // An unknown optimiser is reported with the `train`.
+        let Some(Base::Node(node)) = self.context.scope.nodes.get(module.names.text(name)) else {
+            return None;
+        };
+        let known = Callee::Instance(Callable::from(*node));
+        let given = (0..N_GIVEN).map(|slot| {
+            let reference = Reference::Slot(SlotId::new(slot));
+            (None, self.resolved.add(ExprKind::Variable(name), span, reference))
+        });
+        let mut arguments: Vec<(Option<String>, ExprId)> = given.collect();
+        arguments.extend(self.written(rule.arguments));
+        let n_before = self.diagnostics.n_added();
+        let inputs = self.inputs_of(&known);
+        let steps = match inputs.bind(&arguments) {
+            Ok(bound) if !bound.contains(&Source::Missing) => {
+                let mut steps = Vec::new();
+                visit_arguments(&inputs, &bound, &arguments, &mut steps);
+                steps.split_off(N_GIVEN)
+            }
+            bound @ Err(Misbound::NoInput(_) | Misbound::GivenTwice(_)) => {
+                let text = module.names.text(name);
+                let refusal =
+                    refusals::misbound(&self.context, text, &known, &inputs, &bound, &arguments, span);
+                self.diagnostics.push(refusal);
+                return None;
+            }
+            // The number of arguments is reported with the `train`.
+            _ => return None,
+        };
+        for step in steps {
+            self.expression(step);
+        }
+        if self.diagnostics.n_added() > n_before {
+            return None;
+        }
+        let callee = ComposedCallee::Known(known);
+        let composed = Composed { callee, ordinal: 1, arguments, copies: None };
+        Some(self.resolved.add(ExprKind::Variable(name), span, Reference::Composed(Arc::new(composed))))
+    }
+
+    /// Resolves the rows of a test bench that are nodes or functions.
+    pub fn bench(mut self, run: &tree::Run) {
+        let module = self.context.module;
+        let name = module.names.text(run.node.name);
+        let Some(Callee::Instance(Callable { base: Base::Node(node) | Base::Woven { node, .. }, .. })) =
+            callee_in(name, self.context.scope)
+        else {
+            return;
+        };
+        let Some(node) = self.context.nodes.get(node.index()) else { return };
+        for row in &run.rows {
+            let name = module.names.text(row.ident.name);
+            let is_callable = node.callable_inputs().any(|slot| slot.name == name);
+            if let (true, RowValue::Constant(value)) = (is_callable, &row.value) {
+                self.expression(Step::Callable(*value));
+            }
+        }
+    }
+
+    pub fn reference(&self, expr: ExprId) -> &Reference {
+        &self.resolved.references[expr.index()]
+    }
+
+    fn set(&mut self, expr: ExprId, reference: Reference) {
+        self.resolved.references[expr.index()] = reference;
+    }
+
+    /// Resolves an expression and all its parts, in the order of the text.
+    fn expression(&mut self, first: Step) {
+        let mut todo = vec![first];
+        while let Some(step) = todo.pop() {
+            let parts = todo.len();
+            match step {
+                Step::Value(expr) => self.value(expr, &mut todo),
+                Step::Callable(expr) => self.callable(expr, &mut todo),
+                Step::Either(expr) if self.is_callable(expr) => todo.push(Step::Callable(expr)),
+                Step::Either(expr) => todo.push(Step::Value(expr)),
+                Step::Open(binders, is_lambda) => self.open(&binders, is_lambda),
+                Step::Close(closing) => self.close(closing),
+            }
+            todo[parts..].reverse();
+        }
+    }
+
+    fn value(&mut self, expr: ExprId, todo: &mut Vec<Step>) {
+        let exprs = &self.context.module.tree.exprs;
+        match exprs.kind(expr) {
+            ExprKind::Variable(name) => self.variable(expr, name),
+            ExprKind::Call(name, arguments) => self.call(expr, name, arguments, todo),
+            ExprKind::Form(form, parts) => {
+                let parts = exprs.items(parts);
+                match exprs.form(form) {
+                    Form::Comprehension(_) | Form::Reduction { .. } | Form::Loop { .. } => {
+                        self.copies(expr, exprs.form(form), parts, todo);
+                    }
+                    Form::Lambda { .. } => {
+                        let title = "a function stands where a stream is needed";
+                        let diagnostic = Diagnostic::error(codes::TYPE, exprs.at(expr), title)
+                            .help("give it a name, `let f = \\x. …;`, and call it: `f(x)`");
+                        self.diagnostics.push(diagnostic);
+                    }
+                    _ => todo.extend(parts.iter().map(|part| Step::Value(*part))),
+                }
+            }
+            _ => todo.extend(exprs.children(expr).map(Step::Value)),
+        }
+    }
+
+    fn variable(&mut self, expr: ExprId, name: Name) {
+        match self.find(name) {
+            Some(Found::Slot { is_callable: false, .. }) => {
+                let slot = self.capture(name);
+                self.set(expr, Reference::Slot(slot));
+            }
+            None if let Some(Entity::Constant(constant)) = self.entity(name) => {
+                self.set(expr, Reference::Constant(constant));
+            }
+            None if let Some(Entity::Enumerator(of, number)) = self.entity(name) => {
+                self.set(expr, Reference::Enumerator(of, number));
+            }
+            found => {
+                let ident = Ident { name, span: self.context.module.tree.exprs.at(expr) };
+                let Context { module, scope, nodes, .. } = self.context;
+                let slots = &self.slots;
+                self.diagnostics.push_with(|| {
+                    let diagnostic = unknown_variable(module, ident, slots);
+                    if found.is_some() {
+                        return refusals::callable_used_as_stream(diagnostic, module.names.text(name));
+                    }
+                    match callee_in(module.names.text(name), scope) {
+                        Some(callee) => refusals::callee_used_as_stream(&callee, diagnostic, nodes),
+                        None => diagnostic,
+                    }
+                });
+            }
+        }
+    }
+
+    fn entity(&self, name: Name) -> Option<Entity> {
+        self.context.scope.entities.get(self.context.module.names.text(name)).copied()
+    }
+
+    /// The callee of this name; an unknown one is reported.
+    fn callee(&mut self, name: Name, n_arguments: usize, span: Span) -> Option<ComposedCallee> {
+        match self.find(name) {
+            Some(Found::Let(number)) if self.layers.is_empty() => return Some(ComposedCallee::Let(number)),
+            Some(Found::Let(_) | Found::Slot { is_callable: true, .. }) => {
+                return Some(ComposedCallee::Formal(self.capture(name)));
+            }
+            Some(Found::Slot { is_callable: false, .. }) | None => {}
+        }
+        let Context { module, scope, .. } = self.context;
+        let text = module.names.text(name);
+        if let Some(callee) = callee_in(text, scope) {
+            return Some(ComposedCallee::Known(callee));
+        }
+        if self.find(name).is_some() {
+            let declared = self.slots.get(&name).map(|slot| &self.node.slots[slot.index()]);
+            self.diagnostics.push(refusals::stream_used_as_callee(text, declared, span));
+        } else if !scope.missing.contains(text) {
+            // The search for suggestions visits all names, so it runs only if the error is kept.
+            self.diagnostics.push_with(|| unknown_callee(text, n_arguments, span, scope));
+        }
+        None
+    }
+
+    fn inputs_of(&self, callee: &Callee) -> Inputs<'a> {
+        inputs_of(self.context.nodes, self.context.parameters, callee)
+    }
+
+    /// The arguments of a call, each with its name if it has one.
+    fn written(&self, arguments: ExprList) -> Vec<(Option<String>, ExprId)> {
+        let module = self.context.module;
+        let exprs = &module.tree.exprs;
+        let argument = |argument: &ExprId| match exprs.kind(*argument) {
+            ExprKind::Named(name, value) => (Some(module.names.text(name).to_string()), value),
+            _ => (None, *argument),
+        };
+        exprs.items(arguments).iter().map(argument).collect()
+    }
+
+    fn call(&mut self, expr: ExprId, name: Name, arguments: ExprList, todo: &mut Vec<Step>) {
+        let span = self.context.module.tree.exprs.at(expr);
+        let written = self.written(arguments);
+        let Some(callee) = self.callee(name, written.len(), span) else {
+            todo.extend(written.into_iter().map(|(_, argument)| Step::Either(argument)));
+            return;
+        };
+        let ComposedCallee::Known(known) = callee else {
+            todo.extend(written.iter().map(|(_, argument)| Step::Either(*argument)));
+            let ordinal = self.ordinal(name);
+            return self.compose(expr, callee, ordinal, written);
+        };
+        let text = self.context.module.names.text(name);
+        if let Some(refusal) = refusals::wrong_operands(text, &known, &written, span) {
+            self.diagnostics.push(refusal);
+            todo.extend(written.into_iter().map(|(_, argument)| Step::Value(argument)));
+            return;
+        }
+        let inputs = self.inputs_of(&known);
+        match inputs.bind(&written) {
+            Ok(bound) if !bound.contains(&Source::Missing) || inputs.is_open => {
+                visit_arguments(&inputs, &bound, &written, todo);
+                let ordinal = self.ordinal(name);
+                let is_plain = !inputs.has_callables()
+                    && !bound.contains(&Source::Default)
+                    && written.iter().all(|(name, _)| name.is_none());
+                if is_plain {
+                    return self.set(expr, Reference::Call { callee: known, ordinal, site: None });
+                }
+                self.compose(expr, ComposedCallee::Known(known), ordinal, written);
+            }
+            bound => {
+                self.diagnostics.push(refusals::misbound(
+                    &self.context,
+                    text,
+                    &known,
+                    &inputs,
+                    &bound,
+                    &written,
+                    span,
+                ));
+                todo.extend(written.into_iter().map(|(_, argument)| Step::Either(argument)));
+            }
+        }
+    }
+
+    fn compose(
+        &mut self,
+        expr: ExprId,
+        callee: ComposedCallee,
+        ordinal: u32,
+        arguments: Vec<(Option<String>, ExprId)>,
+    ) {
+        let composed = Composed { callee, ordinal, arguments, copies: None };
+        self.set(expr, Reference::Composed(Arc::new(composed)));
+    }
+
+    fn ordinal(&mut self, name: Name) -> u32 {
+        let lambda = self.layers.iter_mut().rev().find_map(|layer| layer.ordinals.as_mut());
+        let ordinal = lambda.unwrap_or(&mut self.ordinals).entry(name).or_insert(0);
+        *ordinal += 1;
+        *ordinal
+    }
+
+    /// Whether an argument is a node or a function: the name of one, a lambda, or a call that leaves inputs
+    /// open.
+    fn is_callable(&self, expr: ExprId) -> bool {
+        let Context { module, scope, .. } = self.context;
+        let expr = module.tree.exprs.without_parentheses(expr);
+        match module.tree.exprs.kind(expr) {
+            ExprKind::Variable(name) => match self.find(name) {
+                Some(Found::Slot { is_callable, .. }) => is_callable,
+                Some(Found::Let(_)) => true,
+                None => {
+                    self.entity(name).is_none_or(|entity| matches!(entity, Entity::Function(_)))
+                        && callee_in(module.names.text(name), scope).is_some()
+                }
+            },
+            ExprKind::Call(name, arguments) => {
+                self.find(name).is_none()
+                    && callee_in(module.names.text(name), scope).is_some_and(|callee| {
+                        let inputs = self.inputs_of(&callee);
+                        inputs
+                            .bind(&self.written(arguments))
+                            .is_ok_and(|bound| bound.contains(&Source::Missing))
+                    })
+            }
+            ExprKind::Form(form, _) => matches!(module.tree.exprs.form(form), Form::Lambda { .. }),
+            _ => false,
+        }
+    }
+
+    /// Resolves a callable: a name, a partial application or a lambda.
+    fn callable(&mut self, written: ExprId, todo: &mut Vec<Step>) {
+        let exprs = &self.context.module.tree.exprs;
+        let (expr, span) = (exprs.without_parentheses(written), exprs.at(written));
+        let (name, arguments) = match exprs.kind(expr) {
+            ExprKind::Variable(name)
+                if !matches!(self.find(name), Some(Found::Slot { is_callable: false, .. })) =>
+            {
+                (name, Vec::new())
+            }
+            ExprKind::Call(name, arguments) => (name, self.written(arguments)),
+            ExprKind::Form(form, parts) if let Form::Lambda { params } = exprs.form(form) => {
+                let parts = exprs.items(parts);
+                self.lambda(written, params, parts[0], todo);
+                return;
+            }
+            ExprKind::Error => return,
+            _ => return self.diagnostics.push(refusals::not_callable(span)),
+        };
+        let text = self.context.module.names.text(name);
+        let is_constant = self.find(name).is_none()
+            && matches!(self.entity(name), Some(Entity::Constant(_) | Entity::Enumerator(..)));
+        if is_constant {
+            return self.diagnostics.push(refusals::not_callable(span));
+        }
+        let Some(callee) = self.callee(name, arguments.len(), span) else { return };
+        if let ComposedCallee::Known(known) = &callee {
+            let inputs = self.inputs_of(known);
+            match inputs.bind(&arguments) {
+                Ok(bound) if bound.contains(&Source::Missing) || arguments.is_empty() || inputs.is_open => {
+                    visit_arguments(&inputs, &bound, &arguments, todo);
+                }
+                Ok(_) => return self.diagnostics.push(refusals::nothing_left(text, span)),
+                Err(Misbound::TooMany) => return self.diagnostics.push(refusals::nothing_left(text, span)),
+                bound => {
+                    let refusal =
+                        refusals::misbound(&self.context, text, known, &inputs, &bound, &arguments, span);
+                    return self.diagnostics.push(refusal);
+                }
+            }
+        } else {
+            todo.extend(arguments.iter().map(|(_, argument)| Step::Either(*argument)));
+        }
+        self.compose(written, callee, 0, arguments);
+    }
+
+    /// Reports a definition of the primitive `param` other than the identity, which `param` is outside of
+    /// training.
+    fn check_param_is_identity(&mut self, node: &Node) {
+        let is_identity = match (node.n_inputs, node.outputs.as_slice(), node.equations.as_slice()) {
+            (1, [output], [equation]) => {
+                let value = self.context.module.tree.exprs.without_parentheses(equation.value);
+                equation.targets == [Some(*output)]
+                    && matches!(self.reference(value), Reference::Slot(slot) if *slot == SlotId::new(0))
+            }
+            _ => false,
+        };
+        if !is_identity {
+            let diagnostic = Diagnostic::error(codes::PRIMITIVE, node.span, "`param` is a primitive").reason(
+                "it may be defined as the identity, `node param(init)->(o) o = init;`, and as nothing else",
+            );
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The number of the next node that is made.
+    pub fn next_node(&self) -> NodeId {
+        NodeId::new(self.context.nodes.len() + self.made.len())
+    }
+
+    /// The number of streams of an expression; `None` if it is not known yet.
+    pub fn streams_of(&self, expr: ExprId) -> Option<usize> {
+        let module = self.context.module;
+        let outputs = |callee: &Callee| match callee {
+            Callee::Instance(Callable { base: Base::Node(node) | Base::Woven { node, .. }, modes })
+                if modes.is_empty() =>
+            {
+                Some(match self.context.nodes.get(node.index()) {
+                    Some(node) => node.outputs.len(),
+                    None => self.made[node.index() - self.context.nodes.len()].outputs.len(),
+                })
+            }
+            Callee::Instance(_) | Callee::Applied(..) => None,
+            _ => Some(1),
+        };
+        match self.reference(expr) {
+            Reference::Call { callee, .. } => outputs(callee),
+            Reference::Composed(composed) => match (&composed.copies, &composed.callee) {
+                (Some(Copies::Fold { n_streams }), _) => Some(*n_streams),
+                (Some(_), _) => Some(1),
+                (None, ComposedCallee::Known(callee)) => outputs(callee),
+                (None, _) => None,
+            },
+            Reference::Nothing if matches!(module.tree.exprs.kind(expr), ExprKind::Call(..)) => None,
+            _ => Some(1),
+        }
+    }
+}
+
+/// Schedules the arguments in the order of the text.
+fn visit_arguments(
+    inputs: &Inputs<'_>,
+    bound: &[Source],
+    written: &[(Option<String>, ExprId)],
+    todo: &mut Vec<Step>,
+) {
+    let mut is_callable = vec![false; written.len()];
+    for (input, source) in bound.iter().enumerate() {
+        if let Source::Argument(number) = source {
+            is_callable[*number] = inputs.is_callable(input);
+        }
+    }
+    let step = |((_, argument), is_callable): (&(Option<String>, ExprId), bool)| {
+        if is_callable { Step::Callable(*argument) } else { Step::Value(*argument) }
+    };
+    todo.extend(written.iter().zip(is_callable).map(step));
+}
