@@ -90,6 +90,10 @@ pub(crate) enum Loops<'a> {
         lo: usize,
     },
     Onehot(usize),
+    /// A row at an index that is an operand.
+    Row,
+    /// The operand as a row at an index, among this many rows.
+    Place(usize),
     Fold {
         axis: usize,
         stride: usize,
@@ -179,6 +183,8 @@ pub(crate) fn form(op: &Op) -> Form<'_> {
         Op::Reshape(shape) => Form::Loops(Loops::Reshape(shape)),
         Op::Pad(lo, _) => Form::Loops(Loops::Pad { lo: *lo }),
         Op::Onehot(n) => Form::Loops(Loops::Onehot(*n)),
+        Op::Row       => Form::Loops(Loops::Row),
+        Op::Place(n)  => Form::Loops(Loops::Place(*n)),
         Op::Fold(axis, stride, _) => Form::Loops(Loops::Fold { axis: *axis, stride: *stride }),
         Op::Each(each) => Form::Loops(Loops::Each(each)),
         Op::Call(_)   => Form::Loops(Loops::Call),

@@ -65,6 +65,9 @@ pub(crate) fn wide(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) 
         | Op::Or
         | Op::Where => stretched(writer, out, op, operands),
         Op::If => choice(writer, out, operands),
+        // The index is shared: the rows of all streams are at the same place.
+        Op::Row if !writer.is_wide(operands[1]) => writer.define_apply(out, op, operands),
+        Op::Place(_) if !writer.is_wide(operands[0]) => writer.define_apply(out, op, operands),
         Op::Concat | Op::Stack | Op::SumTo => {
             let operands: Vec<VarId> = operands.iter().map(|operand| writer.widened(*operand)).collect();
             writer.define_apply(out, op, &operands);
@@ -87,6 +90,8 @@ pub(crate) fn wide(writer: &mut Writer, out: VarId, op: Op, operands: &[VarId]) 
         | Op::Conv2dDk
         | Op::Argmax
         | Op::Onehot(_)
+        | Op::Row
+        | Op::Place(_)
         | Op::Call(_) => {
             each(writer, out, op, operands);
         }

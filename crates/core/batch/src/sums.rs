@@ -155,6 +155,8 @@ fn passage(op: &Op) -> Passage {
         | Op::Broadcast(_)
         | Op::Unfold(..)
         | Op::Fold(..)
+        | Op::Row
+        | Op::Place(_)
         | Op::Conv2d
         | Op::Conv2dDx
         | Op::Conv2dDk => Passage::Blocked,

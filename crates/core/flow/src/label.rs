@@ -157,9 +157,13 @@ impl<'a> Labels<'a> {
             None | Some(Kind::Const(_)) => false,
             Some(Kind::Apply(op, _)) => match op.spelling() {
                 Spelling::Infix | Spelling::Prefix | Spelling::Choice => true,
-                Spelling::Call | Spelling::Function | Spelling::Itself | Spelling::List | Spelling::Row => {
-                    false
-                }
+                Spelling::Call
+                | Spelling::Function
+                | Spelling::Hidden
+                | Spelling::Itself
+                | Spelling::List
+                | Spelling::Pick
+                | Spelling::Row => false,
             },
             Some(Kind::Param(_)) => false,
             Some(_) => true,
@@ -218,6 +222,9 @@ fn apply<'a>(op: &'a Op, operands: &[VarId], tasks: &mut Vec<Task<'a>>) {
             let row: Vec<String> =
                 op.statics().iter().map(|value| Constant::from(value).to_string()).collect();
             tasks.extend([Task::Operand(*operand), Task::Owned(format!("[{}]", row.join(",")))]);
+        }
+        (Spelling::Pick, [operand, index]) => {
+            tasks.extend([Task::Operand(*operand), Task::Text("["), Task::Whole(*index), Task::Text("]")]);
         }
         (Spelling::Infix, [left, right]) => {
             let symbol = format!(" {} ", op.name());

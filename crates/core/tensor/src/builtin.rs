@@ -66,6 +66,13 @@ pub fn builtin(name: &str) -> Option<Builtin> {
     builtins().find(|builtin| builtin.name() == name)
 }
 
+/// Finds an operation by its name in the text of flow: a function that programs can call, or a hidden one.
+pub fn named(name: &str) -> Option<Builtin> {
+    let is_named =
+        |row: &&Row| matches!(row.sample.spelling(), Spelling::Call | Spelling::Hidden | Spelling::Function);
+    ROWS.iter().filter(is_named).map(Builtin).find(|builtin| builtin.name() == name)
+}
+
 pub fn builtins() -> impl Iterator<Item = Builtin> {
     ROWS.iter().filter(|row| row.sample.spelling() == Spelling::Call).map(Builtin)
 }

@@ -125,6 +125,8 @@ impl Op {
             Op::Concat        => row(Placement,   Memory,     Never,      Kept),
             Op::Stack         => row(Placement,   Memory,     Never,      Kept),
             Op::Index(_)      => row(View,        Free,       Never,      Kept),
+            Op::Row           => row(Placement,   Memory,     OnSome,     Kept),
+            Op::Place(_)      => row(Placement,   Memory,     OnSome,     Kept),
             Op::Reshape(_)    => row(Placement,   Free,       Never,      Kept),
             Op::Transpose     => row(View,        Memory,     Never,      Kept),
 

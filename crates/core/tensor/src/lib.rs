@@ -89,7 +89,7 @@ pub mod init;
 mod testing;
 
 pub use algebra::{Algebra, Site};
-pub use builtin::{Builtin, Static, StaticError, StaticKind, builtin, builtins};
+pub use builtin::{Builtin, Static, StaticError, StaticKind, builtin, builtins, named};
 pub use call::{Call, CallFailure, Callee};
 pub use each::Each;
 pub use facts::{Cost, Facts, FailureCondition, Family, Zeros};

@@ -26,6 +26,7 @@ use crate::ops::functions::{
 use crate::ops::linear::{Matmul, Outer};
 use crate::ops::logic::{Compare, Connective, Eq, Ge, Gt, If, Le, Lt, Ne, Not, Where};
 use crate::ops::reductions::{Argmax, Max, MaxMask, Mean, Softmax, Sum};
+use crate::ops::rows::{Place, Row as RowAt};
 use crate::ops::stretching::{Broadcast, Reduce, Spread, SumTo};
 use crate::ops::structure::{Concat, Index, Pad, Reshape, Slice, Stack, Transpose};
 use crate::ops::windows::{Fold, Unfold};
@@ -237,6 +238,8 @@ operations! {
     Concat,                        Call   "concat",        Concat,                   "the rows of all operands, one after the other";
     Stack,                         List   "stack",         Stack,                    "a tensor with each operand as a row, written `[a,b,..]`";
     Index(row: usize),             Row    "index",         Index(*row),              "one row of a tensor, written `x[i]`";
+    Row,                           Pick   "index",         RowAt,                    "the row of a tensor at an index of the program, written `x[i]`";
+    Place(n: usize),               Hidden "place",         Place(*n),                "the operand as a row at an index, among rows of zeros";
     Reshape(shape: Shape),         Call   "reshape",       Reshape(shape),           "the same elements in another shape";
     Transpose,                     Call   "transpose",     Transpose,                "a matrix with rows and columns exchanged";
 
@@ -273,6 +276,9 @@ operations! {
 }
 
 impl Op {
+    /// As the end of a [`Op::Slice`], the number of rows of its operand, before shapes are known.
+    pub const LAST_ROW: usize = usize::MAX;
+
     /// Every operation of the table once, with arbitrary static arguments: for documents and tests.
     pub fn all() -> impl Iterator<Item = &'static Op> {
         ROWS.iter().map(|row| &row.sample)
@@ -305,7 +311,7 @@ mod tests {
         let lines: Vec<String> = Op::all()
             .map(|op| format!("{:<13} {:<24} {:?}\n", op.name(), op.signature().to_string(), op.shape_rule()))
             .collect();
-        expect![[r"
+        expect![[r#"
             copy          α → α                    Equal
             +             α × α → α, α numeric     Broadcast
             -             α × α → α, α numeric     Broadcast
@@ -343,6 +349,8 @@ mod tests {
             concat        α × .. → α               Function
             stack         α × .. → α               Stack
             index         α → α                    Function
+            index         α × int → α              Function
+            place         int × num → num          Function
             reshape       α → α                    Fixed([])
             transpose     α → α                    Function
             sum           α → α, α numeric         Fixed([])
@@ -361,7 +369,7 @@ mod tests {
             zeros_like    α → α, α numeric         Equal
             ones_like     α → α, α numeric         Equal
             sum_to        α × any → α, α numeric   Like(1)
-            slice         num → num                Function
+            slice         α → α                    Function
             pad           num → num                Function
             spread        num → num                Function
             broadcast     num → num                Fixed([])
@@ -369,7 +377,7 @@ mod tests {
             outer         num × num → num          Function
             unfold        num → num                Function
             fold          num → num                Function
-        "]]
+        "#]]
         .assert_eq(&lines.concat());
     }
 

@@ -87,6 +87,11 @@ pub enum EvalError {
         /// The index, clamped to 32 bits.
         index: i32,
     },
+    /// `x[i]` of an index without a row.
+    RowOutOfRange {
+        /// The index, clamped to 32 bits.
+        index: i32,
+    },
     /// A function of the program failed; its [`Callee`](crate::Callee) knows how.
     Function(u32),
 }
@@ -100,6 +105,10 @@ impl fmt::Display for EvalError {
             EvalError::OnehotOutOfRange { index: i32::MIN | i32::MAX } => {
                 f.write_str("an index beyond 32 bits is out of range of onehot")
             }
+            EvalError::RowOutOfRange { index: i32::MIN | i32::MAX } => {
+                f.write_str("an index beyond 32 bits is out of range")
+            }
+            EvalError::RowOutOfRange { index } => write!(f, "index {index} is out of range"),
             EvalError::Function(_) => f.write_str("a function fails"),
             EvalError::OnehotOutOfRange { index } => write!(f, "the index {index} is out of range of onehot"),
         }

@@ -17,6 +17,10 @@ pub enum Spelling {
     Choice,
     /// `[x, y, ..]`.
     List,
-    /// `x[i]`.
+    /// `x[i]`, with a static index.
     Row,
+    /// `x[i]`, with an index that is an operand.
+    Pick,
+    /// `name(x, ..)` in the text of flow; no program has it.
+    Hidden,
 }

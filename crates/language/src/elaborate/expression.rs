@@ -17,7 +17,7 @@ use crate::program::{
     Callee, ConstantId, ConstantValue, Made, Module, Reference, Structure, StructuredCall, static_positions,
 };
 use crate::static_value::Static;
-use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, UnaryOp};
+use crate::tree::{BinaryOp, Direction, ExprId, ExprKind, Form, Index, UnaryOp};
 
 impl<'a> Elaborator<'a> {
     pub(super) fn module(&self, instance: InstanceId) -> &'a Module {
@@ -140,7 +140,19 @@ impl<'a> Elaborator<'a> {
                 let (condition, _) = self.stripped(instance, condition);
                 self.plan(instance, expr, target, &[value, condition]);
             }
-            ExprKind::Index(value, _) => self.plan(instance, expr, target, &[value]),
+            ExprKind::Index(value, index) => {
+                self.work.push(Work::Apply(instance, expr, target));
+                self.work.push(Work::Argument(instance, index));
+                self.work.push(Work::Stream(instance, value, None));
+            }
+            ExprKind::Form(form, parts) if let Form::Place(indices) = exprs.form(form) => {
+                self.work.push(Work::Apply(instance, expr, target));
+                let parts = exprs.items(parts);
+                if indices[0] == Index::At {
+                    self.work.extend(parts[1..].iter().rev().map(|index| Work::Argument(instance, *index)));
+                }
+                self.work.push(Work::Stream(instance, parts[0], None));
+            }
             ExprKind::Error | ExprKind::Tuple(_) => unreachable!("rejected before elaboration"),
             _ => {
                 let parts: Vec<ExprId> = exprs.children(expr).collect();
@@ -373,8 +385,15 @@ impl<'a> Elaborator<'a> {
             }
             ExprKind::List(items) => Kind::Apply(Op::Stack, self.pop_n(items.len())),
             ExprKind::Index(_, index) => {
-                let Some(index) = self.size(instance, index) else { return };
-                Kind::Apply(Op::Index(index), Box::new([self.pop()]))
+                let Some(operand) = self.operands.pop() else { unreachable!("an index is an operand") };
+                let value = self.pop();
+                let Some(kind) = self.row(instance, value, index, operand) else { return };
+                kind
+            }
+            ExprKind::Form(form, parts) => {
+                let Form::Place(indices) = exprs.form(form) else { unreachable!("expanded before") };
+                let Some(kind) = self.rows(instance, indices, exprs.items(parts), span) else { return };
+                kind
             }
             ExprKind::Call(_, arguments) => match self.callee(instance, expr).expect("calls are resolved") {
                 Callee::Param => Kind::Param(self.pop()),

@@ -14,7 +14,7 @@
 //! * [`instance`]: the bindings and compile-time values of one instance.
 //! * [`annotations`]: type and clock annotations.
 //! * [`expression`]: the equations of each form of expression.
-//! * [`sizes`]: sizes, shapes, axes and indices.
+//! * [`rows`]: rows of tensors. [`sizes`]: sizes, shapes, axes and indices.
 //! * [`call`]: calls of nodes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
 //!   [`interface`](mod@interface): the interfaces of synthesised nodes.
 //! * [`record`]: which stream each expression became.
@@ -30,6 +30,7 @@ mod interface;
 mod later;
 mod record;
 mod root;
+mod rows;
 mod rules;
 mod sizes;
 mod synthesis;

@@ -27,10 +27,10 @@ mod type_errors;
 
 use eddy_autodiff::section::Mark;
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::{Scalar, Shape, Type};
+use eddy_tensor::{Op, Scalar, Shape, Type};
 
 use crate::draft::Draft;
-use crate::flow::{Flow, Labels, Named, Var, VarId};
+use crate::flow::{Equation, Flow, Kind, Labels, Named, Var, VarId};
 use crate::program::Program;
 use applications::{Applications, ResultKinds, written_kinds};
 pub(crate) use feasible::Sizes;
@@ -180,8 +180,21 @@ pub(crate) fn with_open_sizes(program: &Program, draft: &Draft) -> Result<Flow, 
     Ok(flow_of(draft, scalars, shapes))
 }
 
+/// The equations of `x[lo..]`, which have the number of rows of `x` as their end.
+fn with_last_rows(mut equations: Vec<Equation>, vars: &[Var]) -> Vec<Equation> {
+    for equation in &mut equations {
+        if let Kind::Apply(Op::Slice(_, hi), operands) = &mut equation.kind
+            && *hi == Op::LAST_ROW
+            && let Some(n_rows) = vars[operands[0].index()].ty.shape.first()
+        {
+            *hi = *n_rows;
+        }
+    }
+    equations
+}
+
 fn flow_of(draft: &Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
-    let vars = draft
+    let vars: Vec<Var> = draft
         .vars
         .iter()
         .cloned()
@@ -205,6 +218,7 @@ fn flow_of(draft: &Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
         aliases,
         ..
     } = draft.clone();
+    let equations = with_last_rows(equations, &vars);
     let mut saved: Vec<Named> =
         parameters.into_iter().map(|parameter| Named { name: parameter.name, var: parameter.var }).collect();
     saved.append(&mut learnt);

@@ -272,6 +272,7 @@ impl<'a> Inference<'a> {
                 }
             }
 
+            ShapeRule::Function if *op == Op::Row => self.require_scalar(number, operands[1]),
             ShapeRule::Broadcast | ShapeRule::Function => Ok(()),
         }
     }

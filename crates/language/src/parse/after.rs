@@ -23,8 +23,7 @@ impl Parser<'_> {
             return state;
         }
         if tightness == Tightness::Postfix && self.sees("[") && self.is_glued() {
-            let open = self.advance().span;
-            return self.wait(Frame::Index { value: expr, open });
+            return self.index_in_node(expr);
         }
         if let Some(Frame::Merge { at, base }) = self.frames.last() {
             return self.merge_argument(*at, *base, expr);
@@ -160,6 +159,12 @@ impl Parser<'_> {
             Frame::Index { value, open } if self.eat("]") => {
                 let start = self.exprs().span(value);
                 State::Have(self.push(ExprKind::Index(value, expr), start, open), Tightness::Postfix)
+            }
+            // After a blank, which was reported, a `,` need not belong to the index.
+            Frame::Index { value, open }
+                if self.exprs().span(value).end == open.start && (self.sees(",") || self.sees_dots()) =>
+            {
+                self.further_indices(value, open, expr)
             }
             Frame::IfCondition { at } if self.eat("then") => self.wait(Frame::IfThen { at, condition: expr }),
             Frame::IfThen { at, condition } if self.eat("else") => {

@@ -15,7 +15,7 @@ use crate::tree::{ExprId, ExprKind};
 /// The help for `if c { a }`, `a if c else b` and the like.
 const CHOICE: &str = "a choice is written `if c then a else b`";
 /// The help for loops and comprehensions inside an expression.
-const NO_COMPREHENSION: &str = "there are no comprehensions: operations apply to every element, `2.0 * x`, and a list is written out, `[a, b]`";
+const NO_COMPREHENSION: &str = "a list with one element for each index is written `[i < 4: 2.0 * x[i]]`, and a sum of such elements `sum(i < 4: x[i])`";
 /// The help for functions without a name.
 const NO_LAMBDA: &str = "there are no functions without a name: write a node, `node f(x) -> (y)  y = …;`";
 
@@ -132,7 +132,7 @@ impl Parser<'_> {
         let Some(Frame::Index { value, .. }) = self.frames.last() else { return String::new() };
         let value = shortened(self.file.slice(self.exprs().span(*value)));
         format!(
-            "the rows from `lo` up to, not including, `hi` are `slice(lo, hi, {value})`; one row is `{value}[i]`"
+            "the rows from `lo` up to, not including, `hi` are `{value}[lo..hi]`; one row is `{value}[i]`"
         )
     }
 
@@ -169,9 +169,6 @@ impl Parser<'_> {
             }
             Some(Frame::IfCondition { .. }) => return Some(CHOICE.to_string()),
             Some(Frame::Index { .. }) if matches!(text, ":" | "::") => return Some(self.slice()),
-            Some(Frame::Index { .. }) if text == "," => {
-                return Some("each axis has its brackets: `x[0][1]`".to_string());
-            }
             _ => {}
         }
         self.help_for_two_words(operand).or_else(|| self.help_for_symbol(operand))

@@ -11,8 +11,8 @@ use super::recover::Place;
 use crate::names::Name;
 use crate::tree::Item;
 
-const NO_LOOP: &str = "there are no loops: an equation holds at every cycle, operations apply to every element of a tensor, and \
-                       what is carried from cycle to cycle is written with `fby`";
+const NO_LOOP: &str = "a loop is an expression: `[i < 4: x[i]]` has an element for each index, `fold s = 0.0 for i < 4 do s + x[i]` goes on from one to the \
+                       next, and what is carried from cycle to cycle is written with `fby`";
 const NODE: &str = "a function of streams is a node: `node f(x) -> (y)  y = …;`";
 const IMPORT: &str = "an import is written `import f, g from \"FILE.eddy\";`, or from the library `import dense from \"eddy:layers\";`";
 const OUTPUTS: &str =

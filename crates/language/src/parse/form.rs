@@ -294,12 +294,9 @@ impl Parser<'_> {
             return None;
         }
         if self.sees("[") {
-            let (start, open) = (self.exprs().span(value), self.advance().span);
-            let base = self.items.len();
-            self.items.push(value);
-            let form = Form::Place(Vec::new());
-            let open = OpenForm { form, start, at: open, base, waits: Waits::Index };
-            return Some(self.index(Box::new(open)));
+            let open = self.advance().span;
+            let place = self.place(value, open);
+            return Some(self.index(place));
         }
         if !self.sees(".") || !self.is_glued_ahead(1) {
             return None;
@@ -385,9 +382,35 @@ impl Parser<'_> {
         self.next_part(open, Waits::New)
     }
 
-    /// Two points without a blank.
+    /// `x[` in a node.
+    pub(super) fn index_in_node(&mut self, value: ExprId) -> State {
+        let open = self.advance().span;
+        if !self.sees_dots() {
+            return self.wait(Frame::Index { value, open });
+        }
+        let place = self.place(value, open);
+        self.index(place)
+    }
+
+    /// After the first of several indices of a node, or the lower bound of a range.
+    pub(super) fn further_indices(&mut self, value: ExprId, open: Span, first: ExprId) -> State {
+        let place = self.place(value, open);
+        self.resume_form(place, first)
+    }
+
+    fn place(&mut self, value: ExprId, at: Span) -> Box<OpenForm> {
+        let (start, base) = (self.exprs().span(value), self.items.len());
+        self.items.push(value);
+        Box::new(OpenForm { form: Form::Place(Vec::new()), start, at, base, waits: Waits::Index })
+    }
+
+    /// Whether two points without a blank follow.
+    pub(super) fn sees_dots(&self) -> bool {
+        self.sees(".") && self.peek(1) == TokenKind::Symbol(".") && self.is_glued_ahead(1)
+    }
+
     fn eats_dots(&mut self) -> bool {
-        let is_range = self.sees(".") && self.peek(1) == TokenKind::Symbol(".") && self.is_glued_ahead(1);
+        let is_range = self.sees_dots();
         if is_range {
             self.advance();
             self.advance();

@@ -201,6 +201,7 @@ impl Writer<'_> {
                 self.text.index(*x, *row)
             }
             (Spelling::Call | Spelling::Function, operands) => self.called(op, operands),
+            (Spelling::Pick | Spelling::Hidden, _) => unreachable!("rows at run time were refused"),
             (spelling, operands) => unreachable!("{spelling:?} does not take {} operands", operands.len()),
         }
     }

@@ -130,6 +130,7 @@ pub fn print(
         prepare(program, &diff, &given, |draft| shape_hints(draft, &options.shapes), Checks::On)?;
     let original = typed(program, callable, options)?;
     refusal::several_clocks(program, callable, &original.flow)?;
+    refusal::rows_at_run_time(callable, program, &original.flow)?;
     let options = &with_all_shapes(options, &original);
     let locals = locals(&original);
     let mut linked = link(&original, &locals, callable, Types::Inferred);

@@ -1,14 +1,14 @@
 //! Programs without a printed form (section 9.5, limits).
 
 use eddy_syntax::{Diagnostic, Span};
-use eddy_tensor::Scalar;
+use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashSet;
 
 use super::Mismatch;
 use super::link::calls;
 use crate::clocks::{self, Clock};
 use crate::codes;
-use crate::flow::{Flow, Kind, VarId};
+use crate::flow::{Equation, Flow, Kind, VarId};
 use crate::program::{Base, Callable, Callee, NodeId, Program, Reference};
 
 /// Checks that a node or an `M_end` has a printed form: neither it nor a node that it instantiates is another
@@ -73,6 +73,22 @@ pub(super) fn several_clocks(
     );
     let diagnostic = Diagnostic::error(codes::NOT_PRINTED, flow.var(other).span, title)
         .reason("`bp` is sampled for each clock, which only the synthesised node does")
+        .help(format!("the synthesised node can be run: `eddy run FILE --node diff_{name}`"));
+    Err(vec![diagnostic])
+}
+
+/// Reports a node that takes a row at run time.
+pub(super) fn rows_at_run_time(
+    callable: &Callable,
+    program: &Program,
+    flow: &Flow,
+) -> Result<(), Vec<Diagnostic>> {
+    let is_row = |equation: &&Equation| matches!(equation.kind, Kind::Apply(Op::Row, _));
+    let Some(equation) = flow.equations.iter().find(is_row) else { return Ok(()) };
+    let name = program.name_of(callable);
+    let title = format!("the training code of `{name}` has no printed form: it takes a row at run time");
+    let diagnostic = Diagnostic::error(codes::NOT_PRINTED, equation.span, title)
+        .reason("the cotangent of `x[i]` is a row among zeros, for which nodes have no function")
         .help(format!("the synthesised node can be run: `eddy run FILE --node diff_{name}`"));
     Err(vec![diagnostic])
 }

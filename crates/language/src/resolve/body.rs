@@ -23,7 +23,7 @@ use crate::program::{
     Base, Callable, Callee, Composed, ComposedCallee, Copies, Entity, Let, Module, Node, NodeId, Reference,
     SlotId,
 };
-use crate::tree::{self, ExprId, ExprKind, ExprList, Form, Ident, RowValue};
+use crate::tree::{self, ExprId, ExprKind, ExprList, Form, Ident, Index, RowValue};
 
 /// The declarations around a node.
 #[derive(Clone, Copy)]
@@ -265,6 +265,11 @@ impl<'a> Body<'a> {
                 match exprs.form(form) {
                     Form::Comprehension(_) | Form::Reduction { .. } | Form::Loop { .. } => {
                         self.copies(expr, exprs.form(form), parts, todo);
+                    }
+                    Form::Place(indices)
+                        if indices.len() > 1 && indices.iter().any(|index| *index != Index::At) =>
+                    {
+                        self.diagnostics.push(refusals::several_ranges(exprs.at(expr)));
                     }
                     Form::Lambda { .. } => {
                         let title = "a function stands where a stream is needed";

@@ -224,3 +224,9 @@ fn operands(builtin: Builtin) -> String {
     names.extend(builtin.has_axis().then_some("axis"));
     names.join(", ")
 }
+
+/// The error about `x[i, lo..hi]` in a node.
+pub(super) fn several_ranges(span: Span) -> Diagnostic {
+    let title = "a node takes one range of rows at a time";
+    Diagnostic::error(codes::SYNTAX, span, title).help("write `x[i][lo..hi]`, or a function, `fn f(x) = …;`")
+}

@@ -8,7 +8,7 @@ use eddy_syntax::{Diagnostic, Diagnostics};
 use crate::codes;
 use crate::program::{Callee, Copies, Module, Node, NodeId, Program, Reference, static_positions};
 use crate::static_value;
-use crate::tree::{ExprId, ExprKind, Exprs, UnaryOp};
+use crate::tree::{ExprId, ExprKind, Exprs, Form, Index, UnaryOp};
 
 /// Marks the static streams of all nodes; `order` lists callees first.
 pub(super) fn mark_statics(program: &mut Program, order: &[NodeId], diagnostics: &mut Diagnostics) {
@@ -49,9 +49,9 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
     }
     let mut is_static = vec![false; node.slots.len()];
     let mut broken = Vec::new();
-    while let Some(Needed { expr, place, kind, equation }) = todo.pop() {
+    while let Some(Needed { expr, place, equation }) = todo.pop() {
         if is_never_static(exprs.kind(expr)) {
-            diagnostics.push(never_static(exprs, expr, place, kind));
+            diagnostics.push(never_static(exprs, expr, place));
             broken.push(equation);
             continue;
         }
@@ -60,9 +60,9 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
         {
             is_static[slot.index()] = true;
             match definitions[slot.index()] {
-                Some((definition, true)) => todo.push(Needed { expr: definition, place, kind, equation }),
+                Some((definition, true)) => todo.push(Needed { expr: definition, place, equation }),
                 Some((definition, false)) => {
-                    diagnostics.push(never_static(exprs, definition, place, kind));
+                    diagnostics.push(never_static(exprs, definition, place));
                     broken.push(equation);
                 }
                 None => {}
@@ -71,7 +71,7 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
         todo.extend(exprs.children(expr).map(|part| {
             // Inside of the place itself, the error points at the part.
             let place = if place == expr { part } else { place };
-            Needed { expr: part, place, kind, equation }
+            Needed { expr: part, place, equation }
         }));
     }
     Statics { is_static, broken }
@@ -82,36 +82,37 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
 struct Needed {
     expr: ExprId,
     place: ExprId,
-    kind: Place,
     /// The equation that contains the place; `None` for a type annotation.
     equation: Option<usize>,
-}
-
-/// The kind of place that requires a constant.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Index,
-    Other,
 }
 
 /// The expressions of a node that must be static.
 fn static_places(program: &Program, module: &Module, node: &Node) -> Vec<Needed> {
     let exprs = &module.tree.exprs;
-    let needed = |expr: ExprId, kind: Place, equation| Needed { expr, place: expr, kind, equation };
+    let needed = |expr: ExprId, equation| Needed { expr, place: expr, equation };
     let mut places = Vec::new();
     for annotation in node.slots.iter().flat_map(|slot| &slot.annotations) {
         let dims = annotation.dims.iter().flat_map(|dims| exprs.items(*dims));
-        places.extend(dims.map(|dim| needed(*dim, Place::Other, None)));
+        places.extend(dims.map(|dim| needed(*dim, None)));
     }
     let values = node.equations.iter().enumerate().map(|(number, equation)| (Some(number), equation.value));
     let mut visit: Vec<(Option<usize>, ExprId)> = values.collect();
     while let Some((equation, expr)) = visit.pop() {
         match exprs.kind(expr) {
-            ExprKind::Index(_, index) => places.push(needed(index, Place::Index, equation)),
             ExprKind::Call(_, arguments) => {
                 let arguments = exprs.items(arguments);
                 let arguments = static_arguments(program, &module.references[expr.index()], arguments);
-                places.extend(arguments.into_iter().map(|argument| needed(argument, Place::Other, equation)));
+                places.extend(arguments.into_iter().map(|argument| needed(argument, equation)));
+            }
+            ExprKind::Form(form, parts) if let Form::Place(indices) = exprs.form(form) => {
+                let mut at = 1;
+                for index in indices {
+                    let bounds = exprs.items(parts)[at..at + index.n_parts()].iter();
+                    at += index.n_parts();
+                    if *index != Index::At {
+                        places.extend(bounds.map(|bound| needed(*bound, equation)));
+                    }
+                }
             }
             _ => {}
         }
@@ -145,7 +146,7 @@ fn is_never_static(kind: ExprKind) -> bool {
 }
 
 /// The error about an expression that no caller can make static.
-fn never_static(exprs: &Exprs, expr: ExprId, place: ExprId, kind: Place) -> Diagnostic {
+fn never_static(exprs: &Exprs, expr: ExprId, place: ExprId) -> Diagnostic {
     let title = "a compile-time constant is needed here";
     let (at, of) = (exprs.at(place), exprs.at(expr));
     let diagnostic = Diagnostic::error(codes::COMPILE_TIME, at, title);
@@ -154,14 +155,9 @@ fn never_static(exprs: &Exprs, expr: ExprId, place: ExprId, kind: Place) -> Diag
     } else {
         diagnostic.label("not known before the program runs").cause(of, "this is computed while it runs")
     };
-    match kind {
-        Place::Index => diagnostic
-            .reason("indices are compile-time constants")
-            .help("to select row `i`, where `i` is a stream, write `matmul(onehot(n, i), x)`, with n the number of rows"),
-        Place::Other => diagnostic.reason(
-            "constants are numbers, names that are defined by constants, and sums, products and lists of them",
-        ),
-    }
+    diagnostic.reason(
+        "constants are numbers, names that are defined by constants, and sums, products and lists of them",
+    )
 }
 
 /// The arguments of a call that must be static.

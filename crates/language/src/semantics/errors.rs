@@ -32,6 +32,16 @@ pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> 
             0 => "`onehot(0, i)` has no elements".to_string(),
             n => format!("`onehot({n}, i)` has the elements 0 to {}", n - 1),
         }),
+        (EvalError::RowOutOfRange { .. }, Kind::Apply(Op::Row, operands)) => {
+            let label = flow.labels().label(operands[0]);
+            let n = flow.var(operands[0]).ty.shape[0];
+            let title = match n {
+                1 => format!("{error}: {label} has 1 row (cycle {cycle})"),
+                n => format!("{error}: {label} has {n} rows (cycle {cycle})"),
+            };
+            Diagnostic { title, ..diagnostic }
+                .help("both branches of an `if` are computed: choose the index, not the result")
+        }
         _ => diagnostic,
     }
 }

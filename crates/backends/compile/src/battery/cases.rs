@@ -103,6 +103,13 @@ fn candidates(op: &Op, n: usize) -> Vec<Application> {
         Op::Softmax => elements(op, Numbers, n),
         Op::Argmax => [elements(op, Numbers, n), elements(op, Integers, n)].concat(),
         Op::Onehot(_) => vec![apply(&Op::Onehot(n), &[(Below(n), &[])])],
+        Op::Row => [Numbers, Integers, Truths]
+            .map(|values| apply(op, &[(values, &[4, 2, n]), (Below(4), &[])]))
+            .to_vec(),
+        Op::Place(_) => vec![
+            apply(&Op::Place(n), &[(Below(n), &[]), (Numbers, &[3])]),
+            apply(&Op::Place(3), &[(Below(3), &[]), (Numbers, &[2, n])]),
+        ],
         Op::Reduce(_) => {
             let to = |shape: &[usize]| Op::Reduce(Shape::new(shape));
             moved(&[to(&[4, 1, n]), to(&[n]), to(&[4, 2, 1]), to(&[1, 2, n]), to(&[])], &[4, 2, n])
@@ -213,5 +220,7 @@ fn of_streams(n: usize) -> Vec<Application> {
         apply(&each(Op::Conv2dDk, both), &[(Numbers, &[3, 3, 2, n]), (Numbers, &[2, 2, 3, n])]),
         apply(&each(Op::Argmax, &[true]), &[(Numbers, &[5, n])]),
         apply(&each(Op::Onehot(4), &[true]), &[(Below(4), &[n])]),
+        apply(&each(Op::Row, &[true, true]), &[(Numbers, &[3, 2, n]), (Below(3), &[n])]),
+        apply(&each(Op::Place(3), &[true, true]), &[(Below(3), &[n]), (Numbers, &[2, n])]),
     ]
 }

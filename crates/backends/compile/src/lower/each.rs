@@ -9,7 +9,7 @@ use eddy_tensor::Each;
 
 use super::schedule::Item;
 use super::write::Writer;
-use super::{reductions, structure};
+use super::{reductions, rows, structure};
 use crate::nest::{index, loops, place};
 use crate::operation::{Form, Loops, SumOfProducts, form};
 use crate::view::{View, row_major};
@@ -23,6 +23,8 @@ pub(super) fn each(writer: &Writer<'_>, item: &Item<'_>, each: &Each, block: &mu
     match of {
         Loops::Argmax => reductions::argmax_of_streams(writer, item, block),
         Loops::Onehot(n) => structure::onehot(writer, item, n, block),
+        Loops::Row => rows::row(writer, item, each.is_wide()[0], block),
+        Loops::Place(n) => rows::place_row(writer, item, n, each.is_wide()[1], block),
         Loops::Products(op) => {
             let [left, right] = item.reads.as_slice() else { unreachable!("a product has two factors") };
             let factors = [Factor::new(left, each.is_wide()[0]), Factor::new(right, each.is_wide()[1])];

@@ -29,6 +29,7 @@ pub(crate) mod memory;
 mod products;
 mod prune;
 mod reductions;
+mod rows;
 mod schedule;
 mod structure;
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) fn pad(writer: &Writer<'_>, item: &Item<'_>, lo: usize, block: &mut B
     writer.copy(&item.reads[0], &array, lo * row, block);
 }
 
-fn zeros(writer: &Writer<'_>, item: &Item<'_>, block: &mut Block) {
+pub(super) fn zeros(writer: &Writer<'_>, item: &Item<'_>, block: &mut Block) {
     let size: usize = item.statement.ty.shape.iter().product();
     let zero = precision::zero(item.statement.ty.scalar);
     let array = writer.array(item);

@@ -113,7 +113,17 @@ fn table_cases() -> Vec<(Op, Vec<Value>)> {
 
 /// Operands for the operations on each stream of a batch: all differ between streams, or only one does.
 fn stream_cases() -> Vec<(Op, Vec<Value>)> {
-    let ops = [Op::Matmul, Op::Transpose, Op::Conv2d, Op::Conv2dDx, Op::Conv2dDk, Op::Argmax, Op::Onehot(0)];
+    let ops = [
+        Op::Matmul,
+        Op::Transpose,
+        Op::Conv2d,
+        Op::Conv2dDx,
+        Op::Conv2dDk,
+        Op::Argmax,
+        Op::Onehot(0),
+        Op::Row,
+        Op::Place(0),
+    ];
     let mut all = Vec::new();
     for (op, n) in ops.iter().flat_map(|op| [1, 3, 8, 19].map(|n| (op, n))) {
         for seed in 0..4 {
@@ -142,6 +152,8 @@ fn streams(op: &Op, operand: &Value, n: i64) -> Value {
         (Op::Onehot(size), Value::Int(at)) => {
             Value::Int((at + stream) % i64::try_from(*size).expect("it is small"))
         }
+        // There is a row 0 whatever the shape.
+        (Op::Row | Op::Place(_), Value::Int(at)) => Value::Int(if stream % 2 == 0 { *at } else { 0 }),
         #[allow(clippy::cast_precision_loss)] // there are few streams
         _ => {
             Op::Mul.eval(&[operand, &Value::Num(1.0 - 0.37 * stream as f64)]).expect("numbers have a product")

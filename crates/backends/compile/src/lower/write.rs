@@ -13,7 +13,7 @@ use super::extents::rows_read;
 use super::map::Map;
 use super::memory::{Home, Homes};
 use super::schedule::{Action, ActionKind, Item, Scheduled};
-use super::{Code, Right, calls, convolution, each, products, reductions, structure};
+use super::{Code, Right, calls, convolution, each, products, reductions, rows, structure};
 use crate::nest::Nest;
 use crate::operation::{Form, Loops, SumOfProducts, form, is_moving};
 use crate::precision::{element_type, zero};
@@ -145,6 +145,8 @@ impl Writer<'_> {
             Loops::Reshape(_) => structure::reshape(self, item, block),
             Loops::Pad { lo } => structure::pad(self, item, lo, block),
             Loops::Onehot(n) => structure::onehot(self, item, n, block),
+            Loops::Row => rows::row(self, item, false, block),
+            Loops::Place(n) => rows::place_row(self, item, n, false, block),
             Loops::Fold { axis, stride } => structure::fold(self, item, axis, stride, block),
             Loops::Each(each) => each::each(self, item, each, block),
             Loops::Call => unreachable!("a call is an action of its own"),

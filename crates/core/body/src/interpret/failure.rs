@@ -79,7 +79,7 @@ impl From<EvalError> for Failure {
             EvalError::DivisionByZero => Failure::Division,
             EvalError::IntegerOverflow | EvalError::IntOutOfRange => Failure::Overflow,
             EvalError::Function(_) => unreachable!("bodies call each other by statements"),
-            EvalError::OnehotOutOfRange { index } => {
+            EvalError::OnehotOutOfRange { index } | EvalError::RowOutOfRange { index } => {
                 Failure::Index { index: i64::from(index), shape: Shape::scalar() }
             }
         }

@@ -1,7 +1,7 @@
 //! Operations in the text of flow: infix operators, brackets, calls, and any of these applied slice by slice.
 //! In `each [0,1] call matmul ( x y )` the list has the indices of the operands that are sliced.
 
-use eddy_tensor::{Arity, Each, Op, Spelling, Static, builtin};
+use eddy_tensor::{Arity, Each, Op, Spelling, Static, named};
 
 use crate::Constant;
 
@@ -19,6 +19,7 @@ pub fn print(op: &Op, operands: &[&str]) -> String {
         (Spelling::Infix, [left, right]) => format!("{left} {} {right}", op.name()),
         (Spelling::Choice, [condition, yes, no]) => format!("if {condition} then {yes} else {no}"),
         (Spelling::Row, [operand]) => format!("{operand} [{}]", statics.join(",")),
+        (Spelling::Pick, [operand, index]) => format!("{operand} [ {index} ]"),
         (Spelling::List, _) => format!("[ {} ]", operands.join(" ")),
         // An operation with a wrong number of operands is printed as a call.
         _ => {
@@ -40,6 +41,7 @@ pub(super) fn parse<'a>(words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {
             let op = Op::all().find(|op| op.spelling() == Spelling::Prefix && op.name() == *symbol)?;
             Some((op.clone(), vec![operand]))
         }
+        [operand, "[", index, "]"] => Some((Op::Row, vec![operand, index])),
         [operand, index] => {
             let index = index.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
             Some((Op::Index(index), vec![operand]))
@@ -71,7 +73,7 @@ fn call<'a>(name: &str, words: &[&'a str]) -> Option<(Op, Vec<&'a str>)> {
     let (statics, operands) = words.split_at(open);
     let operands = operands.strip_prefix(&["("])?.strip_suffix(&[")"])?;
     let statics: Vec<Static> = statics.iter().map(|word| static_argument(word)).collect::<Option<_>>()?;
-    let builtin = builtin(name)?;
+    let builtin = named(name)?;
     let n_leading = builtin.n_leading();
     let is_right = match builtin.arity() {
         Arity::Exactly(n) => operands.len() == n,

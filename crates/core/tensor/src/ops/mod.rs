@@ -5,6 +5,7 @@ pub(crate) mod functions;
 pub(crate) mod logic;
 
 pub(crate) mod conversions;
+pub(crate) mod rows;
 pub(crate) mod stretching;
 pub(crate) mod structure;
 pub(crate) mod windows;

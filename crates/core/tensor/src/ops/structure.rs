@@ -161,7 +161,7 @@ pub(crate) struct Slice(pub usize, pub usize);
 
 impl Operation for Slice {
     fn signature(&self) -> Signature {
-        Signature::any(&[NUM], NUM)
+        Signature::any(&[ALPHA], ALPHA)
     }
 
     fn shape_rule(&self) -> ShapeRule {
@@ -171,17 +171,18 @@ impl Operation for Slice {
     fn shape(&self, operands: &[&Shape]) -> Result<Shape, ShapeError> {
         let shape = operands[0];
         has_rows("slice", shape)?;
-        if self.0 > self.1 || self.1 > shape[0] {
-            return Err(ShapeError::Rows { lo: self.0, hi: self.1, shape: shape.clone() });
+        let (lo, hi) = (self.0, if self.1 == Op::LAST_ROW { shape[0] } else { self.1 });
+        if lo > hi || hi > shape[0] {
+            return Err(ShapeError::Rows { lo, hi, shape: shape.clone() });
         }
-        Ok(shape.with_rows(self.1 - self.0))
+        Ok(shape.with_rows(hi - lo))
     }
 
     fn eval(&self, operands: &[&Value]) -> Result<Value, EvalError> {
         let shape = operands[0].shape();
         let start = self.0 * row_size(shape);
         let shape = shape.with_rows(self.1 - self.0);
-        Ok(with_float!(operands[0], F => run_of::<F>(operands[0], start, shape)))
+        Ok(with_element!(operands[0], T => run_of::<T>(operands[0], start, shape)))
     }
 
     fn is_differentiable_in(&self, _: usize) -> bool {
@@ -200,7 +201,7 @@ impl Operation for Slice {
 }
 
 /// A run of elements as a value of this shape.
-fn run_of<T: Element>(x: &Value, start: usize, shape: Shape) -> Value {
+pub(super) fn run_of<T: Element>(x: &Value, start: usize, shape: Shape) -> Value {
     let elements = T::slice(x)[start..start + shape.size()].to_vec();
     T::value(shape, elements)
 }
@@ -342,14 +343,14 @@ fn transposed<T: Element>(x: &Value, n: usize, m: usize) -> Value {
     T::value(Shape::new(&[m, n]), elements)
 }
 
-fn has_rows(op: &'static str, shape: &Shape) -> Result<(), ShapeError> {
+pub(super) fn has_rows(op: &'static str, shape: &Shape) -> Result<(), ShapeError> {
     if shape.is_scalar() {
         return Err(ShapeError::Rank { op, needs: "an axis", found: shape.clone() });
     }
     Ok(())
 }
 
-fn row_size(shape: &Shape) -> usize {
+pub(super) fn row_size(shape: &Shape) -> usize {
     shape[1..].iter().product()
 }
 

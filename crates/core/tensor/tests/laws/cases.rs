@@ -115,6 +115,14 @@ pub fn case(op: &Op, c: &mut Choices<'_>) -> Case {
             let index = i64::try_from(c.below(n)).expect("it is small");
             (Op::Onehot(n), vec![Value::Int(index)])
         }
+        Op::Row | Op::Place(_) => {
+            let shape = c.shape(1..=3);
+            let index = Value::Int(i64::try_from(c.below(shape[0])).expect("it is small"));
+            match op {
+                Op::Row => (Op::Row, vec![c.num(&shape), index]),
+                _ => (Op::Place(shape[0]), vec![index, c.num(&Shape::new(&shape[1..]))]),
+            }
+        }
         Op::Spread(..) => {
             let operands = one(c, 0);
             let axis = c.below(operands[0].shape().len() + 1);

@@ -110,6 +110,17 @@ fn expected(case: &Case, index: &[usize]) -> Expected {
         }
         Op::Stack => read(index[0], &index[1..]),
         Op::Index(row) => read(0, &[&[*row], index].concat()),
+        Op::Row => {
+            let row = usize::try_from(int(&case.operands[1])).expect("it is inside");
+            read(0, &[&[row], index].concat())
+        }
+        Op::Place(_) => {
+            if int(&case.operands[0]) == i64::try_from(index[0]).expect("small") {
+                read(1, &index[1..])
+            } else {
+                exactly(0.0)
+            }
+        }
         Op::Slice(lo, _) => read(0, &[&[lo + index[0]], &index[1..]].concat()),
         Op::Pad(lo, _) => match index[0].checked_sub(*lo) {
             Some(row) if row < case.operands[0].shape()[0] => read(0, &[&[row], &index[1..]].concat()),

@@ -15,12 +15,25 @@ impl<'a> Inference<'a> {
             Form::Record(fields) => self.record(expr, fields, parts),
             Form::RecordUpdate(fields) => self.record_update(fields, parts),
             Form::Field(field) => self.field(*field, parts[0]),
+            Form::Place(_) => self.rows_of(expr, parts[0], &parts[1..]),
             Form::Match(cases) => self.match_form(expr, cases, parts),
             _ => {
                 self.error(self.module.tree.exprs.at(expr), "nodes have no such expression", None);
                 None
             }
         }
+    }
+
+    /// The structure of rows of a value.
+    pub(super) fn rows_of(&mut self, expr: ExprId, value: ExprId, indices: &[ExprId]) -> Known {
+        self.tensors("an index", indices);
+        let structure = self.exprs.get(&value).cloned()?;
+        if structure.is_record() {
+            let at = self.module.tree.exprs.at(expr);
+            self.error(at, "a record has no rows: index one of its fields", None);
+            return None;
+        }
+        Some(structure)
     }
 
     fn record(&mut self, expr: ExprId, idents: &[Ident], parts: &[ExprId]) -> Known {

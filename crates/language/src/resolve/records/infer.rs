@@ -363,15 +363,7 @@ impl<'a> Inference<'a> {
                 self.same(expr, yes, no)
             }
             ExprKind::List(items) => self.list(expr, exprs.items(items)),
-            ExprKind::Index(value, index) => {
-                self.tensors("an index", &[index]);
-                let structure = of(self, value)?;
-                if structure.is_record() {
-                    self.error(exprs.at(expr), "a record has no rows: index one of its fields", None);
-                    return None;
-                }
-                Some(structure)
-            }
+            ExprKind::Index(value, index) => self.rows_of(expr, value, &[index]),
             ExprKind::Call(..) => self.call(expr),
             ExprKind::Form(form, parts) => {
                 let (form, parts) = (exprs.form(form), exprs.items(parts));
@@ -405,7 +397,7 @@ impl<'a> Inference<'a> {
     }
 
     /// A tensor; reports parts that are not tensors.
-    fn tensors(&mut self, what: &str, parts: &[ExprId]) -> Rc<Structure> {
+    pub(super) fn tensors(&mut self, what: &str, parts: &[ExprId]) -> Rc<Structure> {
         for part in parts {
             let Some(structure) = self.exprs.get(part).cloned() else { continue };
             let at = self.module.tree.exprs.at(*part);

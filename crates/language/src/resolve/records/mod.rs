@@ -29,7 +29,7 @@ use eddy_syntax::Diagnostics;
 
 use crate::codes;
 use crate::program::{Callee, ConstantValue, NodeId, Program, Reference, Structure};
-use crate::tree::ExprKind;
+use crate::tree::{ExprKind, Form};
 use interface::StreamInterface;
 
 /// Expands all nodes; `order` lists callees first.
@@ -93,7 +93,10 @@ fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId)
                 let structures = interface.iter().flat_map(|interface| interface.result_structures.iter());
                 structures.flatten().any(|structure| *structure != Structure::Tensor)
             }
-            _ => matches!(exprs.kind(expr), ExprKind::Form(..)),
+            _ => match exprs.kind(expr) {
+                ExprKind::Form(form, _) => !matches!(exprs.form(form), Form::Place(_)),
+                _ => false,
+            },
         };
         if is_structured {
             return true;

@@ -374,6 +374,10 @@ impl Rewriter<'_> {
                 work.extend(parts[1..].iter().rev().map(|part| Work::Visit(*part, Rc::clone(path))));
                 work.push(Work::Visit(parts[0], Path::default()));
             }
+            Form::Place(_) => {
+                work.push(Work::Build(expr, parts.len()));
+                work.extend(parts.iter().rev().map(|part| Work::Visit(*part, Path::default())));
+            }
             _ => unreachable!("other forms were refused"),
         }
     }
