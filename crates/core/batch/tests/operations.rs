@@ -33,19 +33,24 @@ fn sample(op: &Op, choices: &[u16]) -> Sample {
     if !is_wide.contains(&true) {
         is_wide[0] = true;
     }
+    let n_rows = match &op {
+        Op::Onehot(n) | Op::Place(n) => Some(*n),
+        Op::Row => Some(operands[0].shape()[0]),
+        _ => None,
+    };
     let of_stream = |stream: usize| {
         let own = operands.iter().zip(&is_wide);
-        own.map(|(operand, is_wide)| other(&op, operand, if *is_wide { stream } else { 0 })).collect()
+        own.map(|(operand, is_wide)| other(n_rows, operand, if *is_wide { stream } else { 0 })).collect()
     };
     let streams = (0..STREAMS).map(of_stream).collect();
     Sample { op, streams, is_wide }
 }
 
-/// A different operand of the same type, for another stream.
-fn other(op: &Op, operand: &Value, stream: usize) -> Value {
+/// A different operand of the same type, for another stream. An index is below `n_rows`.
+fn other(n_rows: Option<usize>, operand: &Value, stream: usize) -> Value {
     let Value::Tensor(elements) = operand else {
-        return match (op, operand) {
-            (Op::Onehot(n), Value::Int(index)) => {
+        return match (n_rows, operand) {
+            (Some(n), Value::Int(index)) => {
                 let shifted = usize::try_from(*index).expect("it is an index") + stream;
                 Value::Int(i64::try_from(shifted % n).expect("it is small"))
             }
