@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Flow, Polarity, VarId};
+use crate::{Flow, Polarity, VarId, cases};
 
 eddy_index::id! {
     /// A clock, as an index into [`Clocks::all`].
@@ -91,8 +91,13 @@ impl Clocks {
             match self.clock(at) {
                 Clock::Root(root) => break root,
                 Clock::On { of, condition, polarity } => {
+                    let label = label(condition);
                     let not = if polarity == Polarity::On { "" } else { "not " };
-                    conditions.push(format!(" on {not}{}", label(condition)));
+                    if !cases::is_test(&label) {
+                        conditions.push(format!(" on {not}{label}"));
+                    } else if let Some(shown) = cases::shown(&label, polarity) {
+                        conditions.push(format!(" on {shown}"));
+                    }
                     at = of;
                 }
             }

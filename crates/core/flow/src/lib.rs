@@ -18,6 +18,7 @@
 //! * [`clocks`]: at which cycles each stream is present, as inferred by the language.
 
 mod call;
+pub mod cases;
 pub mod clocks;
 pub mod codes;
 pub mod components;

@@ -46,7 +46,16 @@ impl Planner<'_> {
                 self.record(self.range(expr), &fields, &parts[1..]);
                 self.join(with + 1, Joint::Blank);
             }
-            Form::Match(cases) => self.match_form(expr, &cases, &parts),
+            Form::Match(cases) | Form::Merge(cases) => self.match_form(expr, &cases, &parts),
+            Form::WhenIs(constructor) => {
+                let name = self.tokens_of(constructor.span).first;
+                let when = self.range(parts[0]).last + 1;
+                for token in [when, when + 1, name - 1, name] {
+                    self.join(token, Joint::Blank);
+                }
+                self.operand(parts[0]);
+                self.operand(parts[1]);
+            }
             Form::Field(_) | Form::Component { .. } => self.operand(parts[0]),
         }
     }

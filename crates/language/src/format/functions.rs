@@ -71,7 +71,11 @@ impl Planner<'_> {
             ExprKind::Call(..) | ExprKind::List(_) | ExprKind::Tuple(_) | ExprKind::Group(_) => true,
             ExprKind::Form(form, _) => matches!(
                 exprs.form(form),
-                Form::Comprehension(_) | Form::Reduction { .. } | Form::Record(_) | Form::Match(_)
+                Form::Comprehension(_)
+                    | Form::Reduction { .. }
+                    | Form::Record(_)
+                    | Form::Match(_)
+                    | Form::Merge(_)
             ),
             _ => false,
         };

@@ -6,7 +6,7 @@ use eddy_syntax::lex::TokenKind;
 use super::foreign::is_prefix_of_lustre;
 use super::frame::{Binding, Frame, Operator};
 use super::{Grammar, Parser, State, Tightness};
-use crate::tree::{Direction, ExprId, ExprKind, Ident};
+use crate::tree::{Direction, ExprId, ExprKind, Ident, Polarity};
 
 impl Parser<'_> {
     pub(super) fn after(&mut self, expr: ExprId, tightness: Tightness) -> State {
@@ -31,7 +31,12 @@ impl Parser<'_> {
         if let Some(state) = self.call_or_index_after_blank(expr, tightness) {
             return state;
         }
-        if let Some(Frame::When { .. }) = self.frames.last() {
+        if let Some(Frame::When { polarity, at, value }) = self.frames.last() {
+            if *polarity == Polarity::On && self.sees_word("is") && self.peek(1) == TokenKind::Name {
+                let (at, value) = (*at, *value);
+                self.frames.pop();
+                return self.constructor(value, expr, at);
+            }
             return self.reduce(expr);
         }
         if self.sees("when") {
@@ -98,6 +103,11 @@ impl Parser<'_> {
 
     fn merge_argument(&mut self, at: Span, base: usize, argument: ExprId) -> State {
         self.items.push(argument);
+        let is_first = self.items.len() == base + 1;
+        if is_first && self.sees("{") && !self.begins_record() {
+            self.frames.pop();
+            return self.branches(at, base);
+        }
         let &[condition, yes, no] = &self.items[base..] else { return State::Operand };
         self.items.truncate(base);
         self.frames.pop();

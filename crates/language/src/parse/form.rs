@@ -111,6 +111,7 @@ impl OpenForm {
             Form::Loop { .. } => "this loop is open",
             Form::Reduction { .. } => "this reduction is open",
             Form::Match(_) => "this `match` is open",
+            Form::Merge(_) => "this `merge` is open",
             Form::Record(_) | Form::RecordUpdate(_) => "this brace is open",
             _ => "this bracket is open",
         };
@@ -470,6 +471,23 @@ impl Parser<'_> {
         self.next_part(open, Waits::Field)
     }
 
+    /// The branches of `merge s { a: e, b: e }`, whose condition is the last item; the brace is next.
+    pub(super) fn branches(&mut self, at: Span, base: usize) -> State {
+        self.advance();
+        let form = Form::Merge(Vec::new());
+        self.alternative(Box::new(OpenForm { form, start: at, at, base, waits: Waits::Alternative }))
+    }
+
+    /// `is a` after `x when s`.
+    pub(super) fn constructor(&mut self, value: ExprId, condition: ExprId, at: Span) -> State {
+        self.advance();
+        let ident = self.ident_here();
+        let (start, base) = (self.exprs().span(value), self.items.len());
+        self.items.extend([value, condition]);
+        let form = Form::WhenIs(ident);
+        self.finish_form(OpenForm { form, start, at, base, waits: Waits::Body }, Tightness::Sampled)
+    }
+
     /// `a:` or `_:` in a match.
     fn alternative(&mut self, mut open: Box<OpenForm>) -> State {
         let case = if self.sees_word("_") {
@@ -484,7 +502,7 @@ impl Parser<'_> {
             return State::Failed;
         }
         match &mut open.form {
-            Form::Match(cases) => cases.push(case),
+            Form::Match(cases) | Form::Merge(cases) => cases.push(case),
             _ => unreachable!("only a match has alternatives"),
         }
         self.next_part(open, Waits::Alternative)

@@ -378,12 +378,16 @@ impl Walk<'_, '_> {
                 self.field(*label);
                 all(parts)
             }
-            Form::Match(cases) => {
+            Form::Match(cases) | Form::Merge(cases) => {
                 for case in cases {
                     if let Case::Enumerator(ident) = case {
                         self.global(*ident);
                     }
                 }
+                all(parts)
+            }
+            Form::WhenIs(constructor) => {
+                self.global(*constructor);
                 all(parts)
             }
             Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } => all(parts),

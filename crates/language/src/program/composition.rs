@@ -42,6 +42,17 @@ pub enum Copies {
     Fold { n_streams: usize },
 }
 
+impl Copies {
+    /// How many arguments come before what the body captures (the number of copies, the first streams of a
+    /// fold), and how many inputs of the body: the number of the copy, the state.
+    pub fn n_bound(self) -> (usize, usize) {
+        match self {
+            Copies::Stack(_) | Copies::Concat => (1, 1),
+            Copies::Fold { n_streams } => (2, 1 + n_streams),
+        }
+    }
+}
+
 /// A call or a callable as it is written.
 #[derive(Clone, Debug)]
 pub struct Composed {

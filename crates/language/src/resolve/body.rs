@@ -20,8 +20,8 @@ use super::{refusals, widths};
 use crate::codes;
 use crate::names::Name;
 use crate::program::{
-    Base, Callable, Callee, Composed, ComposedCallee, Copies, Entity, Let, Module, Node, NodeId, Reference,
-    SlotId,
+    Base, Callable, Callee, Composed, ComposedCallee, Copies, Declared, Entity, Let, Module, Node, NodeId,
+    Reference, SlotId, TypeDefId,
 };
 use crate::tree::{self, ExprId, ExprKind, ExprList, Form, Ident, Index, RowValue};
 
@@ -31,8 +31,25 @@ pub(super) struct Context<'a> {
     pub module: &'a Module,
     pub scope: &'a Scope,
     pub nodes: &'a [Node],
+    pub modules: &'a [Module],
+    /// The types of all files.
+    pub types: &'a [Declared],
     /// The names of the parameters of each function.
     pub parameters: &'a [Vec<String>],
+}
+
+impl Context<'_> {
+    /// The names of an enumeration, in order.
+    pub fn enumerators(&self, of: TypeDefId) -> Vec<&str> {
+        let Declared { module, item } = self.types[of.index()];
+        let module = &self.modules[module];
+        match &module.tree.items[item] {
+            tree::Item::Type(tree::TypeDef {
+                definition: tree::Definition::Enumeration(cases, _), ..
+            }) => cases.iter().map(|case| module.names.text(case.name)).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// The references of a file, and the expressions that resolution adds to it.
@@ -270,6 +287,11 @@ impl<'a> Body<'a> {
                         if indices.len() > 1 && indices.iter().any(|index| *index != Index::At) =>
                     {
                         self.diagnostics.push(refusals::several_ranges(exprs.at(expr)));
+                    }
+                    Form::WhenIs(_) | Form::Merge(_) => {
+                        if self.check_constructors(exprs.form(form), exprs.at(expr)) {
+                            todo.extend(parts.iter().map(|part| Step::Value(*part)));
+                        }
                     }
                     Form::Lambda { .. } => {
                         let title = "a function stands where a stream is needed";

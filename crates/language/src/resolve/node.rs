@@ -40,6 +40,8 @@ pub(super) fn resolve_nodes(
             module: &modules[node.module],
             scope: &scopes[node.module],
             nodes: &program.nodes,
+            modules: &modules,
+            types: &program.types,
             parameters: &parameters,
         };
         let body = Body::new(context, node, &mut names[node.module], &mut copies, diagnostics);
@@ -49,8 +51,14 @@ pub(super) fn resolve_nodes(
     for (number, module) in modules.iter().enumerate() {
         for (item, declared) in module.tree.items.iter().enumerate() {
             let Item::Train(train) = declared else { continue };
-            let context =
-                Context { module, scope: &scopes[number], nodes: &program.nodes, parameters: &parameters };
+            let context = Context {
+                module,
+                scope: &scopes[number],
+                nodes: &program.nodes,
+                modules: &modules,
+                types: &program.types,
+                parameters: &parameters,
+            };
             let node = empty_node((number, item), String::new(), train.at, None);
             let resolve = |rule: &tree::Rule| {
                 Body::new(context, &node, &mut names[number], &mut copies, diagnostics).rule(rule)
@@ -64,6 +72,8 @@ pub(super) fn resolve_nodes(
             module: &modules[main],
             scope: &scopes[main],
             nodes: &program.nodes,
+            modules: &modules,
+            types: &program.types,
             parameters: &parameters,
         };
         let node = empty_node((main, 0), String::new(), run.span, None);

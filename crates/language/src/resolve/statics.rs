@@ -183,10 +183,7 @@ fn static_arguments(program: &Program, reference: &Reference, arguments: &[ExprI
 
 /// The arguments of copies that must be static: their number, and what the body needs to be static.
 fn static_arguments_of_copies(body: &Node, copies: Copies, arguments: &[ExprId]) -> Vec<ExprId> {
-    let (n_own, n_bound) = match copies {
-        Copies::Stack(_) | Copies::Concat => (1, 1),
-        Copies::Fold { n_streams } => (2, 1 + n_streams),
-    };
+    let (n_own, n_bound) = copies.n_bound();
     let captured = arguments.iter().skip(n_own).zip(body.is_static.iter().skip(n_bound));
     let captured = captured.filter(|(_, is_static)| **is_static).map(|(argument, _)| *argument);
     arguments.first().copied().into_iter().chain(captured).collect()

@@ -40,6 +40,10 @@ pub enum Form {
     RecordUpdate(Vec<Ident>),
     /// `match e { a: e, _: e }`; parts: the scrutinee, then the alternatives.
     Match(Vec<Case>),
+    /// `merge s { a: e, b: e }`; parts: s, then the branches. Only in nodes.
+    Merge(Vec<Case>),
+    /// `x when s is a`; parts: x, s. Only in nodes.
+    WhenIs(Ident),
     /// `r.x`; part: r.
     Field(Ident),
     /// `t.0`; part: t.

@@ -67,11 +67,11 @@ impl Form {
                     field.replace_place(new);
                 }
             }
-            Form::Match(cases) => cases.iter_mut().for_each(|case| match case {
+            Form::Match(cases) | Form::Merge(cases) => cases.iter_mut().for_each(|case| match case {
                 Case::Enumerator(ident) => ident.replace_place(new),
                 Case::Otherwise(span) => *span = new(*span),
             }),
-            Form::Field(ident) => ident.replace_place(new),
+            Form::Field(ident) | Form::WhenIs(ident) => ident.replace_place(new),
             Form::Component { span, .. } => *span = new(*span),
             Form::Unit
             | Form::Let { .. }

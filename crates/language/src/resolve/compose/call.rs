@@ -83,10 +83,7 @@ impl Composer<'_> {
         composed: &Composed,
         written: &mut Vec<ExprId>,
     ) -> Option<(Closure, Vec<Part>)> {
-        let (n_own, n_bound) = match copies {
-            Copies::Stack(_) | Copies::Concat => (1, 1),
-            Copies::Fold { n_streams } => (2, 1 + n_streams),
-        };
+        let (n_own, n_bound) = copies.n_bound();
         let mut own = Vec::new();
         for (_, argument) in &composed.arguments[..n_own] {
             own.push(Part::Written(written.len()));

@@ -2,13 +2,14 @@
 //! from a template.
 
 use eddy_syntax::{Diagnostic, Span};
+use rustc_hash::FxHashMap;
 
 use super::call::{Plan, too_deep};
 use super::closure::{self, Closure, Given, Part};
 use super::{Composer, Task};
 use crate::codes;
 use crate::program::{
-    Callee, ComposedCallee, Equation, NodeId, Reference, Role, Sharing, Site, Slot, SlotId,
+    Callee, ComposedCallee, Equation, NodeId, Reference, Role, Sharing, Site, Slot, SlotId, TypeDefId,
 };
 use crate::tree::{Annotation, ExprId, ExprKind, TypeName};
 
@@ -38,7 +39,9 @@ pub struct Scope {
     lets: Vec<LetState>,
     /// Further streams and their equations, for the values of `let`s.
     pub new_slots: Vec<Slot>,
-    new_equations: Vec<(usize, Equation)>,
+    pub new_equations: Vec<(usize, Equation)>,
+    /// The streams that test the constructors of a stream.
+    pub conditions: FxHashMap<(SlotId, TypeDefId), Vec<SlotId>>,
     pub depth: usize,
     /// How many callables are open that contain each other.
     nesting: usize,
@@ -56,6 +59,7 @@ impl Composer<'_> {
             lets: vec![LetState::New; source.lets.len()],
             new_slots: self.program.node(id).slots.clone(),
             new_equations: Vec::new(),
+            conditions: FxHashMap::default(),
             depth,
             nesting: 0,
         };
@@ -122,7 +126,7 @@ impl Composer<'_> {
                 Work::Visit(expr) => self.visit(scope, expr, &mut work, &mut done)?,
                 Work::Build(expr, n) => {
                     let operands = done.split_off(done.len() - n);
-                    let built = self.rebuilt(scope.module, expr, &operands);
+                    let built = self.built(scope, expr, &operands)?;
                     done.push(built);
                 }
                 Work::Call(plan) => {
@@ -173,7 +177,7 @@ impl Composer<'_> {
     }
 
     /// The expression with these operands; itself if it has them already.
-    fn rebuilt(&mut self, module: usize, expr: ExprId, operands: &[ExprId]) -> ExprId {
+    pub fn rebuilt(&mut self, module: usize, expr: ExprId, operands: &[ExprId]) -> ExprId {
         let module = &mut self.program.modules[module];
         let exprs = &mut module.tree.exprs;
         if exprs.children(expr).eq(operands.iter().copied()) {
@@ -319,6 +323,7 @@ impl Scope {
             lets: Vec::new(),
             new_slots: slots,
             new_equations: Vec::new(),
+            conditions: FxHashMap::default(),
             depth: 0,
             nesting: 0,
         }

@@ -15,10 +15,11 @@
 //! * [`closure`]: callables with the values that they bring along.
 //! * [`copy`](mod@copy): expressions of other files, for defaults.
 //! * [`expand`]: the equations of one node. [`call`]: one call. [`rules`]: the optimisers of `train`s.
-//!   [`benches`]: test benches.
+//!   [`benches`]: test benches. [`cases`]: sampling by constructors.
 
 mod benches;
 mod call;
+mod cases;
 mod closure;
 mod copy;
 mod expand;
@@ -33,6 +34,7 @@ use super::node::parameters;
 use crate::codes;
 use crate::program::{FunctionId, Made, Node, NodeId, Program, Reference, Role, Sharing, Slot, SlotId};
 use crate::static_value::postorder;
+use crate::tree::{ExprKind, Form};
 use closure::{Closure, Part};
 
 /// The largest depth of nodes that are made from templates for each other.
@@ -96,7 +98,15 @@ impl Composer<'_> {
         let (module, node) = (self.program.module_of(id), self.program.node(id));
         let is_composed = |root| {
             let parts = postorder(&module.tree.exprs, root);
-            parts.into_iter().any(|part| matches!(module.references[part.index()], Reference::Composed(_)))
+            parts.into_iter().any(|part| {
+                let is_case = match module.tree.exprs.kind(part) {
+                    ExprKind::Form(form, _) => {
+                        matches!(module.tree.exprs.form(form), Form::WhenIs(_) | Form::Merge(_))
+                    }
+                    _ => false,
+                };
+                is_case || matches!(module.references[part.index()], Reference::Composed(_))
+            })
         };
         !node.lets.is_empty() || node.equations.iter().any(|equation| is_composed(equation.value))
     }

@@ -14,7 +14,8 @@ use super::interface::{Stream, StreamInterface};
 use crate::codes;
 use crate::functions::apply::StreamTypes;
 use crate::program::{
-    Callee, ConstantValue, Module, Node, NodeId, Program, Reference, Role, SlotId, Structure, TypeDefId,
+    Callee, ConstantValue, Copies, Made, Module, Node, NodeId, Program, Reference, Role, SlotId, Structure,
+    TypeDefId,
 };
 use crate::static_value::postorder;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Scalar, UnaryOp};
@@ -66,25 +67,34 @@ impl Found {
     }
 }
 
+/// The structures that are found without any assumption, of the inputs and outputs and of expressions.
+pub(super) fn searched(
+    program: &Program,
+    interfaces: &[StreamInterface],
+    id: NodeId,
+) -> (StreamInterface, FxHashMap<ExprId, Rc<Structure>>) {
+    let mut inference = Inference::new(program, interfaces, id);
+    inference.declarations();
+    inference.search();
+    let node = inference.node;
+    let stream = |slot: usize| {
+        let structure = inference.slots[slot].as_deref().cloned().unwrap_or(Structure::Tensor);
+        Stream { is_num: vec![true; structure.n_leaves()], structure }
+    };
+    let interface = StreamInterface {
+        inputs: (0..node.n_inputs).map(stream).collect(),
+        outputs: node.outputs.iter().map(|slot| stream(slot.index())).collect(),
+    };
+    (interface, inference.exprs)
+}
+
 pub(super) fn infer(
     program: &Program,
     interfaces: &[StreamInterface],
     id: NodeId,
 ) -> Result<Found, Vec<Diagnostic>> {
-    let (module, node) = (program.module_of(id), program.node(id));
-    let mut inference = Inference {
-        program,
-        interfaces,
-        module,
-        node,
-        slots: vec![None; node.slots.len()],
-        exprs: FxHashMap::default(),
-        written: node.slots.iter().map(|_| Vec::new()).collect(),
-        cases: FxHashMap::default(),
-        num_parts: FxHashSet::default(),
-        mode: Mode::Searching,
-        errors: Vec::new(),
-    };
+    let node = program.node(id);
+    let mut inference = Inference::new(program, interfaces, id);
     inference.declarations();
     if inference.errors.is_empty() {
         inference.search();
@@ -136,6 +146,31 @@ pub(super) struct Inference<'a> {
 pub(super) type Known = Option<Rc<Structure>>;
 
 impl<'a> Inference<'a> {
+    fn new(program: &'a Program, interfaces: &'a [StreamInterface], id: NodeId) -> Inference<'a> {
+        let (module, node) = (program.module_of(id), program.node(id));
+        // What a made node captures has no written type.
+        let inputs = if node.made == Made::Written { &[] } else { &interfaces[id.index()].inputs[..] };
+        let mut slots = vec![None; node.slots.len()];
+        for (slot, input) in slots.iter_mut().zip(inputs) {
+            if input.structure != Structure::Tensor {
+                *slot = Some(Rc::new(input.structure.clone()));
+            }
+        }
+        Inference {
+            program,
+            interfaces,
+            module,
+            node,
+            slots,
+            exprs: FxHashMap::default(),
+            written: node.slots.iter().map(|_| Vec::new()).collect(),
+            cases: FxHashMap::default(),
+            num_parts: FxHashSet::default(),
+            mode: Mode::Searching,
+            errors: Vec::new(),
+        }
+    }
+
     /// Sets the structures of the streams whose types are written. An input without a written type is a
     /// tensor.
     fn declarations(&mut self) {
@@ -451,12 +486,16 @@ impl<'a> Inference<'a> {
         let module = self.module;
         let ExprKind::Call(name, arguments) = module.tree.exprs.kind(expr) else { return None };
         let arguments = module.tree.exprs.items(arguments);
-        let Reference::Call { callee, .. } = &module.references[expr.index()] else { return None };
+        let Reference::Call { callee, site, .. } = &module.references[expr.index()] else { return None };
         match callee {
             Callee::Instance(callable) => {
                 let interface = StreamInterface::of_callable(self.program, self.interfaces, callable);
                 if callable.modes.is_empty() {
-                    self.arguments(module.names.text(name), &interface, arguments);
+                    // Copies begin with their number, and a fold with its first streams.
+                    let copies = site.as_ref().and_then(|site| site.copies);
+                    let (n_own, n_bound) = copies.map_or((0, 0), Copies::n_bound);
+                    let inputs = &interface.inputs[n_bound..];
+                    self.arguments(module.names.text(name), inputs, &arguments[n_own..]);
                 }
                 interface.outputs.first().map(|output| Rc::new(output.structure.clone()))
             }
@@ -468,8 +507,8 @@ impl<'a> Inference<'a> {
     }
 
     /// Reports arguments that do not have the structure of their input.
-    fn arguments(&mut self, name: &str, interface: &StreamInterface, arguments: &[ExprId]) {
-        for (number, (input, argument)) in interface.inputs.iter().zip(arguments).enumerate() {
+    fn arguments(&mut self, name: &str, inputs: &[Stream], arguments: &[ExprId]) {
+        for (number, (input, argument)) in inputs.iter().zip(arguments).enumerate() {
             let Some(found) = self.exprs.get(argument).cloned() else { continue };
             if *found != input.structure {
                 let expected = self.shown(&input.structure);

@@ -15,12 +15,14 @@
 //! * [`interface`](mod@interface): the structures of inputs and outputs, also of derivatives.
 //! * [`infer`]: which streams and expressions are records or enumerators, and errors about them.
 //!   [`forms`]: records, fields and `match`.
+//! * [`inherit`](mod@inherit): the structures of what made nodes capture.
 //! * [`declared`]: named types, as annotations of leaves.
 //! * [`streams`]: the new streams. [`rewrite`]: the new equations.
 
 mod declared;
 mod forms;
 mod infer;
+mod inherit;
 mod interface;
 mod rewrite;
 mod streams;
@@ -28,7 +30,7 @@ mod streams;
 use eddy_syntax::Diagnostics;
 
 use crate::codes;
-use crate::program::{Callee, ConstantValue, NodeId, Program, Reference, Structure};
+use crate::program::{Callee, ConstantValue, Made, NodeId, Program, Reference, Structure};
 use crate::tree::{ExprKind, Form};
 use interface::StreamInterface;
 
@@ -36,6 +38,7 @@ use interface::StreamInterface;
 pub(super) fn expand_records(program: &mut Program, order: &[NodeId], diagnostics: &mut Diagnostics) {
     let mut interfaces: Vec<StreamInterface> =
         program.nodes.iter().map(StreamInterface::of_tensors).collect();
+    inherit::inherit(program, &mut interfaces, order);
     for id in order {
         if !has_structures(program, &interfaces, *id) {
             continue;
@@ -73,7 +76,8 @@ fn discard(program: &mut Program, id: NodeId) {
 /// Whether a node has records, enumerators or named types.
 fn has_structures(program: &Program, interfaces: &[StreamInterface], id: NodeId) -> bool {
     let (module, node) = (program.module_of(id), program.node(id));
-    if node.slots.iter().any(|slot| !slot.type_names.is_empty()) {
+    let has_structure = node.made != Made::Written && !interfaces[id.index()].has_tensors_only();
+    if has_structure || node.slots.iter().any(|slot| !slot.type_names.is_empty()) {
         return true;
     }
     let exprs = &module.tree.exprs;

@@ -13,7 +13,8 @@ use super::infer::Found;
 use super::interface::StreamInterface;
 use crate::names::Name;
 use crate::program::{
-    Callee, Equation, Module, Node, NodeId, Program, Reference, Role, Slot, SlotId, Structure, StructuredCall,
+    Callee, Equation, Module, Node, NodeId, Program, Reference, Role, Site, Slot, SlotId, Structure,
+    StructuredCall,
 };
 use crate::static_value::postorder;
 use crate::tree::{BinaryOp, ExprId, ExprKind, Form, Number, NumberValue, UnaryOp};
@@ -234,6 +235,8 @@ impl Rewriter<'_> {
             }
         }
         let new = self.rebuilt(call, &leaves);
+        let n_leaves: Vec<usize> = structures.iter().map(|structure| structure.n_leaves()).collect();
+        self.order_leaves(new, &n_leaves);
         let arguments: Vec<Structure> = structures.iter().map(|structure| (**structure).clone()).collect();
         let has_structures =
             arguments.iter().chain(&results).any(|structure| *structure != Structure::Tensor);
@@ -241,6 +244,21 @@ impl Rewriter<'_> {
             self.calls.push((new, StructuredCall { arguments, results }));
         }
         new
+    }
+
+    /// The leaves of an argument are elaborated where the argument is.
+    fn order_leaves(&mut self, call: ExprId, n_leaves: &[usize]) {
+        let Reference::Call { site: Some(site), .. } = &mut self.module.references[call.index()] else {
+            return;
+        };
+        let Some(order) = &site.order else { return };
+        let first = |argument: usize| n_leaves[..argument].iter().sum::<usize>();
+        let leaves = order.iter().flat_map(|argument| {
+            let first = first(*argument);
+            first..first + n_leaves[*argument]
+        });
+        let order = Some(leaves.collect());
+        *site = std::sync::Arc::new(Site { order, ..(**site).clone() });
     }
 
     fn arguments_of(&self, call: ExprId) -> Vec<ExprId> {
