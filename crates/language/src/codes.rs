@@ -50,6 +50,8 @@ eddy_syntax::codes! {
     KERNEL = "E0216", Names;
     /// An argument that is not a node or a function, or a rule of a `train` that does not fit its parameters.
     ARGUMENT = "E0217", Names;
+    /// A state machine that is not well formed.
+    AUTOMATON = "E0218", Names;
 
     /// Two different scalar types in one place.
     TYPE = "E0301", Types;

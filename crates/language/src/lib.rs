@@ -47,6 +47,8 @@ pub mod tree;
 
 mod format;
 
+mod automata;
+
 pub mod program;
 mod resolve;
 

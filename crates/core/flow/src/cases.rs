@@ -2,12 +2,12 @@
 //!
 //! `x when s is mid` is sampled by `not c₀`, then by `c₁`, where `c₀` is `s == low` and `c₁` is `(s == mid)
 //! when not c₀`. The names of these conditions say what they test, so that clocks are shown as they are
-//! written: `base on s is mid`.
+//! written: `base on s is mid`. No program has such names.
 
 use crate::Polarity;
 
-const IS: &str = " is ";
-const ELSE: &str = " else ";
+const IS: &str = ":is:";
+const ELSE: &str = ":else:";
 
 /// The name of condition number `number` of a stream: the test of that constructor, among those that are left.
 pub fn test_name(stream: &str, constructors: &[String], number: usize) -> String {
@@ -32,10 +32,10 @@ pub(crate) fn shown(label: &str, polarity: Polarity) -> Option<String> {
         None => (label, None),
     };
     match (polarity, other) {
-        (Polarity::On, _) => Some(tested.to_string()),
+        (Polarity::On, _) => Some(tested.replace(IS, " is ")),
         (Polarity::OnNot, Some(other)) => {
             let stream = tested.split(IS).next().unwrap_or(tested);
-            Some(format!("{stream}{IS}{other}"))
+            Some(format!("{stream} is {other}"))
         }
         (Polarity::OnNot, None) => None,
     }

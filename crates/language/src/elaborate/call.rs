@@ -9,8 +9,9 @@ use super::instance::{Binding, Instance};
 use super::interface::{self, Interface, KnownInputs};
 use super::synthesis::Place;
 use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, without_body};
+use crate::automata::path_of_state;
 use crate::codes;
-use crate::flow::{self, Path, VarId};
+use crate::flow::{self, Name, Path, VarId};
 use crate::program::{Base, Callable, Callee, Copies, NodeId, Reference, Site};
 use crate::tree::{ExprId, ExprKind};
 
@@ -120,12 +121,20 @@ impl<'a> Elaborator<'a> {
         let origin = label.unwrap_or(&origin.name);
         let seed_path = match sharing {
             Some(sharing) => outer.share(sharing),
-            None => outer.seed_path.inside(format!("{origin}#{ordinal}{suffix}")),
+            None => match path_of_state(origin) {
+                Some(path) => inside(&outer.seed_path, path, suffix),
+                None => outer.seed_path.inside(format!("{origin}#{ordinal}{suffix}")),
+            },
+        };
+        // A state of a machine is an instance without a number.
+        let path = match path_of_state(name) {
+            Some(path) => inside(&outer.path, path, suffix),
+            None => outer.path.inside(format!("{name}#{ordinal}{suffix}")),
         };
         let place = Place {
             is_shared: sharing.is_some() || outer.is_shared,
             shares: self.shares_of(instance, expr),
-            ..Place::new(outer.path.inside(format!("{name}#{ordinal}{suffix}")), seed_path, span, Some(call))
+            ..Place::new(path, seed_path, span, Some(call))
         };
         self.record_call(instance, expr);
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
@@ -300,4 +309,23 @@ fn in_order_of_inputs(elaborated: Vec<Binding>, order: &[usize]) -> Vec<Binding>
     let mut bindings: Vec<(usize, Binding)> = order.iter().copied().zip(elaborated).collect();
     bindings.sort_by_key(|(input, _)| *input);
     bindings.into_iter().map(|(_, binding)| binding).collect()
+}
+
+/// The name of a stream of an instance. The state of a machine has a path of its own, `automaton#1/state`.
+pub(super) fn name_of_stream(path: &Path, name: &str) -> Name {
+    match name.rsplit_once('/') {
+        Some((machine, name)) => inside(path, machine, "").name(name),
+        None => path.name(name),
+    }
+}
+
+/// The path of a part of a machine, `automaton#1/grow`, in an instance.
+fn inside(outer: &Path, parts: &str, suffix: &str) -> Path {
+    let mut path = outer.clone();
+    let mut parts = parts.split('/').peekable();
+    while let Some(part) = parts.next() {
+        let suffix = if parts.peek().is_none() { suffix } else { "" };
+        path = path.inside(format!("{part}{suffix}"));
+    }
+    path
 }

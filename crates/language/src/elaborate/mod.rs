@@ -386,7 +386,7 @@ impl<'a> Elaborator<'a> {
         for (number, slot) in declared.slots.iter().enumerate().skip(declared.n_inputs) {
             // Slots of outputs are numbered in the order of the outputs.
             let output = declared.outputs.binary_search_by_key(&number, |output| output.index()).ok();
-            let name = || path.name(slot.name.as_str());
+            let name = || call::name_of_stream(&path, &slot.name);
             let own_name = || (declared.made != Made::Copied).then(name);
             let binding = match (
                 output.and_then(|output| targets.get(output).copied().flatten()),
@@ -438,7 +438,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
         for (number, slot) in declared.slots.iter().enumerate() {
-            let name = self.instances[id.index()].path.name(slot.name.as_str());
+            let name = call::name_of_stream(&self.instances[id.index()].path, &slot.name);
             if !self.shown.contains(&name) {
                 continue;
             }

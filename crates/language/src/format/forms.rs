@@ -47,6 +47,7 @@ impl Planner<'_> {
                 self.join(with + 1, Joint::Blank);
             }
             Form::Match(cases) | Form::Merge(cases) => self.match_form(expr, &cases, &parts),
+            Form::Last(ident) => self.join(self.tokens_of(ident.span).first, Joint::Blank),
             Form::WhenIs(constructor) => {
                 let name = self.tokens_of(constructor.span).first;
                 let when = self.range(parts[0]).last + 1;

@@ -74,6 +74,7 @@ impl Lowering<'_> {
         let (form, parts) = self.form_of(expr).expect("it is a form");
         let scope = self.here().env.len();
         match form {
+            Form::Last(_) => return Err(stream_operator("last", self.exprs().at(expr))),
             Form::Merge(_) => return Err(stream_operator("merge", self.exprs().at(expr))),
             Form::WhenIs(_) => return Err(stream_operator("when", self.exprs().at(expr))),
             Form::Unit => self.push(Val::unit()),

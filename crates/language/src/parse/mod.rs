@@ -28,6 +28,7 @@
 //! `f (x)` is an error.
 
 mod after;
+mod automaton;
 mod binders;
 mod doc;
 mod first_value;

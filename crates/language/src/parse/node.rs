@@ -6,8 +6,8 @@ use eddy_syntax::{Confidence, Span};
 use super::Parser;
 use super::recover::Place;
 use crate::tree::{
-    Annotation, Decl, Equation, ExprList, Ident, Item, Let, Node, Polarity, Sampling, Scalar, Target,
-    TypeKind, TypeName,
+    Annotation, Automaton, Decl, Equation, ExprList, Ident, Item, Let, Node, Polarity, Sampling, Scalar,
+    Target, TypeKind, TypeName,
 };
 
 /// The part between `node` and the first equation.
@@ -23,6 +23,14 @@ struct Head {
 
 /// An error that was reported and after which the rest of the part cannot be read.
 struct Failed;
+
+/// The items of a node.
+#[derive(Default)]
+struct Body {
+    equations: Vec<Equation>,
+    lets: Vec<Let>,
+    automata: Vec<Automaton>,
+}
 
 impl Parser<'_> {
     /// `node f(x)->(o)` and its equations.
@@ -40,10 +48,11 @@ impl Parser<'_> {
             self.poison_since(head_at);
             self.skip(Place::Node);
         }
-        let (equations, lets) = self.body(&head);
+        let Body { equations, lets, automata } = self.body(&head);
         let Head { inputs, outputs, inputs_span, outputs_span, .. } = head;
         let span = self.since(start);
-        let node = Node { ident, doc, inputs, outputs, equations, lets, inputs_span, outputs_span, span };
+        let node =
+            Node { ident, doc, inputs, outputs, equations, lets, automata, inputs_span, outputs_span, span };
         self.program.items.push(Item::Node(node));
     }
 
@@ -258,14 +267,17 @@ impl Parser<'_> {
         Ok(Some(self.program.exprs.list(dims)))
     }
 
-    fn body(&mut self, head: &Head) -> (Vec<Equation>, Vec<Let>) {
-        let (mut equations, mut lets) = (Vec::new(), Vec::new());
+    fn body(&mut self, head: &Head) -> Body {
+        let Body { mut equations, mut lets, mut automata } = Body::default();
         let mut in_braces = false;
         while !self.begins_item() {
             match self.token().kind {
                 TokenKind::End => break,
                 TokenKind::Name if !head.is_lustre && self.begins_let() => {
                     lets.push(self.let_item(equations.len()));
+                }
+                TokenKind::Name if !head.is_lustre && self.begins_automaton() => {
+                    automata.extend(self.automaton(equations.len()));
                 }
                 TokenKind::Name if self.eats_lustre_block(head.is_lustre) => {}
                 TokenKind::Name | TokenKind::Symbol("(") => equations.extend(self.equation()),
@@ -308,16 +320,16 @@ impl Parser<'_> {
                 }
             }
         }
-        (equations, lets)
+        Body { equations, lets, automata }
     }
 
     /// Whether an item `let e = C;` begins here.
-    fn begins_let(&self) -> bool {
+    pub(super) fn begins_let(&self) -> bool {
         self.sees_word("let") && self.peek(1) == TokenKind::Name && self.peek(2) == TokenKind::Symbol("=")
     }
 
     /// `let e = C;`.
-    fn let_item(&mut self, at: usize) -> Let {
+    pub(super) fn let_item(&mut self, at: usize) -> Let {
         let start = self.advance().span;
         let ident = self.ident_here();
         let equals = self.advance().span;
@@ -326,7 +338,7 @@ impl Parser<'_> {
     }
 
     /// `x, y = e;`. If only its right side cannot be read, its targets are kept.
-    fn equation(&mut self) -> Option<Equation> {
+    pub(super) fn equation(&mut self) -> Option<Equation> {
         let start = self.token().span;
         let head_at = self.at;
         let Some((targets, at)) = self.left_side() else {

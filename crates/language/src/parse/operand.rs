@@ -115,6 +115,9 @@ impl Parser<'_> {
         if self.begins_match() {
             return self.match_form();
         }
+        if self.grammar == Grammar::Streams && self.sees_word("last") && self.peek(1) == TokenKind::Name {
+            return self.last();
+        }
         let span = self.token().span;
         if self.file.slice(span) == "_" {
             self.complain_and_guess("an expression")

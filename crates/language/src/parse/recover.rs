@@ -291,7 +291,7 @@ impl Parser<'_> {
     }
 
     /// Skips the rows of a run whose head could not be read.
-    fn skip_braces(&mut self) {
+    pub(super) fn skip_braces(&mut self) {
         while self.token().kind != TokenKind::End && !self.begins_item() {
             if self.advance().kind == TokenKind::Symbol("}") {
                 self.eat(";");

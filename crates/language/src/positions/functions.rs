@@ -386,6 +386,10 @@ impl Walk<'_, '_> {
                 }
                 all(parts)
             }
+            Form::Last(ident) => {
+                self.used(*ident);
+                Vec::new()
+            }
             Form::WhenIs(constructor) => {
                 self.global(*constructor);
                 all(parts)

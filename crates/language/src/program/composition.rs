@@ -112,6 +112,8 @@ pub enum Made {
     /// It is the body of copies, whose streams have no names of their own and whose instances belong to the
     /// node around it.
     Copied,
+    /// It is a state of a machine.
+    State,
     /// It is a lambda, or a written node with callables in the place of its callable inputs.
     Composed,
 }

@@ -505,7 +505,9 @@ impl Program {
         let names = &self.modules[module].names;
         match &tree.definition {
             tree::Definition::Enumeration(cases, _) => {
-                cases.iter().map(|case| names.text(case.name).to_string()).collect()
+                // The states of a machine without a name have names of their own, after a point.
+                let name = |case: &tree::Ident| names.text(case.name).rsplit('.').next().map(str::to_string);
+                cases.iter().filter_map(name).collect()
             }
             tree::Definition::Alias(_) => Vec::new(),
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources, Span};
 
 use super::library;
+use crate::automata;
 use crate::codes;
 use crate::kernels::{self, Kernel};
 use crate::names::Names;
@@ -15,6 +16,8 @@ use crate::tree;
 pub(super) struct File {
     pub names: Names,
     pub tree: tree::Program,
+    /// The number of expressions in the text.
+    pub n_written: usize,
     /// The index of the file that each import names; 0, the prelude, if it could not be read.
     pub imports: Vec<usize>,
     pub is_library: bool,
@@ -122,10 +125,12 @@ fn read(file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> (File, V
             (parsed, Some(exports))
         }
     };
-    let Parsed { program, names, diagnostics, warnings, .. } = parsed;
+    let Parsed { mut program, mut names, mut diagnostics, warnings, .. } = parsed;
+    let n_written = program.exprs.len();
+    diagnostics.extend(automata::expand(&mut program, &mut names));
     let start = Span::new(file.base(), file.base());
     let imports = Vec::new();
-    let file = File { names, tree: program, imports, is_library, exports, start, warnings };
+    let file = File { names, tree: program, n_written, imports, is_library, exports, start, warnings };
     (file, diagnostics)
 }
 

@@ -10,6 +10,7 @@ use eddy_tensor::{builtin, initialiser};
 use super::load::File;
 use super::synthesis::callable;
 use super::unknown::not_exported;
+use crate::automata;
 use crate::codes;
 use crate::program::{
     Base, Callee, ConstantId, Declared, Entity, FunctionId, Made, Module, Node, NodeId, Program, Reference,
@@ -67,7 +68,11 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
                     let id = NodeId::new(program.nodes.len());
                     let name = file.names.text(node.ident.name).to_string();
                     define(&name, Defined::Node(Base::Node(id)), node.ident.span, diagnostics);
-                    program.nodes.push(empty_node((module, item), name, node.ident.span, node.doc.clone()));
+                    let mut declared = empty_node((module, item), name, node.ident.span, node.doc.clone());
+                    if automata::is_state(&declared.name) {
+                        declared.made = Made::State;
+                    }
+                    program.nodes.push(declared);
                 }
                 Item::Train(train) => {
                     let name = file.names.text(train.ident.name);
@@ -165,7 +170,7 @@ pub(super) fn scopes(files: Vec<File>, diagnostics: &mut Diagnostics) -> (Progra
         .zip(&scopes)
         .map(|(file, scope)| Module {
             references: vec![Reference::Nothing; file.tree.exprs.len()],
-            n_written: file.tree.exprs.len(),
+            n_written: file.n_written,
             names: file.names,
             tree: file.tree,
             visible: scope.nodes.clone(),

@@ -222,6 +222,11 @@ impl Exprs {
         id
     }
 
+    /// Replaces an expression in its place.
+    pub(crate) fn replace(&mut self, expr: ExprId, kind: ExprKind) {
+        self.kinds[expr.index()] = kind;
+    }
+
     /// Makes a form for [`ExprKind::Form`].
     pub fn form_id(&mut self, form: Form) -> FormId {
         self.forms.push(form);

@@ -44,6 +44,8 @@ pub enum Form {
     Merge(Vec<Case>),
     /// `x when s is a`; parts: x, s. Only in nodes.
     WhenIs(Ident),
+    /// `last o`; no parts. Only in automata.
+    Last(Ident),
     /// `r.x`; part: r.
     Field(Ident),
     /// `t.0`; part: t.

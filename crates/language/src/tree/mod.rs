@@ -10,6 +10,7 @@
 //! refer to them by number. So no tree is nested natively, and a tree of any depth is copied and dropped like
 //! a list.
 
+mod automaton;
 mod cells;
 mod expr;
 mod form;
@@ -21,6 +22,7 @@ use eddy_syntax::Span;
 
 use crate::names::{Name, Names};
 
+pub use automaton::{Automaton, Last, State, Transition, TransitionKind};
 pub use cells::{CellId, CellKind, CellList, Cells};
 pub use expr::{BinaryOp, Direction, ExprId, ExprKind, ExprList, Exprs, Number, NumberValue, UnaryOp};
 pub use form::{
@@ -136,6 +138,8 @@ pub struct Node {
     pub equations: Vec<Equation>,
     /// Its `let`s, in order.
     pub lets: Vec<Let>,
+    /// Its state machines, in order.
+    pub automata: Vec<Automaton>,
     /// The inputs with their parentheses.
     pub inputs_span: Span,
     /// The outputs with their parentheses.

@@ -71,7 +71,7 @@ impl Form {
                 Case::Enumerator(ident) => ident.replace_place(new),
                 Case::Otherwise(span) => *span = new(*span),
             }),
-            Form::Field(ident) | Form::WhenIs(ident) => ident.replace_place(new),
+            Form::Field(ident) | Form::WhenIs(ident) | Form::Last(ident) => ident.replace_place(new),
             Form::Component { span, .. } => *span = new(*span),
             Form::Unit
             | Form::Let { .. }

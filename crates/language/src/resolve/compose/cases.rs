@@ -69,7 +69,8 @@ impl Composer<'_> {
             return known.clone();
         }
         let constructors = self.program.enumerators(of);
-        let name = scope.new_slots[slot.index()].name.clone();
+        // The state of a machine has a path, `automaton#1/state`.
+        let name = scope.new_slots[slot.index()].name.replace('/', ":");
         let mut conditions = Vec::new();
         for number in 0..constructors.len().saturating_sub(1) {
             let tested = self.read(scope, slot, stream);
@@ -78,7 +79,7 @@ impl Composer<'_> {
             let mut test = self.add(scope, test, stream);
             let label = test_name(&name, &constructors, number);
             if number > 0 {
-                let test_slot = self.local(scope, format!("{label} ?"), test);
+                let test_slot = self.local(scope, format!("{label}:?"), test);
                 test = self.read(scope, test_slot, stream);
             }
             for condition in &conditions {
