@@ -9,7 +9,8 @@ use crate::Polarity;
 const IS: &str = ":is:";
 const ELSE: &str = ":else:";
 
-/// The name of condition number `number` of a stream: the test of that constructor, among those that are left.
+/// The name of condition number `number` of a stream: the test of that constructor, among those that are
+/// left.
 pub fn test_name(stream: &str, constructors: &[String], number: usize) -> String {
     let tested = format!("{stream}{IS}{}", constructors[number]);
     // The last test decides between two.

@@ -6,8 +6,8 @@
 //! ```text
 //! automaton { last o = 0.0;                  m = grow fby m:next;         the state
 //!   state grow {                             m:restart = false fby m:next_restart;
-//!     k = 1.0 fby (2.0 * k);                 o:in:m:grow, next:in:m:grow, … =
-//!     o = k * x;                                 reset n/m/grow(x when m is grow) every (m:restart when m is grow);
+//!     k = 1.0 fby (2.0 * k);                 o:in:m:grow, next:in:m:grow, … = reset n/m/grow(x when m is grow)
+//!     o = k * x;                               every (m:restart when m is grow);
 //!     until o > 3.0 then drain; }            o = merge m { grow: o:in:m:grow, drain: o:in:m:drain };
 //!   state drain { … }                        o:last = 0.0 fby o;
 //! }
@@ -30,7 +30,7 @@ use crate::tree::{Item, Program};
 use names::Owner;
 
 /// Adds the nodes of states to a file, and the equations of machines to their nodes.
-pub fn expand(tree: &mut Program, texts: &mut Names) -> Vec<Diagnostic> {
+pub fn expand(tree: &mut Program, texts: &mut Names, warnings: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for number in 0..tree.items.len() {
         let Item::Node(node) = &tree.items[number] else { continue };
@@ -42,6 +42,7 @@ pub fn expand(tree: &mut Program, texts: &mut Names) -> Vec<Diagnostic> {
         let mut equations = node.equations.clone();
         let owner = Owner::new(tree, &node);
         for (machine, automaton) in node.automata.iter().enumerate().rev() {
+            warnings.extend(translate::unreached(texts, automaton));
             match translate::machine(tree, texts, &node, &owner, machine) {
                 Ok(new) => {
                     let at = automaton.at.min(equations.len());

@@ -104,6 +104,20 @@ fn declare_states(tree: &mut Program, names: &mut Names, machine: &mut Machine, 
     }));
 }
 
+/// Warnings about states that no transition reaches.
+pub(super) fn unreached(names: &Names, automaton: &Automaton) -> Vec<Diagnostic> {
+    let is_reached = |state: &State| {
+        let mut transitions = automaton.states.iter().flat_map(|state| &state.transitions);
+        transitions.any(|transition| transition.target.name == state.ident.name)
+    };
+    let unreached = automaton.states.iter().skip(1).filter(|state| !is_reached(state));
+    let warning = |state: &State| {
+        let title = format!("no transition reaches the state `{}`", names.text(state.ident.name));
+        Diagnostic::warning(codes::AUTOMATON, state.ident.span, title)
+    };
+    unreached.map(warning).collect()
+}
+
 /// The errors of a machine.
 fn refused(tree: &Program, names: &Names, automaton: &Automaton, shared: &Shared) -> Vec<Diagnostic> {
     let mut errors = Vec::new();

@@ -2,8 +2,8 @@
 //! written.
 //!
 //! So the clock `base on c on (bp when c)` can be written in two places, which a caller of `diff_N` needs if
-//! its output is on `base on c`. So is `s is a` for one constructor of one stream. Other conditions with equal
-//! texts stay different.
+//! its output is on `base on c`. So is `s is a` for one constructor of one stream. Other conditions with
+//! equal texts stay different.
 
 use eddy_tensor::{Op, Scalar};
 use rustc_hash::FxHashMap;

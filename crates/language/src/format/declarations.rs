@@ -18,8 +18,7 @@ impl<'a> Planner<'a> {
         for item in &self.program.items {
             let first = self.tokens_of(item.span()).first;
             self.join(first, if after_body { Joint::AfterBody } else { Joint::Line });
-            after_body =
-                matches!(item, Item::Node(node) if !node.equations.is_empty() || !node.lets.is_empty());
+            after_body = matches!(item, Item::Node(node) if has_body(node));
             match item {
                 Item::Node(node) => self.node(node),
                 Item::Run(run) => self.run(run),
@@ -63,8 +62,12 @@ impl<'a> Planner<'a> {
         for item in &node.lets {
             self.let_item(item);
         }
+        for automaton in &node.automata {
+            self.automaton(automaton);
+        }
         let items = node.equations.first().map(|equation| equation.span);
-        let items = items.into_iter().chain(node.lets.first().map(|item| item.span));
+        let items = items.into_iter().chain(node.automata.first().map(|automaton| automaton.span));
+        let items = items.chain(node.lets.first().map(|item| item.span));
         if let Some(span) = items.min_by_key(|span| span.start) {
             let first = self.tokens_of(span).first;
             self.join(first, Joint::Begin);
@@ -107,7 +110,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn equation(&mut self, equation: &Equation) {
+    pub(super) fn equation(&mut self, equation: &Equation) {
         let Range { first, .. } = self.tokens_of(equation.span);
         let equals = self.tokens_of(equation.at).first;
         self.join(first, Joint::Line);
@@ -129,7 +132,7 @@ impl<'a> Planner<'a> {
     }
 
     /// `let e = C;`.
-    fn let_item(&mut self, item: &Let) {
+    pub(super) fn let_item(&mut self, item: &Let) {
         let first = self.tokens_of(item.span).first;
         let equals = self.tokens_of(item.equals).first;
         self.join(first, Joint::Line);
@@ -256,4 +259,8 @@ impl<'a> Planner<'a> {
             self.join(self.tokens_of(flag).first, Joint::Space);
         }
     }
+}
+
+fn has_body(node: &Node) -> bool {
+    !node.equations.is_empty() || !node.lets.is_empty() || !node.automata.is_empty()
 }

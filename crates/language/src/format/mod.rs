@@ -43,6 +43,7 @@
 //! The bracket of a call or an index stays next to its left operand, and a blank stays if removing it would
 //! create a call or an index: the blanks of `merge c (x) (y)` stay.
 
+mod automaton;
 mod declarations;
 mod fit;
 mod forms;

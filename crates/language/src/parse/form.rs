@@ -345,7 +345,7 @@ impl Parser<'_> {
     }
 
     /// The start of an index: an expression, or a range without a lower bound.
-    fn index(&mut self, mut open: Box<OpenForm>) -> State {
+    pub(super) fn index(&mut self, mut open: Box<OpenForm>) -> State {
         if self.eats_dots() {
             open.indices().push(Index::Range { has_lower: false, has_upper: false });
             return self.after_dots(open);
@@ -383,23 +383,7 @@ impl Parser<'_> {
         self.next_part(open, Waits::New)
     }
 
-    /// `x[` in a node.
-    pub(super) fn index_in_node(&mut self, value: ExprId) -> State {
-        let open = self.advance().span;
-        if !self.sees_dots() {
-            return self.wait(Frame::Index { value, open });
-        }
-        let place = self.place(value, open);
-        self.index(place)
-    }
-
-    /// After the first of several indices of a node, or the lower bound of a range.
-    pub(super) fn further_indices(&mut self, value: ExprId, open: Span, first: ExprId) -> State {
-        let place = self.place(value, open);
-        self.resume_form(place, first)
-    }
-
-    fn place(&mut self, value: ExprId, at: Span) -> Box<OpenForm> {
+    pub(super) fn place(&mut self, value: ExprId, at: Span) -> Box<OpenForm> {
         let (start, base) = (self.exprs().span(value), self.items.len());
         self.items.push(value);
         Box::new(OpenForm { form: Form::Place(Vec::new()), start, at, base, waits: Waits::Index })
@@ -471,25 +455,8 @@ impl Parser<'_> {
         self.next_part(open, Waits::Field)
     }
 
-    /// The branches of `merge s { a: e, b: e }`, whose condition is the last item; the brace is next.
-    pub(super) fn branches(&mut self, at: Span, base: usize) -> State {
-        self.advance();
-        let form = Form::Merge(Vec::new());
-        self.alternative(Box::new(OpenForm { form, start: at, at, base, waits: Waits::Alternative }))
-    }
-
-    /// `is a` after `x when s`.
-    pub(super) fn constructor(&mut self, value: ExprId, condition: ExprId, at: Span) -> State {
-        self.advance();
-        let ident = self.ident_here();
-        let (start, base) = (self.exprs().span(value), self.items.len());
-        self.items.extend([value, condition]);
-        let form = Form::WhenIs(ident);
-        self.finish_form(OpenForm { form, start, at, base, waits: Waits::Body }, Tightness::Sampled)
-    }
-
     /// `a:` or `_:` in a match.
-    fn alternative(&mut self, mut open: Box<OpenForm>) -> State {
+    pub(super) fn alternative(&mut self, mut open: Box<OpenForm>) -> State {
         let case = if self.sees_word("_") {
             Case::Otherwise(self.advance().span)
         } else {

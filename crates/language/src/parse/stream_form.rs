@@ -1,8 +1,11 @@
-//! Records, fields and `match` in nodes: how they begin.
+//! Forms in nodes: how records, fields and `match` begin; indices, and sampling by constructors.
 
+use eddy_syntax::Span;
 use eddy_syntax::lex::TokenKind;
 
-use super::{Grammar, Parser, State};
+use super::form::{OpenForm, Waits};
+use super::frame::Frame;
+use super::{Grammar, Parser, State, Tightness};
 use crate::tree::{ExprId, Form};
 
 impl Parser<'_> {
@@ -61,5 +64,38 @@ impl Parser<'_> {
         let at = self.advance().span;
         let ident = self.ident_here();
         Some(self.finish_postfix(Form::Field(ident), value, at))
+    }
+
+    /// `x[` in a node.
+    pub(super) fn index_in_node(&mut self, value: ExprId) -> State {
+        let open = self.advance().span;
+        if !self.sees_dots() {
+            return self.wait(Frame::Index { value, open });
+        }
+        let place = self.place(value, open);
+        self.index(place)
+    }
+
+    /// After the first of several indices of a node, or the lower bound of a range.
+    pub(super) fn further_indices(&mut self, value: ExprId, open: Span, first: ExprId) -> State {
+        let place = self.place(value, open);
+        self.resume_form(place, first)
+    }
+
+    /// The branches of `merge s { a: e, b: e }`, whose condition is the last item; the brace is next.
+    pub(super) fn branches(&mut self, at: Span, base: usize) -> State {
+        self.advance();
+        let form = Form::Merge(Vec::new());
+        self.alternative(Box::new(OpenForm { form, start: at, at, base, waits: Waits::Alternative }))
+    }
+
+    /// `is a` after `x when s`.
+    pub(super) fn constructor(&mut self, value: ExprId, condition: ExprId, at: Span) -> State {
+        self.advance();
+        let ident = self.ident_here();
+        let (start, base) = (self.exprs().span(value), self.items.len());
+        self.items.extend([value, condition]);
+        let form = Form::WhenIs(ident);
+        self.finish_form(OpenForm { form, start, at, base, waits: Waits::Body }, Tightness::Sampled)
     }
 }

@@ -11,7 +11,7 @@ use super::operators::operator;
 use super::{Purpose, SymbolKind};
 use crate::program::{Base, Callable, Callee, ComposedCallee, NodeId, Reference, SlotId};
 use crate::resolve::callee_of;
-use crate::tree::{self, Decl, ExprId, ExprKind, ExprList, Ident, Target, TypeKind};
+use crate::tree::{self, Automaton, Decl, ExprId, ExprKind, ExprList, Ident, Target, TypeKind};
 
 /// The node whose text is visited.
 pub(super) struct NodeScope<'a> {
@@ -72,13 +72,51 @@ impl Walk<'_, '_> {
         for item in &tree.lets {
             self.root(item.value);
         }
-        for equation in &tree.equations {
+        // What a state machine stands for is not written.
+        let is_written = |equation: &&tree::Equation| equation.value.index() < self.file.n_written;
+        for equation in tree.equations.iter().filter(is_written) {
             for target in &equation.targets {
                 if let Target::Decl(decl) = target {
                     self.decl(decl);
                 }
             }
             self.root(equation.value);
+        }
+        for automaton in &tree.automata {
+            self.automaton(automaton);
+        }
+    }
+
+    fn automaton(&mut self, automaton: &Automaton) {
+        if let Some((stream, ty)) = automaton.stream {
+            self.stream(stream, Purpose::Definition);
+            self.global(ty);
+        }
+        for state in &automaton.states {
+            if automaton.stream.is_some() { self.global(state.ident) } else { self.bind(state.ident) }
+        }
+        for last in &automaton.lasts {
+            self.stream(last.ident, Purpose::Use);
+            self.root(last.value);
+        }
+        for state in &automaton.states {
+            let n_names = self.env.len();
+            for decl in state.equations.iter().flat_map(|equation| equation.decls()) {
+                if self.has_stream(decl.ident) { self.decl(decl) } else { self.bind(decl.ident) }
+            }
+            for item in &state.lets {
+                self.bind(item.ident);
+                self.root(item.value);
+            }
+            for equation in &state.equations {
+                self.root(equation.value);
+            }
+            for transition in &state.transitions {
+                self.root(transition.condition);
+                self.used(transition.target);
+            }
+            self.then(vec![Step::Leave(n_names)]);
+            self.finish();
         }
     }
 
@@ -116,7 +154,8 @@ impl Walk<'_, '_> {
     /// Adds an occurrence of a stream of the node; returns whether it has one of this name.
     fn stream(&mut self, ident: Ident, purpose: Purpose) -> bool {
         let Some(node) = &self.node else { return false };
-        let Some(slot) = node.slots.get(self.file.names.text(ident.name)) else { return false };
+        let name = written_name(self.file.names.text(ident.name));
+        let Some(slot) = node.slots.get(name) else { return false };
         let symbol = self.collector.streams[node.id.index()][slot.index()];
         self.collector.name(symbol, ident.span, purpose);
         true

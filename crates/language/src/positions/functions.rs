@@ -11,6 +11,7 @@ use super::body::NodeScope;
 use super::names::{Collector, blank_symbol};
 use super::operators::operator;
 use super::{Purpose, Symbol, SymbolId, SymbolKind};
+use crate::automata;
 use crate::functions::calls::function_named;
 use crate::functions::{Code, operators};
 use crate::names::Name;
@@ -82,6 +83,10 @@ impl<'a> Collector<'a> {
             ..blank_symbol(SymbolKind::Entity(entity))
         });
         self.functions.entities.insert(entity, symbol);
+        // The states of a machine have a type that is not written.
+        if automata::is_state(file.names.text(ident.name)) {
+            return;
+        }
         self.name(symbol, ident.span, Purpose::Definition);
     }
 
@@ -269,7 +274,7 @@ impl Walk<'_, '_> {
     }
 
     /// Adds an occurrence of a name in an expression.
-    fn used(&mut self, ident: Ident) {
+    pub(super) fn used(&mut self, ident: Ident) {
         if !self.bound(ident) {
             self.global(ident);
         }

@@ -395,8 +395,9 @@ fn record_span(name: &str, span: Span) -> Span {
     Span { start: span.start, end: span.start.saturating_add(length) }
 }
 
-/// The name of the stream that a leaf of a record belongs to, as it is written.
+/// The name of the stream that a leaf of a record, or the last value of a state machine, belongs to.
 pub(super) fn written_name(name: &str) -> &str {
+    let name = name.strip_suffix(":last").unwrap_or(name);
     name.split('.').next().unwrap_or(name)
 }
 

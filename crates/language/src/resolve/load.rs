@@ -125,9 +125,9 @@ fn read(file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> (File, V
             (parsed, Some(exports))
         }
     };
-    let Parsed { mut program, mut names, mut diagnostics, warnings, .. } = parsed;
+    let Parsed { mut program, mut names, mut diagnostics, mut warnings, .. } = parsed;
     let n_written = program.exprs.len();
-    diagnostics.extend(automata::expand(&mut program, &mut names));
+    diagnostics.extend(automata::expand(&mut program, &mut names, &mut warnings));
     let start = Span::new(file.base(), file.base());
     let imports = Vec::new();
     let file = File { names, tree: program, n_written, imports, is_library, exports, start, warnings };

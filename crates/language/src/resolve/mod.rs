@@ -5,7 +5,8 @@
 //! * [`scope`]: the nodes that are visible in each file.
 //! * [`node`]: the streams of one node. [`body`]: the names in its equations; [`layers`]: in the bodies of
 //!   copies and in lambdas; [`widths`]: how many streams equations have; [`refusals`]: errors.
-//! * [`cases`]: constructors. [`callables`]: inputs that are nodes. [`inputs`] and [`arguments`](mod@arguments): what calls are given.
+//! * [`cases`]: constructors. [`callables`]: inputs that are nodes. [`inputs`] and
+//!   [`arguments`](mod@arguments): what calls are given.
 //! * [`compose`](mod@compose): expands `let`s, nodes as arguments, names and defaults.
 //! * [`unknown`]: errors about unknown names, with suggestions; [`foreign`] has names from other languages.
 //! * [`synthesis`]: names of synthesised nodes, such as `diff_N`.

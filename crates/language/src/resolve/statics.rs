@@ -13,7 +13,11 @@ use crate::tree::{ExprId, ExprKind, Exprs, Form, Index, UnaryOp};
 /// Marks the static streams of all nodes; `order` lists callees first.
 pub(super) fn mark_statics(program: &mut Program, order: &[NodeId], diagnostics: &mut Diagnostics) {
     for node in order {
-        let Statics { is_static, broken } = statics_of(program, *node, diagnostics);
+        let Statics { is_static, broken, unsampled } = statics_of(program, *node, diagnostics);
+        let module = program.node(*node).module;
+        for (sampling, value) in unsampled {
+            program.modules[module].tree.exprs.replace(sampling, ExprKind::Group(value));
+        }
         let node = &mut program.nodes[node.index()];
         node.is_static = is_static;
         for equation in broken {
@@ -30,6 +34,8 @@ struct Statics {
     is_static: Vec<bool>,
     /// The equations that require a constant and have a stream; `None` stands for a type annotation.
     broken: Vec<Option<usize>>,
+    /// Samplings of constants that are not written, each with its value.
+    unsampled: Vec<(ExprId, ExprId)>,
 }
 
 fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) -> Statics {
@@ -48,8 +54,16 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
         definitions[number] = slot.default.map(|default| (default, true));
     }
     let mut is_static = vec![false; node.slots.len()];
-    let mut broken = Vec::new();
+    let (mut broken, mut unsampled) = (Vec::new(), Vec::new());
     while let Some(Needed { expr, place, equation }) = todo.pop() {
+        // A state of a machine reads compile-time constants from around it without sampling them.
+        if let ExprKind::When(_, value, _) = exprs.kind(expr)
+            && expr.index() >= module.n_written
+        {
+            unsampled.push((expr, value));
+            todo.push(Needed { expr: value, place, equation });
+            continue;
+        }
         if is_never_static(exprs.kind(expr)) {
             diagnostics.push(never_static(exprs, expr, place));
             broken.push(equation);
@@ -74,7 +88,7 @@ fn statics_of(program: &Program, node: NodeId, diagnostics: &mut Diagnostics) ->
             Needed { expr: part, place, equation }
         }));
     }
-    Statics { is_static, broken }
+    Statics { is_static, broken, unsampled }
 }
 
 /// An expression that must be static, and the place that requires it.

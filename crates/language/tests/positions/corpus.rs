@@ -138,7 +138,10 @@ fn names(read: &Read) -> Vec<Token> {
                 token.kind == TokenKind::Name
                     || file.slice(token.span) == "(" && token.span.start > span_end(*number)
             }),
-            "for" | "do" => follows_operand,
+            "for" | "do" | "is" | "continue" => follows_operand,
+            "automaton" | "state" | "last" | "until" | "unless" => after(1).is_some_and(|token| {
+                token.kind == TokenKind::Name || (text == "automaton" && file.slice(token.span) == "{")
+            }),
             _ => false,
         };
         let is_word = is_type || is_form || (WORDS.contains(&text) && lies_in(&declarations, token));

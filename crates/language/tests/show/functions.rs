@@ -133,7 +133,10 @@ impl Show<'_> {
             Form::RecordUpdate(fields) => {
                 format!("{{{} with {}}}", part(0), self.fields(fields, &parts[1..]))
             }
-            Form::Match(cases) => {
+            Form::Last(ident) => format!("(last {})", self.name(*ident)),
+            Form::WhenIs(ident) => format!("({} when {} is {})", part(0), part(1), self.name(*ident)),
+            form @ (Form::Match(cases) | Form::Merge(cases)) => {
+                let word = if matches!(form, Form::Match(_)) { "match" } else { "merge" };
                 let shown = cases.iter().zip(&parts[1..]).map(|(case, value)| {
                     let case = match case {
                         Case::Enumerator(ident) => self.name(*ident),
@@ -141,7 +144,7 @@ impl Show<'_> {
                     };
                     format!("{case}: {}", self.expr(*value))
                 });
-                format!("(match {} {{{}}})", part(0), shown.collect::<Vec<_>>().join(", "))
+                format!("({word} {} {{{}}})", part(0), shown.collect::<Vec<_>>().join(", "))
             }
             Form::Field(ident) => format!("{}.{}", part(0), self.name(*ident)),
             Form::Component { index, .. } => format!("{}.{index}", part(0)),

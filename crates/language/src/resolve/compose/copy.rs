@@ -56,6 +56,18 @@ pub fn copied(
     made.get(&root).copied()
 }
 
+/// Whether all names of an expression are known; those that are not were reported.
+pub fn is_resolved(program: &Program, module: usize, root: ExprId) -> bool {
+    let module = &program.modules[module];
+    let exprs = &module.tree.exprs;
+    let is_unknown = |expr: &ExprId| {
+        let is_name =
+            matches!(exprs.kind(*expr), ExprKind::Variable(_) | ExprKind::Call(..) | ExprKind::Error);
+        is_name && matches!(module.references[expr.index()], Reference::Nothing)
+    };
+    !postorder(exprs, root).iter().any(is_unknown)
+}
+
 /// The error about a default that is not a constant.
 pub fn refused_default(
     program: &Program,

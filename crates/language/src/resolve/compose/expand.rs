@@ -228,7 +228,7 @@ impl Composer<'_> {
                     Given::Closure(Box::new(self.kept(scope, (**inner).clone(), written, name, at)?))
                 }
                 Given::Value(Part::Written(number)) => {
-                    let label = format!("{name}.{}", self.input_name(&closure, *input));
+                    let label = format!("{name}:{}", self.input_name(&closure, *input));
                     let slot = self.keep(scope, written[*number], label, at)?;
                     Given::Value(Part::Slot(slot))
                 }

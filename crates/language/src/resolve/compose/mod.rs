@@ -2,8 +2,8 @@
 //! its callee, and one argument for each of its inputs.
 //!
 //! ```text
-//! node twice(f, x) -> (y)                  node twice(x, f.k) -> (y)
-//!   y = f(f(x));                             y = gain(f.k, gain(f.k, x));        named f#1, f#2
+//! node twice(f, x) -> (y)                  node twice(x, f:k) -> (y)
+//!   y = f(f(x));                             y = gain(f:k, gain(f:k, x));        named f#1, f#2
 //! a = twice(gain(2.0), x);                 a = twice(x, 2.0);
 //! ```
 //!
@@ -156,10 +156,11 @@ impl Composer<'_> {
             for input in 0..n_inputs {
                 let slot = &self.program.nodes[number].slots[input];
                 let Some(default) = slot.default.filter(|_| !slot.is_callable) else { continue };
-                if let Some(refusal) = copy::refused_default(self.program, module, default, n_inputs) {
-                    self.diagnostics.push(refusal);
+                let refusal = copy::refused_default(self.program, module, default, n_inputs);
+                if refusal.is_some() || !copy::is_resolved(self.program, module, default) {
                     self.program.nodes[number].slots[input].default = None;
                 }
+                self.diagnostics.extend(refusal);
             }
         }
     }
@@ -214,7 +215,7 @@ impl Composer<'_> {
             let formal = &template.slots[*input];
             let inputs = |closure: &Closure, input: usize| self.input_name(closure, input);
             let mut slot = |closure: &Closure, input: usize| {
-                let name = format!("{}.{}", formal.name, inputs(closure, input));
+                let name = format!("{}:{}", formal.name, inputs(closure, input));
                 slots.push(Slot { is_captured: true, ..Slot::new(name, formal.span, Role::Input) });
                 SlotId::new(slots.len() - 1)
             };
