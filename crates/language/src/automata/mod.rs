@@ -6,7 +6,7 @@
 //! ```text
 //! automaton { last o = 0.0;                  m = grow fby m:next;         the state
 //!   state grow {                             m:restart = false fby m:next_restart;
-//!     k = 1.0 fby (2.0 * k);                 o:in:m:grow, next:in:m:grow, … = reset n/m/grow(x when m is grow)
+//!     k = 1.0 fby (2.0 * k);                 o:in:m:grow, … = reset n/m/grow(x when m is grow)
 //!     o = k * x;                               every (m:restart when m is grow);
 //!     until o > 3.0 then drain; }            o = merge m { grow: o:in:m:grow, drain: o:in:m:drain };
 //!   state drain { … }                        o:last = 0.0 fby o;
