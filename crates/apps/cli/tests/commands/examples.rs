@@ -108,6 +108,39 @@ fn experts_share_the_work() {
 }
 
 #[test]
+fn one_encoder_judges_pairs_and_two_do_not() {
+    let data = "--in examples/data/pairs.jsonl --validate examples/data/pairs-test.jsonl --epochs 8";
+    let together = train("siamese", &format!("--node learn {data}"));
+    assert_above(share("siamese", "accuracy", "pairs-test.jsonl", &together), 0.98);
+    let apart = train("siamese", &format!("--node guess {data}"));
+    assert_below(share("siamese", "accuracy_apart", "pairs-test.jsonl", &apart), 0.6);
+}
+
+#[test]
+fn twenty_blocks_learn_if_there_is_a_way_around_each() {
+    let data = "--in examples/data/digits.jsonl --epochs 2";
+    let residual = train("deep", &format!("--node learn {data}"));
+    assert_above(share("deep", "accuracy", "digits-test.jsonl", &residual), 0.8);
+    // A guess at random has log 10 = 2.30.
+    assert_above(scores(&train("deep", &format!("--node guess {data}"))).0, 2.2);
+}
+
+#[test]
+fn a_transformer_reads_more_than_pairs_of_letters() {
+    let data = "--in examples/data/prose.csv --validate examples/data/prose-test.csv";
+    let run = train("transformer", &format!("{data} --sequence 32 --batch 8 --epochs 4"));
+    // Counts of pairs have 2.27.
+    assert_below(scores(&run).1, 2.0);
+}
+
+#[test]
+fn an_equation_is_solved_without_data() {
+    let answer = eddy("run examples/training/pinn.eddy --node solve --cycles 4000");
+    let errors: Vec<f64> = answer.lines().filter_map(|line| number(line, "error")).collect();
+    assert_below(errors[3900..].iter().copied().fold(0.0, f64::max), 0.01);
+}
+
+#[test]
 fn a_pipeline_learns_through_its_registers() {
     let run = train("pipeline", "--in examples/data/curve.jsonl --epochs 4");
     assert_below(scores(&run).0, 2e-5);
@@ -143,5 +176,5 @@ fn data_that_are_made_up_are_made_by_their_commands() {
         assert!(eddy(arguments) == expected, "{file} is not what `eddy {arguments}` makes");
         n_files += 1;
     }
-    assert_eq!(n_files, 7);
+    assert_eq!(n_files, 9);
 }
