@@ -107,6 +107,8 @@ pub(super) struct Body<'a> {
     pub diagnostics: &'a mut Diagnostics,
     /// The last copy whose body was closed.
     pub last_copy: Option<ExprId>,
+    /// Whether these are the arguments of an optimiser.
+    is_rule: bool,
 }
 
 impl<'a> Body<'a> {
@@ -119,7 +121,18 @@ impl<'a> Body<'a> {
     ) -> Self {
         let slots = slots_by_name(node, context.module);
         let (layers, ordinals) = (Vec::new(), FxHashMap::default());
-        Body { context, node, slots, layers, ordinals, resolved, made, diagnostics, last_copy: None }
+        Body {
+            context,
+            node,
+            slots,
+            layers,
+            ordinals,
+            resolved,
+            made,
+            diagnostics,
+            last_copy: None,
+            is_rule: false,
+        }
     }
 
     /// Returns the indices of equations with errors, which are reported.
@@ -217,6 +230,7 @@ impl<'a> Body<'a> {
             // The number of arguments is reported with the `train`.
             _ => return None,
         };
+        self.is_rule = true;
         for step in steps {
             self.expression(step);
         }
@@ -287,6 +301,10 @@ impl<'a> Body<'a> {
                         if indices.len() > 1 && indices.iter().any(|index| *index != Index::At) =>
                     {
                         self.diagnostics.push(refusals::several_ranges(exprs.at(expr)));
+                    }
+                    Form::Last(ident) => {
+                        let name = self.context.module.names.text(ident.name);
+                        self.diagnostics.push(refusals::last_outside(exprs.at(expr), name));
                     }
                     Form::WhenIs(_) | Form::Merge(_) => {
                         if self.check_constructors(exprs.form(form), exprs.at(expr)) {
@@ -475,7 +493,7 @@ impl<'a> Body<'a> {
     fn callable(&mut self, written: ExprId, todo: &mut Vec<Step>) {
         let exprs = &self.context.module.tree.exprs;
         let (expr, span) = (exprs.without_parentheses(written), exprs.at(written));
-        let (name, arguments) = match exprs.kind(expr) {
+        let (name, mut arguments) = match exprs.kind(expr) {
             ExprKind::Variable(name)
                 if !matches!(self.find(name), Some(Found::Slot { is_callable: false, .. })) =>
             {
@@ -499,6 +517,9 @@ impl<'a> Body<'a> {
         let Some(callee) = self.callee(name, arguments.len(), span) else { return };
         if let ComposedCallee::Known(known) = &callee {
             let inputs = self.inputs_of(known);
+            if self.is_rule {
+                inputs.name_after_given(&mut arguments);
+            }
             match inputs.bind(&arguments) {
                 Ok(bound) if bound.contains(&Source::Missing) || arguments.is_empty() || inputs.is_open => {
                     visit_arguments(&inputs, &bound, &arguments, todo);

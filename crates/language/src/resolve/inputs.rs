@@ -28,6 +28,23 @@ impl Inputs<'_> {
         self.formals.iter().map(|formal| formal.name).collect()
     }
 
+    /// In the rule of a `train`, the arguments of an optimiser or of a transformation of gradients begin after
+    /// the parameter, the step and the gradient: names the arguments without names.
+    pub fn name_after_given(&self, written: &mut [(Option<String>, ExprId)]) {
+        let [first, second, third, further @ ..] = self.formals.as_slice() else { return };
+        let is_given = matches!((first.name, second.name, third.name), ("init" | "p", "step", "g"));
+        let names: Vec<Option<&str>> = written.iter().map(|(name, _)| name.as_deref()).collect();
+        if !is_given || names.iter().flatten().any(|name| ["init", "p", "step", "g"].contains(name)) {
+            return;
+        }
+        let Ok(bound) = bind(further, &names) else { return };
+        for (formal, source) in further.iter().zip(bound) {
+            if let Source::Argument(number) = source {
+                written[number].0 = Some(formal.name.to_string());
+            }
+        }
+    }
+
     /// How many arguments a call may have: at least and at most.
     pub fn arity(&self) -> (usize, usize) {
         let n_defaults = self.formals.iter().filter(|formal| formal.has_default).count();

@@ -230,3 +230,9 @@ pub(super) fn several_ranges(span: Span) -> Diagnostic {
     let title = "a node takes one range of rows at a time";
     Diagnostic::error(codes::SYNTAX, span, title).help("write `x[i][lo..hi]`, or a function, `fn f(x) = …;`")
 }
+
+/// The error about `last o` outside of a state machine.
+pub(super) fn last_outside(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(codes::AUTOMATON, span, "`last` is only in the states of an automaton")
+        .help(format!("elsewhere it is a delay, which says its value at the first cycle: `init fby {name}`"))
+}
