@@ -201,9 +201,8 @@ struct CText<'a> {
 
 fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) -> Result<Built, BuildError> {
     let toolchain = Toolchain::find(&options.search, options.time_limit)?;
-    let (toolchain, note) = qualify::qualified(&toolchain, options)?;
+    let (toolchain, mut notes) = qualify::qualified(&toolchain, options)?;
     let start = Instant::now();
-    let mut notes: Vec<String> = note.into_iter().collect();
     let refused = options.cache.as_ref().and_then(|cache| cache.check().err());
     notes.extend(refused.as_ref().map(|why| format!("the cache of compiled programs is not used: {why}")));
     let cache = options.cache.as_ref().filter(|_| refused.is_none());
