@@ -43,7 +43,7 @@ use workshop::Workshop;
 
 #[derive(Debug)]
 pub struct Built {
-    /// Valid as long as this value lives.
+    /// Valid as long as this value lives, but an object in a temporary folder is removed once it is open.
     pub path: PathBuf,
     /// The blake3 hash of the file; check it when opening the file.
     pub hash: blake3::Hash,
@@ -178,7 +178,12 @@ fn built_and_opened<T>(
 ) -> Result<(Built, T), BuildError> {
     let built = build_text(text, options, tell)?;
     match open(&built) {
-        Ok(library) => Ok((built, library)),
+        Ok(library) => {
+            // An open object does not need its file. So a killed process leaves no temporary folder behind.
+            #[cfg(unix)]
+            built.temporary.iter().for_each(Workshop::remove);
+            Ok((built, library))
+        }
         Err(_) if built.was_cached => {
             // If it cannot be removed, it is found again, and the second attempt reports why it cannot be
             // loaded.

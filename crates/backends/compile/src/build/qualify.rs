@@ -178,7 +178,8 @@ fn failures_of(
         }
         Ok(Ending::Exited { status, .. }) => Ok(vec![format!("a loop that crashes ({status})")]),
         Ok(Ending::TimedOut) => Ok(vec!["a loop that does not end".to_string()]),
-        Err(error) => Err(CannotWrite { path: program, error }.into()),
+        // For example, `gcc -c` makes an object, and some folders cannot have programs.
+        Err(error) => Err(toolchain.failed(format!("its program does not start: {error}").as_bytes())),
     }
 }
 

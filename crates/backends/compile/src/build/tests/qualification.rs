@@ -126,3 +126,13 @@ fn a_verdict_that_cannot_be_kept_is_reported() {
     place.built(5);
     assert_eq!(n_trials(&place), 2, "the verdict is valid for this process");
 }
+
+#[test]
+fn a_compiler_that_makes_no_program_is_unfit() {
+    let place = with_mistake("exec cc -c \"$@\"");
+    let error = place.build(2).expect_err("an object is not a program");
+    assert!(
+        matches!(&error, BuildError::Unfit { output, .. } if output.starts_with("its program does not start: ")),
+        "{error}"
+    );
+}
