@@ -35,6 +35,8 @@ struct InputFile {
 pub(crate) struct Columns {
     sources: Vec<InputFile>,
     inputs: Vec<String>,
+    /// Whether the program computes in single precision, so that some finite numbers are out of range.
+    pub is_single: bool,
 }
 
 impl Columns {
@@ -78,7 +80,7 @@ impl Columns {
                 is_demanded,
             });
         }
-        Ok(Columns { sources, inputs })
+        Ok(Columns { sources, inputs, is_single: false })
     }
 
     /// Whether reading the next row may block.
@@ -241,6 +243,11 @@ impl Columns {
     /// Whether the data have a column of this name that no input reads.
     pub fn has_unused(&self, name: &str) -> bool {
         self.unused().iter().any(|unused| unused == name)
+    }
+
+    /// The same rows for a program in single precision.
+    pub fn in_single_precision(self) -> Self {
+        Columns { is_single: true, ..self }
     }
 
     /// The error for a cell of the wrong type.
