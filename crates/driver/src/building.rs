@@ -13,6 +13,7 @@ use eddy_syntax::{Diagnostic, Sources, Span};
 use crate::checkpoints;
 use crate::model::Model;
 use crate::planning::recompute;
+use crate::precision::check_single;
 use crate::refusal::Refusal;
 
 /// The default for the number of cycles of a window.
@@ -74,6 +75,9 @@ impl Model {
         let BuildRequest { seed, precision, .. } = *request;
         let precision = precision.unwrap_or(Precision::Double);
         let flow = &prepared.flow;
+        if precision == Precision::Single {
+            check_single(flow)?;
+        }
         let planning = eddy_plan::Options {
             seed,
             single: precision == Precision::Single,

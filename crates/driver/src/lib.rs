@@ -89,6 +89,7 @@ mod checkpoints;
 mod inputs;
 pub mod lock_step;
 mod parameters;
+mod precision;
 mod ready;
 
 pub use benches::BenchRequest;

@@ -24,6 +24,7 @@ use eddy_tensor::Type;
 
 use crate::engine::EngineKind;
 use crate::model::{Model, Signature};
+use crate::precision::check_single;
 use crate::ready::{Ready, Running, shown, shown_twice, with_leaves};
 use crate::refusal::Refusal;
 use crate::stream::{announce_shadow_check, row_of_cells};
@@ -101,6 +102,12 @@ impl Model {
         let names = request.show.iter().map(|name| Name::from(name.as_str())).collect();
         let given = ElaborationOptions { shown: names, ..self.given() };
         let prepared = shown_twice(self, request).and_then(|()| self.prepare_given(&given, checks));
+        let prepared = prepared.and_then(|prepared| {
+            if request.precision == Some(Precision::Single) {
+                check_single(&prepared.flow)?;
+            }
+            Ok(prepared)
+        });
         let prepared = prepared.map_err(|found| self.refusal(found))?;
         let signature = self.signature_of(&prepared);
         let types = prepared.flow.inputs.iter().map(|input| prepared.flow.var(*input).ty.clone()).collect();

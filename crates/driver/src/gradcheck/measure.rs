@@ -107,13 +107,30 @@ impl<'a> Measure<'a> {
             }
         }
         self.weights = weights;
-        if self.n_cells > 0 && self.n_cells == self.n_unknown {
-            let title =
-                format!("every output is unknown: all {} output cells wait for later cycles", self.n_cells);
-            let help = "give more cycles with `--cycles N`, or data with `--in FILE` in which the conditions that the node waits for come true";
-            return Err(vec![Diagnostic::error(codes::GRADIENT, self.span, title).help(help)]);
+        if self.n_cells > self.n_unknown {
+            return Ok(());
         }
-        Ok(())
+        let title = match self.n_cells {
+            _ if self.trace.n_cycles == 0 => "the data have no rows".to_string(),
+            0 => format!("no output is present at any of {} cycles", self.trace.n_cycles),
+            n => format!("every output is unknown: all {n} output cells wait for later cycles"),
+        };
+        let help = "give more cycles with `--cycles N`, or data with `--in FILE` in which the conditions that the node waits for come true";
+        Err(vec![Diagnostic::error(codes::GRADIENT, self.span, title).help(help)])
+    }
+
+    /// The first output that is not finite, with its cycle: finite differences are then NaN.
+    pub fn not_finite(&self) -> Result<Option<(String, usize)>, Vec<Diagnostic>> {
+        let mut flow = self.primal.flow.clone();
+        give(&mut flow, &self.parameters, self.span)?;
+        let simulation = run_flow(&flow, &self.primal.clocks, &self.trace, self.seed)?;
+        let mut places = (0..self.trace.n_cycles)
+            .flat_map(|cycle| self.weights.iter().map(move |(output, _)| (cycle, *output)));
+        let found = places.find(|(cycle, output)| {
+            let value = simulation.cell(*cycle as u64, *output).value();
+            value.is_some_and(|value| numbers(value).iter().any(|number| !number.is_finite()))
+        });
+        Ok(found.map(|(cycle, output)| (flow.var(output).name.as_deref().unwrap_or_default().into(), cycle)))
     }
 
     /// Whether outputs give information about an entry: a known output depends on it, or no output does.

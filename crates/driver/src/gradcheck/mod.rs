@@ -93,22 +93,33 @@ impl Model {
             Some(given) => given.values.clone(),
             None => parameters::values(&primal.flow, seed),
         };
-        let measure =
-            |trace: Trace| Measure::new(&primal, &derived, trace, seed, span, values.clone())?.entries();
-        let entries = if data.is_empty() {
+        let measure = |trace: Trace| {
+            let measure = Measure::new(&primal, &derived, trace, seed, span, values.clone())?;
+            Ok::<_, Vec<Diagnostic>>((measure.entries()?, measure.not_finite()?))
+        };
+        let (entries, not_finite) = if data.is_empty() {
             let n_cycles = cycles.map_or(CYCLES, |n| usize::try_from(n).unwrap_or(CYCLES));
-            let entries = measure(trace::random(&primal, n_cycles, Sign::Both, seed)?)?;
-            if entries.measured.iter().any(|entry| entry.error().is_nan()) {
+            let measured = measure(trace::random(&primal, n_cycles, Sign::Both, seed)?)?;
+            if measured.0.measured.iter().any(|entry| entry.error().is_nan()) {
                 measure(trace::random(&primal, n_cycles, Sign::Positive, seed)?)?
             } else {
-                entries
+                measured
             }
         } else {
             let names = self.fixed_inputs().interface.inputs.iter().map(|port| port.name.as_str());
             let enumerations = program.enumerations(node, names);
             measure(read(&primal, &enumerations, &self.fixed_inputs().defaults, sources, data)?)?
         };
-        GradientReport::new(name, entries, tolerance.unwrap_or(TOLERANCE), span)
+        let report = GradientReport::new(name, entries, tolerance.unwrap_or(TOLERANCE), span);
+        match (report, not_finite) {
+            (Err(_), Some((output, cycle))) => {
+                let title =
+                    format!("`{output}` is not finite at cycle {cycle}, so finite differences say nothing");
+                let help = "give data with `--in FILE` at which the outputs are finite";
+                Err(vec![Diagnostic::error(codes::GRADIENT, span, title).help(help)])
+            }
+            (report, _) => report,
+        }
     }
 }
 

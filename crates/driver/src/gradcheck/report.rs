@@ -145,7 +145,8 @@ impl fmt::Display for GradientReport {
         }
         if !self.unchecked.is_empty() {
             let n = count(self.unchecked.len(), "entry is", "entries are");
-            writeln!(f, "note: {n} not checked: no known output depends on them")?;
+            let what = if self.unchecked.len() == 1 { "it" } else { "them" };
+            writeln!(f, "note: {n} not checked: no known output depends on {what}")?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }

@@ -39,6 +39,8 @@ pub(crate) struct Columns {
     inputs: Vec<String>,
     /// For each input, its value if no file has a column for it.
     defaults: Vec<Option<Raw>>,
+    /// Whether the program computes in single precision, so that some finite numbers are out of range.
+    pub is_single: bool,
 }
 
 impl Columns {
@@ -90,7 +92,7 @@ impl Columns {
         }
         let default = |input: &String| defaults.get(input).map(raw);
         let defaults = inputs.iter().map(default).collect();
-        Ok(Columns { sources, inputs, defaults })
+        Ok(Columns { sources, inputs, defaults, is_single: false })
     }
 
     /// Whether reading the next row may block.
@@ -272,6 +274,11 @@ impl Columns {
     /// Whether the data have a column of this name that no input reads.
     pub fn has_unused(&self, name: &str) -> bool {
         self.unused().iter().any(|unused| unused == name)
+    }
+
+    /// The same rows for a program in single precision.
+    pub fn in_single_precision(self) -> Self {
+        Columns { is_single: true, ..self }
     }
 
     /// The error for a cell of the wrong type.

@@ -19,6 +19,7 @@ mod peek;
 mod shadow;
 mod whole;
 
+use eddy_compile::Precision;
 use eddy_flow::{Flow, Name};
 use eddy_formats::{BadData, Raw, Row as RawRow};
 use eddy_language::codes;
@@ -32,6 +33,7 @@ use eddy_tensor::Type;
 use crate::data::Data;
 use crate::listener::Deaf;
 use crate::model::Model;
+use crate::precision::{check_single, too_large_for_single};
 use crate::ready::{shown_twice, with_leaves};
 use crate::refusal::Refusal;
 use crate::run::{Row, RunRequest};
@@ -102,7 +104,11 @@ impl Stream {
         let data = batch::files_of_streams(data, model.request().batch.unwrap_or(1), model.span())?;
         let names = inputs.iter().map(String::as_str);
         let enumerations = model.program().resolved().enumerations(model.callable(), names);
-        let feed = |data| Columns::new(data, inputs.clone(), &enumerations, &fixed.defaults);
+        let is_single = request.precision == Some(Precision::Single);
+        let feed = |data| {
+            let feed = Columns::new(data, inputs.clone(), &enumerations, &fixed.defaults)?;
+            Ok(if is_single { feed.in_single_precision() } else { feed })
+        };
         let feeds: Vec<Columns> = data.into_iter().map(feed).collect::<Result<_, Stopped>>()?;
         Ok(Stream { model: model.clone(), request, feeds })
     }
@@ -123,6 +129,9 @@ impl Stream {
         };
         let mut prepared = prepare(model.program().resolved(), model.callable(), &given, hints, checks)?;
         model.give_parameters(&mut prepared.flow)?;
+        if request.precision == Some(Precision::Single) {
+            check_single(&prepared.flow)?;
+        }
         Ok(prepared)
     }
 
@@ -247,14 +256,23 @@ fn cell_of(
     row: &RawRow,
     cycle: u64,
 ) -> Result<Cell, Stopped> {
-    match &row.cells[input] {
-        Raw::Absent => Ok(Cell::Absent),
-        Raw::Unknown => Ok(Cell::Unknown),
-        raw => raw.to_value(ty).map(Cell::Value).map_err(|mismatch| {
-            let name = flow.var(flow.inputs[input]).name.as_deref().expect("inputs have names");
+    let name = || flow.var(flow.inputs[input]).name.as_deref().expect("inputs have names");
+    let value = match &row.cells[input] {
+        Raw::Absent => return Ok(Cell::Absent),
+        Raw::Unknown => return Ok(Cell::Unknown),
+        raw => raw.to_value(ty).map_err(|mismatch| {
+            let name = name();
             columns.bad(row, name, format!("`{name}` {mismatch}, at cycle {cycle}: its type is {ty}"))
-        }),
+        })?,
+    };
+    if columns.is_single
+        && let Some(number) = too_large_for_single(&value)
+    {
+        let name = name();
+        let message = format!("`{name}` has the number {number:e}, which is infinite in single precision");
+        return Err(columns.bad(row, name, message));
     }
+    Ok(Cell::Value(value))
 }
 
 /// What the first values determine about inputs, for data that are available as a whole.

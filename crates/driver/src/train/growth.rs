@@ -1,49 +1,42 @@
-//! Losses that grow so fast within an epoch that training is about to fail.
+//! Losses that grow so fast that training is about to fail.
 //!
-//! A single loss may be small by chance. So the mean of the last eighth of an epoch is compared with the
-//! largest loss of its beginning.
+//! Within an epoch a single loss may be small by chance. So the mean of the last eighth of its losses is
+//! compared with the largest of the first ones. Rows without a loss do not count: learning may begin late, or
+//! happen at the ends of sequences only. Where an epoch has few rows, growth shows from epoch to epoch.
 
 /// Growth by this factor is reported.
 const FACTOR: f64 = 1000.0;
 
 /// Collects the losses of an epoch.
+#[derive(Default)]
 pub(super) struct Growth {
-    n_first: usize,
-    n_before_last: usize,
-    largest_first: f64,
-    sum_last: f64,
-    n_last: usize,
+    losses: Vec<f64>,
 }
 
 impl Growth {
-    /// An epoch of `n_rows` rows.
-    pub fn new(n_rows: usize) -> Growth {
-        let eighth = (n_rows / 8).max(1);
-        Growth {
-            n_first: eighth.max((n_rows / 2).min(4)),
-            n_before_last: n_rows.saturating_sub(eighth),
-            largest_first: 0.0,
-            sum_last: 0.0,
-            n_last: 0,
-        }
-    }
-
-    /// Adds the loss of a row.
-    pub fn add(&mut self, row: usize, loss: f64) {
-        if row < self.n_first {
-            self.largest_first = self.largest_first.max(loss);
-        } else if row >= self.n_before_last {
-            self.sum_last += loss;
-            self.n_last += 1;
-        }
+    /// Adds the next loss.
+    pub fn add(&mut self, loss: f64) {
+        self.losses.push(loss);
     }
 
     /// The losses at the beginning and at the end, if the latter are much larger.
     #[allow(clippy::cast_precision_loss)] // rounding does not matter for a warning
     pub fn found(&self) -> Option<(f64, f64)> {
-        let last = self.sum_last / self.n_last.max(1) as f64;
-        (self.largest_first > 0.0 && last > FACTOR * self.largest_first).then_some((self.largest_first, last))
+        let n = self.losses.len();
+        let eighth = (n / 8).max(1);
+        let n_first = eighth.max((n / 2).min(4));
+        if n_first + eighth > n {
+            return None;
+        }
+        let first = self.losses[..n_first].iter().copied().fold(0.0, f64::max);
+        let last = self.losses[n - eighth..].iter().sum::<f64>() / eighth as f64;
+        is_growth(first, last).then_some((first, last))
     }
+}
+
+/// Whether the second loss is so much larger that training is about to fail.
+pub(super) fn is_growth(first: f64, last: f64) -> bool {
+    first > 0.0 && last > FACTOR * first
 }
 
 #[cfg(test)]
@@ -51,10 +44,8 @@ mod tests {
     use super::*;
 
     fn found(losses: &[f64]) -> Option<(f64, f64)> {
-        let mut growth = Growth::new(losses.len());
-        for (row, loss) in losses.iter().enumerate() {
-            growth.add(row, *loss);
-        }
+        let mut growth = Growth::default();
+        losses.iter().for_each(|loss| growth.add(*loss));
         growth.found()
     }
 

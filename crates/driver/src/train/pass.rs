@@ -24,14 +24,12 @@ pub(super) struct Pass<'a> {
     pub growth: Growth,
     /// For each row without a result yet, whether any input is present.
     active: VecDeque<bool>,
-    n_done: usize,
     /// The row at which the pass stopped with an error.
     pub failed_at: Option<u64>,
 }
 
 impl<'a> Pass<'a> {
-    /// A pass over `n_rows` rows.
-    pub fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize, n_rows: usize) -> Self {
+    pub fn new(engine: Engine<'a>, flow: &'a Flow, n_streams: usize) -> Self {
         Pass {
             engine,
             flow,
@@ -40,9 +38,8 @@ impl<'a> Pass<'a> {
             n_known: 0,
             is_diverged: false,
             unknown: Unknown::default(),
-            growth: Growth::new(n_rows),
+            growth: Growth::default(),
             active: VecDeque::new(),
-            n_done: 0,
             failed_at: None,
         }
     }
@@ -79,7 +76,6 @@ impl<'a> Pass<'a> {
                 }
                 Cell::Unknown | Cell::Present | Cell::Error => self.unknown.unknown(self.n_streams),
             }
-            self.n_done += 1;
         }
         Ok(())
     }
@@ -91,7 +87,7 @@ impl<'a> Pass<'a> {
         self.is_diverged |= !loss.is_finite();
         self.sum += loss;
         self.n_known += self.n_streams;
-        self.growth.add(self.n_done, loss / self.n_streams as f64);
+        self.growth.add(loss / self.n_streams as f64);
     }
 
     /// The mean of the known losses.

@@ -21,6 +21,7 @@ use super::batches;
 use super::dataset::{Dataset, Unit};
 use super::delay;
 use super::divergence;
+use super::growth::is_growth;
 use super::pass::Pass;
 use super::registers::Registers;
 use super::signals::Signals;
@@ -65,6 +66,8 @@ pub struct Trainer {
     end: Option<usize>,
     /// The command that trains the node on other data, for a reproduction.
     words: Vec<String>,
+    /// The loss of the first epoch of this process, to which later ones are compared; 0 before.
+    first_loss: f64,
 }
 
 /// The same node without its optimisers, and the validation data.
@@ -127,6 +130,7 @@ impl Trainer {
             .map_err(|diagnostic| vec![*diagnostic])?;
         let mut trainer = Trainer {
             end: signals.end,
+            first_loss: 0.0,
             words: shadow::command(&name, options, whole.session().n_threads()),
             name,
             program: whole.clone(),
@@ -293,8 +297,8 @@ impl Trainer {
     }
 
     /// The warning for a loss that has grown a thousandfold, with the likely reason.
-    fn growth(&self, (first, last): (f64, f64)) -> Diagnostic {
-        let title = format!("the loss grew from {first:.3e} to {last:.3e} within this epoch");
+    fn growth(&self, (first, last): (f64, f64), when: &str) -> Diagnostic {
+        let title = format!("the loss grew from {first:.3e} to {last:.3e} {when}");
         let mut help =
             "the rate is probably too high: try one that is ten times smaller, or clipped gradients"
                 .to_string();
@@ -373,8 +377,7 @@ impl Trainer {
         let batch = self.prepared.batch.as_ref();
         let n_streams = batch.map_or(1, |batch| batch.n);
         let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
-        let n_rows = self.data.n_rows() / n_streams;
-        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses, n_rows);
+        let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses);
         match self.run_rows(&mut pass, &order, n_streams, watch) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => return Ok(Epoch::Cancelled),
@@ -389,13 +392,26 @@ impl Trainer {
             return Err(vec![self.locate(&order)]);
         }
         let (state, mean, unknown) = (pass.engine.state(), pass.mean(), pass.unknown.clone());
-        let warnings = pass.growth.found().map(|growth| self.growth(growth)).into_iter().collect();
+        let growth = pass.growth.found();
         drop(pass);
         if !unknown.is_harmless(self.verdict.as_ref(), state.is_some()) {
             return Err(vec![self.refusal(&unknown, &order)]);
         }
         let loss = mean.ok_or_else(|| vec![self.without_loss("the data")])?;
+        let since_start = is_growth(self.first_loss, loss).then_some((self.first_loss, loss));
+        let warning = match (growth, since_start) {
+            (Some(growth), _) => Some(self.growth(growth, "within this epoch")),
+            (None, Some(growth)) => Some(self.growth(growth, "since the first epoch")),
+            (None, None) => None,
+        };
+        self.first_loss = match since_start {
+            // It is reported once.
+            Some(_) => f64::INFINITY,
+            None if self.first_loss == 0.0 => loss,
+            None => self.first_loss,
+        };
         self.learn(state)?;
+        let warnings = warning.into_iter().collect();
         Ok(Epoch::Done(measured(loss, &unknown, self.verdict.as_ref(), warnings)))
     }
 
@@ -414,7 +430,7 @@ impl Trainer {
         for (parameter, value) in given(&flow) {
             engine.give(parameter, value);
         }
-        let mut pass = Pass::new(engine, &flow, 1, validation.data.n_rows());
+        let mut pass = Pass::new(engine, &flow, 1);
         for row in validation.data.rows(&[0]) {
             pass.row(row)?;
         }

@@ -36,7 +36,7 @@ impl Bar {
             && let Some(loss) = progress.loss
         {
             self.drawn.set(Instant::now());
-            self.bar.set_message(format!("loss {loss:.6}"));
+            self.bar.set_message(format!("loss {}", shown(loss)));
         }
     }
 
@@ -73,7 +73,7 @@ pub fn begin(plan: &TrainPlan, folder: &Folder, n_done: usize) -> String {
 /// The line of a complete epoch.
 pub fn epoch(number: usize, trained: &Measured, validated: Option<&Measured>, seconds: f64) -> String {
     let loss = |measured: &Measured| {
-        let mut text = format!("{:.6}", measured.loss);
+        let mut text = shown(measured.loss);
         if measured.n_unknown > 0 {
             let Measured { n_unknown, n_rows, why_unknown, .. } = measured;
             let _ = write!(text, " ({n_unknown} of {n_rows} rows have no known loss");
@@ -135,11 +135,41 @@ pub fn answer_as_data(checkpoint: &Checkpoint, folder: &Folder, plan: &TrainPlan
 fn losses(epoch: &Epoch) -> String {
     let loss = epoch.loss;
     match epoch.validation {
-        Some(validation) => format!("loss {loss:.6}, validation {validation:.6}"),
-        None => format!("loss {loss:.6}"),
+        Some(validation) => format!("loss {}, validation {}", shown(loss), shown(validation)),
+        None => format!("loss {}", shown(loss)),
     }
+}
+
+/// A loss with six decimals, or with an exponent where these would show no digits or too many.
+fn shown(loss: f64) -> String {
+    let size = loss.abs();
+    if size != 0.0 && !(1e-4..1e9).contains(&size) { format!("{loss:.6e}") } else { format!("{loss:.6}") }
 }
 
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn a_loss_shows_its_digits() {
+        let losses = [0.0, 1.5, -0.25, 123_456_789.0, 1e-4, 4.2e-9, -3e12, 1.56e164, f64::INFINITY];
+        assert_eq!(
+            losses.map(shown),
+            [
+                "0.000000",
+                "1.500000",
+                "-0.250000",
+                "123456789.000000",
+                "0.000100",
+                "4.200000e-9",
+                "-3.000000e12",
+                "1.560000e164",
+                "inf"
+            ]
+        );
+    }
 }

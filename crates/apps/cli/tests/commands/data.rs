@@ -291,3 +291,22 @@ fn wrong_records_and_enumerators_are_reported_by_name() {
     let message = "`m` must be one of `up`, `down`, not `left`";
     folder.eddy(&["run", "a.eddy", "--node", "f", "--in", "m.csv"]).fails(1, &["E0701", message]);
 }
+
+#[test]
+fn numbers_that_single_precision_does_not_have_are_refused() {
+    let folder = Folder::new("single")
+        .with("a.eddy", SUM)
+        .with("big.eddy", "node big(x)->(y) y = x * 1.0e39;\n")
+        .with("x.csv", "x\n3e38\n1e39\n")
+        .with("x.jsonl", "{\"x\":\"-inf\"}\n{\"x\":-1e39}\n");
+    let run = |data: &str| ["run", "a.eddy", "--node", "acc", "--in", data, "--f32"].map(str::to_string);
+    for (data, words) in
+        [("x.csv", "`x` has the number 1e39, which is infinite"), ("x.jsonl", "`x` has the number -1e39")]
+    {
+        folder.eddy(&run(data)).fails(1, &["E0701", words]);
+    }
+    for command in ["run big.eddy --cycles 1 --f32", "build big.eddy --out c --f32"] {
+        let words: Vec<&str> = command.split(' ').chain(["--node", "big"]).collect();
+        folder.eddy(&words).fails(1, &["E0103", "1e39 is infinite in single precision"]);
+    }
+}

@@ -418,6 +418,21 @@ fn a_loss_that_grows_a_thousandfold_is_reported() {
     assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
 }
 
+/// With few rows the loss grows from epoch to epoch. It is reported when it is a thousand times as large, and
+/// its line has an exponent.
+#[test]
+fn a_loss_that_grows_over_epochs_is_reported() {
+    let text = "node m(x) -> (y)  y = param(0.0) * x;\ntrain m as learn loss mse optim sgd(1.2);\n";
+    let folder = Folder::new("grows-slowly").with("p.eddy", text).with("data.csv", "x,gt\n1,1\n1,1\n");
+    let ended = folder.call("train p.eddy --in data.csv --epochs 24 --run run");
+    let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("warning")).collect();
+    let [warning] = warnings.as_slice() else { panic!("{}", ended.stderr) };
+    assert!(warning.starts_with("warning[E0809]: the loss grew from 1.480e0 to "), "{warning}");
+    assert!(warning.ends_with("since the first epoch"), "{warning}");
+    let last = ended.stderr.lines().find(|line| line.starts_with("epoch 24: ")).expect("it trains");
+    assert!(last.starts_with("epoch 24: loss ") && last.contains("e13 ("), "{last}");
+}
+
 /// Unknown outputs are counted, and a check that compares nothing fails.
 #[test]
 fn gradients_of_unknown_outputs_are_not_checked_in_silence() {
@@ -436,4 +451,25 @@ node two(x, z) -> (a, b)
     assert!(answer.contains("two: 13 of 14 entries"), "{answer}");
     assert!(answer.contains("note: 6 of 12 output cells are unknown"), "{answer}");
     assert!(answer.contains("note: 1 entry is not checked"), "{answer}");
+}
+
+/// Nor are those of outputs that are absent or not finite, or of no cycles at all.
+#[test]
+fn a_check_of_gradients_without_numbers_to_compare_fails() {
+    let text = "node never(x) -> (y)  y = (x * x) when (x > 100.0);\nnode d(x) -> (y)  y = 1.0 / x;\n";
+    let folder = Folder::new("no-gradients")
+        .with("p.eddy", text)
+        .with("zero.csv", "x\n1\n0\n")
+        .with("empty.csv", "x\n");
+    for (command, words) in [
+        ("gradcheck p.eddy --node never", "no output is present at any of 6 cycles"),
+        ("gradcheck p.eddy --node d --in empty.csv", "the data have no rows"),
+        ("gradcheck p.eddy --node d --in zero.csv", "`y` is not finite at cycle 1, so finite differences"),
+        ("gradcheck p.eddy --node d --cycles 0", "it is a whole number from 1 to 65536"),
+        ("gradcheck p.eddy --node d --cycles 99999999999", "it is a whole number from 1 to 65536"),
+        ("gradcheck p.eddy --node d --cycles 2 --in zero.csv", "cannot be used with"),
+    ] {
+        let ended = folder.call(command);
+        assert!(ended.code != Some(0) && ended.stderr.contains(words), "{command}: {}", ended.stderr);
+    }
 }

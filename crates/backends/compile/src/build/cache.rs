@@ -51,7 +51,13 @@ impl Cache {
     /// them.
     pub(super) fn check(&self) -> Result<(), NotOurs> {
         is_ours_alone(&self.folder)?;
-        is_ours_alone(&self.compiled())
+        is_ours_alone(&self.compiled())?;
+        is_ours_alone(&self.verdicts())
+    }
+
+    /// The folder of the verdicts on compilers.
+    pub(super) fn verdicts(&self) -> PathBuf {
+        self.folder.join("compilers")
     }
 
     /// The object for a key, and its hash.
@@ -88,6 +94,12 @@ impl Cache {
         make_unwritable_to_others(object).map_err(|error| CannotWrite { path: object.to_owned(), error })?;
         let folder = self.compiled().join(key.to_string());
         let path = folder.join(format!("{hash}{}", std::env::consts::DLL_SUFFIX));
+        if is_ours_alone(&folder).is_err() {
+            // `find` would never look into it, and another user could replace the object before it is opened.
+            // It goes into the working folder, which is removed.
+            let aside = object.with_file_name("not-ours");
+            fs::rename(&folder, aside).map_err(|error| CannotWrite { path: folder.clone(), error })?;
+        }
         let mut outcome = Ok(());
         for _ in 0..ATTEMPTS {
             outcome = make_private(&folder).and_then(|()| fs::rename(object, &path));

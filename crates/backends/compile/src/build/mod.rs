@@ -43,7 +43,7 @@ use workshop::Workshop;
 
 #[derive(Debug)]
 pub struct Built {
-    /// Valid as long as this value lives.
+    /// Valid as long as this value lives, but an object in a temporary folder is removed once it is open.
     pub path: PathBuf,
     /// The blake3 hash of the file; check it when opening the file.
     pub hash: blake3::Hash,
@@ -178,7 +178,12 @@ fn built_and_opened<T>(
 ) -> Result<(Built, T), BuildError> {
     let built = build_text(text, options, tell)?;
     match open(&built) {
-        Ok(library) => Ok((built, library)),
+        Ok(library) => {
+            // An open object does not need its file. So a killed process leaves no temporary folder behind.
+            #[cfg(unix)]
+            built.temporary.iter().for_each(Workshop::remove);
+            Ok((built, library))
+        }
         Err(_) if built.was_cached => {
             // If it cannot be removed, it is found again, and the second attempt reports why it cannot be
             // loaded.
@@ -201,9 +206,8 @@ struct CText<'a> {
 
 fn build_text(text: &CText<'_>, options: &BuildOptions, tell: &mut dyn FnMut()) -> Result<Built, BuildError> {
     let toolchain = Toolchain::find(&options.search, options.time_limit)?;
-    let (toolchain, note) = qualify::qualified(&toolchain, options)?;
+    let (toolchain, mut notes) = qualify::qualified(&toolchain, options)?;
     let start = Instant::now();
-    let mut notes: Vec<String> = note.into_iter().collect();
     let refused = options.cache.as_ref().and_then(|cache| cache.check().err());
     notes.extend(refused.as_ref().map(|why| format!("the cache of compiled programs is not used: {why}")));
     let cache = options.cache.as_ref().filter(|_| refused.is_none());

@@ -56,31 +56,35 @@ const MARK: &str = "eddy-verdict 1";
 pub(super) fn qualified(
     toolchain: &Toolchain,
     options: &BuildOptions,
-) -> Result<(Toolchain, Option<String>), BuildError> {
+) -> Result<(Toolchain, Vec<String>), BuildError> {
     if !options.tries_compiler {
-        return Ok((toolchain.clone(), None));
+        return Ok((toolchain.clone(), Vec::new()));
     }
     let key = key(toolchain);
     let usable = options.cache.as_ref().filter(|cache| cache.check().is_ok());
-    let folder = usable.map(|cache| cache.folder.join("compilers"));
+    let folder = usable.map(|cache| cache.verdicts());
+    let mut notes = Vec::new();
     let verdict = match known(&key, folder.as_deref()) {
         Some(verdict) => verdict,
         None => {
             let verdict = tried(toolchain, options)?;
-            keep(&key, &verdict, folder.as_deref());
+            if let Err(error) = keep(&key, &verdict, folder.as_deref()) {
+                notes.push(format!("the C compiler is tested again each time: {error}"));
+            }
             verdict
         }
     };
     let compiler = toolchain.described();
     match verdict.flags {
-        Some(0) => Ok((toolchain.clone(), None)),
+        Some(0) => Ok((toolchain.clone(), notes)),
         Some(level) => {
             let flags = FLAGS_BY_SAFETY[level].added.join(" ");
             let wrong = wrong(&verdict.failed);
             let note = format!(
                 "the C compiler {compiler} gives wrong results with the usual flags ({wrong}); programs are compiled with `{flags}`, with which results are correct, and run more slowly"
             );
-            Ok((toolchain.with_flags(level), Some(note)))
+            notes.insert(0, note);
+            Ok((toolchain.with_flags(level), notes))
         }
         None => Err(BuildError::Unreliable { compiler: compiler.to_string(), wrong: wrong(&verdict.failed) }),
     }
@@ -174,7 +178,8 @@ fn failures_of(
         }
         Ok(Ending::Exited { status, .. }) => Ok(vec![format!("a loop that crashes ({status})")]),
         Ok(Ending::TimedOut) => Ok(vec!["a loop that does not end".to_string()]),
-        Err(error) => Err(CannotWrite { path: program, error }.into()),
+        // For example, `gcc -c` makes an object, and some folders cannot have programs.
+        Err(error) => Err(toolchain.failed(format!("its program does not start: {error}").as_bytes())),
     }
 }
 
@@ -210,29 +215,37 @@ fn processor() -> String {
 
 /// An earlier verdict, of this or another process.
 fn known(key: &blake3::Hash, folder: Option<&Path>) -> Option<Verdict> {
-    if let Some(folder) = folder {
+    let kept = |folder| {
         let path = verdict_path(folder, key);
         is_ours_alone(folder).ok()?;
         is_ours_alone(&path).ok()?;
-        return Verdict::read(&fs::read_to_string(&path).ok()?);
-    }
-    let tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
-    tried.iter().find(|(other, _)| other == key).map(|(_, verdict)| verdict.clone())
+        Verdict::read(&fs::read_to_string(&path).ok()?)
+    };
+    folder.and_then(kept).or_else(|| {
+        let tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+        tried.iter().find(|(other, _)| other == key).map(|(_, verdict)| verdict.clone())
+    })
 }
 
-/// Stores a verdict atomically. If that fails, the next process qualifies the compiler again.
-fn keep(key: &blake3::Hash, verdict: &Verdict, folder: Option<&Path>) {
-    let Some(folder) = folder else {
-        let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
-        return tried.push((*key, verdict.clone()));
-    };
+/// Stores a verdict. If it cannot be written, it is valid for this process only.
+fn keep(key: &blake3::Hash, verdict: &Verdict, folder: Option<&Path>) -> Result<(), CannotWrite> {
+    let written = folder.map_or(Ok(()), |folder| write(&verdict_path(folder, key), verdict));
+    if folder.is_none() || written.is_err() {
+        TRIED.lock().unwrap_or_else(PoisonError::into_inner).push((*key, verdict.clone()));
+    }
+    written
+}
+
+/// Writes a verdict atomically.
+fn write(path: &Path, verdict: &Verdict) -> Result<(), CannotWrite> {
+    let folder = path.parent().expect("a verdict is in a folder");
     let write = || {
         make_private(folder)?;
         let mut file = tempfile::Builder::new().prefix(".verdict-").tempfile_in(folder)?;
         file.write_all(verdict.text().as_bytes())?;
-        file.persist(verdict_path(folder, key)).map_err(|error| error.error)
+        file.persist(path).map_err(|error| error.error)
     };
-    drop(write());
+    write().map(drop).map_err(|error| CannotWrite { path: path.to_owned(), error })
 }
 
 fn verdict_path(folder: &Path, key: &blake3::Hash) -> PathBuf {

@@ -294,6 +294,20 @@ fn without_a_cache_objects_are_made_in_a_temporary_folder() {
 }
 
 #[test]
+fn an_object_in_a_temporary_folder_is_removed_once_it_is_open() {
+    let mut place = Place::new();
+    place.options.cache = None;
+    let sizes = Sizes { state: 1, input: 8, output: 8, max_outputs: 1 };
+    let (built, library) =
+        build_and_open(&text(&header(2)), sizes, &place.options, &mut || ()).expect("it is opened");
+    assert!(!built.path.parent().expect("it was in a folder").exists() && !built.is_kept());
+    let (mut input, mut output) = (library.input(), library.outputs());
+    input.copy_from_slice(&3_f64.to_ne_bytes());
+    assert_eq!(Instance::new(&library).step(&input, &mut output), 1);
+    assert_eq!(output[..], 6_f64.to_ne_bytes());
+}
+
+#[test]
 fn a_cache_that_can_only_be_read_serves_what_it_has() {
     let mut place = Place::new();
     place.built(2);

@@ -214,7 +214,7 @@ impl Toolchain {
         }
     }
 
-    fn failed(&self, output: &[u8]) -> BuildError {
+    pub fn failed(&self, output: &[u8]) -> BuildError {
         let output = String::from_utf8_lossy(output);
         let mut lines: Vec<&str> = output.lines().take(SHOWN_LINES + 1).collect();
         if lines.len() > SHOWN_LINES {

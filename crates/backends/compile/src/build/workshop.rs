@@ -55,11 +55,15 @@ impl Workshop {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    pub fn remove(&self) {
+        drop(fs::remove_dir_all(&self.path));
+    }
 }
 
 impl Drop for Workshop {
     fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.path));
+        self.remove();
     }
 }
 

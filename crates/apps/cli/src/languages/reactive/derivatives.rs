@@ -12,7 +12,9 @@ use eddy_driver::{Answer, EngineKind, FunctionRequest, GradcheckRequest, NodeReq
 use serde_json::{Value, json};
 
 use super::functions::{Nesting, check_function};
-use super::{Limits, Rendered, named_constant, named_shape, open_all, reply, streams, threads};
+use super::{
+    Limits, Rendered, generated_cycles, named_constant, named_shape, open_all, reply, streams, threads,
+};
 use crate::args::Fuel;
 use crate::session::Session;
 use crate::status::Status;
@@ -58,7 +60,7 @@ pub struct GradcheckArgs {
     #[arg(long = "shape", value_name = "NAME=[SIZES]", value_parser = named_shape)]
     shapes: Vec<(String, String)>,
     /// Generate N cycles of random inputs
-    #[arg(long, value_name = "N", conflicts_with = "function")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["function", "data"], value_parser = generated_cycles)]
     cycles: Option<u64>,
     /// The seed of random inputs and of initial values
     #[arg(long, value_name = "N")]

@@ -249,6 +249,11 @@ fn streams(text: &str) -> Result<usize, String> {
     count(text, 1 << 20)
 }
 
+/// Parses a number of cycles whose inputs are generated, and kept in memory.
+fn generated_cycles(text: &str) -> Result<u64, String> {
+    count(text, 1 << 16).map(|n| n as u64)
+}
+
 /// Parses a number of threads.
 fn threads(text: &str) -> Result<usize, String> {
     count(text, 1 << 10)

@@ -5,17 +5,18 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::*;
 
-fn set_mode(path: &Path, mode: u32) {
+pub(super) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
 }
 
 #[test]
 fn a_folder_that_others_can_write_is_not_used() {
     for mode in [0o777, 0o770, 0o720, 0o702] {
-        for inner in ["", "compiled"] {
+        for inner in ["", "compiled", "compilers"] {
             let mut place = Place::new();
             let first = place.built(2);
             let folder = place.cache().folder.join(inner);
+            fs::create_dir_all(&folder).expect("it can be made");
             set_mode(&folder, mode);
             let again = place.built(2);
             assert!(!again.was_cached && !again.path.starts_with(&place.cache().folder));
@@ -41,6 +42,20 @@ fn an_object_that_others_can_write_is_made_anew() {
         set_mode(path, 0o700);
         assert!(place.built(2).was_cached);
     }
+}
+
+#[test]
+fn an_entry_that_others_can_write_is_replaced() {
+    let place = Place::new();
+    let first = place.built(2);
+    let entry = first.path.parent().expect("it is in a folder").to_owned();
+    fs::write(entry.join("planted"), "").expect("it is ours");
+    set_mode(&entry, 0o777);
+    assert!(!place.built(2).was_cached);
+    assert!(place.built(2).was_cached, "it is built once, not each time");
+    let mode = fs::metadata(&entry).expect("it is there").permissions().mode();
+    assert_eq!((mode & 0o077, entry.join("planted").exists()), (0, false));
+    assert_eq!(place.objects(), [first.path]);
 }
 
 #[test]

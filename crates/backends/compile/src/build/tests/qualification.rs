@@ -1,5 +1,6 @@
 //! Compilers with planted bugs are detected, used with safer flags or not at all, and qualified only once.
 
+use super::ownership::set_mode;
 use super::*;
 
 /// A wrapper around the real compiler. It records each qualification; `plant` may change the text of a
@@ -108,4 +109,30 @@ fn without_a_cache_a_compiler_is_tried_once_in_a_process() {
     place.built(2);
     place.built(5);
     assert_eq!(n_trials(&place), 2);
+}
+
+#[test]
+fn a_verdict_that_cannot_be_kept_is_reported() {
+    let place = with_mistake("true");
+    let cache = place.options.cache.as_ref().expect("it has a cache");
+    fs::create_dir_all(&cache.folder).expect("it can be made");
+    set_mode(&cache.folder, 0o700);
+    fs::write(cache.verdicts(), "").expect("it can be written");
+    set_mode(&cache.verdicts(), 0o600);
+    let built = place.built(2);
+    let [note] = built.notes.as_slice() else { panic!("{:?}", built.notes) };
+    assert!(note.starts_with("the C compiler is tested again each time: `"), "{note}");
+    assert!(built.is_kept());
+    place.built(5);
+    assert_eq!(n_trials(&place), 2, "the verdict is valid for this process");
+}
+
+#[test]
+fn a_compiler_that_makes_no_program_is_unfit() {
+    let place = with_mistake("exec cc -c \"$@\"");
+    let error = place.build(2).expect_err("an object is not a program");
+    assert!(
+        matches!(&error, BuildError::Unfit { output, .. } if output.starts_with("its program does not start: ")),
+        "{error}"
+    );
 }
