@@ -105,14 +105,22 @@ impl Parser<'_> {
         }
     }
 
-    /// `f#1/g#2/x`.
+    /// `f#1/g#2[3]/x`.
     fn path_to_stream(&mut self) -> Option<StreamPath> {
         let start = self.token().span;
         let mut segments = Vec::new();
         loop {
             let ident = self.leaf("the name of a stream")?;
             let instance = if self.eat("#") { Some(self.instance()?) } else { None };
-            segments.push(Segment { ident, instance });
+            let mut copies = Vec::new();
+            while self.eat("[") {
+                copies.push(self.natural("the number of a copy")?);
+                if !self.eat("]") {
+                    self.complain("`]`");
+                    return None;
+                }
+            }
+            segments.push(Segment { ident, instance, copies });
             if !self.eat("/") {
                 return Some(StreamPath { segments, span: self.since(start) });
             }

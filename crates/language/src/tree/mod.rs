@@ -336,20 +336,23 @@ pub struct StreamPath {
 impl StreamPath {
     /// The text without blanks.
     pub fn text(&self, names: &Names) -> String {
-        let segments = self.segments.iter().map(|segment| match segment.instance {
-            None => names.text(segment.ident.name).to_string(),
-            Some(k) => format!("{}#{k}", names.text(segment.ident.name)),
+        let segments = self.segments.iter().map(|segment| {
+            let instance = segment.instance.map_or(String::new(), |number| format!("#{number}"));
+            let copies: String = segment.copies.iter().map(|copy| format!("[{copy}]")).collect();
+            format!("{}{instance}{copies}", names.text(segment.ident.name))
         });
         segments.collect::<Vec<_>>().join("/")
     }
 }
 
-/// A part of a path: a name, and the number of the instance with that name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A part of a path: a name, the number of the instance with that name, and the numbers of its copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     pub ident: Ident,
     /// `k` of `#k`.
     pub instance: Option<u32>,
+    /// `i` of `[i]`, the outermost range first.
+    pub copies: Vec<u64>,
 }
 
 /// A row of a run.
