@@ -540,14 +540,17 @@ impl Program {
     /// it.
     fn declaring_node<'a>(&self, callable: &Callable, stream: &'a str) -> Option<(&Node, &'a str)> {
         let mut node = self.node(self.origin(callable.base));
-        let mut segments: Vec<&str> = stream.split('/').collect();
-        let name = segments.pop()?;
-        for segment in segments {
+        let mut rest = stream;
+        // The state of a machine has a path in its node: `automaton#1/state`.
+        while !node.slots.iter().any(|slot| slot.name == rest)
+            && let Some((segment, inner)) = rest.split_once('/')
+        {
             let (callee, _) = segment.split_once('#')?;
             let callee = synthesis::callable(callee, &self.modules[node.module].visible)?;
             node = self.node(self.origin(callee.base));
+            rest = inner;
         }
-        Some((node, name))
+        Some((node, rest))
     }
 
     /// The leaves of a stream that is a record; for any other stream, the stream itself.
