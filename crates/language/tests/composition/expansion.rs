@@ -8,11 +8,10 @@
 
 use std::fmt::Write;
 
-use eddy_language::resolve;
-use eddy_language::runs::{self, RunOverrides};
-use eddy_syntax::{SourceFile, Sources};
 use eddy_tests::choices::Choices;
 use eddy_tests::law::{Verdict, law};
+
+use crate::output;
 
 /// The nodes of both programs. Those that end in `_p` are given their parameter.
 const NODES: &str = "\
@@ -276,15 +275,7 @@ fn programs(c: &mut Choices<'_>) -> (String, String) {
 
 /// The lines that a program prints, with the gradients of parameters in order of size, or its first error.
 fn lines(text: &str) -> Result<Vec<String>, String> {
-    let mut sources = Sources::alone(SourceFile::new("law.eddy", text));
-    let first = |errors: Vec<eddy_syntax::Diagnostic>| errors[0].title.clone();
-    let program = resolve(&mut sources).accepted().map_err(first)?;
-    let mut lines = Vec::new();
-    for run in program.modules[1].tree.runs() {
-        let (ran, _) = runs::run(&program, run, &RunOverrides::default()).map_err(first)?;
-        lines.extend(ran.text(None).lines().map(sorted));
-    }
-    Ok(lines)
+    Ok(output(text)?.iter().map(|line| sorted(line)).collect())
 }
 
 /// A line with its gradients of parameters sorted: the twin may have them in another order.
