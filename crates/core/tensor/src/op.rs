@@ -311,7 +311,7 @@ mod tests {
         let lines: Vec<String> = Op::all()
             .map(|op| format!("{:<13} {:<24} {:?}\n", op.name(), op.signature().to_string(), op.shape_rule()))
             .collect();
-        expect![[r#"
+        expect![[r"
             copy          α → α                    Equal
             +             α × α → α, α numeric     Broadcast
             -             α × α → α, α numeric     Broadcast
@@ -377,7 +377,7 @@ mod tests {
             outer         num × num → num          Function
             unfold        num → num                Function
             fold          num → num                Function
-        "#]]
+        "]]
         .assert_eq(&lines.concat());
     }
 

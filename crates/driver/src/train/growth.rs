@@ -45,7 +45,9 @@ mod tests {
 
     fn found(losses: &[f64]) -> Option<(f64, f64)> {
         let mut growth = Growth::default();
-        losses.iter().for_each(|loss| growth.add(*loss));
+        for loss in losses {
+            growth.add(*loss);
+        }
         growth.found()
     }
 

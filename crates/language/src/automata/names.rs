@@ -4,7 +4,9 @@ use rustc_hash::FxHashSet;
 
 use crate::names::Name;
 use crate::static_value::postorder;
-use crate::tree::{Automaton, ExprId, ExprKind, Exprs, Form, Ident, Node, Program, State, TransitionKind};
+use crate::tree::{
+    Automaton, Equation, ExprId, ExprKind, Exprs, Form, Ident, Node, Program, State, TransitionKind,
+};
 
 /// The names of the node around a machine.
 pub(super) struct Owner {
@@ -26,13 +28,12 @@ impl Owner {
         let all: Vec<ExprId> = outside.iter().copied().chain(inside).collect();
         let mut streams: FxHashSet<Name> =
             node.inputs.iter().chain(&node.outputs).map(|decl| decl.ident.name).collect();
-        streams
-            .extend(node.equations.iter().flat_map(|equation| equation.decls()).map(|decl| decl.ident.name));
+        streams.extend(node.equations.iter().flat_map(Equation::decls).map(|decl| decl.ident.name));
         streams.extend(node.lets.iter().map(|item| item.ident.name));
         for machine in &node.automata {
             streams.extend(machine.stream.map(|(stream, _)| stream.name));
             let defined = machine.states.iter().flat_map(|state| &state.equations);
-            streams.extend(defined.flat_map(|equation| equation.decls()).map(|decl| decl.ident.name));
+            streams.extend(defined.flat_map(Equation::decls).map(|decl| decl.ident.name));
         }
         let called = all.iter().flat_map(|root| postorder(exprs, *root)).filter_map(|expr| {
             if let ExprKind::Call(name, _) = exprs.kind(expr) { Some(name) } else { None }
@@ -96,16 +97,14 @@ pub(super) struct Shared {
 }
 
 pub(super) fn defines(state: &State, name: Name) -> bool {
-    state.equations.iter().flat_map(|equation| equation.decls()).any(|decl| decl.ident.name == name)
+    state.equations.iter().flat_map(Equation::decls).any(|decl| decl.ident.name == name)
 }
 
 impl Shared {
     pub fn new(tree: &Program, owner: &Owner, others: &[&Automaton], machine: &Automaton) -> Shared {
         let exprs = &tree.exprs;
         let mut written: Vec<Ident> = Vec::new();
-        for decl in
-            machine.states.iter().flat_map(|state| &state.equations).flat_map(|equation| equation.decls())
-        {
+        for decl in machine.states.iter().flat_map(|state| &state.equations).flat_map(Equation::decls) {
             if !written.iter().any(|ident| ident.name == decl.ident.name) {
                 written.push(decl.ident);
             }

@@ -33,10 +33,11 @@ impl Machine {
     fn node_of(&self, what: &str) -> String {
         format!("{}/{}/{what}", self.node, self.path)
     }
+}
 
-    fn last(&self, stream: &str) -> String {
-        format!("{stream}:last")
-    }
+/// The name of the stream that holds the last value of a shared stream.
+fn last_of(stream: &str) -> String {
+    format!("{stream}:last")
 }
 
 /// The equations of machine number `number` of a node; adds the nodes of its states, and their type.
@@ -314,7 +315,7 @@ impl Translation<'_> {
             arguments.push(if is_callable { value } else { builder.when_is(value, stream, constructor) });
         }
         for name in &captured.lasts {
-            let text = self.machine.last(builder.names.text(*name));
+            let text = last_of(builder.names.text(*name));
             let ident = builder.ident(&text);
             inputs.push(decl(ident));
             let value = builder.variable(ident.name);
@@ -403,7 +404,7 @@ impl Translation<'_> {
                     let name = builder.name(&format!("{text}:in:{}:{state}", machine.path));
                     builder.variable(name)
                 } else {
-                    let last = builder.name(&machine.last(&text));
+                    let last = builder.name(&last_of(&text));
                     let last = builder.variable(last);
                     builder.when_is(last, machine.stream, constructor)
                 };
@@ -414,7 +415,7 @@ impl Translation<'_> {
         }
         for last in &automaton.lasts {
             builder.span = last.ident.span;
-            let text = machine.last(builder.names.text(last.ident.name));
+            let text = last_of(builder.names.text(last.ident.name));
             let stream = builder.variable(last.ident.name);
             let value = builder.fby(last.value, stream);
             self.define(builder, &text, value);

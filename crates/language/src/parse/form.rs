@@ -296,7 +296,7 @@ impl Parser<'_> {
         }
         if self.sees("[") {
             let open = self.advance().span;
-            let place = self.place(value, open);
+            let place = Box::new(self.place(value, open));
             return Some(self.index(place));
         }
         if !self.sees(".") || !self.is_glued_ahead(1) {
@@ -383,10 +383,10 @@ impl Parser<'_> {
         self.next_part(open, Waits::New)
     }
 
-    pub(super) fn place(&mut self, value: ExprId, at: Span) -> Box<OpenForm> {
+    pub(super) fn place(&mut self, value: ExprId, at: Span) -> OpenForm {
         let (start, base) = (self.exprs().span(value), self.items.len());
         self.items.push(value);
-        Box::new(OpenForm { form: Form::Place(Vec::new()), start, at, base, waits: Waits::Index })
+        OpenForm { form: Form::Place(Vec::new()), start, at, base, waits: Waits::Index }
     }
 
     /// Whether two points without a blank follow.

@@ -72,13 +72,13 @@ impl Parser<'_> {
         if !self.sees_dots() {
             return self.wait(Frame::Index { value, open });
         }
-        let place = self.place(value, open);
+        let place = Box::new(self.place(value, open));
         self.index(place)
     }
 
     /// After the first of several indices of a node, or the lower bound of a range.
     pub(super) fn further_indices(&mut self, value: ExprId, open: Span, first: ExprId) -> State {
-        let place = self.place(value, open);
+        let place = Box::new(self.place(value, open));
         self.resume_form(place, first)
     }
 

@@ -101,7 +101,7 @@ impl Walk<'_, '_> {
         }
         for state in &automaton.states {
             let n_names = self.env.len();
-            for decl in state.equations.iter().flat_map(|equation| equation.decls()) {
+            for decl in state.equations.iter().flat_map(tree::Equation::decls) {
                 if self.has_stream(decl.ident) { self.decl(decl) } else { self.bind(decl.ident) }
             }
             for item in &state.lets {

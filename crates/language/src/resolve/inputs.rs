@@ -28,8 +28,8 @@ impl Inputs<'_> {
         self.formals.iter().map(|formal| formal.name).collect()
     }
 
-    /// In the rule of a `train`, the arguments of an optimiser or of a transformation of gradients begin after
-    /// the parameter, the step and the gradient: names the arguments without names.
+    /// In the rule of a `train`, the arguments of an optimiser or of a transformation of gradients begin
+    /// after the parameter, the step and the gradient: names the arguments without names.
     pub fn name_after_given(&self, written: &mut [(Option<String>, ExprId)]) {
         let [first, second, third, further @ ..] = self.formals.as_slice() else { return };
         let is_given = matches!((first.name, second.name, third.name), ("init" | "p", "step", "g"));

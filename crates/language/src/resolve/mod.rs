@@ -3,8 +3,9 @@
 //! * [`library`]: the files that are built into the binary.
 //! * [`load`]: reads the files of a program.
 //! * [`scope`]: the nodes that are visible in each file.
-//! * [`node`]: the streams of one node. [`body`]: the names in its equations; [`layers`]: in the bodies of
-//!   copies and in lambdas; [`widths`]: how many streams equations have; [`refusals`]: errors.
+//! * [`node`]: the streams of one node. [`body`]: the names in its equations, and [`application`]: in calls;
+//!   [`layers`]: in the bodies of copies and in lambdas; [`widths`]: how many streams equations have;
+//!   [`refusals`]: errors.
 //! * [`cases`]: constructors. [`callables`]: inputs that are nodes. [`inputs`] and
 //!   [`arguments`](mod@arguments): what calls are given.
 //! * [`compose`](mod@compose): expands `let`s, nodes as arguments, names and defaults.
@@ -19,6 +20,7 @@
 //! Resolution continues after errors, so that independent errors are reported together and an editor can use
 //! the valid parts.
 
+mod application;
 pub(crate) mod arguments;
 mod body;
 mod broken;

@@ -337,9 +337,10 @@ impl StreamPath {
     /// The text without blanks.
     pub fn text(&self, names: &Names) -> String {
         let segments = self.segments.iter().map(|segment| {
-            let instance = segment.instance.map_or(String::new(), |number| format!("#{number}"));
-            let copies: String = segment.copies.iter().map(|copy| format!("[{copy}]")).collect();
-            format!("{}{instance}{copies}", names.text(segment.ident.name))
+            let instance = segment.instance.iter().map(|number| format!("#{number}"));
+            let copies = segment.copies.iter().map(|copy| format!("[{copy}]"));
+            let name = names.text(segment.ident.name).to_string();
+            std::iter::once(name).chain(instance).chain(copies).collect::<String>()
         });
         segments.collect::<Vec<_>>().join("/")
     }

@@ -26,6 +26,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::cache::Cache;
 use super::owner::{is_ours_alone, make_private};
 use super::process::{Ending, run};
 use super::toolchain::{FLAGS_BY_SAFETY, Toolchain};
@@ -62,7 +63,7 @@ pub(super) fn qualified(
     }
     let key = key(toolchain);
     let usable = options.cache.as_ref().filter(|cache| cache.check().is_ok());
-    let folder = usable.map(|cache| cache.verdicts());
+    let folder = usable.map(Cache::verdicts);
     let mut notes = Vec::new();
     let verdict = match known(&key, folder.as_deref()) {
         Some(verdict) => verdict,
