@@ -17,7 +17,7 @@ use crate::kernels::Kernel;
 use crate::limits::Limits;
 use crate::memory::report;
 use crate::prepare::{Typed, typed};
-use crate::program::{Base, Callable, Made, NodeId, Program, Slot, TrainId};
+use crate::program::{Base, Callable, Made, NodeId, Program, Slot, StreamPaths, TrainId};
 use crate::resolve::resolve_as;
 use crate::runs;
 
@@ -168,8 +168,8 @@ pub fn check_node(
     let (verdict, deadlocks) =
         causality_and_deadlocks(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?;
     warnings.extend(deadlocks);
-    let enumeration = |stream: &str| program.enumeration_name(callable, stream);
-    let mut text = line(&name, &interface, &flow, &clocks, &verdict, &enumeration);
+    let paths = StreamPaths::new(program, callable);
+    let mut text = line(&name, &interface, &flow, &clocks, &verdict, paths);
     if memory {
         text.push_str(&report(&flow, &clocks).map_err(|diagnostic| vec![*diagnostic])?);
     }
@@ -177,28 +177,29 @@ pub fn check_node(
 }
 
 /// `NAME: (x: num [] @ base, ..) -> (..) | VERDICT`.
-fn line<'a>(
+fn line(
     name: &str,
     interface: &Interface,
     flow: &Flow,
     clocks: &Clocks,
     verdict: &Verdict,
-    enumeration: &dyn Fn(&str) -> Option<&'a str>,
+    mut paths: StreamPaths<'_>,
 ) -> String {
     let labels = flow.labels();
     let name_condition = |var: VarId| labels.operand(var);
-    let show = |(port, var): (&Port, &VarId)| {
+    let mut show = |(port, var): (&Port, &VarId)| {
         let clock = clocks.show(flow, clocks.of(*var), &name_condition);
         let ty = &flow.var(*var).ty;
-        match enumeration(&port.name) {
+        match paths.enumeration_name(&port.name) {
             Some(name) => format!("{}: {name} {} @ {clock}", port.name, ty.shape),
             None => format!("{}: {ty} @ {clock}", port.name),
         }
     };
     // Inputs that have their defaults are not inputs of the flow.
-    let named =
-        |port: &&Port| flow.inputs.iter().any(|var| flow.var(*var).name.as_deref() == Some(&port.name));
-    let inputs: Vec<String> = interface.inputs.iter().filter(named).zip(&flow.inputs).map(show).collect();
+    let names: FxHashSet<&str> =
+        flow.inputs.iter().filter_map(|var| flow.var(*var).name.as_deref()).collect();
+    let inputs = interface.inputs.iter().filter(|port| names.contains(port.name.as_str()));
+    let inputs: Vec<String> = inputs.zip(&flow.inputs).map(&mut show).collect();
     let outputs: Vec<String> = interface.outputs.iter().zip(&flow.outputs).map(show).collect();
     format!("{name}: ({}) -> ({}) | {verdict}\n", inputs.join(", "), outputs.join(", "))
 }

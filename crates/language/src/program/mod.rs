@@ -20,11 +20,13 @@ use crate::resolve::{listing, synthesis};
 use crate::tree::{self, Annotation, ExprId, ExprKind, Polarity, TypeName};
 
 mod composition;
+mod paths;
 mod structure;
 
 pub use crate::limits::Limits;
 pub(crate) use composition::ComposedCallee;
 pub use composition::{Composed, ComposedBench, Copies, Let, Made, Rule, Sharing, Site};
+pub(crate) use paths::StreamPaths;
 pub use structure::{Enumerations, Structure, StructureLeaf, StructuredCall};
 
 eddy_index::id! {
@@ -511,57 +513,6 @@ impl Program {
             }
             tree::Definition::Alias(_) => Vec::new(),
         }
-    }
-
-    /// The enumerations among these streams of a node, given by their names with instance paths, such as
-    /// `f#1/m`.
-    pub fn enumerations<'a>(
-        &self,
-        callable: &Callable,
-        streams: impl IntoIterator<Item = &'a str>,
-    ) -> Enumerations {
-        let of =
-            |stream: &str| Some((stream.to_string(), self.enumerators(self.enumeration(callable, stream)?)));
-        streams.into_iter().filter_map(of).collect()
-    }
-
-    /// The name of the enumeration that a stream has.
-    pub fn enumeration_name(&self, callable: &Callable, stream: &str) -> Option<&str> {
-        let (module, tree) = self.type_def(self.enumeration(callable, stream)?);
-        Some(self.modules[module].names.text(tree.ident.name))
-    }
-
-    fn enumeration(&self, callable: &Callable, stream: &str) -> Option<TypeDefId> {
-        let (node, name) = self.declaring_node(callable, stream)?;
-        node.slots.iter().find(|slot| slot.name == name)?.enumeration
-    }
-
-    /// The node that declares a stream with an instance path, such as `f#1/m`, and the name of the stream in
-    /// it.
-    fn declaring_node<'a>(&self, callable: &Callable, stream: &'a str) -> Option<(&Node, &'a str)> {
-        let mut node = self.node(self.origin(callable.base));
-        let mut rest = stream;
-        // The state of a machine has a path in its node: `automaton#1/state`.
-        while !node.slots.iter().any(|slot| slot.name == rest)
-            && let Some((segment, inner)) = rest.split_once('/')
-        {
-            let (callee, _) = segment.split_once('#')?;
-            let callee = synthesis::callable(callee, &self.modules[node.module].visible)?;
-            node = self.node(self.origin(callee.base));
-            rest = inner;
-        }
-        Some((node, rest))
-    }
-
-    /// The leaves of a stream that is a record; for any other stream, the stream itself.
-    pub fn leaves_of(&self, callable: &Callable, stream: &str) -> Vec<String> {
-        let itself = vec![stream.to_string()];
-        let Some((node, name)) = self.declaring_node(callable, stream) else { return itself };
-        let prefix = &stream[..stream.len() - name.len()];
-        let is_leaf = |slot: &&Slot| slot.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-        let leaves: Vec<String> =
-            node.slots.iter().filter(is_leaf).map(|slot| format!("{prefix}{}", slot.name)).collect();
-        if leaves.is_empty() { itself } else { leaves }
     }
 
     pub fn module_of(&self, node: NodeId) -> &Module {
