@@ -443,6 +443,7 @@ mod tests {
             "slice",
             "reshape",
             "onehot",
+            "place",
             "pad",
             "spread",
             "broadcast",
