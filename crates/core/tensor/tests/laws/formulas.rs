@@ -53,6 +53,8 @@ fn sites() -> Vec<(Op, Vec<Shape>)> {
         (Op::Concat, &[&[2, 4], &[3, 4]]),
         (Op::Stack, &[&[3], &[3]]),
         (Op::Index(1), &[&[2, 3]]),
+        (Op::Row, &[&[2, 3], &[]]),
+        (Op::Place(2), &[&[], &[3]]),
         (Op::Slice(1, 3), &[&[4]]),
         (Op::Pad(1, 4), &[&[2]]),
         (Op::Reshape(Shape::new(&[6])), &[&[2, 3]]),
@@ -147,6 +149,8 @@ fn derivatives_read_what_they_need() {
         stack(x1,x2)            x1    g[0]                                          pad(0,2,reshape([1,3],t))
         stack(x1,x2)            x2    g[1]                                          pad(1,2,reshape([1,3],t))
         x[1]                    x     pad(1,2,reshape([1,3],g))                     t[1]
+        x1[x2]                  x1    place(2,x2,g)                                 t[x2]
+        place(2,x1,x2)          x2    g[x1]                                         place(2,x1,t)
         slice(1,3,x)            x     pad(1,4,g)                                    slice(1,3,t)
         pad(1,4,x)              x     slice(1,3,g)                                  pad(1,4,t)
         reshape([6],x)          x     reshape([2,3],g)                              reshape([6],t)
@@ -231,6 +235,7 @@ fn written(op: &Op, operands: &[Formula]) -> String {
     match op {
         Op::If => format!("if {} then {} else {}", operand(0), operand(1), operand(2)),
         Op::Index(row) => format!("{}[{row}]", operand(0)),
+        Op::Row => format!("{}[{}]", operand(0), operands[1].text),
         Op::Neg => format!("-{}", operand(0)),
         _ if !op.name().starts_with(char::is_alphabetic) => {
             format!("{} {} {}", operand(0), op.name(), operand(1))
