@@ -61,6 +61,10 @@ pub(super) struct Shared<'a> {
     /// Maps a site to line and column; without it, C reports the number of the site.
     pub place: Option<&'a Place<'a>>,
     pub uses_arena: bool,
+    /// Whether the code counts fuel, and the depth of all calls.
+    pub is_metered: bool,
+    /// Whether a needed body may call itself.
+    pub is_recursive: bool,
     /// The text of constant tensors.
     pub tables: String,
     pub n_tables: usize,
@@ -142,6 +146,9 @@ impl Emitter<'_, '_> {
 
     pub fn scalar(&self, var: Var) -> String {
         match self.repr(var) {
+            Repr::Scalar(_) if self.facts.interval(var).single().is_some() => {
+                self.facts.interval(var).single().map(int_literal).expect("it is known")
+            }
             Repr::Scalar(text) => text.clone(),
             Repr::Tensor(_) => unreachable!("the module is verified: this is a scalar"),
         }
@@ -203,6 +210,13 @@ impl Emitter<'_, '_> {
         self.n_fails += 1;
         let (at, details) = (&self.at, details.join(", "));
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL_WITH({what}, {at}, {details});"));
+    }
+
+    /// Uses one unit of fuel.
+    pub fn burn(&mut self) {
+        if self.shared.is_metered {
+            self.fail("a->fuel-- == 0", "EDDY_FUEL");
+        }
     }
 
     /// Allocates memory for this many elements, as a C array or at the low end of the arena.
@@ -481,6 +495,11 @@ impl Emitter<'_, '_> {
                     let details = [found.clone(), required.clone()];
                     self.fail_with(&format!("{found} != {required}"), "EDDY_SIZE", &details);
                     self.facts.set_same(&found, &required);
+                    for (var, other) in [(operands[0], &required), (operands[1], &found)] {
+                        if let Some(size) = self.facts.literal(other) {
+                            self.facts.set_interval(var, Interval::of(size));
+                        }
+                    }
                 }
             }
             Operation::CheckSome => {

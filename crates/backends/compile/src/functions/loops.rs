@@ -167,7 +167,7 @@ impl Emitter<'_, '_> {
                 self.at.clone_from(&at);
                 let test = self.scalar(condition.yields[0]);
                 self.line(&format!("if (!{test}) break;"));
-                self.fail("a->fuel-- == 0", "EDDY_FUEL");
+                self.burn();
             }
             Control::For { index, count } | Control::Each { index, count } => {
                 self.set(*index, Repr::Scalar(counter.to_owned()));
@@ -176,7 +176,7 @@ impl Emitter<'_, '_> {
                 let count = self.scalar(*count);
                 self.facts.set_below(*index, &count);
                 if burns(&repeat.body) {
-                    self.fail("a->fuel-- == 0", "EDDY_FUEL");
+                    self.burn();
                 }
             }
         }
@@ -410,7 +410,8 @@ impl Emitter<'_, '_> {
             return String::new();
         };
         let text = self.scalar(count);
-        let is_leaf = !burns(&repeat.body);
+        let is_metered = self.shared.is_metered;
+        let is_leaf = is_metered && !burns(&repeat.body);
         let interval = self.facts.interval(count);
         let row_place = stmt.results.first().and_then(|var| self.direct.get(var).cloned());
         let n_rows = if let Some((_, size)) = &row_place {
@@ -431,7 +432,7 @@ impl Emitter<'_, '_> {
             return n_rows;
         }
         // There are at most as many rows as the fuel allows.
-        let room = if self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
+        let room = if !is_metered || self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
             n_rows.clone()
         } else if is_leaf {
             end.clone()
@@ -461,7 +462,7 @@ impl Emitter<'_, '_> {
             // A row that exceeds the fuel is never completed.
             let is_direct = self.direct.contains_key(var);
             let size = |size: &String| {
-                if is_direct && self.facts.literal(size).is_none() {
+                if is_metered && is_direct && self.facts.literal(size).is_none() {
                     format!("({size} < a->fuel ? {size} : a->fuel)")
                 } else {
                     size.clone()
@@ -477,7 +478,8 @@ impl Emitter<'_, '_> {
     fn head(&mut self, repeat: &Loop, counter: &Counter) {
         let Some((_, count)) = repeat.counter() else { return self.text.open("for (;;)") };
         let Counter { name: counter, end } = counter;
-        let end = if burns(&repeat.body) { self.scalar(count) } else { end.clone() };
+        let is_paid = self.shared.is_metered && !burns(&repeat.body);
+        let end = if is_paid { end.clone() } else { self.scalar(count) };
         self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {end}; {counter}++)"));
     }
 
@@ -493,6 +495,7 @@ impl Emitter<'_, '_> {
     ) {
         let is_while = repeat.counter().is_none();
         if let Some((_, count)) = repeat.counter()
+            && self.shared.is_metered
             && !burns(&repeat.body)
         {
             let count = self.scalar(count);

@@ -119,14 +119,40 @@ fn declaration(name: &str, body: &Body, mut list: Vec<String>, results: &[Option
     format!("{linkage} {name}({})", list.join(", "))
 }
 
-/// Writes the functions of these bodies for all sizes, and all functions that they call.
-pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId]) {
-    for entry in entries {
-        require(shared, *entry);
+/// The function of an entry.
+pub(super) struct Callee {
+    pub name: String,
+    /// The sizes of all its parameters; those that are known are omitted in calls.
+    pub sizes: Vec<Option<i64>>,
+    /// The sizes of results that are written to the caller's memory.
+    pub results: Vec<Option<Vec<String>>>,
+}
+
+/// Writes the functions of these bodies, and all functions that they call. The sizes of an entry's arguments
+/// may be known.
+pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId], sizes: &[Vec<Option<i64>>]) -> Vec<Callee> {
+    let mut callees = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let body = shared.module.body(*entry);
+        let sizes = sizes.get(at).filter(|sizes| sizes.iter().any(Option::is_some));
+        let known = sizes.cloned().map(|sizes| Known { sizes, layouts: vec![None; body.params.len()] });
+        let variant = known.and_then(|known| Some((callee(shared, *entry, known.clone())?, known.sizes)));
+        if variant.is_none() {
+            require(shared, *entry);
+        }
+        callees.push(match variant {
+            Some((Variant { name, results, .. }, sizes)) => Callee { name, sizes, results },
+            None => Callee {
+                name: shared.names[entry.index()].clone(),
+                sizes: Vec::new(),
+                results: vec![None; body.results.len()],
+            },
+        });
     }
     while let Some(id) = shared.waiting.pop() {
         function(shared, id, None);
     }
+    callees
 }
 
 /// Requests the function of a body for all sizes.
@@ -229,11 +255,15 @@ impl Emitter<'_, '_> {
     pub fn call(&mut self, stmt: &Stmt, callee_id: BodyId, arguments: &[Var]) {
         let body = self.shared.module.body(callee_id);
         let is_recursive = self.shared.reached[callee_id.index()].contains(&self.id);
-        self.fail("a->fuel-- == 0", "EDDY_FUEL");
+        self.burn();
         let stack = if is_recursive { " || eddy_stack_ends(a)" } else { "" };
         // A callee without calls does not read the depth.
-        let counts = !self.shared.calls_none[callee_id.index()];
-        self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
+        // Without recursion, the depth of calls has a bound, which callers of unmetered code compare.
+        let is_limited = self.shared.is_metered || self.shared.is_recursive;
+        let counts = is_limited && !self.shared.calls_none[callee_id.index()];
+        if is_limited {
+            self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
+        }
         let sizes: Vec<String> = arguments.iter().flat_map(|argument| self.sizes(*argument)).collect();
         let known = Known {
             sizes: sizes.iter().map(|size| self.facts.literal(size)).collect(),

@@ -1,0 +1,12 @@
+//! Passes from final modules to final modules, with the same results to the bit.
+//!
+//! A pass may change how much fuel a run needs, how deep calls nest, and to which body a failing statement
+//! belongs; not whether it fails, how, and where in the source.
+//!
+//! * [`inline`](mod@inline): calls become statements. [`untape`]: tapes become names.
+
+mod inline;
+mod rewrite;
+mod untape;
+
+pub use inline::inline;
