@@ -65,6 +65,7 @@ pub(super) struct Shared<'a> {
     pub is_metered: bool,
     /// Whether a needed body may call itself.
     pub is_recursive: bool,
+    pub uses_lanes: bool,
     /// The text of constant tensors.
     pub tables: String,
     pub n_tables: usize,
@@ -98,6 +99,9 @@ pub(super) struct Emitter<'a, 'm> {
     pub layouts: FxHashMap<Var, Rc<Layout>>,
     /// How often the current statements are written.
     pub n_copies: i64,
+    /// Whether the statements are for iterations in lanes; then a failing check goes to this label.
+    pub is_in_lanes: bool,
+    pub bail: Option<String>,
 }
 
 pub(super) fn c_type(elem: Elem) -> &'static str {
@@ -202,12 +206,18 @@ impl Emitter<'_, '_> {
 
     pub fn fail(&mut self, condition: &str, what: &str) {
         self.n_fails += 1;
+        if let Some(label) = &self.bail {
+            return self.text.line(&format!("if (EDDY_RARE({condition})) goto {label};"));
+        }
         let at = &self.at;
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL({what}, {at});"));
     }
 
     pub fn fail_with(&mut self, condition: &str, what: &str, details: &[String]) {
         self.n_fails += 1;
+        if let Some(label) = &self.bail {
+            return self.text.line(&format!("if (EDDY_RARE({condition})) goto {label};"));
+        }
         let (at, details) = (&self.at, details.join(", "));
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL_WITH({what}, {at}, {details});"));
     }

@@ -95,7 +95,21 @@ impl Emitter<'_, '_> {
         if is_growing {
             self.line(&format!("const size_t {begin} = a->high;"));
         }
-        self.head(repeat, &counter);
+        let lanes = if rows.iter().all(|rows| rows.is_ready) {
+            let targets: Vec<(String, Vec<String>)> =
+                rows.iter().map(|rows| (rows.name.clone(), rows.row.clone())).collect();
+            self.lanes(repeat, &targets)
+        } else {
+            None
+        };
+        let start = match lanes {
+            Some((text, done)) => {
+                self.text.lines.push_str(&text);
+                done
+            }
+            None => "0".to_owned(),
+        };
+        self.head(repeat, &counter, &start);
         self.text.lines.push_str(&body);
         self.text.close();
         if uses_low {
@@ -288,6 +302,10 @@ impl Emitter<'_, '_> {
             }
             let differ: Vec<String> =
                 rows.row.iter().zip(sizes).map(|(row, size)| format!("{row} != {size}")).collect();
+            if self.bail.is_some() {
+                self.text.close();
+                return self.fail(&differ.join(" || "), "EDDY_DIFFERENT");
+            }
             self.text.reopen(&format!("else if (EDDY_RARE({}))", differ.join(" || ")));
             let mut details = vec![sizes.len().to_string()];
             details.extend(rows.row.iter().chain(sizes).cloned());
@@ -475,12 +493,12 @@ impl Emitter<'_, '_> {
         n_rows
     }
 
-    fn head(&mut self, repeat: &Loop, counter: &Counter) {
+    fn head(&mut self, repeat: &Loop, counter: &Counter, start: &str) {
         let Some((_, count)) = repeat.counter() else { return self.text.open("for (;;)") };
         let Counter { name: counter, end } = counter;
         let is_paid = self.shared.is_metered && !burns(&repeat.body);
         let end = if is_paid { end.clone() } else { self.scalar(count) };
-        self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {end}; {counter}++)"));
+        self.text.open(&format!("for (int64_t {counter} = {start}; {counter} < {end}; {counter}++)"));
     }
 
     /// Sets the results of the loop.

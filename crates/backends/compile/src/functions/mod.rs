@@ -33,6 +33,7 @@ pub(crate) mod applied;
 mod body;
 mod constants;
 mod facts;
+mod lanes;
 mod loops;
 mod names;
 pub mod package;
@@ -181,8 +182,9 @@ fn code<'a>(
     let callees = variants::write(&mut shared, entries, sizes);
     let (rank, results) = limits(module, &types);
     let text = format!(
-        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}\n{}{}",
+        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}{}\n{}{}",
         include_str!("../runtime/functions.h"),
+        if shared.uses_lanes { include_str!("../runtime/lanes.h") } else { "" },
         shared.tables,
         variants::declarations(&shared),
         shared.functions,
@@ -232,6 +234,7 @@ fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>
         uses_arena: false,
         is_metered: true,
         is_recursive: false,
+        uses_lanes: false,
         tables: String::new(),
         n_tables: 0,
     }

@@ -208,6 +208,8 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
         budget: Budget(if is_recursive { ARRAYS_OF_RECURSIONS } else { ARRAYS }),
         layouts,
         n_copies: 1,
+        is_in_lanes: false,
+        bail: None,
     };
     emitter.region(&body.region);
     let results = emitter.finish(known.is_some());
