@@ -33,6 +33,8 @@ struct Rows {
     elem: Elem,
     /// The sizes of a row after the loop; empty for scalars.
     row: Vec<String>,
+    /// The sizes of a row in an iteration.
+    sizes: Vec<String>,
     /// Whether the memory exists before the first iteration.
     is_ready: bool,
     /// The interval of integer rows.
@@ -97,7 +99,7 @@ impl Emitter<'_, '_> {
         }
         let lanes = if rows.iter().all(|rows| rows.is_ready) {
             let targets: Vec<(String, Vec<String>)> =
-                rows.iter().map(|rows| (rows.name.clone(), rows.row.clone())).collect();
+                rows.iter().map(|rows| (rows.name.clone(), rows.sizes.clone())).collect();
             self.lanes(repeat, &targets)
         } else {
             None
@@ -251,6 +253,7 @@ impl Emitter<'_, '_> {
                 grew,
                 elem: ty.elem,
                 row,
+                sizes,
                 is_ready,
                 interval: self.facts.interval(*var),
             });

@@ -333,7 +333,12 @@ impl Emitter<'_, '_> {
             }
         }
         let rows: Vec<String> = tensors.iter().map(|tensor| tensor.sizes[0].clone()).collect();
-        let rows = if rows.len() == 1 { rows[0].clone() } else { self.local_int("rows", &rows.join(" + ")) };
+        let known: Option<i64> = rows.iter().map(|size| self.facts.literal(size)).sum();
+        let rows = match known {
+            Some(rows) => int_literal(rows),
+            None if rows.len() == 1 => rows[0].clone(),
+            None => self.local_int("rows", &rows.join(" + ")),
+        };
         let sizes: Vec<String> = std::iter::once(rows).chain(inner).collect();
         let (name, _) = self.result(result, sizes, true);
         self.chain(&name, self.ty(result).elem, tensors.iter().map(|tensor| Repr::Tensor(tensor.clone())));

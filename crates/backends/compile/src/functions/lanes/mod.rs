@@ -46,6 +46,8 @@ enum Lane {
     Scalar(String),
     /// A tensor; the lanes of an element are side by side.
     Tensor(Tensor),
+    /// A tensor in lanes that only one branch of a choice has; it is read only where that branch is taken.
+    Guarded(Tensor, Var, usize),
 }
 
 /// Places of failures go to the scalar loop, which repeats the block.
@@ -63,6 +65,8 @@ pub(super) struct Lanes<'e, 'a, 'm> {
     live: String,
     /// The iterations that execute the current statements, by the name of a mask.
     mask: Option<String>,
+    /// The choices around the current statements, and their branches.
+    taken: Vec<(Var, usize)>,
     /// Rows at the index that are read in inner loops, by lanes.
     rows: FxHashMap<Var, Tensor>,
     /// Additions that wait for the end of the block: their text for one lane.
@@ -78,7 +82,9 @@ impl Emitter<'_, '_> {
         if self.shared.is_metered || self.is_in_lanes || self.facts.interval(count).hi < VECTOR as i128 {
             return None;
         }
-        let analysis = Analysis::new(repeat, index)?;
+        let analysis = Analysis::new(repeat, index);
+        if analysis.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY analysis {} stmts", repeat.body.stmts.len()); }
+        let analysis = analysis?;
         let n_vectors = analysis.n_vectors;
         let width = VECTOR * n_vectors;
         let (facts, at, reprs) = (self.facts.clone(), self.at.clone(), self.reprs.clone());
@@ -103,11 +109,14 @@ impl Emitter<'_, '_> {
                 first: done.clone(),
                 live: live.clone(),
                 mask: None,
+                taken: Vec::new(),
                 rows: FxHashMap::default(),
                 waiting: Vec::new(),
                 local: LOCAL,
             };
-            lanes.block(repeat, &count, rows)
+            let r = lanes.block(repeat, &count, rows);
+            if r.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY block"); }
+            r
         });
         self.text.depth -= 1;
         self.is_in_lanes = false;
@@ -189,7 +198,9 @@ impl Lanes<'_, '_, '_> {
     fn region(&mut self, region: &eddy_body::Region) -> Option<()> {
         for stmt in &region.stmts {
             self.e.at_stmt(stmt);
-            self.stmt(stmt)?;
+            let r = self.stmt(stmt);
+            if r.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY {:?}", { let mut s = stmt.clone(); if let eddy_body::Kind::Loop(l) = &mut s.kind { l.body.stmts.clear(); } s.kind }); }
+            r?;
         }
         Some(())
     }

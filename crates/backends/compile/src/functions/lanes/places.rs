@@ -34,12 +34,15 @@ impl Lanes<'_, '_, '_> {
                     match self.values.get(var).cloned() {
                         Some(Lane::Scalar(name)) => {
                             if !is_in_range {
-                                self.check(&name, &sizes[axis]);
+                                self.require(|_, u| {
+                                    let size = format!("(eddy_x)EDDY_ALLW({})", sizes[axis]);
+                                    Some(format!("(eddy_x){name}_{u} >= {size}"))
+                                })?;
                             }
                             is_adjacent = stride.is_empty() && *var == self.index;
                             varying.push((name, self.product(stride)));
                         }
-                        Some(Lane::Tensor(_)) => return None,
+                        Some(Lane::Tensor(_) | Lane::Guarded(..)) => return None,
                         None => {
                             let index = self.e.scalar(*var);
                             if !is_in_range {
@@ -93,37 +96,20 @@ impl Lanes<'_, '_, '_> {
         Some(Place { offset, varying, is_adjacent, sizes: chosen })
     }
 
-    /// Leaves the block if an index of an executed lane is not below a size.
-    fn check(&mut self, name: &str, size: &str) {
-        let tests: Vec<String> = (0..self.n_vectors)
-            .map(|u| {
-                let outside = format!("(eddy_w)((eddy_x){name}_{u} >= (eddy_x)EDDY_ALLW({size}))");
-                match &self.mask {
-                    Some(mask) => format!("EDDY_ANY({outside} & {mask}_{u})"),
-                    None => format!("EDDY_ANY({outside})"),
-                }
-            })
-            .collect();
-        self.e.fail(&tests.join(" || "), "EDDY_INDEX");
-        if self.mask.is_some() {
-            // Lanes that are not executed read the first element.
-            for u in 0..self.n_vectors {
-                let _ = u;
-            }
-        }
-    }
-
     pub(super) fn index(&mut self, result: Var, array: Var, at: &[At]) -> Option<()> {
         let elem = self.ty(array).elem;
         if let (Some(rows), Some((At::Int(first), rest))) =
             (self.rows.get(&array).cloned(), at.split_first())
             && *first == self.index
-            && self.lane_tensor(array).is_none()
+            && !self.is_varying(array)
         {
             return self.read_lanes(result, &rows, rest);
         }
         if let Some(tensor) = self.lane_tensor(array) {
             return self.read_lanes(result, &tensor, at);
+        }
+        if self.is_varying(array) && self.ty(array).rank > 0 {
+            return None;
         }
         if self.ty(array).rank == 0 {
             let texts = self.each_vector(|u| self.vector(array, u))?;
@@ -389,6 +375,7 @@ impl Lanes<'_, '_, '_> {
                 }
                 Some(())
             }
+            Lane::Guarded(..) => None,
             Lane::Tensor(tensor) => {
                 let place = self.place(&tensor.sizes, at)?;
                 if !self.e.facts.all_same(&place.sizes, &self.sizes(value)?) {

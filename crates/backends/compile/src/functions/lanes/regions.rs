@@ -79,7 +79,7 @@ impl Lanes<'_, '_, '_> {
 
     /// Gives the value of a name to another one.
     fn rename(&mut self, to: Var, from: Var) -> Option<()> {
-        match self.values.get(&from).cloned() {
+        match self.lane(from) {
             Some(Lane::Tensor(tensor)) => self.share(to, tensor),
             Some(lane) => {
                 self.values.insert(to, lane);
@@ -116,13 +116,14 @@ impl Lanes<'_, '_, '_> {
         for (branch, region) in regions.into_iter().enumerate() {
             let mask = self.e.names.of("mask");
             self.mask = Some(mask.clone());
+            self.taken.push((condition, branch));
             self.e.text.depth += 1;
             let before = std::mem::take(&mut self.e.text.lines);
             let written = self.region(region);
             let text = std::mem::replace(&mut self.e.text.lines, before);
             self.e.text.depth -= 1;
+            self.taken.pop();
             written?;
-            let _ = branch;
             ends.push((text, region.yields.clone(), mask));
             self.e.facts = facts.clone();
         }
@@ -137,13 +138,24 @@ impl Lanes<'_, '_, '_> {
                 }
                 targets.push(Lane::Scalar(name));
             } else {
-                let (yes, no) = (self.sizes(ends[0].1[k])?, self.sizes(ends[1].1[k])?);
-                if !self.e.facts.all_same(&yes, &no) || self.e.facts.literal_elements(&yes).is_none() {
-                    return None;
-                }
+                let ends = [self.guarded_sizes(ends[0].1[k], (condition, 0))?, self.guarded_sizes(ends[1].1[k], (condition, 1))?];
+                let are_empty = [0, 1].map(|branch| self.e.facts.literal_elements(&ends[branch]) == Some(0));
+                let [yes, no] = ends;
+                let is_same = self.e.facts.all_same(&yes, &no);
+                let (sizes, guard) = match are_empty {
+                    _ if is_same => (yes, None),
+                    [true, false] => (no, Some(1)),
+                    [false, true] => (yes, Some(0)),
+                    _ => return None,
+                };
+                self.e.facts.literal_elements(&sizes)?;
                 let like = self.e.body.name(*result).to_owned();
-                let data = self.memory(&like, ty.elem, &yes)?;
-                targets.push(Lane::Tensor(Tensor { data, sizes: yes }));
+                let data = self.memory(&like, ty.elem, &sizes)?;
+                let tensor = Tensor { data, sizes };
+                targets.push(match guard {
+                    None => Lane::Tensor(tensor),
+                    Some(branch) => Lane::Guarded(tensor, condition, branch),
+                });
             }
         }
         let is_cheap = regions.iter().all(|region| region.stmts.len() <= 4 && region.stmts.iter().all(is_cheap));
@@ -163,15 +175,30 @@ impl Lanes<'_, '_, '_> {
                 self.e.text.open(&format!("if ({})", any.join(" || ")));
             }
             self.e.text.lines.push_str(&text);
+            self.taken.push((condition, branch));
             for (target, yielded) in targets.iter().zip(yields) {
+                let target = match target {
+                    Lane::Guarded(_, _, other) if *other != branch => continue,
+                    Lane::Guarded(tensor, ..) => &Lane::Tensor(tensor.clone()),
+                    target => target,
+                };
                 self.blend(target, yielded, &mask)?;
             }
+            self.taken.pop();
             self.e.text.close();
         }
         for (result, target) in stmt.results.iter().zip(targets) {
             self.values.insert(*result, target);
         }
         Some(())
+    }
+
+    /// The sizes of what a branch yields.
+    fn guarded_sizes(&mut self, var: Var, taken: (Var, usize)) -> Option<Vec<String>> {
+        self.taken.push(taken);
+        let sizes = self.sizes(var);
+        self.taken.pop();
+        sizes
     }
 
     /// Assigns the lanes of a mask.
@@ -186,6 +213,7 @@ impl Lanes<'_, '_, '_> {
                 }
                 Some(())
             }
+            Lane::Guarded(..) => None,
             Lane::Tensor(tensor) => {
                 self.fill(&tensor.data, elem, &tensor.sizes, |lanes, k, u| {
                     let old = lanes.at(elem, &tensor.data, k, u);
@@ -354,6 +382,7 @@ impl Lanes<'_, '_, '_> {
                         moves.push(format!("{name}_{u} = {staged};"));
                     }
                 }
+                State::Varying(Lane::Guarded(..)) => return None,
                 State::Varying(Lane::Tensor(tensor)) => {
                     let elem = self.ty(*yielded).elem;
                     if !self.e.facts.all_same(&tensor.sizes, &self.sizes(*yielded)?) {

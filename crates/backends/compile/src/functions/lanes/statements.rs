@@ -24,7 +24,13 @@ impl Lanes<'_, '_, '_> {
             return self.uniform(stmt);
         }
         match &stmt.kind {
-            Kind::Op(operation, operands) => self.operation(stmt.results[0], operation, operands),
+            Kind::Op(Operation::CheckSome, operands) => {
+                self.require(|lanes, u| Some(format!("{} <= EDDY_ALLW(0)", lanes.vector(operands[0], u)?)))
+            }
+            Kind::Op(Operation::CheckSize, operands) => self.require(|lanes, u| {
+                Some(format!("{} != {}", lanes.vector(operands[0], u)?, lanes.vector(operands[1], u)?))
+            }),
+            Kind::Op(operation, operands) => self.operation(*stmt.results.first()?, operation, operands),
             Kind::Index(array, at) => self.index(stmt.results[0], *array, at),
             Kind::Update(array, at, value) => self.change(stmt.results[0], *array, at, *value, false),
             Kind::Increase(array, at, value) => self.change(stmt.results[0], *array, at, *value, true),
@@ -33,6 +39,19 @@ impl Lanes<'_, '_, '_> {
             Kind::Loop(repeat) => self.repeat(stmt, repeat),
             Kind::Const(_) | Kind::Call(..) | Kind::Unpack(..) => None,
         }
+    }
+
+    /// Leaves the block if a test holds in an executed lane.
+    pub(super) fn require(&mut self, test: impl Fn(&Self, usize) -> Option<String>) -> Option<()> {
+        let tests = self.each_vector(|u| {
+            let test = test(self, u)?;
+            Some(match &self.mask {
+                Some(mask) => format!("EDDY_ANY((eddy_w)({test}) & {mask}_{u})"),
+                None => format!("EDDY_ANY((eddy_w)({test}))"),
+            })
+        })?;
+        self.e.fail(&tests.join(" || "), "EDDY_EMPTY");
+        Some(())
     }
 
     fn operation(&mut self, result: Var, operation: &Operation, operands: &[Var]) -> Option<()> {

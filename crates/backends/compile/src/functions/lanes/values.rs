@@ -33,7 +33,7 @@ impl Lanes<'_, '_, '_> {
     pub(super) fn vector(&self, var: Var, u: usize) -> Option<String> {
         match self.values.get(&var) {
             Some(Lane::Scalar(name)) => Some(format!("{name}_{u}")),
-            Some(Lane::Tensor(_)) => None,
+            Some(Lane::Tensor(_) | Lane::Guarded(..)) => None,
             None if self.ty(var).rank > 0 => None,
             None => Some(self.spread(self.ty(var).elem, &self.e.scalar(var))),
         }
@@ -64,7 +64,7 @@ impl Lanes<'_, '_, '_> {
 
     /// The tensor in lanes, if it depends on the index.
     pub(super) fn lane_tensor(&self, var: Var) -> Option<Tensor> {
-        match self.values.get(&var) {
+        match self.lane(var) {
             Some(Lane::Tensor(tensor)) => Some(Tensor {
                 data: tensor.data.clone(),
                 sizes: tensor.sizes.iter().map(|size| self.e.facts.canonical(size)).collect(),
@@ -73,8 +73,19 @@ impl Lanes<'_, '_, '_> {
         }
     }
 
+    /// The value of a name that depends on the index, as the current statement may read it.
+    pub(super) fn lane(&self, var: Var) -> Option<Lane> {
+        match self.values.get(&var)?.clone() {
+            Lane::Guarded(tensor, condition, branch) if self.taken.contains(&(condition, branch)) => {
+                Some(Lane::Tensor(tensor))
+            }
+            lane => Some(lane),
+        }
+    }
+
     pub(super) fn sizes(&self, var: Var) -> Option<Vec<String>> {
-        match self.values.get(&var) {
+        match self.lane(var) {
+            Some(Lane::Guarded(..)) => None,
             Some(Lane::Tensor(tensor)) => {
                 Some(tensor.sizes.iter().map(|size| self.e.facts.canonical(size)).collect())
             }
@@ -97,7 +108,8 @@ impl Lanes<'_, '_, '_> {
     /// The vector of an element of a tensor: in lanes, or with equal lanes; `k` is the element's index.
     pub(super) fn element(&self, var: Var, k: &str, u: usize) -> Option<String> {
         let elem = self.ty(var).elem;
-        match self.values.get(&var) {
+        match self.lane(var) {
+            Some(Lane::Guarded(..)) => None,
             Some(Lane::Tensor(tensor)) => Some(self.at(elem, &tensor.data, k, u)),
             Some(Lane::Scalar(_)) => self.vector(var, u),
             None => match self.e.reprs[var.index()].as_ref()? {
