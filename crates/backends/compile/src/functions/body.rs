@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Place;
 use super::aliases::Aliases;
-use super::facts::{Facts, Interval};
+use super::facts::{Facts, Guarded, Interval};
 use super::names::Names;
 use super::sites::Sites;
 use super::tapes::Layout;
@@ -348,8 +348,9 @@ impl Emitter<'_, '_> {
             return self.only_branch(stmt, usize::from(!truth), regions[usize::from(!truth)]);
         }
         let mut ends = Vec::new();
-        for region in regions {
+        for (branch, region) in regions.into_iter().enumerate() {
             let before = self.facts.clone();
+            self.facts.assume(condition, branch);
             self.text.depth += 1;
             let (text, ()) = self.aside(|emitter| emitter.region(region));
             self.text.depth -= 1;
@@ -371,6 +372,17 @@ impl Emitter<'_, '_> {
             .map(|(k, result)| self.branch_target(*result, &ends[0].1[k].sizes, &ends[1].1[k].sizes))
             .collect();
         let mut intervals: Vec<Vec<Interval>> = Vec::new();
+        // Only literals are visible after the branches.
+        let literal = |facts: &Facts, size: &String| facts.literal(size).map(int_literal);
+        let mut sizes: Vec<Vec<Vec<String>>> = Vec::new();
+        for (_, yields, facts) in &ends {
+            let of = |tensor: &Tensor| tensor.sizes.iter().filter_map(|size| literal(facts, size)).collect();
+            let of = |tensor: &Tensor| -> Vec<String> {
+                let known: Vec<String> = of(tensor);
+                if known.len() == tensor.sizes.len() { known } else { Vec::new() }
+            };
+            sizes.push(yields.iter().map(of).collect());
+        }
         self.text.open(&format!("if ({})", self.scalar(condition)));
         for (branch, (text, yields, facts)) in ends.into_iter().enumerate() {
             if branch == 1 {
@@ -386,6 +398,12 @@ impl Emitter<'_, '_> {
         }
         self.text.close();
         for (k, result) in stmt.results.iter().enumerate() {
+            for (branch, (own, guarded)) in intervals.iter().zip(&sizes).enumerate() {
+                self.facts.guard(condition, branch, Guarded::Interval(*result, own[k]));
+                for (size, own) in targets[k].sizes.iter().zip(&guarded[k]) {
+                    self.facts.guard(condition, branch, Guarded::Size(size.clone(), own.clone()));
+                }
+            }
             self.facts.set_interval(*result, intervals[0][k].or(intervals[1][k]));
             let [yes, no] = regions.map(|region| self.layouts.get(&region.yields[k]).cloned());
             match yes.filter(|yes| no.as_ref() == Some(yes)) {

@@ -1,11 +1,11 @@
 //! Operations of the table on tensors.
 
 use eddy_body::{Elem, Var};
-use eddy_tensor::Op;
+use eddy_tensor::{Cost, Op};
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, int_literal, n_bytes};
 use super::facts::{Interval, literal};
-use super::scalar::{Operand, is_elementwise};
+use super::scalar::{Operand, function, is_elementwise};
 
 impl Emitter<'_, '_> {
     pub fn table_operation(&mut self, result: Var, op: &Op, operands: &[Var]) {
@@ -57,8 +57,17 @@ impl Emitter<'_, '_> {
         let sizes = self.sizes(tensors[0]);
         let is_flat = tensors.iter().all(|var| self.facts.all_same(&sizes, &self.sizes(*var)));
         if is_flat {
-            let (name, all) = self.result(result, sizes, false);
+            let (name, mut all) = self.result(result, sizes, false);
             let k = self.names.of("k");
+            if op.facts().cost == Cost::Function && self.ty(result).elem == Elem::Num {
+                let read: Vec<String> = tensors.iter().map(|var| self.tensor(*var).data).collect();
+                let arrays: Vec<&str> = read.iter().chain([&name]).map(String::as_str).collect();
+                all = self.whole_vectors(&arrays, &all);
+                if let Some(function) = function(op).filter(|_| tensors.len() == operands.len()) {
+                    let arrays = arrays.join(", ");
+                    return self.line(&format!("eddy_many_{function}({all}, {arrays});"));
+                }
+            }
             self.text.open(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++)"));
             let texts: Vec<Operand> = operands.iter().map(|var| self.element_at(*var, &k)).collect();
             let text = self.vector_element(op, &texts);

@@ -53,6 +53,31 @@ EDDY_FUNCTION(lgamma)
 EDDY_FUNCTION(digamma)
 static __attribute__((noinline, const, unused)) double eddy_single_pow(double x, double y) { return eddy_pow(x, y); }
 
+/* Elementary functions of many numbers. */
+#define EDDY_MANY(NAME_) \
+  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
+    for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
+  }
+EDDY_MANY(exp)
+EDDY_MANY(log)
+EDDY_MANY(tanh)
+EDDY_MANY(sigmoid)
+/* Far from 0 there is a branch, which does not vectorise. */
+#define EDDY_MANY_NEAR(NAME_) \
+  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
+    int64_t far = 0; \
+    for (int64_t k = 0; k < n; k++) far |= !eddy_is_near(x[k]); \
+    if (far) for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
+    else for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_##_near(x[k]); \
+  }
+EDDY_MANY_NEAR(sin)
+EDDY_MANY_NEAR(cos)
+EDDY_MANY(lgamma)
+EDDY_MANY(digamma)
+static __attribute__((noinline, unused)) void eddy_many_pow(int64_t n, const double *restrict x, const double *restrict z, double *restrict y) {
+  for (int64_t k = 0; k < n; k++) y[k] = eddy_pow(x[k], z[k]);
+}
+
 /* Temporaries grow from the low end, tapes and rows of unknown number from the high end. */
 EDDY_INLINE void *eddy_low(eddy_arena *a, size_t bytes) {
   const size_t n = (bytes + 15) & ~(size_t)15;

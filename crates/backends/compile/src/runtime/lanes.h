@@ -50,31 +50,6 @@ EDDY_INLINE bool eddy_any(const int64_t *mask) {
 #define EDDY_SQRTV(x) EDDY_EACH(EDDY_SQRT1, x)
 #endif
 
-/* Elementary functions of many numbers. */
-#define EDDY_MANY(NAME_) \
-  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
-    for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
-  }
-EDDY_MANY(exp)
-EDDY_MANY(log)
-EDDY_MANY(tanh)
-EDDY_MANY(sigmoid)
-/* Far from 0 there is a branch, which does not vectorise. */
-#define EDDY_MANY_NEAR(NAME_) \
-  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
-    int64_t far = 0; \
-    for (int64_t k = 0; k < n; k++) far |= !eddy_is_near(x[k]); \
-    if (far) for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
-    else for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_##_near(x[k]); \
-  }
-EDDY_MANY_NEAR(sin)
-EDDY_MANY_NEAR(cos)
-EDDY_MANY(lgamma)
-EDDY_MANY(digamma)
-static __attribute__((noinline, unused)) void eddy_many_pow(int64_t n, const double *restrict x, const double *restrict z, double *restrict y) {
-  for (int64_t k = 0; k < n; k++) y[k] = eddy_pow(x[k], z[k]);
-}
-
 /* Adds the first n numbers one after the other. */
 EDDY_INLINE double eddy_add_lanes(double sum, int64_t n, const double *x) {
   for (int64_t l = 0; l < n; l++) sum += x[l];

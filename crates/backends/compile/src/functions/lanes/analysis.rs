@@ -33,7 +33,7 @@ struct Site {
 }
 
 /// Loops with more statements are left alone.
-const MAX_STATEMENTS: usize = 600;
+const MAX_STATEMENTS: usize = 1200;
 
 impl Analysis {
     /// `None` if the loop stays as it is.

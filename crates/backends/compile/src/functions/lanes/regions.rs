@@ -3,7 +3,7 @@
 use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Type, Var};
 
 use super::super::body::{Repr, Tensor, c_type};
-use super::super::facts::Interval;
+use super::super::facts::{Guarded, Interval};
 use super::values::vector_type;
 use super::{Lane, Lanes};
 
@@ -113,10 +113,12 @@ impl Lanes<'_, '_, '_> {
         let facts = self.e.facts.clone();
         // The results of the branch that is written first, and the texts of both.
         let mut ends: Vec<(String, Vec<Var>, String)> = Vec::new();
+        let mut intervals = Vec::new();
         for (branch, region) in regions.into_iter().enumerate() {
             let mask = self.e.names.of("mask");
             self.mask = Some(mask.clone());
             self.taken.push((condition, branch));
+            self.e.facts.assume(condition, branch);
             self.e.text.depth += 1;
             let before = std::mem::take(&mut self.e.text.lines);
             let written = self.region(region);
@@ -124,6 +126,9 @@ impl Lanes<'_, '_, '_> {
             self.e.text.depth -= 1;
             self.taken.pop();
             written?;
+            for (result, yielded) in stmt.results.iter().zip(&region.yields) {
+                intervals.push((branch, *result, self.e.facts.interval(*yielded)));
+            }
             ends.push((text, region.yields.clone(), mask));
             self.e.facts = facts.clone();
         }
@@ -189,6 +194,9 @@ impl Lanes<'_, '_, '_> {
         }
         for (result, target) in stmt.results.iter().zip(targets) {
             self.values.insert(*result, target);
+        }
+        for (branch, result, interval) in intervals {
+            self.e.facts.guard(condition, branch, Guarded::Interval(result, interval));
         }
         Some(())
     }

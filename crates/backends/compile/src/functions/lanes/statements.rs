@@ -3,9 +3,9 @@
 use eddy_body::{Elem, Kind, Operation, Sized, Stmt, Var};
 use eddy_tensor::Op;
 
-use super::super::body::Tensor;
+use super::super::body::{Tensor, int_literal};
 use super::super::facts::Interval;
-use super::super::scalar::is_elementwise;
+use super::super::scalar::{function, is_elementwise};
 use super::values::{at_address, vector_type};
 use super::{Lane, Lanes, VECTOR};
 
@@ -82,6 +82,9 @@ impl Lanes<'_, '_, '_> {
     /// Sizes that are certainly not negative.
     fn given_sizes(&self, operands: &[Var]) -> Option<Vec<String>> {
         let size = |var: &Var| {
+            if let Some(size @ 0..) = self.e.facts.interval(*var).single() {
+                return Some(int_literal(size));
+            }
             let is_size = !self.values.contains_key(var) && self.e.facts.interval(*var).lo >= 0;
             is_size.then(|| self.e.facts.canonical(&self.e.scalar(*var)))
         };
@@ -198,7 +201,7 @@ impl Lanes<'_, '_, '_> {
                     self.e.facts.set_below(result, &divisor);
                     Interval { lo: 0, hi: (b.lo.abs().max(b.hi.abs()) - 1).max(0) }
                 } else if a.lo >= 0 && b.lo > 0 {
-                    Interval { lo: 0, hi: a.hi }
+                    Interval { lo: a.lo / b.hi, hi: a.hi / b.lo }
                 } else {
                     Interval::ALL
                 }
@@ -414,13 +417,13 @@ impl Lanes<'_, '_, '_> {
             shapes.iter().map(|sizes| self.e.facts.literal(&sizes[0])).sum::<Option<i64>>()?
         };
         let sizes: Vec<String> =
-            std::iter::once(super::super::body::int_literal(rows)).chain(inner).collect();
+            std::iter::once(int_literal(rows)).chain(inner).collect();
         let elem = self.ty(result).elem;
         let like = self.e.body.name(result).to_owned();
         let data = self.memory(&like, elem, &sizes)?;
         let mut start = 0;
         for (var, count) in operands.iter().zip(counts) {
-            let part = [super::super::body::int_literal(count)];
+            let part = [int_literal(count)];
             let offset = format!("({data} + {})", start * i64::try_from(self.width).ok()?);
             self.fill(&offset, elem, &part, |lanes, k, u| lanes.element(*var, k, u))?;
             start += count;
@@ -428,22 +431,6 @@ impl Lanes<'_, '_, '_> {
         self.values.insert(result, Lane::Tensor(Tensor { data, sizes }));
         Some(())
     }
-}
-
-/// The name of the function that computes many elements.
-fn function(op: &Op) -> Option<&'static str> {
-    Some(match op {
-        Op::Exp => "exp",
-        Op::Log => "log",
-        Op::Tanh => "tanh",
-        Op::Sigmoid => "sigmoid",
-        Op::Sin => "sin",
-        Op::Cos => "cos",
-        Op::Lgamma => "lgamma",
-        Op::Digamma => "digamma",
-        Op::Pow => "pow",
-        _ => return None,
-    })
 }
 
 /// NaN counts as larger than any number.
