@@ -102,6 +102,9 @@ pub(super) struct Emitter<'a, 'm> {
     /// Whether the statements are for iterations in lanes; then a failing check goes to this label.
     pub is_in_lanes: bool,
     pub bail: Option<String>,
+    /// The names that are read once, and the texts of elements of those that are not stored.
+    pub once: FxHashSet<Var>,
+    pub lazy: FxHashMap<Var, String>,
 }
 
 pub(super) fn c_type(elem: Elem) -> &'static str {

@@ -5,7 +5,8 @@
 //! tensors needs the memory of one iteration. Rows of unknown number grow at the high end of the arena, and
 //! move to the low end after the loop.
 
-use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Var};
+use eddy_body::{Control, Elem, Kind, Loop, Operation, Region, Stmt, Var};
+use eddy_tensor::Op;
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
 use super::facts::Interval;
@@ -68,11 +69,12 @@ impl Emitter<'_, '_> {
             }
             names.push(name);
         }
+        let is_peeled = !self.shared.is_metered && peels(repeat);
         // The iteration is emitted first, because the code before the loop depends on it.
         let before = std::mem::take(&mut self.text.lines);
         self.text.depth += 1;
         let before_loop = std::mem::replace(&mut self.vectorises, vectorises(repeat));
-        self.iteration(repeat, &states, &counter.name);
+        self.iteration(repeat, &states, &counter.name, i128::from(is_peeled));
         self.vectorises = before_loop;
         self.at.clone_from(&at);
         let rows = self.rows(repeat, names, n_names);
@@ -111,6 +113,12 @@ impl Emitter<'_, '_> {
             }
             None => "0".to_owned(),
         };
+        let start = if is_peeled && start == "0" {
+            self.peeled(repeat, &rows, [&low, &high], (uses_low, uses_high));
+            "1".to_owned()
+        } else {
+            start
+        };
         self.head(repeat, &counter, &start);
         self.text.lines.push_str(&body);
         self.text.close();
@@ -123,6 +131,28 @@ impl Emitter<'_, '_> {
         }
         self.uses_low |= outer_low || uses_low;
         self.uses_high |= outer_high || uses_high;
+    }
+
+    /// Emits the first iteration of a loop without states.
+    fn peeled(&mut self, repeat: &Loop, rows: &[Rows], [low, high]: [&str; 2], (uses_low, uses_high): (bool, bool)) {
+        let Some((index, count)) = repeat.counter() else { return };
+        let (facts, at) = (self.facts.clone(), self.at.clone());
+        let count = self.scalar(count);
+        self.text.open(&format!("if ({count} > 0)"));
+        self.set(index, Repr::Scalar(int_literal(0)));
+        self.facts.set_interval(index, Interval::of(0));
+        self.facts.set_below(index, &count);
+        self.region(&repeat.body);
+        self.at.clone_from(&at);
+        self.collect(repeat, rows, &int_literal(0));
+        if uses_low {
+            self.line(&format!("a->low = {low};"));
+        }
+        if uses_high {
+            self.line(&format!("a->high = {high};"));
+        }
+        self.text.close();
+        self.facts = facts;
     }
 
     fn begin_states(&mut self, repeat: &Loop) -> Vec<State> {
@@ -166,7 +196,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Emits the statements of an iteration.
-    fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str) {
+    fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str, first: i128) {
         for (binding, state) in repeat.states.iter().zip(states) {
             if self.ty(binding.var).rank == 0 {
                 // Each name is assigned once: the state is a constant within an iteration.
@@ -188,7 +218,7 @@ impl Emitter<'_, '_> {
             Control::For { index, count } | Control::Each { index, count } => {
                 self.set(*index, Repr::Scalar(counter.to_owned()));
                 let hi = self.facts.interval(*count).hi;
-                self.facts.set_interval(*index, Interval { lo: 0, hi: (hi - 1).max(0) });
+                self.facts.set_interval(*index, Interval { lo: first, hi: (hi - 1).max(first) });
                 let count = self.scalar(*count);
                 self.facts.set_below(*index, &count);
                 if burns(&repeat.body) {
@@ -566,6 +596,37 @@ impl Emitter<'_, '_> {
         }
         self.set(result, Repr::Tensor(Tensor { data, sizes }));
     }
+}
+
+/// Whether the first iteration of a loop is written apart from the others: it chooses by whether the index is 0,
+/// and does nothing but arithmetic, so that the others become vectors.
+fn peels(repeat: &Loop) -> bool {
+    let Control::Each { index, .. } = repeat.control else { return false };
+    let is_plain = |region: &Region| {
+        let is_plain = |stmt: &Stmt| {
+            matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..))
+        };
+        region.stmts.iter().all(is_plain)
+    };
+    let mut zeros = Vec::new();
+    let mut tests = Vec::new();
+    let mut found = false;
+    for stmt in &repeat.body.stmts {
+        match &stmt.kind {
+            Kind::Const(literal) if *literal.value == eddy_tensor::Value::Int(0) => zeros.push(stmt.results[0]),
+            Kind::Op(Operation::Table(Op::Eq | Op::Ne | Op::Gt | Op::Lt), operands)
+                if operands.contains(&index) && operands.iter().any(|var| zeros.contains(var)) =>
+            {
+                tests.push(stmt.results[0]);
+            }
+            Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..) => {}
+            Kind::If(condition, yes, no) if tests.contains(condition) && is_plain(yes) && is_plain(no) => {
+                found = true;
+            }
+            _ => return false,
+        }
+    }
+    found
 }
 
 /// Whether an iteration uses fuel beyond its own unit.

@@ -34,6 +34,7 @@ mod body;
 mod constants;
 mod facts;
 mod lanes;
+mod lazy;
 mod loops;
 mod names;
 pub mod package;

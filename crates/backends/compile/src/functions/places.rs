@@ -39,7 +39,11 @@ impl Emitter<'_, '_> {
             if let Some(value) = interval.single() {
                 return self.set(result, Repr::Scalar(int_literal(value)));
             }
-            return self.define(result, &format!("{}[{}]", tensor.data, place.start));
+            let element = match self.lazy_element(array, &format!("({})", place.start)) {
+                Some(element) => element.text,
+                None => format!("{}[{}]", tensor.data, place.start),
+            };
+            return self.define(result, &element);
         }
         if place.loops.is_empty() {
             let data = self.names.of(&format!("{}_at", self.body.name(result)));

@@ -37,6 +37,13 @@ impl Emitter<'_, '_> {
         }
         let (text, interval) = self.element(op, &texts);
         self.facts.set_interval(result, interval);
+        if let (Op::Sub, [index, by]) = (op, operands)
+            && let (Some(bound), Some(by @ 0..)) = (self.facts.below(*index), self.facts.interval(*by).single())
+            && self.facts.interval(*index).lo >= i128::from(by)
+        {
+            let bound = bound.to_owned();
+            self.facts.set_below(result, &bound);
+        }
         if self.ty(result).elem == Elem::Int
             && let Some(value) = interval.single()
         {
@@ -56,6 +63,12 @@ impl Emitter<'_, '_> {
         let tensors: Vec<Var> = operands.iter().copied().filter(|var| self.ty(*var).rank > 0).collect();
         let sizes = self.sizes(tensors[0]);
         let is_flat = tensors.iter().all(|var| self.facts.all_same(&sizes, &self.sizes(*var)));
+        if is_flat && self.delay(result, op, operands, &sizes) {
+            return;
+        }
+        if !is_flat || op.facts().cost == Cost::Function {
+            tensors.iter().for_each(|var| self.store(*var));
+        }
         if is_flat {
             let (name, mut all) = self.result(result, sizes, false);
             let k = self.names.of("k");
@@ -139,6 +152,9 @@ impl Emitter<'_, '_> {
         if self.ty(var).rank == 0 {
             return self.scalar_operand(var);
         }
+        if let Some(element) = self.lazy_element(var, k) {
+            return element;
+        }
         let text = format!("{}[{k}]", self.tensor(var).data);
         Operand { text, elem: self.ty(var).elem, interval: Interval::ALL }
     }
@@ -211,6 +227,10 @@ impl Emitter<'_, '_> {
             self.facts.set_interval(result, self.facts.interval(x));
             return self.set(result, self.repr(x).clone());
         };
+        if matches!(op, Op::Sum(None)) && self.lazy_sum(result, x) {
+            return;
+        }
+        self.store(x);
         let tensor = self.tensor(x);
         let (outer, n, inner) = Self::slices(&tensor, axis);
         if matches!(op, Op::Max(_)) {

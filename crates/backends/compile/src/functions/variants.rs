@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use super::aliases::Aliases;
 use super::body::{Emitter, Repr, Shared, Tensor, declared, has_tapes, int_literal, n_bytes};
 use super::facts::Facts;
+use super::lazy;
 use super::names::Names;
 use super::small::ARRAY;
 use super::tapes::Layout;
@@ -210,6 +211,8 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
         n_copies: 1,
         is_in_lanes: false,
         bail: None,
+        once: lazy::read_once(body).into_iter().collect(),
+        lazy: FxHashMap::default(),
     };
     emitter.region(&body.region);
     let results = emitter.finish(known.is_some());

@@ -13,8 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use eddy_tensor::Op;
 
-use super::untape::untape;
 use super::rewrite::{collected, rewritten};
+use super::rows::rows;
+use super::untape::untape;
 use crate::clean::{compact, number_definitions};
 use crate::edit::{Names, Renaming, renamed_stmt};
 use crate::ir::{Body, BodyId, Kind, Mode, Module, Region, Stmt, Var};
@@ -63,6 +64,7 @@ pub fn inline(module: &Module, entries: &[BodyId]) -> Module {
         own_body(&mut body);
         compact(&mut body);
         untape(&inlined, &mut body);
+        rows(&inlined, &mut body);
         inlined.bodies[id.index()] = body;
     }
     inlined

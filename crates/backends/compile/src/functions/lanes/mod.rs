@@ -85,6 +85,10 @@ impl Emitter<'_, '_> {
         let analysis = Analysis::new(repeat, index);
         if analysis.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY analysis {} stmts", repeat.body.stmts.len()); }
         let analysis = analysis?;
+        let reads_lazy = |stmt: &Stmt| eddy_body::uses::free_vars(stmt).iter().any(|var| self.lazy.contains_key(var));
+        if repeat.body.stmts.iter().any(reads_lazy) {
+            return None;
+        }
         let n_vectors = analysis.n_vectors;
         let width = VECTOR * n_vectors;
         let (facts, at, reprs) = (self.facts.clone(), self.at.clone(), self.reprs.clone());
