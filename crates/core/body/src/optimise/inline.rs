@@ -15,6 +15,7 @@ use eddy_tensor::Op;
 
 use super::rewrite::{collected, rewritten};
 use super::rows::rows;
+use super::same::same;
 use super::untape::untape;
 use crate::clean::{compact, number_definitions};
 use crate::edit::{Names, Renaming, renamed_stmt};
@@ -65,6 +66,7 @@ pub fn inline(module: &Module, entries: &[BodyId]) -> Module {
         compact(&mut body);
         untape(&inlined, &mut body);
         rows(&inlined, &mut body);
+        same(&inlined, &mut body);
         inlined.bodies[id.index()] = body;
     }
     inlined

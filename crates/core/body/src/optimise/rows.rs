@@ -26,7 +26,7 @@ use crate::verify::types_of;
 /// Replaces such rows in a body.
 pub(super) fn rows(module: &Module, body: &mut Body) {
     let types = types_of(module, body).expect("the body is well formed");
-    let sizes = Sizes::new(body, &types);
+    let sizes = Sizes::with_rows(body, &types);
     let mut reader = Reader {
         builder: Builder::new(body, &types),
         sizes,
