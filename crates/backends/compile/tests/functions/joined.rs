@@ -59,7 +59,7 @@ impl Both {
 }
 
 /// The same bits; any NaN is a NaN.
-fn is_identical(x: &Value, y: &Value) -> bool {
+pub fn is_identical(x: &Value, y: &Value) -> bool {
     let bits = |value: &Value| -> Vec<(u8, u64)> {
         let word = |element: Value| match element {
             Value::Num(x) if x.is_nan() => (0, u64::MAX),

@@ -9,6 +9,7 @@ mod generate;
 #[allow(dead_code, reason = "shared with the laws of bodies")]
 #[path = "../../../../core/body/tests/derivatives/harness.rs"]
 mod harness;
+mod free;
 mod joined;
 mod laws;
 mod operations;

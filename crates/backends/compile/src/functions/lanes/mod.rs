@@ -82,9 +82,7 @@ impl Emitter<'_, '_> {
         if self.shared.is_metered || self.is_in_lanes || self.facts.interval(count).hi < VECTOR as i128 {
             return None;
         }
-        let analysis = Analysis::new(repeat, index);
-        if analysis.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY analysis {} stmts", repeat.body.stmts.len()); }
-        let analysis = analysis?;
+        let analysis = Analysis::new(repeat, index)?;
         let reads_lazy = |stmt: &Stmt| eddy_body::uses::free_vars(stmt).iter().any(|var| self.lazy.contains_key(var));
         if repeat.body.stmts.iter().any(reads_lazy) {
             return None;
@@ -118,9 +116,7 @@ impl Emitter<'_, '_> {
                 waiting: Vec::new(),
                 local: LOCAL,
             };
-            let r = lanes.block(repeat, &count, rows);
-            if r.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY block"); }
-            r
+            lanes.block(repeat, &count, rows)
         });
         self.text.depth -= 1;
         self.is_in_lanes = false;
@@ -202,9 +198,7 @@ impl Lanes<'_, '_, '_> {
     fn region(&mut self, region: &eddy_body::Region) -> Option<()> {
         for stmt in &region.stmts {
             self.e.at_stmt(stmt);
-            let r = self.stmt(stmt);
-            if r.is_none() && std::env::var("WHY").is_ok() { eprintln!("WHY {:?}", { let mut s = stmt.clone(); if let eddy_body::Kind::Loop(l) = &mut s.kind { l.body.stmts.clear(); } s.kind }); }
-            r?;
+            self.stmt(stmt)?;
         }
         Some(())
     }
