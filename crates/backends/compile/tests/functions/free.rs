@@ -290,7 +290,7 @@ fn independent(seed: u64) -> String {
         ints: all(&["i", "at"]),
         text: String::new(),
     };
-    let results = "(num, num[_], num[_], num[_,_], num[_], bool[_])";
+    let results = "(num, num[_], num[_], num[_,_], num[_], bool[_], num[_,_])";
     let _ = writeln!(
         code.text,
         "body f(p: num[_,_], v: num[_], ks: int[_], q: num[_,_], n: int) -> {results} {{"
@@ -304,13 +304,13 @@ fn independent(seed: u64) -> String {
     ] {
         code.line(line);
     }
-    code.line("r, rv, rt, s, d, g = each i < n acc (sa = minus, da = d0, ga = g0) {");
+    code.line("r, rv, rt, rs, s, d, g = each i < n acc (sa = minus, da = d0, ga = g0) {");
     code.line("row = index p [i]");
     code.line("x = index row [zero]");
     code.line("at = index ks [i]");
     code.line("y = index v [at]");
     code.line("on = lt(x, y)");
-    let n = 4 + code.draw(8);
+    let n = 4 + code.draw(10);
     (0..n).for_each(|_| code.stmt(0));
     let (last, other) = (code.num(), code.num());
     let vectors = code.vectors.clone();
@@ -330,8 +330,10 @@ fn independent(seed: u64) -> String {
     }
     code.line(&format!("add ga [at] {last}"));
     code.line(&format!("add ga [zero] {other}"));
-    let _ = writeln!(code.text, "yield {last} {w} {c} }}");
-    let _ = writeln!(code.text, "yield s d r rv g rt }}");
+    let recent = code.nums[code.nums.len().saturating_sub(8)..].join(", ");
+    code.line(&format!("recent = stack({recent})"));
+    let _ = writeln!(code.text, "yield {last} {w} {c} recent }}");
+    let _ = writeln!(code.text, "yield s d r rv g rt rs }}");
     code.text
 }
 
@@ -340,7 +342,7 @@ fn independent(seed: u64) -> String {
 fn lanes_change_no_bit() {
     let (mut n_values, mut n_failures) = (0, 0);
     for batch in 0..4_u64 {
-        let modules = (0..6).map(|k| {
+        let modules = (0..10).map(|k| {
             let text = independent(100 * batch + k);
             let mut module = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             own::own(&mut module);
