@@ -264,8 +264,11 @@ impl Emitter<'_, '_> {
         if let Some(all) = self.facts.literal_elements(sizes) {
             return int_literal(all);
         }
-        let list = array(sizes);
-        let all = self.local_int(&format!("{name}_all"), &format!("eddy_elements({}, {list})", sizes.len()));
+        let elements = match sizes {
+            [size] => format!("EDDY_ELEMENTS1({size})"),
+            sizes => format!("eddy_elements({}, {})", sizes.len(), array(sizes)),
+        };
+        let all = self.local_int(&format!("{name}_all"), &elements);
         self.fail(&format!("{all} < 0"), "EDDY_MEMORY");
         all
     }
@@ -302,6 +305,10 @@ impl Emitter<'_, '_> {
             return;
         }
         let bytes = n_bytes(elem);
+        // The tensors of a recursion are usually small.
+        if bytes == 8 && self.shared.reached[self.id.index()].contains(&self.id) {
+            return self.line(&format!("eddy_copy_words({to}, {from}, {all});"));
+        }
         self.line(&format!("__builtin_memcpy({to}, {from}, (size_t)({all}) * {bytes});"));
     }
 

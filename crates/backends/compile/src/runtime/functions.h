@@ -106,6 +106,30 @@ EDDY_HELPER int64_t eddy_elements(int rank, const int64_t *n) {
   return elements;
 }
 
+/* The same for one size. */
+#define EDDY_ELEMENTS1(n) ((n) > EDDY_MAX_ELEMENTS ? -1 : (n))
+
+/* Copies n words, usually few of them: by two moves that may overlap. */
+typedef int64_t eddy_two __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t eddy_four __attribute__((vector_size(32), aligned(8), may_alias));
+EDDY_INLINE void eddy_copy_words(void *to, const void *from, int64_t n) {
+  int64_t *const y = (int64_t *)to;
+  const int64_t *const x = (const int64_t *)from;
+  if (n > 8) {
+    __builtin_memcpy(to, from, (size_t)n * 8);
+  } else if (n >= 4) {
+    const eddy_four first = *(const eddy_four *)(const void *)x, last = *(const eddy_four *)(const void *)(x + n - 4);
+    *(eddy_four *)(void *)y = first;
+    *(eddy_four *)(void *)(y + n - 4) = last;
+  } else if (n >= 2) {
+    const eddy_two first = *(const eddy_two *)(const void *)x, last = *(const eddy_two *)(const void *)(x + n - 2);
+    *(eddy_two *)(void *)y = first;
+    *(eddy_two *)(void *)(y + n - 2) = last;
+  } else if (n == 1) {
+    y[0] = x[0];
+  }
+}
+
 EDDY_HELPER int64_t eddy_all(int rank, const int64_t *n) {
   int64_t elements = 1;
   for (int k = 0; k < rank; k++) elements *= n[k];
