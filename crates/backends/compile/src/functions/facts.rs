@@ -107,6 +107,12 @@ impl Facts {
         self.at_most.insert(size.to_owned(), bound.to_owned());
     }
 
+    /// The size of an axis of a tensor whose first axis is not empty.
+    pub fn of_some(&self, size: &str) -> String {
+        let known = self.at_most.get(size).filter(|known| self.literal(known).is_some_and(|known| known >= 0));
+        known.map_or_else(|| size.to_owned(), |known| self.canonical(known))
+    }
+
     /// The interval of the elements of a tensor.
     pub fn elements(&self, var: Var) -> Interval {
         self.elements.get(&var).copied().unwrap_or(Interval::ALL)

@@ -9,7 +9,7 @@ use eddy_body::{Control, Elem, Kind, Loop, Operation, Region, Stmt, Var};
 use eddy_tensor::Op;
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
-use super::facts::Interval;
+use super::facts::{Interval, literal};
 use super::small::ARRAY;
 
 /// A state in C: a local that changes, or memory whose contents change.
@@ -581,6 +581,12 @@ impl Emitter<'_, '_> {
         if rows.is_ready {
             for (row, size) in rows.row.iter().zip(self.sizes(var)) {
                 self.facts.set_at_most(row, &size);
+            }
+        } else {
+            for (row, size) in rows.row.iter().zip(&rows.sizes) {
+                if literal(size).is_some() {
+                    self.facts.set_at_most(row, size);
+                }
             }
         }
         if rows.elem == Elem::Int && rows.row.is_empty() {

@@ -240,6 +240,12 @@ impl Emitter<'_, '_> {
             }
         }
         place.sizes.extend_from_slice(&tensor.sizes[at.len()..]);
+        if at.first().is_some_and(|at| self.is_single(*at)) {
+            // The index is in range, so there are rows.
+            for size in place.sizes.iter_mut().chain(&mut place.run) {
+                *size = self.facts.of_some(size);
+            }
+        }
         place.start = if offsets.is_empty() { "0".to_owned() } else { offsets.join(" + ") };
         place
     }

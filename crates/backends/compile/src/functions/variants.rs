@@ -236,6 +236,15 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
     let layouts = body.region.yields.iter().map(|var| emitter.layouts.get(var).cloned()).collect();
     shared.depth -= 1;
     shared.uses_arena |= uses_arena;
+    let is_small = n_statements(&body.region) <= INLINED;
+    let call = format!("const int eddy_code = {name}(");
+    if is_recursive && is_small && known.is_none() && !shared.is_metered && text.matches(&call).count() == 1 {
+        // One level of the recursion is inlined into the next.
+        let head = format!("static int {name}(");
+        let again = shared.all_names.of(&format!("{name}_again"));
+        shared.functions.push_str(&text.replace(&head, &format!("EDDY_AGAIN int {again}(")));
+        text = text.replace(&call, &format!("const int eddy_code = {again}("));
+    }
     shared.functions.push_str(&text);
     Variant { name, results, layouts }
 }

@@ -6,6 +6,7 @@
 /* The compiler decides whether it inlines these. */
 #define EDDY_HELPER static __attribute__((unused))
 #define EDDY_LARGE static __attribute__((noinline))
+#define EDDY_AGAIN static inline __attribute__((always_inline))
 #define EDDY_RARE(condition) __builtin_expect(!!(condition), 0)
 
 /* A tensor has at most so many elements. */
