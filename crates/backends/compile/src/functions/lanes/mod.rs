@@ -69,6 +69,8 @@ pub(super) struct Lanes<'e, 'a, 'm> {
     taken: Vec<(Var, usize)>,
     /// Rows at the index that are read in inner loops, by lanes.
     rows: FxHashMap<Var, Tensor>,
+    /// Memory for what inner loops add to consecutive elements of accumulators.
+    buffers: FxHashMap<Var, String>,
     /// Additions that wait for the end of the block: their text for one lane.
     waiting: Vec<String>,
     local: i64,
@@ -113,6 +115,7 @@ impl Emitter<'_, '_> {
                 mask: None,
                 taken: Vec::new(),
                 rows: FxHashMap::default(),
+                buffers: FxHashMap::default(),
                 waiting: Vec::new(),
                 local: LOCAL,
             };

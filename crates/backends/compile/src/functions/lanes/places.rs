@@ -281,6 +281,15 @@ impl Lanes<'_, '_, '_> {
         if !self.is_outer(acc) {
             return self.add_inside(acc, at, value);
         }
+        if let Some(buffer) = self.buffers.get(&acc).cloned() {
+            let Some(At::Int(last)) = at.last() else { return None };
+            let last = self.e.scalar(*last);
+            for u in 0..self.n_vectors {
+                let (to, from) = (self.at(elem, &buffer, &last, u), self.vector(value, u)?);
+                self.line(&format!("{to} = {from};"));
+            }
+            return Some(());
+        }
         let is_later = self.additions(acc)? == Additions::Later;
         let (target, sizes) = match self.e.repr(acc).clone() {
             Repr::Scalar(text) => (text, None),
@@ -340,6 +349,22 @@ impl Lanes<'_, '_, '_> {
         } else {
             self.line(&format!("for (int64_t lane = 0; lane < {live}; lane++) {one}"));
         }
+        Some(())
+    }
+
+    /// Adds the lanes of consecutive elements that an inner loop has written.
+    pub(super) fn add_buffer(&mut self, acc: Var, prefix: &[At], count: &str, buffer: &str) -> Option<()> {
+        let tensor = self.e.tensor(acc);
+        let place = self.place(&tensor.sizes, prefix)?;
+        let [size] = place.sizes.as_slice() else { return None };
+        if !self.e.facts.are_same(size, count) {
+            self.e.fail(&format!("{count} > {size}"), "EDDY_INDEX");
+        }
+        let (live, width) = (self.live.clone(), self.width);
+        self.line(&format!(
+            "eddy_add_rows({count}, {live}, {width}, {buffer}, {} + ({}));",
+            tensor.data, place.offset
+        ));
         Some(())
     }
 

@@ -1,9 +1,10 @@
 //! Inner loops, and choices that depend on the index.
 
-use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Type, Var};
+use eddy_body::{At, Control, Elem, Kind, Loop, Operation, Region, Stmt, Type, Var};
 
 use super::super::body::{Repr, Tensor, c_type};
 use super::super::facts::{Guarded, Interval};
+use super::analysis::Additions;
 use super::values::vector_type;
 use super::{Lane, Lanes};
 
@@ -254,6 +255,12 @@ impl Lanes<'_, '_, '_> {
             self.values.insert(acc.var, lane);
         }
         let counter = self.e.name(index);
+        let buffered = self.buffered(repeat, index, count);
+        for (acc, _) in &buffered {
+            let sizes = [count_text.clone()];
+            let buffer = self.memory("added", Elem::Num, &sizes)?;
+            self.buffers.insert(*acc, buffer);
+        }
         let (text, rows) = self.iteration(stmt, repeat, (index, count, &counter, interval), &states, n_names)?;
         self.e.facts = facts;
         let mut tensors = Vec::new();
@@ -274,6 +281,10 @@ impl Lanes<'_, '_, '_> {
         self.e.text.open(&format!("for (int64_t {counter} = 0; {counter} < {count_text}; {counter}++)"));
         self.e.text.lines.push_str(&text);
         self.e.text.close();
+        for (acc, prefix) in buffered {
+            let buffer = self.buffers.remove(&acc)?;
+            self.add_buffer(acc, &prefix, &count_text, &buffer)?;
+        }
         for (result, state) in stmt.results.iter().zip(states) {
             match state {
                 State::Varying(lane) => drop(self.values.insert(*result, lane)),
@@ -288,6 +299,42 @@ impl Lanes<'_, '_, '_> {
             self.values.insert(*result, lane);
         }
         Some(())
+    }
+
+    /// Accumulators from outside to whose consecutive elements a loop adds, with the selectors before the index.
+    fn buffered(&self, repeat: &Loop, index: Var, count: Var) -> Vec<(Var, Vec<At>)> {
+        let mut found = Vec::new();
+        if self.mask.is_some() || self.e.facts.interval(count).lo < 0 {
+            return found;
+        }
+        let mut inside = vec![index];
+        let mut last = vec![index];
+        inside.extend(repeat.states.iter().chain(&repeat.accs).map(|binding| binding.var));
+        for stmt in &repeat.body.stmts {
+            if let Kind::Op(Operation::ReverseIndex, operands) = &stmt.kind
+                && operands[..] == [count, index]
+            {
+                last.push(stmt.results[0]);
+            }
+            inside.extend(&stmt.results);
+            let Kind::Add(acc, at, value) = &stmt.kind else { continue };
+            let Some((At::Int(selector), prefix)) = at.split_last() else { continue };
+            let is_fixed = |at: &At| match at {
+                At::Int(var) => !inside.contains(var) && !self.is_varying(*var),
+                _ => false,
+            };
+            if self.is_outer(*acc)
+                && !inside.contains(acc)
+                && self.ty(*value) == Type::scalar(Elem::Num)
+                && at.len() == self.ty(*acc).rank
+                && last.contains(selector)
+                && prefix.iter().all(is_fixed)
+                && self.additions(*acc) == Some(Additions::Now)
+            {
+                found.push((*acc, prefix.to_vec()));
+            }
+        }
+        found
     }
 
     /// The text of an iteration, and the names and sizes of the rows that it writes.
