@@ -89,7 +89,8 @@ pub(crate) fn text(
     words: usize,
 ) -> Result<Text, VerifyError> {
     let (module, entries) = linked(functions.iter().map(|function| &*function.parts[0]));
-    let (Code { text, is_recursive, uses_arena, .. }, shared) = code(&module, &entries, Meter::Free, &[], None)?;
+    let (Code { text, is_recursive, uses_arena, .. }, shared) =
+        code(&module, &entries, Meter::Free, &[], None)?;
     let copies = functions.iter().any(|function| {
         let has_copy = |(tensor, types): (&Tensor, &Vec<Type>)| is_copied(tensor, types, precision);
         function.function.operands.iter().zip(&function.parts[0].operands).any(has_copy)

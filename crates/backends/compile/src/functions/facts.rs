@@ -109,7 +109,8 @@ impl Facts {
 
     /// The size of an axis of a tensor whose first axis is not empty.
     pub fn of_some(&self, size: &str) -> String {
-        let known = self.at_most.get(size).filter(|known| self.literal(known).is_some_and(|known| known >= 0));
+        let known =
+            self.at_most.get(size).filter(|known| self.literal(known).is_some_and(|known| known >= 0));
         known.map_or_else(|| size.to_owned(), |known| self.canonical(known))
     }
 

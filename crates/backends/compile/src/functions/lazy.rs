@@ -103,7 +103,8 @@ impl Emitter<'_, '_> {
         {
             return false;
         }
-        let texts: Vec<Operand> = operands.iter().map(|var| self.element_at(*var, &INDEX.to_string())).collect();
+        let texts: Vec<Operand> =
+            operands.iter().map(|var| self.element_at(*var, &INDEX.to_string())).collect();
         let (text, _) = self.element(op, &texts);
         if text.len() > LONGEST {
             return false;

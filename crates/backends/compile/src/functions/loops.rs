@@ -134,7 +134,13 @@ impl Emitter<'_, '_> {
     }
 
     /// Emits the first iteration of a loop without states.
-    fn peeled(&mut self, repeat: &Loop, rows: &[Rows], [low, high]: [&str; 2], (uses_low, uses_high): (bool, bool)) {
+    fn peeled(
+        &mut self,
+        repeat: &Loop,
+        rows: &[Rows],
+        [low, high]: [&str; 2],
+        (uses_low, uses_high): (bool, bool),
+    ) {
         let Some((index, count)) = repeat.counter() else { return };
         let (facts, at) = (self.facts.clone(), self.at.clone());
         let count = self.scalar(count);
@@ -619,7 +625,9 @@ fn peels(repeat: &Loop) -> bool {
     let mut found = false;
     for stmt in &repeat.body.stmts {
         match &stmt.kind {
-            Kind::Const(literal) if *literal.value == eddy_tensor::Value::Int(0) => zeros.push(stmt.results[0]),
+            Kind::Const(literal) if *literal.value == eddy_tensor::Value::Int(0) => {
+                zeros.push(stmt.results[0])
+            }
             Kind::Op(Operation::Table(Op::Eq | Op::Ne | Op::Gt | Op::Lt), operands)
                 if operands.contains(&index) && operands.iter().any(|var| zeros.contains(var)) =>
             {

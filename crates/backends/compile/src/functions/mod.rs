@@ -53,8 +53,8 @@ mod variants;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use eddy_body::verify::{Types, VerifyError};
 use eddy_body::optimise::inline;
+use eddy_body::verify::{Types, VerifyError};
 use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
 use eddy_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -280,8 +280,11 @@ fn wrapper(entry: &Entry, callee: &Callee) -> String {
         if let Some(sizes) = sizes {
             // Its sizes are known, and it is written to memory of the caller.
             let bytes = format!("(size_t)({}) * {}", sizes.join(" * "), body::n_bytes(ty.elem));
-            let _ =
-                writeln!(text, "  {} = eddy_low(a, {bytes});", declared(ty.elem, "*const ", &format!("r{k}")));
+            let _ = writeln!(
+                text,
+                "  {} = eddy_low(a, {bytes});",
+                declared(ty.elem, "*const ", &format!("r{k}"))
+            );
             let _ = writeln!(text, "  if (!r{k}) EDDY_FAIL(EDDY_MEMORY, 1, 0);");
             arguments.push(format!("r{k}"));
         } else {

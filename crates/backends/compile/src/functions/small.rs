@@ -77,7 +77,10 @@ impl Emitter<'_, '_> {
         let sizes: Vec<String> = shape.iter().map(|size| int_literal(*size)).collect();
         let Some(all) = self.facts.literal_elements(&sizes).filter(|all| *all <= FEW) else { return false };
         // A loop over them becomes vectors.
-        if all >= FUNCTIONS && op.facts().cost == Cost::Function && shapes.iter().all(|own| own.is_empty() || *own == shape) {
+        if all >= FUNCTIONS
+            && op.facts().cost == Cost::Function
+            && shapes.iter().all(|own| own.is_empty() || *own == shape)
+        {
             return false;
         }
         let (name, _) = self.result(result, sizes, false);

@@ -38,7 +38,8 @@ impl Emitter<'_, '_> {
         let (text, interval) = self.element(op, &texts);
         self.facts.set_interval(result, interval);
         if let (Op::Sub, [index, by]) = (op, operands)
-            && let (Some(bound), Some(by @ 0..)) = (self.facts.below(*index), self.facts.interval(*by).single())
+            && let (Some(bound), Some(by @ 0..)) =
+                (self.facts.below(*index), self.facts.interval(*by).single())
             && self.facts.interval(*index).lo >= i128::from(by)
         {
             let bound = bound.to_owned();

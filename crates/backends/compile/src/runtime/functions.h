@@ -423,6 +423,18 @@ EDDY_HELPER void eddy_matrix_product(int64_t n, int64_t k, int64_t m, const doub
     for (int64_t i = 0; i < n; i++) y[i] = eddy_inner(k, x + i * k, z);
     return;
   }
+#if defined(__AVX512F__)
+  /* Four rows and two vectors of the result at once, which stay in registers. */
+  if (m % 16 == 0 && k > 0) {
+    const int64_t whole = n - n % 4;
+    for (int64_t i = 0; i < whole; i += 4) for (int64_t j = 0; j < m; j += 16) {
+      eddy_tile(4, 2, (size_t)k, x + i * k, (size_t)k, 1, z + j, (size_t)m, y + i * m + j, (size_t)m, 0, 0);
+    }
+    x += whole * k;
+    y += whole * m;
+    n -= whole;
+  }
+#endif
   eddy_set(n * m, k == 0 ? 0.0 : -0.0, y);
   eddy_accumulate(n, k, m, x, k, 1, z, y);
 }

@@ -43,9 +43,7 @@ impl Free {
         let is_same = match (&expected, &found) {
             (Ok(expected), Ok(found)) => expected.iter().zip(found).all(|(x, y)| is_identical(x, y)),
             // A statement may belong to another body.
-            (Err(expected), Err(found)) => {
-                expected.failure == found.failure && expected.span == found.span
-            }
+            (Err(expected), Err(found)) => expected.failure == found.failure && expected.span == found.span,
             _ => false,
         };
         assert!(
@@ -167,7 +165,8 @@ impl Iterations {
                 self.nums.push(name);
             }
             1 => {
-                let word = ["neg", "abs", "relu", "exp", "log", "sqrt", "tanh", "sigmoid", "sin", "cos"][self.draw(10)];
+                let word = ["neg", "abs", "relu", "exp", "log", "sqrt", "tanh", "sigmoid", "sin", "cos"]
+                    [self.draw(10)];
                 self.line(&format!("{name} = {word}({x})"));
                 self.nums.push(name);
             }

@@ -3,13 +3,13 @@
 //! The generated modules are those of the laws of `eddy-body`. Many are joined to one C file, since starting
 //! a compiler is slow.
 
+mod free;
 #[allow(dead_code, reason = "shared with the laws of bodies")]
 #[path = "../../../../core/body/tests/derivatives/generate.rs"]
 mod generate;
 #[allow(dead_code, reason = "shared with the laws of bodies")]
 #[path = "../../../../core/body/tests/derivatives/harness.rs"]
 mod harness;
-mod free;
 mod joined;
 mod laws;
 mod operations;

@@ -131,8 +131,12 @@ impl Untaper {
                 let Some(Tape::Packed(operands)) = self.tapes.get(&written[branch].yields[k]).cloned() else {
                     continue;
                 };
-                chosen[branch] =
-                    Some(operands.iter().map(|var| self.outside(*var, branch, &mut written, &mut results)).collect());
+                chosen[branch] = Some(
+                    operands
+                        .iter()
+                        .map(|var| self.outside(*var, branch, &mut written, &mut results))
+                        .collect(),
+                );
             }
             self.tapes.insert(*result, Tape::Chosen(condition, chosen));
         }

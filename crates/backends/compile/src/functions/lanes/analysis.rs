@@ -48,23 +48,26 @@ impl Analysis {
         let mut local: FxHashSet<Var> = FxHashSet::default();
         local_accs(&repeat.body, &mut local);
         let n_vectors = measure.n_vectors();
-        let mut analysis = Analysis { varying, additions: FxHashMap::default(), n_vectors, local: local.clone() };
+        let mut analysis =
+            Analysis { varying, additions: FxHashMap::default(), n_vectors, local: local.clone() };
         while analysis.region(&repeat.body) {}
         let mut sites: Vec<(Var, Site)> = Vec::new();
         let mut reversed = FxHashMap::default();
         find_sites(&repeat.body, &local, &mut Vec::new(), false, &mut reversed, &mut sites)?;
         for acc in sites.iter().map(|(acc, _)| *acc) {
-            let own: Vec<&Site> = sites.iter().filter(|(other, _)| *other == acc).map(|(_, site)| site).collect();
+            let own: Vec<&Site> =
+                sites.iter().filter(|(other, _)| *other == acc).map(|(_, site)| site).collect();
             let has_index = |at: &At, index: &Var| match at {
                 At::Int(var) => var == index || reversed.get(var) == Some(index),
                 _ => false,
             };
-            let is_spread = |site: &Site| {
-                site.loops.iter().all(|index| site.at.iter().any(|at| has_index(at, index)))
-            };
+            let is_spread =
+                |site: &Site| site.loops.iter().all(|index| site.at.iter().any(|at| has_index(at, index)));
             let additions = match own.as_slice() {
                 [site] if is_spread(site) => Additions::Now,
-                sites if sites.iter().all(|site| site.loops.is_empty() && !site.is_in_branch) => Additions::Later,
+                sites if sites.iter().all(|site| site.loops.is_empty() && !site.is_in_branch) => {
+                    Additions::Later
+                }
                 _ => return None,
             };
             analysis.additions.insert(acc, additions);
@@ -226,7 +229,9 @@ impl Measure {
                 Kind::Loop(repeat) => {
                     self.is_unfit |= repeat.counter().is_none();
                     let has_sum = repeat.body.stmts.iter().any(|stmt| match &stmt.kind {
-                        Kind::Add(acc, at, _) => at.is_empty() && repeat.accs.iter().any(|own| own.var == *acc),
+                        Kind::Add(acc, at, _) => {
+                            at.is_empty() && repeat.accs.iter().any(|own| own.var == *acc)
+                        }
                         _ => false,
                     });
                     self.n_chains += usize::from(has_sum || !repeat.states.is_empty());
@@ -241,7 +246,8 @@ impl Measure {
     }
 
     fn is_worthwhile(&self) -> bool {
-        !self.is_unfit && (self.n_chains > 0 || self.n_elementary > 0 && self.n_statements > 8 || self.n_statements > 40)
+        !self.is_unfit
+            && (self.n_chains > 0 || self.n_elementary > 0 && self.n_statements > 8 || self.n_statements > 40)
     }
 
     /// Chains of dependent operations need several vectors; much code at once needs the registers.

@@ -85,7 +85,8 @@ impl Emitter<'_, '_> {
             return None;
         }
         let analysis = Analysis::new(repeat, index)?;
-        let reads_lazy = |stmt: &Stmt| eddy_body::uses::free_vars(stmt).iter().any(|var| self.lazy.contains_key(var));
+        let reads_lazy =
+            |stmt: &Stmt| eddy_body::uses::free_vars(stmt).iter().any(|var| self.lazy.contains_key(var));
         if repeat.body.stmts.iter().any(reads_lazy) {
             return None;
         }

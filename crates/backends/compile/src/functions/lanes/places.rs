@@ -26,7 +26,8 @@ impl Lanes<'_, '_, '_> {
         let mut is_adjacent = false;
         for (axis, selector) in at.iter().enumerate() {
             let stride = &sizes[axis + 1..];
-            let scale = if stride.is_empty() { String::new() } else { format!(" * {}", self.product(stride)) };
+            let scale =
+                if stride.is_empty() { String::new() } else { format!(" * {}", self.product(stride)) };
             match selector {
                 At::Int(var) if self.ty(*var).rank > 0 => return None,
                 At::Int(var) => {
@@ -86,8 +87,10 @@ impl Lanes<'_, '_, '_> {
             parts => {
                 let name = self.e.names.of("place");
                 for u in 0..self.n_vectors {
-                    let terms: Vec<String> =
-                        parts.iter().map(|(part, scale)| format!("{part}_{u} * EDDY_ALLW({scale})")).collect();
+                    let terms: Vec<String> = parts
+                        .iter()
+                        .map(|(part, scale)| format!("{part}_{u} * EDDY_ALLW({scale})"))
+                        .collect();
                     self.line(&format!("const eddy_w {name}_{u} = {};", terms.join(" + ")));
                 }
                 Some(name)
@@ -98,8 +101,7 @@ impl Lanes<'_, '_, '_> {
 
     pub(super) fn index(&mut self, result: Var, array: Var, at: &[At]) -> Option<()> {
         let elem = self.ty(array).elem;
-        if let (Some(rows), Some((At::Int(first), rest))) =
-            (self.rows.get(&array).cloned(), at.split_first())
+        if let (Some(rows), Some((At::Int(first), rest))) = (self.rows.get(&array).cloned(), at.split_first())
             && *first == self.index
             && !self.is_varying(array)
         {
@@ -308,7 +310,8 @@ impl Lanes<'_, '_, '_> {
         let values = self.spilled(value, &place.sizes)?;
         let all = if place.sizes.is_empty() { "1".to_owned() } else { self.product(&place.sizes) };
         let offset = &place.offset;
-        let target = if sizes.is_some() { format!("({target} + ({offset}))") } else { format!("(&{target})") };
+        let target =
+            if sizes.is_some() { format!("({target} + ({offset}))") } else { format!("(&{target})") };
         let (live, width) = (self.live.clone(), self.width);
         let mask = self.mask.clone();
         if place.varying.is_none() && mask.is_none() && !is_later {
@@ -394,7 +397,9 @@ impl Lanes<'_, '_, '_> {
                     self.line(&match &self.mask {
                         None => format!("{name}_{u} += {vector};"),
                         Some(mask) => {
-                            format!("{name}_{u} = EDDY_BLENDV({mask}_{u}, {name}_{u} + {vector}, {name}_{u});")
+                            format!(
+                                "{name}_{u} = EDDY_BLENDV({mask}_{u}, {name}_{u} + {vector}, {name}_{u});"
+                            )
                         }
                     });
                 }
@@ -492,10 +497,7 @@ impl Lanes<'_, '_, '_> {
             let width = self.width;
             self.line(&format!("int64_t {from}[{width}];"));
             for u in 0..self.n_vectors {
-                self.line(&format!(
-                    "EDDY_W({from} + {}) = {index}_{u} * EDDY_ALLW({all});",
-                    VECTOR * u
-                ));
+                self.line(&format!("EDDY_W({from} + {}) = {index}_{u} * EDDY_ALLW({all});", VECTOR * u));
             }
             let word = word(elem);
             self.line(&format!("eddy_columns_{word}({all}, {width}, {}, {from}, {data});", tensor.data));

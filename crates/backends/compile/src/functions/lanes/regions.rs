@@ -144,7 +144,10 @@ impl Lanes<'_, '_, '_> {
                 }
                 targets.push(Lane::Scalar(name));
             } else {
-                let ends = [self.guarded_sizes(ends[0].1[k], (condition, 0))?, self.guarded_sizes(ends[1].1[k], (condition, 1))?];
+                let ends = [
+                    self.guarded_sizes(ends[0].1[k], (condition, 0))?,
+                    self.guarded_sizes(ends[1].1[k], (condition, 1))?,
+                ];
                 let are_empty = [0, 1].map(|branch| self.e.facts.literal_elements(&ends[branch]) == Some(0));
                 let [yes, no] = ends;
                 let is_same = self.e.facts.all_same(&yes, &no);
@@ -164,7 +167,8 @@ impl Lanes<'_, '_, '_> {
                 });
             }
         }
-        let is_cheap = regions.iter().all(|region| region.stmts.len() <= 4 && region.stmts.iter().all(is_cheap));
+        let is_cheap =
+            regions.iter().all(|region| region.stmts.len() <= 4 && region.stmts.iter().all(is_cheap));
         for (branch, (text, yields, mask)) in ends.into_iter().enumerate() {
             for u in 0..self.n_vectors {
                 let own = if branch == 0 { format!("{test}_{u}") } else { format!("~{test}_{u}") };
@@ -223,17 +227,17 @@ impl Lanes<'_, '_, '_> {
                 Some(())
             }
             Lane::Guarded(..) => None,
-            Lane::Tensor(tensor) => {
-                self.fill(&tensor.data, elem, &tensor.sizes, |lanes, k, u| {
-                    let old = lanes.at(elem, &tensor.data, k, u);
-                    Some(format!("{blend}({mask}_{u}, {}, {old})", lanes.element(from, k, u)?))
-                })
-            }
+            Lane::Tensor(tensor) => self.fill(&tensor.data, elem, &tensor.sizes, |lanes, k, u| {
+                let old = lanes.at(elem, &tensor.data, k, u);
+                Some(format!("{blend}({mask}_{u}, {}, {old})", lanes.element(from, k, u)?))
+            }),
         }
     }
 
     pub(super) fn repeat(&mut self, stmt: &Stmt, repeat: &Loop) -> Option<()> {
-        let (Control::For { index, count } | Control::Each { index, count }) = repeat.control else { return None };
+        let (Control::For { index, count } | Control::Each { index, count }) = repeat.control else {
+            return None;
+        };
         if self.is_varying(count) {
             return None;
         }
@@ -261,7 +265,8 @@ impl Lanes<'_, '_, '_> {
             let buffer = self.memory("added", Elem::Num, &sizes)?;
             self.buffers.insert(*acc, buffer);
         }
-        let (text, rows) = self.iteration(stmt, repeat, (index, count, &counter, interval), &states, n_names)?;
+        let (text, rows) =
+            self.iteration(stmt, repeat, (index, count, &counter, interval), &states, n_names)?;
         self.e.facts = facts;
         let mut tensors = Vec::new();
         let n_rows = if interval.lo >= 0 || repeat.collect.is_empty() {
@@ -473,10 +478,12 @@ enum State {
 fn is_cheap(stmt: &Stmt) -> bool {
     match &stmt.kind {
         Kind::Const(_) | Kind::Index(..) => true,
-        Kind::Op(eddy_body::Operation::Table(op), _) => {
+        Kind::Op(Operation::Table(op), _) => {
             !matches!(op.facts().cost, eddy_tensor::Cost::Function | eddy_tensor::Cost::Terms)
         }
-        Kind::If(_, yes, no) => [yes, no].iter().all(|region| region.stmts.len() <= 4 && region.stmts.iter().all(is_cheap)),
+        Kind::If(_, yes, no) => {
+            [yes, no].iter().all(|region| region.stmts.len() <= 4 && region.stmts.iter().all(is_cheap))
+        }
         _ => false,
     }
 }

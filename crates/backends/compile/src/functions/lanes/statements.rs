@@ -156,13 +156,15 @@ impl Lanes<'_, '_, '_> {
             let to = self.e.names.of("to");
             self.line(&format!("double {to}[{width}] __attribute__((aligned(64)));"));
             self.line(&format!("eddy_many_{function}({width}, {}, {to});", names.join(", ")));
-            let texts: Vec<String> =
-                (0..self.n_vectors).map(|u| at_address(Elem::Num, &format!("{to} + {}", VECTOR * u))).collect();
+            let texts: Vec<String> = (0..self.n_vectors)
+                .map(|u| at_address(Elem::Num, &format!("{to} + {}", VECTOR * u)))
+                .collect();
             self.define(result, &texts);
             return Some(());
         }
         let texts = self.each_vector(|u| {
-            let texts: Vec<String> = operands.iter().map(|var| self.vector(*var, u)).collect::<Option<_>>()?;
+            let texts: Vec<String> =
+                operands.iter().map(|var| self.vector(*var, u)).collect::<Option<_>>()?;
             expression(op, &texts, &elems)
         })?;
         if let Op::Copy | Op::StopGradient = op {
@@ -416,8 +418,7 @@ impl Lanes<'_, '_, '_> {
         } else {
             shapes.iter().map(|sizes| self.e.facts.literal(&sizes[0])).sum::<Option<i64>>()?
         };
-        let sizes: Vec<String> =
-            std::iter::once(int_literal(rows)).chain(inner).collect();
+        let sizes: Vec<String> = std::iter::once(int_literal(rows)).chain(inner).collect();
         let elem = self.ty(result).elem;
         let like = self.e.body.name(result).to_owned();
         let data = self.memory(&like, elem, &sizes)?;
