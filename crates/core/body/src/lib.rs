@@ -74,6 +74,7 @@
 //! * [`interpret`]: the reference engine, with limits and precise errors.
 //! * [`expand`](mod@expand): derivatives on demand, by [`derive`](mod@derive).
 //! * [`applied`]: a body as an operation of streams.
+//! * [`optimise`](mod@optimise): passes for speed.
 //! * [`tape`](mod@tape): how much memory a derivative takes.
 //! * [`clean`](mod@clean), [`uses`](mod@uses): dead code, the order of statements, free names.
 //!
@@ -103,6 +104,7 @@ pub mod verify;
 
 pub mod build;
 pub mod edit;
+pub mod optimise;
 pub mod own;
 
 pub mod interpret;

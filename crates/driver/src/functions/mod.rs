@@ -127,15 +127,16 @@ impl FunctionModel {
     /// The result at these arguments, each under the name of its parameter. Derivatives add the parameters
     /// `dy`, and `tx` for a parameter `x`.
     pub fn call(&mut self, arguments: &[(String, Datum)]) -> Result<Outcome, NoResult> {
-        self.prepare(arguments)?.run()
+        self.outcome(arguments).map_err(|error| self.no_result(error))
     }
 
-    /// Reads the arguments of a call and prepares the code for them, compiled if that was requested.
+    /// Reads the arguments of a call and prepares the code for them, compiled for their sizes if compiled code
+    /// was requested.
     pub fn prepare(&mut self, arguments: &[(String, Datum)]) -> Result<PreparedCall<'_>, NoResult> {
         let call = self.entry.prepare(self.program.resolved(), arguments, &self.budget);
         let call = call.map_err(|error| self.no_result(error))?;
         let at = self.runner(&call);
-        self.runners[at].1.prepare();
+        self.runners[at].1.prepare(call.code.body, &call.arguments, &self.budget);
         Ok(PreparedCall { model: self, call })
     }
 

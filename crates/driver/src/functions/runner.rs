@@ -1,12 +1,12 @@
 //! Runs functions: evaluations and calls, compiled or interpreted. Both give the same bits and the same
 //! errors.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
 use eddy_body::{BodyId, Failure, Limits, Module, Program, RunError};
-use eddy_compile::functions::{Compiled, emit};
+use eddy_compile::functions::{Compiled, Emitted, Meter, emit, emit_for};
 use eddy_language::codes;
 use eddy_language::functions::Budget;
 use eddy_syntax::{Diagnostic, Span};
@@ -49,8 +49,25 @@ pub struct FunctionRunner {
     entries: Vec<BodyId>,
     engine: Option<FunctionEngine>,
     interpreted: Program,
-    compiled: OnceCell<Result<Compiled, NotCompiled>>,
+    /// Compiled code for runs with a limit on fuel, and for those without.
+    exact: OnceCell<Result<Compiled, NotCompiled>>,
+    free: OnceCell<Result<Compiled, NotCompiled>>,
+    /// Compiled code for arguments of certain sizes, for runs without a limit on fuel.
+    sized: RefCell<Vec<Sized>>,
 }
+
+/// Compiled code of one entry for arguments of certain sizes; `None` where it takes any size.
+struct Sized {
+    body: BodyId,
+    sizes: Vec<Option<i64>>,
+    compiled: Compiled,
+}
+
+/// Larger sizes vary from call to call: code for them takes any size.
+const INNER: usize = 64;
+
+/// The largest number of sizes for which an entry is compiled.
+const MAX_SIZED: usize = 16;
 
 impl FunctionRunner {
     /// Without a named engine, small runs are interpreted and others compiled.
@@ -63,7 +80,8 @@ impl FunctionRunner {
         let interpreted =
             Program::new(&module).unwrap_or_else(|error| panic!("lowered code verifies: {error}"));
         let session = session.clone();
-        FunctionRunner { session, module, entries, engine, interpreted, compiled: OnceCell::new() }
+        let (exact, free, sized) = (OnceCell::new(), OnceCell::new(), RefCell::default());
+        FunctionRunner { session, module, entries, engine, interpreted, exact, free, sized }
     }
 
     /// The results of an entry at these arguments, which have the types of its parameters.
@@ -88,7 +106,7 @@ impl FunctionRunner {
         let interpret = |limits: &Limits| self.interpreted.run_counting(body, arguments, limits);
         match self.engine {
             Some(FunctionEngine::Interpret) => return interpret(limits),
-            None if self.compiled.get().is_none() => {
+            None if self.exact.get().is_none() && self.free.get().is_none() => {
                 let small =
                     Limits { fuel: Some(limits.fuel.map_or(SMALL, |fuel| fuel.min(SMALL))), ..*limits };
                 match interpret(&small) {
@@ -98,22 +116,48 @@ impl FunctionRunner {
             }
             _ => {}
         }
-        match self.compiled() {
+        if self.is_free(limits) {
+            let sizes = inner_sizes(arguments);
+            let sized = self.sized.borrow();
+            if let Some(found) = sized.iter().find(|sized| sized.body == body && sized.sizes == sizes) {
+                return found.compiled.run_counting(body, arguments, limits);
+            }
+        }
+        match self.compiled(limits) {
             Ok(compiled) => compiled.run_counting(body, arguments, limits),
             Err(_) => interpret(limits),
         }
     }
 
-    /// Compiles the functions, if that was requested.
-    pub fn prepare(&self) {
-        if self.engine == Some(FunctionEngine::Compiled) {
-            self.compiled();
+    /// Compiles the functions for these arguments, if that was requested.
+    pub fn prepare(&self, body: BodyId, arguments: &[Value], budget: &Budget) {
+        if self.engine != Some(FunctionEngine::Compiled) {
+            return;
         }
+        let limits = Limits { fuel: budget.fuel, depth: budget.depth, memory: budget.memory };
+        let sizes = inner_sizes(arguments);
+        if !self.is_free(&limits) || sizes.iter().all(Option::is_none) {
+            self.compiled(&limits);
+            return;
+        }
+        let mut sized = self.sized.borrow_mut();
+        if sized.iter().any(|known| known.body == body && known.sizes == sizes) || sized.len() >= MAX_SIZED {
+            return;
+        }
+        let emitted = emit_for(&self.module, &[body], Meter::Free, std::slice::from_ref(&sizes));
+        if let Ok(compiled) = self.build(emitted.expect("the interpreter has verified it")) {
+            sized.push(Sized { body, sizes, compiled });
+        }
+    }
+
+    /// Whether code that counts neither fuel nor all calls gives the outcome of a run with these limits.
+    fn is_free(&self, limits: &Limits) -> bool {
+        limits.fuel.is_none() && limits.depth >= self.module.bodies.len()
     }
 
     /// Why the functions were interpreted although machine code was requested, if that happened.
     pub fn warning(&self) -> Option<Diagnostic> {
-        let why = self.compiled.get()?.as_ref().err()?;
+        let why = [&self.exact, &self.free].into_iter().find_map(|code| code.get()?.as_ref().err())?;
         let title = "functions are not compiled: they are interpreted, more slowly";
         let warning =
             Diagnostic::warning(codes::NOT_COMPILED, Span::default(), title).reason(why.to_string());
@@ -123,11 +167,14 @@ impl FunctionRunner {
         })
     }
 
-    fn compiled(&self) -> &Result<Compiled, NotCompiled> {
-        self.compiled.get_or_init(|| {
+    fn compiled(&self, limits: &Limits) -> &Result<Compiled, NotCompiled> {
+        let (code, meter) =
+            if self.is_free(limits) { (&self.free, Meter::Free) } else { (&self.exact, Meter::Exact) };
+        code.get_or_init(|| {
             let node = || NAME.to_owned();
             let listener = self.session.listener();
-            let outcome = self.build();
+            let emitted = emit(&self.module, &self.entries, meter);
+            let outcome = self.build(emitted.expect("the interpreter has verified it"));
             if let Err(why) = &outcome {
                 listener.hear(Event::NotCompiled { node: node(), reason: why.to_string() });
             }
@@ -135,12 +182,11 @@ impl FunctionRunner {
         })
     }
 
-    fn build(&self) -> Result<Compiled, NotCompiled> {
+    fn build(&self, emitted: Emitted) -> Result<Compiled, NotCompiled> {
         let node = || NAME.to_owned();
         let listener = self.session.listener();
         let options = self.session.native().building.as_ref();
         let options = options.map_err(|bad| NotCompiled::Setting(bad.clone()))?;
-        let emitted = emit(&self.module, &self.entries).expect("the interpreter has verified it");
         let n_lines = emitted.source.lines().count();
         let mut tell = || listener.hear(Event::Compiling { node: node(), n_lines });
         let (built, compiled) =
@@ -156,7 +202,13 @@ impl FunctionRunner {
 
 impl fmt::Debug for FunctionRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_compiled = matches!(self.compiled.get(), Some(Ok(_)));
+        let is_compiled = [&self.exact, &self.free].iter().any(|code| matches!(code.get(), Some(Ok(_))));
         f.debug_struct("FunctionRunner").field("is_compiled", &is_compiled).finish_non_exhaustive()
     }
+}
+
+/// The sizes of arguments, tensor after tensor, as far as code is compiled for them.
+fn inner_sizes(arguments: &[Value]) -> Vec<Option<i64>> {
+    let sizes = arguments.iter().flat_map(|value| value.shape().iter());
+    sizes.map(|size| i64::try_from(*size).ok().filter(|_| *size <= INNER)).collect()
 }

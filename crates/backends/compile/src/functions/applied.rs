@@ -22,7 +22,7 @@ use eddy_tensor::Type;
 use rustc_hash::FxHashMap;
 
 use super::body::{Shared, declared, int_literal};
-use super::{ARENA, Code, code, reached};
+use super::{ARENA, Code, Meter, code, reached};
 use crate::c::c_type;
 use crate::precision::element_type;
 
@@ -89,7 +89,8 @@ pub(crate) fn text(
     words: usize,
 ) -> Result<Text, VerifyError> {
     let (module, entries) = linked(functions.iter().map(|function| &*function.parts[0]));
-    let (Code { text, is_recursive, uses_arena }, shared) = code(&module, &entries, None)?;
+    let (Code { text, is_recursive, uses_arena, .. }, shared) =
+        code(&module, &entries, Meter::Free, &[], None)?;
     let copies = functions.iter().any(|function| {
         let has_copy = |(tensor, types): (&Tensor, &Vec<Type>)| is_copied(tensor, types, precision);
         function.function.operands.iter().zip(&function.parts[0].operands).any(has_copy)

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Place;
 use super::aliases::Aliases;
-use super::facts::{Facts, Interval};
+use super::facts::{Facts, Guarded, Interval};
 use super::names::Names;
 use super::sites::Sites;
 use super::tapes::Layout;
@@ -61,6 +61,11 @@ pub(super) struct Shared<'a> {
     /// Maps a site to line and column; without it, C reports the number of the site.
     pub place: Option<&'a Place<'a>>,
     pub uses_arena: bool,
+    /// Whether the code counts fuel, and the depth of all calls.
+    pub is_metered: bool,
+    /// Whether a needed body may call itself.
+    pub is_recursive: bool,
+    pub uses_lanes: bool,
     /// The text of constant tensors.
     pub tables: String,
     pub n_tables: usize,
@@ -94,6 +99,12 @@ pub(super) struct Emitter<'a, 'm> {
     pub layouts: FxHashMap<Var, Rc<Layout>>,
     /// How often the current statements are written.
     pub n_copies: i64,
+    /// Whether the statements are for iterations in lanes; then a failing check goes to this label.
+    pub is_in_lanes: bool,
+    pub bail: Option<String>,
+    /// The names that are read once, and the texts of elements of those that are not stored.
+    pub once: FxHashSet<Var>,
+    pub lazy: FxHashMap<Var, String>,
 }
 
 pub(super) fn c_type(elem: Elem) -> &'static str {
@@ -142,6 +153,9 @@ impl Emitter<'_, '_> {
 
     pub fn scalar(&self, var: Var) -> String {
         match self.repr(var) {
+            Repr::Scalar(_) if self.facts.interval(var).single().is_some() => {
+                self.facts.interval(var).single().map(int_literal).expect("it is known")
+            }
             Repr::Scalar(text) => text.clone(),
             Repr::Tensor(_) => unreachable!("the module is verified: this is a scalar"),
         }
@@ -195,14 +209,27 @@ impl Emitter<'_, '_> {
 
     pub fn fail(&mut self, condition: &str, what: &str) {
         self.n_fails += 1;
+        if let Some(label) = &self.bail {
+            return self.text.line(&format!("if (EDDY_RARE({condition})) goto {label};"));
+        }
         let at = &self.at;
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL({what}, {at});"));
     }
 
     pub fn fail_with(&mut self, condition: &str, what: &str, details: &[String]) {
         self.n_fails += 1;
+        if let Some(label) = &self.bail {
+            return self.text.line(&format!("if (EDDY_RARE({condition})) goto {label};"));
+        }
         let (at, details) = (&self.at, details.join(", "));
         self.text.line(&format!("if (EDDY_RARE({condition})) EDDY_FAIL_WITH({what}, {at}, {details});"));
+    }
+
+    /// Uses one unit of fuel.
+    pub fn burn(&mut self) {
+        if self.shared.is_metered {
+            self.fail("a->fuel-- == 0", "EDDY_FUEL");
+        }
     }
 
     /// Allocates memory for this many elements, as a C array or at the low end of the arena.
@@ -237,8 +264,11 @@ impl Emitter<'_, '_> {
         if let Some(all) = self.facts.literal_elements(sizes) {
             return int_literal(all);
         }
-        let list = array(sizes);
-        let all = self.local_int(&format!("{name}_all"), &format!("eddy_elements({}, {list})", sizes.len()));
+        let elements = match sizes {
+            [size] => format!("EDDY_ELEMENTS1({size})"),
+            sizes => format!("eddy_elements({}, {})", sizes.len(), array(sizes)),
+        };
+        let all = self.local_int(&format!("{name}_all"), &elements);
         self.fail(&format!("{all} < 0"), "EDDY_MEMORY");
         all
     }
@@ -275,6 +305,10 @@ impl Emitter<'_, '_> {
             return;
         }
         let bytes = n_bytes(elem);
+        // The tensors of a recursion are usually small.
+        if bytes == 8 && self.shared.reached[self.id.index()].contains(&self.id) {
+            return self.line(&format!("eddy_copy_words({to}, {from}, {all});"));
+        }
         self.line(&format!("__builtin_memcpy({to}, {from}, (size_t)({all}) * {bytes});"));
     }
 
@@ -324,8 +358,9 @@ impl Emitter<'_, '_> {
             return self.only_branch(stmt, usize::from(!truth), regions[usize::from(!truth)]);
         }
         let mut ends = Vec::new();
-        for region in regions {
+        for (branch, region) in regions.into_iter().enumerate() {
             let before = self.facts.clone();
+            self.facts.assume(condition, branch);
             self.text.depth += 1;
             let (text, ()) = self.aside(|emitter| emitter.region(region));
             self.text.depth -= 1;
@@ -347,6 +382,17 @@ impl Emitter<'_, '_> {
             .map(|(k, result)| self.branch_target(*result, &ends[0].1[k].sizes, &ends[1].1[k].sizes))
             .collect();
         let mut intervals: Vec<Vec<Interval>> = Vec::new();
+        // Only literals are visible after the branches.
+        let literal = |facts: &Facts, size: &String| facts.literal(size).map(int_literal);
+        let mut sizes: Vec<Vec<Vec<String>>> = Vec::new();
+        for (_, yields, facts) in &ends {
+            let of = |tensor: &Tensor| tensor.sizes.iter().filter_map(|size| literal(facts, size)).collect();
+            let of = |tensor: &Tensor| -> Vec<String> {
+                let known: Vec<String> = of(tensor);
+                if known.len() == tensor.sizes.len() { known } else { Vec::new() }
+            };
+            sizes.push(yields.iter().map(of).collect());
+        }
         self.text.open(&format!("if ({})", self.scalar(condition)));
         for (branch, (text, yields, facts)) in ends.into_iter().enumerate() {
             if branch == 1 {
@@ -362,6 +408,12 @@ impl Emitter<'_, '_> {
         }
         self.text.close();
         for (k, result) in stmt.results.iter().enumerate() {
+            for (branch, (own, guarded)) in intervals.iter().zip(&sizes).enumerate() {
+                self.facts.guard(condition, branch, Guarded::Interval(*result, own[k]));
+                for (size, own) in targets[k].sizes.iter().zip(&guarded[k]) {
+                    self.facts.guard(condition, branch, Guarded::Size(size.clone(), own.clone()));
+                }
+            }
             self.facts.set_interval(*result, intervals[0][k].or(intervals[1][k]));
             let [yes, no] = regions.map(|region| self.layouts.get(&region.yields[k]).cloned());
             match yes.filter(|yes| no.as_ref() == Some(yes)) {
@@ -481,6 +533,11 @@ impl Emitter<'_, '_> {
                     let details = [found.clone(), required.clone()];
                     self.fail_with(&format!("{found} != {required}"), "EDDY_SIZE", &details);
                     self.facts.set_same(&found, &required);
+                    for (var, other) in [(operands[0], &required), (operands[1], &found)] {
+                        if let Some(size) = self.facts.literal(other) {
+                            self.facts.set_interval(var, Interval::of(size));
+                        }
+                    }
                 }
             }
             Operation::CheckSome => {

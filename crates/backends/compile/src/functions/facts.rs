@@ -73,6 +73,17 @@ pub(super) struct Facts {
     /// Maps the size of an axis to a count. They are equal, unless an earlier axis of the tensor is empty, or
     /// the size is 0 because the count is negative.
     at_most: FxHashMap<String, String>,
+    /// What holds in a branch of later choices with the same condition: condition and branch.
+    guarded: Vec<(Var, usize, Guarded)>,
+}
+
+/// A fact about the result of a choice.
+#[derive(Clone)]
+pub(super) enum Guarded {
+    /// Two sizes are equal.
+    Size(String, String),
+    /// An integer is in an interval.
+    Interval(Var, Interval),
 }
 
 impl Facts {
@@ -96,6 +107,13 @@ impl Facts {
         self.at_most.insert(size.to_owned(), bound.to_owned());
     }
 
+    /// The size of an axis of a tensor whose first axis is not empty.
+    pub fn of_some(&self, size: &str) -> String {
+        let known =
+            self.at_most.get(size).filter(|known| self.literal(known).is_some_and(|known| known >= 0));
+        known.map_or_else(|| size.to_owned(), |known| self.canonical(known))
+    }
+
     /// The interval of the elements of a tensor.
     pub fn elements(&self, var: Var) -> Interval {
         self.elements.get(&var).copied().unwrap_or(Interval::ALL)
@@ -111,6 +129,28 @@ impl Facts {
 
     pub fn set_truth(&mut self, var: Var, truth: bool) {
         self.truths.insert(var, truth);
+    }
+
+    /// Records what holds where this branch (0 or 1) of a choice with this condition is taken.
+    pub fn guard(&mut self, condition: Var, branch: usize, fact: Guarded) {
+        self.guarded.push((condition, branch, fact));
+    }
+
+    /// Adds the facts of a branch.
+    pub fn assume(&mut self, condition: Var, branch: usize) {
+        self.set_truth(condition, branch == 0);
+        let facts: Vec<Guarded> = self
+            .guarded
+            .iter()
+            .filter(|(known, taken, _)| *known == condition && *taken == branch)
+            .map(|(_, _, fact)| fact.clone())
+            .collect();
+        for fact in facts {
+            match fact {
+                Guarded::Size(x, y) => self.set_same(&x, &y),
+                Guarded::Interval(var, interval) => self.set_interval(var, interval),
+            }
+        }
     }
 
     /// The value of a size, if it is known.

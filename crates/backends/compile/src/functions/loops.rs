@@ -5,10 +5,11 @@
 //! tensors needs the memory of one iteration. Rows of unknown number grow at the high end of the arena, and
 //! move to the low end after the loop.
 
-use eddy_body::{Control, Elem, Kind, Loop, Region, Stmt, Var};
+use eddy_body::{Control, Elem, Kind, Loop, Operation, Region, Stmt, Var};
+use eddy_tensor::Op;
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, declared, int_literal, n_bytes};
-use super::facts::Interval;
+use super::facts::{Interval, literal};
 use super::small::ARRAY;
 
 /// A state in C: a local that changes, or memory whose contents change.
@@ -33,6 +34,8 @@ struct Rows {
     elem: Elem,
     /// The sizes of a row after the loop; empty for scalars.
     row: Vec<String>,
+    /// The sizes of a row in an iteration.
+    sizes: Vec<String>,
     /// Whether the memory exists before the first iteration.
     is_ready: bool,
     /// The interval of integer rows.
@@ -66,11 +69,12 @@ impl Emitter<'_, '_> {
             }
             names.push(name);
         }
+        let is_peeled = !self.shared.is_metered && peels(repeat);
         // The iteration is emitted first, because the code before the loop depends on it.
         let before = std::mem::take(&mut self.text.lines);
         self.text.depth += 1;
         let before_loop = std::mem::replace(&mut self.vectorises, vectorises(repeat));
-        self.iteration(repeat, &states, &counter.name);
+        self.iteration(repeat, &states, &counter.name, i128::from(is_peeled));
         self.vectorises = before_loop;
         self.at.clone_from(&at);
         let rows = self.rows(repeat, names, n_names);
@@ -95,7 +99,27 @@ impl Emitter<'_, '_> {
         if is_growing {
             self.line(&format!("const size_t {begin} = a->high;"));
         }
-        self.head(repeat, &counter);
+        let lanes = if rows.iter().all(|rows| rows.is_ready) {
+            let targets: Vec<(String, Vec<String>)> =
+                rows.iter().map(|rows| (rows.name.clone(), rows.sizes.clone())).collect();
+            self.lanes(repeat, &targets)
+        } else {
+            None
+        };
+        let start = match lanes {
+            Some((text, done)) => {
+                self.text.lines.push_str(&text);
+                done
+            }
+            None => "0".to_owned(),
+        };
+        let start = if is_peeled && start == "0" {
+            self.peeled(repeat, &rows, [&low, &high], (uses_low, uses_high));
+            "1".to_owned()
+        } else {
+            start
+        };
+        self.head(repeat, &counter, &start);
         self.text.lines.push_str(&body);
         self.text.close();
         if uses_low {
@@ -107,6 +131,34 @@ impl Emitter<'_, '_> {
         }
         self.uses_low |= outer_low || uses_low;
         self.uses_high |= outer_high || uses_high;
+    }
+
+    /// Emits the first iteration of a loop without states.
+    fn peeled(
+        &mut self,
+        repeat: &Loop,
+        rows: &[Rows],
+        [low, high]: [&str; 2],
+        (uses_low, uses_high): (bool, bool),
+    ) {
+        let Some((index, count)) = repeat.counter() else { return };
+        let (facts, at) = (self.facts.clone(), self.at.clone());
+        let count = self.scalar(count);
+        self.text.open(&format!("if ({count} > 0)"));
+        self.set(index, Repr::Scalar(int_literal(0)));
+        self.facts.set_interval(index, Interval::of(0));
+        self.facts.set_below(index, &count);
+        self.region(&repeat.body);
+        self.at.clone_from(&at);
+        self.collect(repeat, rows, &int_literal(0));
+        if uses_low {
+            self.line(&format!("a->low = {low};"));
+        }
+        if uses_high {
+            self.line(&format!("a->high = {high};"));
+        }
+        self.text.close();
+        self.facts = facts;
     }
 
     fn begin_states(&mut self, repeat: &Loop) -> Vec<State> {
@@ -150,7 +202,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Emits the statements of an iteration.
-    fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str) {
+    fn iteration(&mut self, repeat: &Loop, states: &[State], counter: &str, first: i128) {
         for (binding, state) in repeat.states.iter().zip(states) {
             if self.ty(binding.var).rank == 0 {
                 // Each name is assigned once: the state is a constant within an iteration.
@@ -167,16 +219,16 @@ impl Emitter<'_, '_> {
                 self.at.clone_from(&at);
                 let test = self.scalar(condition.yields[0]);
                 self.line(&format!("if (!{test}) break;"));
-                self.fail("a->fuel-- == 0", "EDDY_FUEL");
+                self.burn();
             }
             Control::For { index, count } | Control::Each { index, count } => {
                 self.set(*index, Repr::Scalar(counter.to_owned()));
                 let hi = self.facts.interval(*count).hi;
-                self.facts.set_interval(*index, Interval { lo: 0, hi: (hi - 1).max(0) });
+                self.facts.set_interval(*index, Interval { lo: first, hi: (hi - 1).max(first) });
                 let count = self.scalar(*count);
                 self.facts.set_below(*index, &count);
                 if burns(&repeat.body) {
-                    self.fail("a->fuel-- == 0", "EDDY_FUEL");
+                    self.burn();
                 }
             }
         }
@@ -237,6 +289,7 @@ impl Emitter<'_, '_> {
                 grew,
                 elem: ty.elem,
                 row,
+                sizes,
                 is_ready,
                 interval: self.facts.interval(*var),
             });
@@ -288,6 +341,10 @@ impl Emitter<'_, '_> {
             }
             let differ: Vec<String> =
                 rows.row.iter().zip(sizes).map(|(row, size)| format!("{row} != {size}")).collect();
+            if self.bail.is_some() {
+                self.text.close();
+                return self.fail(&differ.join(" || "), "EDDY_DIFFERENT");
+            }
             self.text.reopen(&format!("else if (EDDY_RARE({}))", differ.join(" || ")));
             let mut details = vec![sizes.len().to_string()];
             details.extend(rows.row.iter().chain(sizes).cloned());
@@ -410,7 +467,8 @@ impl Emitter<'_, '_> {
             return String::new();
         };
         let text = self.scalar(count);
-        let is_leaf = !burns(&repeat.body);
+        let is_metered = self.shared.is_metered;
+        let is_leaf = is_metered && !burns(&repeat.body);
         let interval = self.facts.interval(count);
         let row_place = stmt.results.first().and_then(|var| self.direct.get(var).cloned());
         let n_rows = if let Some((_, size)) = &row_place {
@@ -431,7 +489,7 @@ impl Emitter<'_, '_> {
             return n_rows;
         }
         // There are at most as many rows as the fuel allows.
-        let room = if self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
+        let room = if !is_metered || self.facts.literal(&n_rows).is_some_and(|n| n <= ARRAY) {
             n_rows.clone()
         } else if is_leaf {
             end.clone()
@@ -461,7 +519,7 @@ impl Emitter<'_, '_> {
             // A row that exceeds the fuel is never completed.
             let is_direct = self.direct.contains_key(var);
             let size = |size: &String| {
-                if is_direct && self.facts.literal(size).is_none() {
+                if is_metered && is_direct && self.facts.literal(size).is_none() {
                     format!("({size} < a->fuel ? {size} : a->fuel)")
                 } else {
                     size.clone()
@@ -474,11 +532,12 @@ impl Emitter<'_, '_> {
         n_rows
     }
 
-    fn head(&mut self, repeat: &Loop, counter: &Counter) {
+    fn head(&mut self, repeat: &Loop, counter: &Counter, start: &str) {
         let Some((_, count)) = repeat.counter() else { return self.text.open("for (;;)") };
         let Counter { name: counter, end } = counter;
-        let end = if burns(&repeat.body) { self.scalar(count) } else { end.clone() };
-        self.text.open(&format!("for (int64_t {counter} = 0; {counter} < {end}; {counter}++)"));
+        let is_paid = self.shared.is_metered && !burns(&repeat.body);
+        let end = if is_paid { end.clone() } else { self.scalar(count) };
+        self.text.open(&format!("for (int64_t {counter} = {start}; {counter} < {end}; {counter}++)"));
     }
 
     /// Sets the results of the loop.
@@ -493,6 +552,7 @@ impl Emitter<'_, '_> {
     ) {
         let is_while = repeat.counter().is_none();
         if let Some((_, count)) = repeat.counter()
+            && self.shared.is_metered
             && !burns(&repeat.body)
         {
             let count = self.scalar(count);
@@ -528,6 +588,12 @@ impl Emitter<'_, '_> {
             for (row, size) in rows.row.iter().zip(self.sizes(var)) {
                 self.facts.set_at_most(row, &size);
             }
+        } else {
+            for (row, size) in rows.row.iter().zip(&rows.sizes) {
+                if literal(size).is_some() {
+                    self.facts.set_at_most(row, size);
+                }
+            }
         }
         if rows.elem == Elem::Int && rows.row.is_empty() {
             self.facts.set_elements(result, rows.interval);
@@ -542,6 +608,39 @@ impl Emitter<'_, '_> {
         }
         self.set(result, Repr::Tensor(Tensor { data, sizes }));
     }
+}
+
+/// Whether the first iteration of a loop is written apart from the others: it chooses by whether the index is 0,
+/// and does nothing but arithmetic, so that the others become vectors.
+fn peels(repeat: &Loop) -> bool {
+    let Control::Each { index, .. } = repeat.control else { return false };
+    let is_plain = |region: &Region| {
+        let is_plain = |stmt: &Stmt| {
+            matches!(stmt.kind, Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..))
+        };
+        region.stmts.iter().all(is_plain)
+    };
+    let mut zeros = Vec::new();
+    let mut tests = Vec::new();
+    let mut found = false;
+    for stmt in &repeat.body.stmts {
+        match &stmt.kind {
+            Kind::Const(literal) if *literal.value == eddy_tensor::Value::Int(0) => {
+                zeros.push(stmt.results[0])
+            }
+            Kind::Op(Operation::Table(Op::Eq | Op::Ne | Op::Gt | Op::Lt), operands)
+                if operands.contains(&index) && operands.iter().any(|var| zeros.contains(var)) =>
+            {
+                tests.push(stmt.results[0]);
+            }
+            Kind::Const(_) | Kind::Op(..) | Kind::Index(..) | Kind::Add(..) => {}
+            Kind::If(condition, yes, no) if tests.contains(condition) && is_plain(yes) && is_plain(no) => {
+                found = true;
+            }
+            _ => return false,
+        }
+    }
+    found
 }
 
 /// Whether an iteration uses fuel beyond its own unit.

@@ -33,6 +33,8 @@ pub(crate) mod applied;
 mod body;
 mod constants;
 mod facts;
+mod lanes;
+mod lazy;
 mod loops;
 mod names;
 pub mod package;
@@ -51,6 +53,7 @@ mod variants;
 use std::fmt::Write;
 use std::rc::Rc;
 
+use eddy_body::optimise::inline;
 use eddy_body::verify::{Types, VerifyError};
 use eddy_body::{BodyId, Elem, Kind, Module, Region, Type, verify_final};
 use eddy_syntax::Span;
@@ -62,6 +65,7 @@ use names::{Names, c_word};
 pub use run::Compiled;
 pub use sites::Sites;
 use tapes::word_field;
+use variants::Callee;
 
 use crate::precision::Precision;
 use crate::runtime;
@@ -98,9 +102,32 @@ typedef struct {
 } eddy_arena;
 ";
 
+/// What code counts while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Meter {
+    /// Fuel and the depth of calls, as the interpreter does.
+    #[default]
+    Exact,
+    /// Only the depth of calls in modules with recursion. Runs have no limit on fuel, and one on depth that is
+    /// not below the number of bodies.
+    Free,
+}
+
 /// The C of a final module whose `entries` can be called; omits bodies that no entry reaches.
-pub fn emit(module: &Module, entries: &[BodyId]) -> Result<Emitted, VerifyError> {
-    let (code, shared) = code(module, entries, None)?;
+pub fn emit(module: &Module, entries: &[BodyId], meter: Meter) -> Result<Emitted, VerifyError> {
+    emit_for(module, entries, meter, &[])
+}
+
+/// The same for arguments with these sizes: for each entry, the sizes of all its tensors one after the other,
+/// as far as they are known. Entries without sizes take all.
+pub fn emit_for(
+    module: &Module,
+    entries: &[BodyId],
+    meter: Meter,
+    sizes: &[Vec<Option<i64>>],
+) -> Result<Emitted, VerifyError> {
+    let optimised = (meter == Meter::Free).then(|| inline(module, entries));
+    let (code, shared) = code(optimised.as_ref().unwrap_or(module), entries, meter, sizes, None)?;
     let entries: Vec<Entry> = entries
         .iter()
         .map(|id| {
@@ -113,7 +140,8 @@ pub fn emit(module: &Module, entries: &[BodyId]) -> Result<Emitted, VerifyError>
             }
         })
         .collect();
-    let wrappers: String = entries.iter().map(|entry| wrapper(&shared, entry)).collect();
+    let callees = entries.iter().zip(&code.callees);
+    let wrappers: String = callees.map(|(entry, callee)| wrapper(entry, callee)).collect();
     Ok(Emitted {
         source: format!("#include \"eddy_rt.h\"\n\n{ARENA}\n{}{wrappers}", code.text),
         runtime_header: runtime::header(Precision::Double),
@@ -129,6 +157,8 @@ struct Code {
     is_recursive: bool,
     /// Whether a function needs memory of the arena.
     uses_arena: bool,
+    /// The function of each entry.
+    callees: Vec<Callee>,
 }
 
 /// The position of a statement in the source: line and column.
@@ -137,25 +167,30 @@ pub type Place<'a> = dyn Fn(Span) -> (u32, u32) + 'a;
 fn code<'a>(
     module: &'a Module,
     entries: &[BodyId],
+    meter: Meter,
+    sizes: &[Vec<Option<i64>>],
     place: Option<&'a Place<'a>>,
 ) -> Result<(Code, Shared<'a>), VerifyError> {
     let types = Rc::new(verify_final(module)?);
     let mut shared = shared(module, Rc::clone(&types), place);
+    shared.is_metered = meter == Meter::Exact;
     let is_needed = |id: BodyId| {
         entries.contains(&id) || entries.iter().any(|entry| shared.reached[entry.index()].contains(&id))
     };
     let mut needed = (0..module.bodies.len()).map(BodyId::new).filter(|id| is_needed(*id));
     let is_recursive = needed.any(|id| shared.reached[id.index()].contains(&id));
-    variants::write(&mut shared, entries);
+    shared.is_recursive = is_recursive;
+    let callees = variants::write(&mut shared, entries, sizes);
     let (rank, results) = limits(module, &types);
     let text = format!(
-        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}\n{}{}",
+        "#define EDDY_RANK {rank}\n#define EDDY_RESULTS {results}\n{}\n{}{}\n{}{}",
         include_str!("../runtime/functions.h"),
+        if shared.uses_lanes { include_str!("../runtime/lanes.h") } else { "" },
         shared.tables,
         variants::declarations(&shared),
         shared.functions,
     );
-    Ok((Code { text, is_recursive, uses_arena: shared.uses_arena }, shared))
+    Ok((Code { text, is_recursive, uses_arena: shared.uses_arena, callees }, shared))
 }
 
 /// The highest rank in the module, and the largest number of results of a body, as array lengths in C.
@@ -198,6 +233,9 @@ fn shared<'a>(module: &'a Module, types: Rc<Types>, place: Option<&'a Place<'a>>
         sites: Sites::default(),
         place,
         uses_arena: false,
+        is_metered: true,
+        is_recursive: false,
+        uses_lanes: false,
         tables: String::new(),
         n_tables: 0,
     }
@@ -218,13 +256,13 @@ fn callees(region: &Region) -> FxHashSet<BodyId> {
 }
 
 /// A function that takes and returns words: one for a scalar; the address and the sizes of a tensor.
-fn wrapper(shared: &Shared<'_>, entry: &Entry) -> String {
+fn wrapper(entry: &Entry, callee: &Callee) -> String {
     let mut text = format!(
         "\nint {}(eddy_arena *a, const eddy_word *in, eddy_word *out) {{\n  (void)in;\n  (void)out;\n",
         entry.symbol
     );
     let mut arguments = vec!["a".to_owned()];
-    let mut at = 0;
+    let (mut at, mut known) = (0, callee.sizes.iter());
     for ty in &entry.params {
         let argument = match (ty.rank, ty.elem) {
             (0, Elem::Bool) => format!("in[{at}].integer != 0"),
@@ -232,26 +270,42 @@ fn wrapper(shared: &Shared<'_>, entry: &Entry) -> String {
             _ => format!("in[{at}].data"),
         };
         arguments.push(argument);
-        arguments.extend((0..ty.rank).map(|k| format!("in[{}].integer", at + 1 + k)));
+        let sizes = (0..ty.rank).filter(|_| known.next().is_none_or(Option::is_none));
+        arguments.extend(sizes.map(|k| format!("in[{}].integer", at + 1 + k)));
         at += 1 + ty.rank;
     }
     let (mut after, mut at) = (String::new(), 0);
-    for (k, ty) in entry.results.iter().enumerate() {
+    for (k, (ty, sizes)) in entry.results.iter().zip(&callee.results).enumerate() {
         let stars = if ty.rank == 0 { "" } else { "*" };
-        let _ = writeln!(text, "  {} = 0;", declared(ty.elem, stars, &format!("r{k}")));
-        arguments.push(format!("&r{k}"));
+        if let Some(sizes) = sizes {
+            // Its sizes are known, and it is written to memory of the caller.
+            let bytes = format!("(size_t)({}) * {}", sizes.join(" * "), body::n_bytes(ty.elem));
+            let _ = writeln!(
+                text,
+                "  {} = eddy_low(a, {bytes});",
+                declared(ty.elem, "*const ", &format!("r{k}"))
+            );
+            let _ = writeln!(text, "  if (!r{k}) EDDY_FAIL(EDDY_MEMORY, 1, 0);");
+            arguments.push(format!("r{k}"));
+        } else {
+            let _ = writeln!(text, "  {} = 0;", declared(ty.elem, stars, &format!("r{k}")));
+            arguments.push(format!("&r{k}"));
+        }
         let _ = writeln!(after, "  out[{at}].{} = r{k};", word_field(ty.elem, ty.rank > 0));
-        if ty.rank > 0 {
+        if ty.rank > 0 && sizes.is_none() {
             let _ = writeln!(text, "  int64_t r{k}_n[{}] = {{ 0 }};", ty.rank);
             arguments.push(format!("r{k}_n"));
-            for axis in 0..ty.rank {
-                let _ = writeln!(after, "  out[{}].integer = r{k}_n[{axis}];", at + 1 + axis);
-            }
+        }
+        for axis in 0..ty.rank {
+            let size = match sizes {
+                Some(sizes) => sizes[axis].clone(),
+                None => format!("r{k}_n[{axis}]"),
+            };
+            let _ = writeln!(after, "  out[{}].integer = {size};", at + 1 + axis);
         }
         at += 1 + ty.rank;
     }
-    let name = &shared.names[entry.body.index()];
-    let _ = writeln!(text, "  const int code = {name}({});", arguments.join(", "));
+    let _ = writeln!(text, "  const int code = {}({});", callee.name, arguments.join(", "));
     let _ = writeln!(text, "  if (code) return code;\n{after}  return 0;\n}}");
     text
 }

@@ -14,7 +14,7 @@ use eddy_body::verify::VerifyError;
 use eddy_body::{BodyId, Elem, Module, Type};
 
 use super::names::{Names, c_word};
-use super::{ARENA, Place, code};
+use super::{ARENA, Meter, Place, code};
 use crate::precision::Precision;
 use crate::runtime;
 
@@ -50,7 +50,7 @@ pub fn package(
     interface: &Interface,
     place: &Place<'_>,
 ) -> Result<Package, VerifyError> {
-    let (code, shared) = code(module, &[body], Some(place))?;
+    let (code, shared) = code(module, &[body], Meter::Exact, &[], Some(place))?;
     let name = Names::default().of(&c_word(&interface.name));
     let header = header(&name, interface, module);
     let callee = &shared.names[body.index()];

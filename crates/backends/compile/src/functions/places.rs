@@ -39,7 +39,11 @@ impl Emitter<'_, '_> {
             if let Some(value) = interval.single() {
                 return self.set(result, Repr::Scalar(int_literal(value)));
             }
-            return self.define(result, &format!("{}[{}]", tensor.data, place.start));
+            let element = match self.lazy_element(array, &format!("({})", place.start)) {
+                Some(element) => element.text,
+                None => format!("{}[{}]", tensor.data, place.start),
+            };
+            return self.define(result, &element);
         }
         if place.loops.is_empty() {
             let data = self.names.of(&format!("{}_at", self.body.name(result)));
@@ -236,6 +240,12 @@ impl Emitter<'_, '_> {
             }
         }
         place.sizes.extend_from_slice(&tensor.sizes[at.len()..]);
+        if at.first().is_some_and(|at| self.is_single(*at)) {
+            // The index is in range, so there are rows.
+            for size in place.sizes.iter_mut().chain(&mut place.run) {
+                *size = self.facts.of_some(size);
+            }
+        }
         place.start = if offsets.is_empty() { "0".to_owned() } else { offsets.join(" + ") };
         place
     }

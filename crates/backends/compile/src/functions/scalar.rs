@@ -22,6 +22,22 @@ pub(super) fn is_elementwise(op: &Op) -> bool {
     crate::operation::is_elementwise(op) && !matches!(op, Op::Outer)
 }
 
+/// The name of the function that computes many elements.
+pub(super) fn function(op: &Op) -> Option<&'static str> {
+    Some(match op {
+        Op::Exp => "exp",
+        Op::Log => "log",
+        Op::Tanh => "tanh",
+        Op::Sigmoid => "sigmoid",
+        Op::Sin => "sin",
+        Op::Cos => "cos",
+        Op::Lgamma => "lgamma",
+        Op::Digamma => "digamma",
+        Op::Pow => "pow",
+        _ => return None,
+    })
+}
+
 impl Emitter<'_, '_> {
     pub fn scalar_operand(&self, var: Var) -> Operand {
         Operand { text: self.scalar(var), elem: self.ty(var).elem, interval: self.facts.interval(var) }
@@ -147,8 +163,11 @@ impl Emitter<'_, '_> {
                 }
                 let text =
                     if a.lo >= 0 && b.lo > 0 { format!("{x} / {y}") } else { format!("eddy_div({x}, {y})") };
-                let interval =
-                    if a.lo >= 0 && b.lo > 0 { Interval { lo: 0, hi: a.hi } } else { Interval::ALL };
+                let interval = if a.lo >= 0 && b.lo > 0 {
+                    Interval { lo: a.lo / b.hi, hi: a.hi / b.lo }
+                } else {
+                    Interval::ALL
+                };
                 (text, interval)
             }
             Op::IntMod => {

@@ -15,15 +15,19 @@
 use std::fmt::Write;
 
 use eddy_body::{Elem, Var};
-use eddy_tensor::Op;
+use eddy_tensor::{Cost, Op};
 
 use super::body::{Emitter, Repr, c_type, int_literal};
 use super::scalar::Operand;
 
 /// The largest number of elements of a C array.
 pub(super) const ARRAY: i64 = 64;
+/// Arrays of this many elements and more are as long as whole vectors.
+const PADDED: i64 = 5;
 /// At most this many elements are written one by one.
 const FEW: i64 = 16;
+/// From this number of elements on, functions of them are computed in a loop.
+const FUNCTIONS: i64 = 4;
 /// At most this many products of a sum are written one by one.
 const FEW_PRODUCTS: i64 = 64;
 
@@ -38,9 +42,24 @@ impl Emitter<'_, '_> {
         if !(0..=ARRAY).contains(&n) || self.budget.0 < 8 * n {
             return false;
         }
+        let whole = (n + 7) / 8 * 8;
+        if elem == Elem::Num && (PADDED..=ARRAY).contains(&n) && whole > n && self.budget.0 >= 8 * whole {
+            self.budget.0 -= 8 * whole;
+            let _ = writeln!(self.arrays, "  double {name}[{whole}] = {{ 0 }};");
+            return true;
+        }
         self.budget.0 -= 8 * n;
         let _ = writeln!(self.arrays, "  {} {name}[{}];", c_type(elem), n.max(1));
         true
+    }
+
+    /// The number of elements that can be read and written for these n: with those behind the end that make
+    /// the vectors whole, if all the arrays have them.
+    pub fn whole_vectors(&self, arrays: &[&str], n: &str) -> String {
+        let Some(count) = self.facts.literal(n) else { return n.to_owned() };
+        let whole = int_literal((count + 7) / 8 * 8);
+        let has = |name: &&str| self.arrays.contains(&format!(" {name}[{}] = {{ 0 }};", (count + 7) / 8 * 8));
+        if arrays.iter().all(has) { whole } else { n.to_owned() }
     }
 
     pub fn is_array(&self, name: &str) -> bool {
@@ -57,6 +76,13 @@ impl Emitter<'_, '_> {
         let Some(shape) = joined(&shapes) else { return false };
         let sizes: Vec<String> = shape.iter().map(|size| int_literal(*size)).collect();
         let Some(all) = self.facts.literal_elements(&sizes).filter(|all| *all <= FEW) else { return false };
+        // A loop over them becomes vectors.
+        if all >= FUNCTIONS
+            && op.facts().cost == Cost::Function
+            && shapes.iter().all(|own| own.is_empty() || *own == shape)
+        {
+            return false;
+        }
         let (name, _) = self.result(result, sizes, false);
         let vectorises = std::mem::replace(&mut self.vectorises, false);
         for k in 0..all {

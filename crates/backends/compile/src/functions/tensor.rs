@@ -1,11 +1,11 @@
 //! Operations of the table on tensors.
 
 use eddy_body::{Elem, Var};
-use eddy_tensor::Op;
+use eddy_tensor::{Cost, Op};
 
 use super::body::{Emitter, Repr, Tensor, array, c_type, int_literal, n_bytes};
 use super::facts::{Interval, literal};
-use super::scalar::{Operand, is_elementwise};
+use super::scalar::{Operand, function, is_elementwise};
 
 impl Emitter<'_, '_> {
     pub fn table_operation(&mut self, result: Var, op: &Op, operands: &[Var]) {
@@ -37,6 +37,14 @@ impl Emitter<'_, '_> {
         }
         let (text, interval) = self.element(op, &texts);
         self.facts.set_interval(result, interval);
+        if let (Op::Sub, [index, by]) = (op, operands)
+            && let (Some(bound), Some(by @ 0..)) =
+                (self.facts.below(*index), self.facts.interval(*by).single())
+            && self.facts.interval(*index).lo >= i128::from(by)
+        {
+            let bound = bound.to_owned();
+            self.facts.set_below(result, &bound);
+        }
         if self.ty(result).elem == Elem::Int
             && let Some(value) = interval.single()
         {
@@ -56,9 +64,24 @@ impl Emitter<'_, '_> {
         let tensors: Vec<Var> = operands.iter().copied().filter(|var| self.ty(*var).rank > 0).collect();
         let sizes = self.sizes(tensors[0]);
         let is_flat = tensors.iter().all(|var| self.facts.all_same(&sizes, &self.sizes(*var)));
+        if is_flat && self.delay(result, op, operands, &sizes) {
+            return;
+        }
+        if !is_flat || op.facts().cost == Cost::Function {
+            tensors.iter().for_each(|var| self.store(*var));
+        }
         if is_flat {
-            let (name, all) = self.result(result, sizes, false);
+            let (name, mut all) = self.result(result, sizes, false);
             let k = self.names.of("k");
+            if op.facts().cost == Cost::Function && self.ty(result).elem == Elem::Num {
+                let read: Vec<String> = tensors.iter().map(|var| self.tensor(*var).data).collect();
+                let arrays: Vec<&str> = read.iter().chain([&name]).map(String::as_str).collect();
+                all = self.whole_vectors(&arrays, &all);
+                if let Some(function) = function(op).filter(|_| tensors.len() == operands.len()) {
+                    let arrays = arrays.join(", ");
+                    return self.line(&format!("eddy_many_{function}({all}, {arrays});"));
+                }
+            }
             self.text.open(&format!("for (int64_t {k} = 0; {k} < {all}; {k}++)"));
             let texts: Vec<Operand> = operands.iter().map(|var| self.element_at(*var, &k)).collect();
             let text = self.vector_element(op, &texts);
@@ -129,6 +152,9 @@ impl Emitter<'_, '_> {
     pub fn element_at(&self, var: Var, k: &str) -> Operand {
         if self.ty(var).rank == 0 {
             return self.scalar_operand(var);
+        }
+        if let Some(element) = self.lazy_element(var, k) {
+            return element;
         }
         let text = format!("{}[{k}]", self.tensor(var).data);
         Operand { text, elem: self.ty(var).elem, interval: Interval::ALL }
@@ -202,6 +228,10 @@ impl Emitter<'_, '_> {
             self.facts.set_interval(result, self.facts.interval(x));
             return self.set(result, self.repr(x).clone());
         };
+        if matches!(op, Op::Sum(None)) && self.lazy_sum(result, x) {
+            return;
+        }
+        self.store(x);
         let tensor = self.tensor(x);
         let (outer, n, inner) = Self::slices(&tensor, axis);
         if matches!(op, Op::Max(_)) {
@@ -333,7 +363,12 @@ impl Emitter<'_, '_> {
             }
         }
         let rows: Vec<String> = tensors.iter().map(|tensor| tensor.sizes[0].clone()).collect();
-        let rows = if rows.len() == 1 { rows[0].clone() } else { self.local_int("rows", &rows.join(" + ")) };
+        let known: Option<i64> = rows.iter().map(|size| self.facts.literal(size)).sum();
+        let rows = match known {
+            Some(rows) => int_literal(rows),
+            None if rows.len() == 1 => rows[0].clone(),
+            None => self.local_int("rows", &rows.join(" + ")),
+        };
         let sizes: Vec<String> = std::iter::once(rows).chain(inner).collect();
         let (name, _) = self.result(result, sizes, true);
         self.chain(&name, self.ty(result).elem, tensors.iter().map(|tensor| Repr::Tensor(tensor.clone())));

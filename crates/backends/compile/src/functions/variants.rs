@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 use super::aliases::Aliases;
 use super::body::{Emitter, Repr, Shared, Tensor, declared, has_tapes, int_literal, n_bytes};
 use super::facts::Facts;
+use super::lazy;
 use super::names::Names;
 use super::small::ARRAY;
 use super::tapes::Layout;
@@ -119,14 +120,40 @@ fn declaration(name: &str, body: &Body, mut list: Vec<String>, results: &[Option
     format!("{linkage} {name}({})", list.join(", "))
 }
 
-/// Writes the functions of these bodies for all sizes, and all functions that they call.
-pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId]) {
-    for entry in entries {
-        require(shared, *entry);
+/// The function of an entry.
+pub(super) struct Callee {
+    pub name: String,
+    /// The sizes of all its parameters; those that are known are omitted in calls.
+    pub sizes: Vec<Option<i64>>,
+    /// The sizes of results that are written to the caller's memory.
+    pub results: Vec<Option<Vec<String>>>,
+}
+
+/// Writes the functions of these bodies, and all functions that they call. The sizes of an entry's arguments
+/// may be known.
+pub(super) fn write(shared: &mut Shared<'_>, entries: &[BodyId], sizes: &[Vec<Option<i64>>]) -> Vec<Callee> {
+    let mut callees = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let body = shared.module.body(*entry);
+        let sizes = sizes.get(at).filter(|sizes| sizes.iter().any(Option::is_some));
+        let known = sizes.cloned().map(|sizes| Known { sizes, layouts: vec![None; body.params.len()] });
+        let variant = known.and_then(|known| Some((callee(shared, *entry, known.clone())?, known.sizes)));
+        if variant.is_none() {
+            require(shared, *entry);
+        }
+        callees.push(match variant {
+            Some((Variant { name, results, .. }, sizes)) => Callee { name, sizes, results },
+            None => Callee {
+                name: shared.names[entry.index()].clone(),
+                sizes: Vec::new(),
+                results: vec![None; body.results.len()],
+            },
+        });
     }
     while let Some(id) = shared.waiting.pop() {
         function(shared, id, None);
     }
+    callees
 }
 
 /// Requests the function of a body for all sizes.
@@ -182,6 +209,10 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
         budget: Budget(if is_recursive { ARRAYS_OF_RECURSIONS } else { ARRAYS }),
         layouts,
         n_copies: 1,
+        is_in_lanes: false,
+        bail: None,
+        once: lazy::read_once(body).into_iter().collect(),
+        lazy: FxHashMap::default(),
     };
     emitter.region(&body.region);
     let results = emitter.finish(known.is_some());
@@ -205,6 +236,15 @@ fn function(shared: &mut Shared<'_>, id: BodyId, known: Option<&Known>) -> Varia
     let layouts = body.region.yields.iter().map(|var| emitter.layouts.get(var).cloned()).collect();
     shared.depth -= 1;
     shared.uses_arena |= uses_arena;
+    let is_small = n_statements(&body.region) <= INLINED;
+    let call = format!("const int eddy_code = {name}(");
+    if is_recursive && is_small && known.is_none() && !shared.is_metered && text.matches(&call).count() == 1 {
+        // One level of the recursion is inlined into the next.
+        let head = format!("static int {name}(");
+        let again = shared.all_names.of(&format!("{name}_again"));
+        shared.functions.push_str(&text.replace(&head, &format!("EDDY_AGAIN int {again}(")));
+        text = text.replace(&call, &format!("const int eddy_code = {again}("));
+    }
     shared.functions.push_str(&text);
     Variant { name, results, layouts }
 }
@@ -229,11 +269,15 @@ impl Emitter<'_, '_> {
     pub fn call(&mut self, stmt: &Stmt, callee_id: BodyId, arguments: &[Var]) {
         let body = self.shared.module.body(callee_id);
         let is_recursive = self.shared.reached[callee_id.index()].contains(&self.id);
-        self.fail("a->fuel-- == 0", "EDDY_FUEL");
+        self.burn();
         let stack = if is_recursive { " || eddy_stack_ends(a)" } else { "" };
         // A callee without calls does not read the depth.
-        let counts = !self.shared.calls_none[callee_id.index()];
-        self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
+        // Without recursion, the depth of calls has a bound, which callers of unmetered code compare.
+        let is_limited = self.shared.is_metered || self.shared.is_recursive;
+        let counts = is_limited && !self.shared.calls_none[callee_id.index()];
+        if is_limited {
+            self.fail(&format!("a->depth{} == 0{stack}", if counts { "--" } else { "" }), "EDDY_DEPTH");
+        }
         let sizes: Vec<String> = arguments.iter().flat_map(|argument| self.sizes(*argument)).collect();
         let known = Known {
             sizes: sizes.iter().map(|size| self.facts.literal(size)).collect(),

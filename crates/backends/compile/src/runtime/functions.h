@@ -6,6 +6,7 @@
 /* The compiler decides whether it inlines these. */
 #define EDDY_HELPER static __attribute__((unused))
 #define EDDY_LARGE static __attribute__((noinline))
+#define EDDY_AGAIN static inline __attribute__((always_inline))
 #define EDDY_RARE(condition) __builtin_expect(!!(condition), 0)
 
 /* A tensor has at most so many elements. */
@@ -53,6 +54,31 @@ EDDY_FUNCTION(lgamma)
 EDDY_FUNCTION(digamma)
 static __attribute__((noinline, const, unused)) double eddy_single_pow(double x, double y) { return eddy_pow(x, y); }
 
+/* Elementary functions of many numbers. */
+#define EDDY_MANY(NAME_) \
+  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
+    for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
+  }
+EDDY_MANY(exp)
+EDDY_MANY(log)
+EDDY_MANY(tanh)
+EDDY_MANY(sigmoid)
+/* Far from 0 there is a branch, which does not vectorise. */
+#define EDDY_MANY_NEAR(NAME_) \
+  static __attribute__((noinline, unused)) void eddy_many_##NAME_(int64_t n, const double *restrict x, double *restrict y) { \
+    int64_t far = 0; \
+    for (int64_t k = 0; k < n; k++) far |= !eddy_is_near(x[k]); \
+    if (far) for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_(x[k]); \
+    else for (int64_t k = 0; k < n; k++) y[k] = eddy_##NAME_##_near(x[k]); \
+  }
+EDDY_MANY_NEAR(sin)
+EDDY_MANY_NEAR(cos)
+EDDY_MANY(lgamma)
+EDDY_MANY(digamma)
+static __attribute__((noinline, unused)) void eddy_many_pow(int64_t n, const double *restrict x, const double *restrict z, double *restrict y) {
+  for (int64_t k = 0; k < n; k++) y[k] = eddy_pow(x[k], z[k]);
+}
+
 /* Temporaries grow from the low end, tapes and rows of unknown number from the high end. */
 EDDY_INLINE void *eddy_low(eddy_arena *a, size_t bytes) {
   const size_t n = (bytes + 15) & ~(size_t)15;
@@ -79,6 +105,30 @@ EDDY_HELPER int64_t eddy_elements(int rank, const int64_t *n) {
     elements *= n[k];
   }
   return elements;
+}
+
+/* The same for one size. */
+#define EDDY_ELEMENTS1(n) ((n) > EDDY_MAX_ELEMENTS ? -1 : (n))
+
+/* Copies n words, usually few of them: by two moves that may overlap. */
+typedef int64_t eddy_two __attribute__((vector_size(16), aligned(8), may_alias));
+typedef int64_t eddy_four __attribute__((vector_size(32), aligned(8), may_alias));
+EDDY_INLINE void eddy_copy_words(void *to, const void *from, int64_t n) {
+  int64_t *const y = (int64_t *)to;
+  const int64_t *const x = (const int64_t *)from;
+  if (n > 8) {
+    __builtin_memcpy(to, from, (size_t)n * 8);
+  } else if (n >= 4) {
+    const eddy_four first = *(const eddy_four *)(const void *)x, last = *(const eddy_four *)(const void *)(x + n - 4);
+    *(eddy_four *)(void *)y = first;
+    *(eddy_four *)(void *)(y + n - 4) = last;
+  } else if (n >= 2) {
+    const eddy_two first = *(const eddy_two *)(const void *)x, last = *(const eddy_two *)(const void *)(x + n - 2);
+    *(eddy_two *)(void *)y = first;
+    *(eddy_two *)(void *)(y + n - 2) = last;
+  } else if (n == 1) {
+    y[0] = x[0];
+  }
 }
 
 EDDY_HELPER int64_t eddy_all(int rank, const int64_t *n) {
@@ -373,6 +423,18 @@ EDDY_HELPER void eddy_matrix_product(int64_t n, int64_t k, int64_t m, const doub
     for (int64_t i = 0; i < n; i++) y[i] = eddy_inner(k, x + i * k, z);
     return;
   }
+#if defined(__AVX512F__)
+  /* Four rows and two vectors of the result at once, which stay in registers. */
+  if (m % 16 == 0 && k > 0) {
+    const int64_t whole = n - n % 4;
+    for (int64_t i = 0; i < whole; i += 4) for (int64_t j = 0; j < m; j += 16) {
+      eddy_tile(4, 2, (size_t)k, x + i * k, (size_t)k, 1, z + j, (size_t)m, y + i * m + j, (size_t)m, 0, 0);
+    }
+    x += whole * k;
+    y += whole * m;
+    n -= whole;
+  }
+#endif
   eddy_set(n * m, k == 0 ? 0.0 : -0.0, y);
   eddy_accumulate(n, k, m, x, k, 1, z, y);
 }

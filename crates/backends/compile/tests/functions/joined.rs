@@ -2,7 +2,7 @@
 
 use eddy_body::{BodyId, Elem, Kind, Limits, Module, Program, Region, RunError, Type};
 use eddy_compile::build::BuildOptions;
-use eddy_compile::functions::{Compiled, emit};
+use eddy_compile::functions::{Compiled, Meter, emit};
 use eddy_tensor::{Data, Shape, Value};
 
 /// Both engines of one module.
@@ -24,7 +24,7 @@ impl Both {
         let interpreted = Program::new(&module).expect("it verifies");
         let mut options = BuildOptions::from_environment().expect("the environment makes sense");
         options.tries_compiler = false;
-        let emitted = emit(&module, entries).expect("it verifies");
+        let emitted = emit(&module, entries, Meter::Exact).expect("it verifies");
         let (_, compiled) =
             Compiled::build(&module, emitted, &options, &mut || ()).unwrap_or_else(|error| panic!("{error}"));
         Both { module, interpreted, compiled }
@@ -59,7 +59,7 @@ impl Both {
 }
 
 /// The same bits; any NaN is a NaN.
-fn is_identical(x: &Value, y: &Value) -> bool {
+pub fn is_identical(x: &Value, y: &Value) -> bool {
     let bits = |value: &Value| -> Vec<(u8, u64)> {
         let word = |element: Value| match element {
             Value::Num(x) if x.is_nan() => (0, u64::MAX),

@@ -9,7 +9,7 @@ use crate::harness::{ALL, Bodies};
 use crate::joined::{Both, arguments, join};
 
 /// Numbers for the generator, different for each seed.
-fn numbers(seed: u64) -> Vec<u16> {
+pub fn numbers(seed: u64) -> Vec<u16> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     (0..300)
         .map(|_| {
@@ -31,7 +31,7 @@ fn generated(seeds: std::ops::Range<u64>, can_fail: bool, derivatives: &[&str]) 
 }
 
 /// Gives each line a span of its own.
-fn placed(text: &str) -> String {
+pub fn placed(text: &str) -> String {
     let lines = text.lines().enumerate().map(|(at, line)| {
         let is_stmt = line.contains(" = ") || line.trim_start().starts_with(['c', 'a']);
         match line.strip_suffix('{') {
@@ -44,7 +44,7 @@ fn placed(text: &str) -> String {
 }
 
 /// Whether a body is `f` of its module or one of its requested derivatives.
-fn is_root(module: &Module, id: BodyId) -> bool {
+pub fn is_root(module: &Module, id: BodyId) -> bool {
     let name = module.body(id).name.split_once('_').map_or("", |(_, name)| name);
     name == "f" || ALL.iter().any(|word| name == format!("{word}_f"))
 }

@@ -3,6 +3,7 @@
 //! The generated modules are those of the laws of `eddy-body`. Many are joined to one C file, since starting
 //! a compiler is slow.
 
+mod free;
 #[allow(dead_code, reason = "shared with the laws of bodies")]
 #[path = "../../../../core/body/tests/derivatives/generate.rs"]
 mod generate;

@@ -7,11 +7,12 @@
 //! A representative is visible wherever the name is: no name of a region represents a size outside of the
 //! region.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use eddy_tensor::{Op, ShapeRule};
 
-use crate::ir::{At, Body, Control, Kind, Region, Stmt, Type, Var};
+use crate::clean::number_definitions;
+use crate::ir::{At, Body, Control, Kind, Loop, Region, Stmt, Type, Var};
 use crate::operation::{Operation, Sized};
 
 /// A size.
@@ -27,11 +28,21 @@ pub(crate) struct Sizes {
     shapes: FxHashMap<Var, Vec<Size>>,
     ints: FxHashMap<Var, Size>,
     equal: FxHashMap<Size, Size>,
+    /// The sizes of one row of the rows of a loop, where they are known; `None` if rows are not examined.
+    row_shapes: Option<FxHashMap<Var, Vec<Size>>>,
 }
 
 impl Sizes {
     pub fn new(body: &Body, types: &[Type]) -> Sizes {
         let mut sizes = Sizes::default();
+        sizes.checks(&body.region);
+        sizes.region(&body.region, types);
+        sizes
+    }
+
+    /// The sizes of a body, with those of single rows that loops collect.
+    pub fn with_rows(body: &Body, types: &[Type]) -> Sizes {
+        let mut sizes = Sizes { row_shapes: Some(FxHashMap::default()), ..Sizes::default() };
         sizes.checks(&body.region);
         sizes.region(&body.region, types);
         sizes
@@ -96,7 +107,13 @@ impl Sizes {
                         At::Range(..) => shape.push(Size::Axis(stmt.results[0], shape.len())),
                     }
                 }
-                shape.extend((at.len()..types[array.index()].rank).map(|axis| self.axis(*array, axis)));
+                let rest = at.len()..types[array.index()].rank;
+                let rows = self.row_shapes.as_ref().and_then(|rows| rows.get(array));
+                match rows.filter(|_| matches!(at.first(), Some(At::Int(_)))) {
+                    // There is a row.
+                    Some(row) => shape.extend(rest.map(|axis| self.find(row[axis - 1]))),
+                    None => shape.extend(rest.map(|axis| self.axis(*array, axis))),
+                }
                 self.shapes.insert(stmt.results[0], shape);
             }
             Kind::Update(array, ..) | Kind::Increase(array, ..) => self.alias(stmt.results[0], *array, types),
@@ -125,6 +142,7 @@ impl Sizes {
                     self.alias(*result, acc.init, types);
                 }
                 self.rows(stmt, types);
+                self.single_rows(stmt, repeat, types);
             }
             Kind::Const(_) | Kind::Add(..) | Kind::Call(..) | Kind::Unpack(..) => {}
         }
@@ -149,6 +167,29 @@ impl Sizes {
             let inner = (0..types[row.index()].rank).map(|axis| Size::Axis(*result, axis + 1));
             let shape = std::iter::once(n).chain(inner).collect();
             self.shapes.insert(*result, shape);
+        }
+    }
+
+    /// The sizes of a row, where they come from outside of the loop.
+    fn single_rows(&mut self, stmt: &Stmt, repeat: &Loop, types: &[Type]) {
+        if self.row_shapes.is_none() {
+            return;
+        }
+        let mut inside: FxHashSet<Var> = stmt.results.iter().copied().collect();
+        inside.extend(repeat.states.iter().chain(&repeat.accs).map(|binding| binding.var));
+        for region in stmt.kind.regions() {
+            number_definitions(region, &mut |var| inside.extend([var]));
+        }
+        for (row, result) in repeat.collect.iter().zip(&stmt.results[repeat.first_row()..]) {
+            let shape = self.shape(*row, types);
+            let is_outside = |size: &Size| match size {
+                Size::Axis(of, _) | Size::Int(of) => !inside.contains(of),
+            };
+            if shape.iter().all(is_outside)
+                && let Some(rows) = &mut self.row_shapes
+            {
+                rows.insert(*result, shape);
+            }
         }
     }
 
