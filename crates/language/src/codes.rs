@@ -3,7 +3,7 @@
 //! 9 plans and C.
 
 pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE, UNREACHED};
-pub use eddy_flow::codes::BATCH;
+pub use eddy_flow::codes::{BATCH, CLOCK};
 use eddy_syntax::Code;
 
 eddy_syntax::codes! {
@@ -57,9 +57,6 @@ eddy_syntax::codes! {
     TYPE = "E0301", Types;
     /// Shapes that do not match.
     SHAPE = "E0302", Shapes;
-
-    /// Streams on different clocks in one operation.
-    CLOCK = "E0401", Clocks;
 
     /// A stream waits for itself.
     CAUSALITY = "E0501", Causality;

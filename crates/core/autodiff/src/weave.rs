@@ -10,17 +10,31 @@
 //! o = param(i)        p = param(i);  o = if rst then p else (p fby (if end then 0 else o))
 //! ```
 //!
+//! On a sampled clock κ, [`waiting`](crate::waiting) says which activation is the first or the last one of a
+//! segment, and parameters lie on base ([`lifted`](crate::lifted)):
+//!
+//! ```text
+//! o = i fby x         o = if first then i else (i fby (if final then stop_gradient(x) else x))
+//! o = post x          o = if ended then 0 else post (if first then stop_gradient(x) else x)
+//! o = i fby back x    o = if final then i else (i fby back (if first then stop_gradient(x) else x))
+//! o = param(i)        p = param(i), held on base as above;  o = p when κ
+//! ```
+//!
 //! A cut replaces x by `if cut then stop_gradient(x) else x` on the source side of the delay (for delays into
 //! the future, at the cycle after the cut), and holds parameters between cuts.
 
-use eddy_flow::{Equation, Kind, Role, VarId};
+use eddy_flow::{Equation, Kind, Polarity, Role, VarId};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Algebra, Op};
 
+use crate::activations::Sampling;
 use crate::body::{Body, Placed};
 use crate::codes;
-use crate::expand::{Host, flow_of};
+use crate::expand::{Host, flow_of, streams_of};
+use crate::lifted::{constant, copied, samplings};
+use crate::sampled::within;
 use crate::section::Weave;
+use crate::waiting::Waiting;
 use crate::writer::Writer;
 
 /// Weaves `end` and `cut` into a body.
@@ -33,28 +47,61 @@ pub(crate) fn weave(
     if !body.equations.iter().any(is_woven) {
         return Ok(body);
     }
-    pointwise_instances(&body)?;
-    let flow = flow_of(&body, writer);
-    if let Some((number, clock)) = host.sampled(&flow, &is_woven)? {
-        return Err(vec![on_sampled_clock(&body.equations[number], &clock, request, writer)]);
-    }
+    pointwise_instances(&body, is_woven, "`end` or `cut`")?;
+    let mut flow = flow_of(&body, writer);
+    flow.clocks = within(&writer.clocks, &streams_of(&body));
+    let clocks = host.clocks(&flow)?;
+    let samplings = samplings(&body, &clocks, |kind| kind.is_delay() || matches!(kind, Kind::Param(_)));
     writer.role = Role::Reset;
-    let signals = Signals::new(request, writer);
+    let mut signals = Signals::new(request, writer);
+    let before = body.clone();
+    let woven = rewritten(body, writer, |equation, writer| {
+        match samplings.get(&equation.out) {
+            None => writer.body.equations.push(equation.clone()),
+            Some(sampling) if sampling.is_empty() => signals.equation(equation, writer),
+            Some(sampling) => match equation.kind {
+                Kind::Param(init) => {
+                    let Some(constant) = constant(&before, init) else {
+                        return Err(vec![varying_parameter(equation, sampling, request, writer)]);
+                    };
+                    writer.at_equation(equation);
+                    let init = copied(&before, &constant, init, writer);
+                    let ty = writer.ty(equation.out).clone();
+                    let parameter = writer.write(Kind::Param(init), ty.clone());
+                    let held = writer.fresh(ty);
+                    signals.hold_parameter(held, parameter, writer);
+                    let value = signals.waiting.sampled(held, sampling, writer);
+                    writer.define_copy(equation.out, value);
+                }
+                _ => signals.sampled_delay(equation, sampling, writer),
+            },
+        }
+        Ok(())
+    });
+    writer.role = Role::Derivative;
+    woven
+}
+
+/// A body each of whose equations is written anew.
+pub(crate) fn rewritten(
+    body: Body,
+    writer: &mut Writer,
+    mut rewrite: impl FnMut(&Equation, &mut Writer) -> Result<(), Vec<Diagnostic>>,
+) -> Result<Body, Vec<Diagnostic>> {
     let mut starts = Vec::with_capacity(body.equations.len() + 1);
     for equation in &body.equations {
         starts.push(writer.body.equations.len());
         writer.at_equation(equation);
-        signals.equation(equation, writer);
+        rewrite(equation, writer)?;
     }
     starts.push(writer.body.equations.len());
-    writer.role = Role::Derivative;
-    let mut woven = std::mem::take(&mut writer.body);
-    woven.instances = body
+    let mut written = std::mem::take(&mut writer.body);
+    written.instances = body
         .instances
         .into_iter()
         .map(|placed| Placed { range: starts[placed.range.start]..starts[placed.range.end], ..placed })
         .collect();
-    Ok(woven)
+    Ok(written)
 }
 
 /// Whether weaving changes an equation: it has a state, or is a parameter.
@@ -70,6 +117,9 @@ struct Signals {
     cut: Option<(VarId, VarId)>,
     /// The last cycle for which a parameter is held, and the first one.
     hold: (VarId, VarId),
+    /// The signals at the activations of sampled clocks.
+    waiting: Waiting,
+    is_differentiated: bool,
 }
 
 impl Signals {
@@ -89,7 +139,8 @@ impl Signals {
             }
             (None, None) => unreachable!("something is woven"),
         };
-        Signals { segment, cut, hold }
+        let is_differentiated = request.is_differentiated;
+        Signals { segment, cut, hold, waiting: Waiting::default(), is_differentiated }
     }
 
     fn equation(&self, equation: &Equation, writer: &mut Writer) {
@@ -131,17 +182,84 @@ impl Signals {
                 }
             }
             Kind::Param(init) => {
-                let (last, first) = self.hold;
-                writer.held.insert(out);
                 let ty = writer.ty(out).clone();
                 let parameter = writer.write(Kind::Param(init), ty);
-                let zero = zero(writer);
-                let next = writer.select(last, zero, out);
-                let held = writer.fby(parameter, next);
-                writer.define(out, Kind::Apply(Op::If, Box::new([first, parameter, held])));
+                self.hold_parameter(out, parameter, writer);
             }
-            _ => writer.body.equations.push(equation.clone()),
+            _ => unreachable!("it is a delay or a parameter"),
         }
+    }
+
+    /// Defines a stream as a parameter that is held over a segment or a piece.
+    fn hold_parameter(&self, out: VarId, parameter: VarId, writer: &mut Writer) {
+        let (last, first) = self.hold;
+        writer.held.insert(out);
+        let zero = writer.zero_like(out);
+        let next = writer.select(last, zero, out);
+        let held = writer.fby(parameter, next);
+        writer.define(out, Kind::Apply(Op::If, Box::new([first, parameter, held])));
+    }
+
+    /// A delay on a sampled clock. Only gradients are guarded on the source side of the delay: the value there
+    /// is not read.
+    fn sampled_delay(&mut self, equation: &Equation, sampling: &Sampling, writer: &mut Writer) {
+        let out = equation.out;
+        match equation.kind {
+            Kind::Fby { init, next } => {
+                let mut next = next;
+                if self.is_differentiated && writer.is_num(out) {
+                    for signal in [self.cut.map(|(cut, _)| cut), self.segment.map(|(end, _)| end)] {
+                        let last = signal.map(|signal| self.waiting.last(signal, sampling, writer));
+                        next = cut_gradient(last, next, writer);
+                    }
+                }
+                let Some((_, reset)) = self.segment else {
+                    return writer.define(out, Kind::Fby { init, next });
+                };
+                let first = self.waiting.first(reset, sampling, writer);
+                let delayed = writer.fby(init, next);
+                writer.define(out, Kind::Apply(Op::If, Box::new([first, init, delayed])));
+            }
+            Kind::Post(next) => {
+                let next = self.after_last(next, sampling, writer);
+                let Some((end, _)) = self.segment else { return writer.define(out, Kind::Post(next)) };
+                let ended = self.waiting.ended(end, sampling, writer);
+                let zero = writer.zero_like(out);
+                let ty = writer.ty(out).clone();
+                let ahead = writer.write(Kind::Post(next), ty);
+                writer.define(out, Kind::Apply(Op::If, Box::new([ended, zero, ahead])));
+            }
+            Kind::FbyBack { init, next } => {
+                let next = self.after_last(next, sampling, writer);
+                let Some((end, _)) = self.segment else {
+                    return writer.define(out, Kind::FbyBack { init, next });
+                };
+                let last = self.waiting.last(end, sampling, writer);
+                let ahead = writer.fby_back(init, next);
+                writer.define(out, Kind::Apply(Op::If, Box::new([last, init, ahead])));
+            }
+            _ => unreachable!("it is a delay"),
+        }
+    }
+
+    /// The operand of a delay into the future on a sampled clock: the next segment or piece sends no gradient
+    /// back.
+    fn after_last(&mut self, next: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
+        if !self.is_differentiated || !writer.is_num(next) {
+            return next;
+        }
+        let mut next = next;
+        if let Some((cut, _)) = self.cut {
+            let last = self.waiting.last(cut, sampling, writer);
+            let no = writer.truth(false);
+            let after = writer.fby(no, last);
+            next = cut_gradient(Some(after), next, writer);
+        }
+        if let Some((_, reset)) = self.segment {
+            let first = self.waiting.first(reset, sampling, writer);
+            next = cut_gradient(Some(first), next, writer);
+        }
+        next
     }
 
     /// The operand of a delay into the future: the next segment neither sends a value nor receives a
@@ -170,13 +288,17 @@ fn cut_gradient(condition: Option<VarId>, x: VarId, writer: &mut Writer) -> VarI
 }
 
 /// A derivative written by the user does not cover resets in its node.
-fn pointwise_instances(body: &Body) -> Result<(), Vec<Diagnostic>> {
-    let with_state = |placed: &&Placed| body.equations[placed.range.clone()].iter().any(is_woven);
+pub(crate) fn pointwise_instances(
+    body: &Body,
+    is_changed: fn(&Equation) -> bool,
+    what: &str,
+) -> Result<(), Vec<Diagnostic>> {
+    let with_state = |placed: &&Placed| body.equations[placed.range.clone()].iter().any(is_changed);
     match body.instances.iter().find(with_state) {
         None => Ok(()),
         Some(Placed { instance, .. }) => {
             let title = format!(
-                "`end` or `cut` cannot be woven into `{}`: it has a custom derivative and is not pointwise",
+                "{what} cannot be woven into `{}`: it has a custom derivative and is not pointwise",
                 instance.name
             );
             let diagnostic = Diagnostic::error(codes::CUSTOM, instance.span, title)
@@ -187,18 +309,28 @@ fn pointwise_instances(body: &Body) -> Result<(), Vec<Diagnostic>> {
     }
 }
 
-fn on_sampled_clock(equation: &Equation, clock: &str, request: &Weave, writer: &Writer) -> Diagnostic {
-    let what = match &equation.kind {
-        Kind::Param(_) => "a parameter",
-        _ => "a delay",
-    };
+/// Streams on a sampled clock are computed at its activations only, so a parameter whose initial value depends on
+/// data has no value at other cycles.
+fn varying_parameter(
+    equation: &Equation,
+    sampling: &Sampling,
+    request: &Weave,
+    writer: &Writer,
+) -> Diagnostic {
     let signal = if request.end.is_some() { "end" } else { "cut" };
     let node = &request.node;
+    let label = |var: VarId| writer.vars[var.index()].name.as_deref().unwrap_or("…").to_string();
     let name = writer.vars[equation.out.index()].name.as_deref();
     let of = name.map_or(String::new(), |name| format!(" `{name}`"));
-    let title =
-        format!("cannot weave `{signal}` into `{node}`: {what}{of} is on the sampled clock `{clock}`");
+    let conditions = sampling.iter().map(|(condition, polarity)| match polarity {
+        Polarity::On => format!(" on {}", label(*condition)),
+        Polarity::OnNot => format!(" on not {}", label(*condition)),
+    });
+    let clock: String = conditions.collect();
+    let title = format!(
+        "cannot weave `{signal}` into `{node}`: a parameter{of} is on the sampled clock `base{clock}`, and its initial value is not constant"
+    );
     Diagnostic::error(codes::SAMPLED, equation.span, title)
-        .reason(format!("a `{signal}` that falls between two activations would be lost"))
-        .help("keep delays and parameters on the base clock: sample their outputs, not their inputs")
+        .reason("its value would be needed at the first cycle of a segment, where it may be absent")
+        .help("give the parameter a constant initial value, or keep it on the base clock")
 }

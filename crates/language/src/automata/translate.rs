@@ -254,10 +254,7 @@ impl Translation<'_> {
         let name = builder.name(&machine.node_of(&format!("{text}/unless")));
         add_node(builder, name, inputs, outputs.map(decl).to_vec(), equations, state, Vec::new());
         let call = builder.call(name, arguments);
-        let restart =
-            builder.variable(builder.names.find(&machine.hidden("proposed_restart")).expect("defined"));
-        let restart = builder.when_is(restart, proposed, machine.constructors[number]);
-        let call = restarted(builder, call, restart);
+        let call = self.restarted(builder, call, number, proposed, "proposed_restart");
         let targets = ["to", "anew"].map(|what| builder.ident(&format!("{what}:in:{}:{text}", machine.path)));
         self.equations.push(builder.equation(targets.to_vec(), call));
         builder.span = automaton.word;
@@ -383,11 +380,30 @@ impl Translation<'_> {
         let name = builder.name(&machine.node_of(&text));
         add_node(builder, name, inputs, outputs, equations, state, state.lets.clone());
         let call = builder.call(name, arguments);
-        let restart = builder.variable(builder.names.find(&machine.hidden("restart")).expect("defined"));
-        let restart = builder.when_is(restart, machine.stream, machine.constructors[number]);
-        let call = restarted(builder, call, restart);
+        let call = self.restarted(builder, call, number, machine.stream, "restart");
         self.equations.push(builder.equation(targets, call));
         decided
+    }
+
+    /// The instance of a state that is as new where a transition restarts it.
+    fn restarted(
+        &self,
+        builder: &mut Builder<'_>,
+        call: ExprId,
+        number: usize,
+        stream: Name,
+        restart: &str,
+    ) -> ExprId {
+        let states = &self.automaton.states;
+        let mut transitions = states.iter().flat_map(|state| &state.transitions);
+        let target = states[number].ident.name;
+        if !transitions.any(|transition| transition.restarts && transition.target.name == target) {
+            return call;
+        }
+        let restart = builder.name(&self.machine.hidden(restart));
+        let restart = builder.variable(restart);
+        let restart = builder.when_is(restart, stream, self.machine.constructors[number]);
+        builder.reset(call, restart)
     }
 
     /// The shared streams and their last values.
@@ -425,11 +441,6 @@ impl Translation<'_> {
 
 fn of_kind(state: &State, kind: TransitionKind) -> impl Iterator<Item = &Transition> {
     state.transitions.iter().filter(move |transition| transition.kind == kind)
-}
-
-/// An instance that is as new where a condition holds.
-fn restarted(_builder: &mut Builder<'_>, call: ExprId, _restart: ExprId) -> ExprId {
-    call
 }
 
 /// Adds the node of a state. `last o` in it becomes an input.

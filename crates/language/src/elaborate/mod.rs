@@ -36,6 +36,7 @@ mod sizes;
 mod synthesis;
 mod training;
 
+use eddy_autodiff::section::{Request, Restart};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -204,6 +205,8 @@ enum Work {
     Leave,
     /// The equations of a section are complete: end it.
     Close(Box<OpenSection>),
+    /// The equations of an instance that restarts are complete: end their section.
+    Restart(Box<(Restart, Span)>),
     /// A part of a training node is complete: begin the next part.
     Train(Box<Training>),
     /// Drop the operands that an equation left on the stack.
@@ -288,6 +291,10 @@ impl<'a> Elaborator<'a> {
                 Work::Function(instance, expr, targets) => self.apply_function(instance, expr, &targets),
                 Work::Leave => self.leave(),
                 Work::Close(open) => self.close(*open),
+                Work::Restart(restart) => {
+                    let (restart, span) = *restart;
+                    self.end_section(Request::Restart(restart), span);
+                }
                 Work::Train(training) => self.continue_training(*training),
                 Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
             }

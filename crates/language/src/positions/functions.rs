@@ -399,7 +399,9 @@ impl Walk<'_, '_> {
                 self.global(*constructor);
                 all(parts)
             }
-            Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } => all(parts),
+            Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } | Form::Reset => {
+                all(parts)
+            }
         };
         self.then(steps);
     }
