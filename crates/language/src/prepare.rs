@@ -1,7 +1,7 @@
 //! Prepares a node to run: elaborate, type, differentiate, batch, infer clocks, check causality, in this
 //! order.
 
-use eddy_autodiff::{Gradients, expand, remove_guards};
+use eddy_autodiff::{Gradients, expand};
 use eddy_batch::{Batch, batch};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::Type;
@@ -99,8 +99,7 @@ pub(crate) fn typed(
         (Some(n), BatchLoss::Mean) => Gradients::Copied { n_losses: n },
         (Some(_), BatchLoss::Sum) => Gradients::Copied { n_losses: 1 },
     };
-    let mut expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
-    remove_guards(&mut expanded.flow);
+    let expanded = expand(flow, marks, gradients, &mut Customs::new(program))?;
     let mut warnings = expanded.warnings;
     warnings.extend_from_slice(&program.warnings);
     program.limits.fits(&expanded.flow)?;

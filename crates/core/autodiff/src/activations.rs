@@ -37,6 +37,27 @@ pub(crate) fn sampling(clocks: &Clocks, clock: ClockId) -> Sampling {
     sampling
 }
 
+/// One stream where a sampled clock is active, and another, on the clock that it samples, where it is silent.
+pub(crate) fn merged(active: VarId, silent: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
+    let mut others = Vec::new();
+    let mut outer = silent;
+    for (condition, polarity) in sampling {
+        others.push(writer.when(outer, *condition, opposite(*polarity)));
+        outer = writer.when(outer, *condition, *polarity);
+    }
+    sampling.iter().zip(others).rev().fold(active, |inner, ((condition, polarity), other)| match polarity {
+        Polarity::On => writer.merge(*condition, inner, other),
+        Polarity::OnNot => writer.merge(*condition, other, inner),
+    })
+}
+
+fn opposite(polarity: Polarity) -> Polarity {
+    match polarity {
+        Polarity::On => Polarity::OnNot,
+        Polarity::OnNot => Polarity::On,
+    }
+}
+
 /// Whether a clock is active.
 pub(crate) fn activity(sampling: &Sampling, writer: &mut Writer) -> VarId {
     let mut active = writer.truth(true);

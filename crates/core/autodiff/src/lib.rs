@@ -16,8 +16,8 @@
 //!
 //! * [`section`]: the requests. [`body`]: the equations of one section.
 //! * [`weave`]: resets and truncation, `N_end` and `N_cut` (9.4, 9.11), with [`waiting`] and [`lifted`] for
-//!   sampled clocks. [`restart`]: `reset N(x) every c`,
-//!   with the clocks of its [`surroundings`]. [`guards`]: guards of gradients, which values do not need. [`activations`]: when a sampled clock is active.
+//!   sampled clocks. [`restart`]: `reset N(x) every c`, with the clocks of its [`surroundings`].
+//!   [`activations`]: when a sampled clock is active.
 //! * [`activity`]: the streams that carry derivatives.
 //! * [`reverse`]: cotangents, a file per construct (9.2, 9.3).
 //! * [`forward`]: tangents, likewise (9.10).
@@ -36,7 +36,6 @@ mod custom;
 mod diff;
 mod expand;
 mod forward;
-mod guards;
 mod lifted;
 mod prune;
 mod renaming;
@@ -57,7 +56,6 @@ pub mod section;
 
 pub use body::{Body, Placed};
 pub use expand::{EquationLimit, Expanded, Gradients, Host, expand};
-pub use guards::remove_guards;
 pub use prune::prune;
 pub use reverse::Use;
 pub use reverse::node::{Node, NodeCall, NodeStep, Transposed};

@@ -6,11 +6,8 @@
 //! ```text
 //! fresh = if rst then true else (true fby (if a then false else fresh));        κ was not active in this segment
 //! over  = if end then true else (true fby back (if a then false else over));    `end` comes before κ is active
-//! first = fresh when κ;      final = over when κ;      ended: as final, with `post` in place of `true fby back`
+//! first = fresh when κ;      final = over when κ
 //! ```
-//!
-//! `over` is for the backward pass. With `fresh` alone, the cotangent of the last activation of a segment would
-//! wait for the first one of the next segment.
 
 use eddy_flow::{Kind, VarId};
 use eddy_tensor::{Op, Scalar, Shape, Type};
@@ -24,10 +21,8 @@ use crate::writer::Writer;
 enum Question {
     /// Whether it is the first one of its segment.
     First,
-    /// Whether a signal comes before the next one; it does at the end of the trace.
-    Final,
-    /// The same, but unknown at the end of the trace.
-    Ended,
+    /// Whether a signal, or the end of the trace, comes before the next one.
+    Last,
 }
 
 /// The answers so far.
@@ -45,12 +40,7 @@ impl Waiting {
 
     /// Whether `signal`, or the end of the trace, comes before the next activation.
     pub fn last(&mut self, signal: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
-        self.answer(Question::Final, signal, sampling, writer)
-    }
-
-    /// Whether `signal` comes before the next activation.
-    pub fn ended(&mut self, signal: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
-        self.answer(Question::Ended, signal, sampling, writer)
+        self.answer(Question::Last, signal, sampling, writer)
     }
 
     /// A stream of base at the activations of a sampled clock.
@@ -70,7 +60,7 @@ impl Waiting {
             return *known;
         }
         let boolean = Type { scalar: Scalar::Bool, shape: Shape::scalar() };
-        let waits = writer.fresh(boolean.clone());
+        let waits = writer.fresh(boolean);
         let (yes, no) = (writer.truth(true), writer.truth(false));
         let active = activity(sampling, writer);
         let others = writer.select(active, no, waits);
@@ -79,11 +69,10 @@ impl Waiting {
                 let start = writer.truth(true);
                 writer.fby(start, others)
             }
-            Question::Final => {
+            Question::Last => {
                 let end = writer.truth(true);
                 writer.fby_back(end, others)
             }
-            Question::Ended => writer.write(Kind::Post(others), boolean),
         };
         writer.define(waits, Kind::Apply(Op::If, Box::new([signal, yes, outside])));
         let answer = self.sampled.stream(waits, sampling, writer);

@@ -14,11 +14,15 @@
 //! segment, and parameters lie on base ([`lifted`](crate::lifted)):
 //!
 //! ```text
-//! o = i fby x         o = if first then i else (i fby (if final then stop_gradient(x) else x))
-//! o = post x          o = if ended then 0 else post (if first then stop_gradient(x) else x)
-//! o = i fby back x    o = if final then i else (i fby back (if first then stop_gradient(x) else x))
-//! o = param(i)        p = param(i), held on base as above;  o = p when κ
+//! o = i fby x         h = 0 fby (if end then 0 else (merge κ x h));            o = if first then i else (h when κ)
+//! o = post x          h = if end then 0 else post (if rst then 0 else (merge κ x h));            o = h when κ
+//! o = i fby back x    h, with `0 fby back` in place of `post`;                 o = if final then i else (h when κ)
+//! o = param(i)        p = param(i), held on base as above;                     o = p when κ
 //! ```
+//!
+//! Decision: composition.md has `o = if first then i else (i fby (if final then 0 else x))` on κ, which has the
+//! same cells. There the forward pass reads `final`, which looks ahead; here windows that end with a segment hold
+//! all that is delayed. A `fby` that is not differentiated is `if first then i else (i fby x)`, as there.
 //!
 //! A cut replaces x by `if cut then stop_gradient(x) else x` on the source side of the delay (for delays into
 //! the future, at the cycle after the cut), and holds parameters between cuts.
@@ -27,7 +31,7 @@ use eddy_flow::{Equation, Kind, Polarity, Role, VarId};
 use eddy_syntax::Diagnostic;
 use eddy_tensor::{Algebra, Op};
 
-use crate::activations::Sampling;
+use crate::activations::{Sampling, merged};
 use crate::body::{Body, Placed};
 use crate::codes;
 use crate::expand::{Host, flow_of, streams_of};
@@ -200,66 +204,89 @@ impl Signals {
         writer.define(out, Kind::Apply(Op::If, Box::new([first, parameter, held])));
     }
 
-    /// A delay on a sampled clock. Only gradients are guarded on the source side of the delay: the value there
-    /// is not read.
+    /// A delay on a sampled clock keeps its value on base, where resets and cuts are those of base. Without
+    /// derivatives a `fby` needs no such value.
     fn sampled_delay(&mut self, equation: &Equation, sampling: &Sampling, writer: &mut Writer) {
         let out = equation.out;
-        match equation.kind {
+        let kind = match equation.kind {
+            _ if self.segment.is_none() && !self.is_differentiated => equation.kind.clone(),
             Kind::Fby { init, next } => {
-                let mut next = next;
-                if self.is_differentiated && writer.is_num(out) {
-                    for signal in [self.cut.map(|(cut, _)| cut), self.segment.map(|(end, _)| end)] {
-                        let last = signal.map(|signal| self.waiting.last(signal, sampling, writer));
-                        next = cut_gradient(last, next, writer);
+                let start = match self.segment {
+                    Some((_, reset)) => reset,
+                    None => {
+                        let (yes, no) = (writer.truth(true), writer.truth(false));
+                        writer.fby(yes, no)
                     }
-                }
-                let Some((_, reset)) = self.segment else {
-                    return writer.define(out, Kind::Fby { init, next });
                 };
-                let first = self.waiting.first(reset, sampling, writer);
-                let delayed = writer.fby(init, next);
-                writer.define(out, Kind::Apply(Op::If, Box::new([first, init, delayed])));
+                let first = self.waiting.first(start, sampling, writer);
+                let delayed = if self.is_differentiated {
+                    let held = self.held(next, sampling, writer);
+                    self.waiting.sampled(held, sampling, writer)
+                } else {
+                    writer.fby(init, next)
+                };
+                Kind::Apply(Op::If, Box::new([first, init, delayed]))
             }
             Kind::Post(next) => {
-                let next = self.after_last(next, sampling, writer);
-                let Some((end, _)) = self.segment else { return writer.define(out, Kind::Post(next)) };
-                let ended = self.waiting.ended(end, sampling, writer);
-                let zero = writer.zero_like(out);
-                let ty = writer.ty(out).clone();
-                let ahead = writer.write(Kind::Post(next), ty);
-                writer.define(out, Kind::Apply(Op::If, Box::new([ended, zero, ahead])));
+                let ahead = self.ahead(next, sampling, writer, |next, writer| {
+                    let ty = writer.ty(next).clone();
+                    writer.write(Kind::Post(next), ty)
+                });
+                Kind::Apply(Op::Copy, Box::new([self.waiting.sampled(ahead, sampling, writer)]))
             }
             Kind::FbyBack { init, next } => {
-                let next = self.after_last(next, sampling, writer);
-                let Some((end, _)) = self.segment else {
-                    return writer.define(out, Kind::FbyBack { init, next });
-                };
+                let end = self.segment.map(|(end, _)| end);
+                let end = end.unwrap_or_else(|| writer.truth(false));
                 let last = self.waiting.last(end, sampling, writer);
-                let ahead = writer.fby_back(init, next);
-                writer.define(out, Kind::Apply(Op::If, Box::new([last, init, ahead])));
+                let ahead = self.ahead(next, sampling, writer, |next, writer| {
+                    let zero = writer.zero_like(next);
+                    writer.fby_back(zero, next)
+                });
+                let ahead = self.waiting.sampled(ahead, sampling, writer);
+                Kind::Apply(Op::If, Box::new([last, init, ahead]))
             }
             _ => unreachable!("it is a delay"),
-        }
+        };
+        writer.define(out, kind);
     }
 
-    /// The operand of a delay into the future on a sampled clock: the next segment or piece sends no gradient
-    /// back.
-    fn after_last(&mut self, next: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
-        if !self.is_differentiated || !writer.is_num(next) {
-            return next;
+    /// The value of a stream at its last activation before this cycle:
+    /// `held = 0 fby (if end then 0 else (merge κ x held))`.
+    fn held(&self, x: VarId, sampling: &Sampling, writer: &mut Writer) -> VarId {
+        let ty = writer.ty(x).clone();
+        let held = writer.fresh(ty);
+        let last = merged(x, held, sampling, writer);
+        let mut next = cut_gradient(self.cut.map(|(cut, _)| cut), last, writer);
+        if let Some((end, _)) = self.segment {
+            let zero = writer.zero_like(x);
+            next = writer.select(end, zero, next);
         }
-        let mut next = next;
-        if let Some((cut, _)) = self.cut {
-            let last = self.waiting.last(cut, sampling, writer);
-            let no = writer.truth(false);
-            let after = writer.fby(no, last);
-            next = cut_gradient(Some(after), next, writer);
+        let init = writer.zero_like(x);
+        writer.define(held, Kind::Fby { init, next });
+        held
+    }
+
+    /// The value of a stream at its first activation after this cycle, given a delay into the future.
+    fn ahead(
+        &self,
+        x: VarId,
+        sampling: &Sampling,
+        writer: &mut Writer,
+        delay: impl FnOnce(VarId, &mut Writer) -> VarId,
+    ) -> VarId {
+        let ty = writer.ty(x).clone();
+        let ahead = writer.fresh(ty);
+        let first = merged(x, ahead, sampling, writer);
+        let next = self.before_next_segment(first, writer);
+        let delayed = delay(next, writer);
+        match self.segment {
+            None => writer.define_copy(ahead, delayed),
+            Some((end, _)) => {
+                let zero = writer.zero_like(x);
+                writer.define(ahead, Kind::Apply(Op::If, Box::new([end, zero, delayed])));
+            }
         }
-        if let Some((_, reset)) = self.segment {
-            let first = self.waiting.first(reset, sampling, writer);
-            next = cut_gradient(Some(first), next, writer);
-        }
-        next
+        ahead
     }
 
     /// The operand of a delay into the future: the next segment neither sends a value nor receives a
