@@ -77,6 +77,8 @@ eddy_syntax::codes! {
     NOTHING_TO_RUN = "E0606", Run;
     /// A file without a training node is trained.
     NOTHING_TO_TRAIN = "E0607", Training;
+    /// A contract does not hold.
+    CONTRACT = "E0608", Run;
 
     /// Data that do not match the inputs.
     DATA = "E0701", Data;

@@ -96,6 +96,7 @@ pub fn expand(
         mut parameters,
         mut persistent_state,
         mut tape,
+        contracts,
         calls,
         aliases,
     } = flow;
@@ -161,6 +162,7 @@ pub fn expand(
         parameters,
         persistent_state,
         tape,
+        contracts,
         calls: writer.calls,
         aliases,
     };
@@ -217,6 +219,7 @@ fn compact(expanded: Expanded) -> Expanded {
         mut parameters,
         mut persistent_state,
         mut tape,
+        mut contracts,
         calls,
         mut aliases,
     } = flow;
@@ -228,6 +231,7 @@ fn compact(expanded: Expanded) -> Expanded {
     aliases.retain(|(_, var)| used.contains(var));
     tape.retain(|var| used.contains(var));
     gradients.retain(|var| used.contains(var));
+    contracts.retain(|contract| used.contains(&contract.var));
     let mut numbers = vec![VarId::new(0); vars.len()];
     let mut kept: Vec<Var> = Vec::with_capacity(used.len());
     for (number, var) in vars.into_iter().enumerate() {
@@ -258,6 +262,9 @@ fn compact(expanded: Expanded) -> Expanded {
     for var in &mut gradients {
         *var = rename(*var);
     }
+    for contract in &mut contracts {
+        (contract.var, contract.condition) = (rename(contract.var), rename(contract.condition));
+    }
     let flow = Flow {
         vars: kept,
         equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
@@ -267,6 +274,7 @@ fn compact(expanded: Expanded) -> Expanded {
         parameters,
         persistent_state,
         tape: tape.into_iter().map(rename).collect(),
+        contracts,
         calls,
         aliases,
     };

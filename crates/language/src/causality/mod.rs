@@ -144,6 +144,8 @@ fn guarded(flow: &Flow, graph: &Graph, component: &[usize], looping: &BTreeSet<u
         .into_iter()
         .filter_map(|var| flow.var(var).name.as_deref())
         .map(|name| cases::tested_stream(name).unwrap_or_else(|| name.to_string()))
+        // Streams that composition adds have names that no program has.
+        .filter(|name| !name.contains(':'))
         .collect();
     Verdict::Guarded { conditions: names.into_iter().collect(), end_of_trace }
 }

@@ -15,7 +15,7 @@
 //! * [`annotations`]: type and clock annotations.
 //! * [`expression`]: the equations of each form of expression.
 //! * [`rows`]: rows of tensors. [`sizes`]: sizes, shapes, axes and indices.
-//! * [`call`]: calls of nodes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
+//! * [`call`]: calls of nodes. [`contract`]: contracts and probes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
 //!   [`interface`](mod@interface): the interfaces of synthesised nodes.
 //! * [`record`]: which stream each expression became.
 //! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares, with their
@@ -23,6 +23,7 @@
 
 mod annotations;
 mod call;
+mod contract;
 mod copies;
 mod expression;
 mod instance;
@@ -201,6 +202,8 @@ enum Work {
     Copy(Box<Copying>),
     /// The arguments of a function are on the stack: apply it, push its results.
     Function(InstanceId, ExprId, Vec<Option<VarId>>),
+    /// The condition of a contract is complete: test it.
+    Contract(InstanceId, SlotId),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
     /// The equations of a section are complete: end it.
@@ -289,6 +292,7 @@ impl<'a> Elaborator<'a> {
                 Work::Copies(instance, expr, targets) => self.begin_copies(instance, expr, targets),
                 Work::Copy(copying) => self.continue_copies(*copying),
                 Work::Function(instance, expr, targets) => self.apply_function(instance, expr, &targets),
+                Work::Contract(instance, slot) => self.contract(instance, slot),
                 Work::Leave => self.leave(),
                 Work::Close(open) => self.close(*open),
                 Work::Restart(restart) => {
@@ -427,6 +431,7 @@ impl<'a> Elaborator<'a> {
         };
         instance.number = self.record_instance(&instance);
         self.instances.push(instance);
+        self.probes(id);
         self.alias(id);
         self.annotations(id);
         self.work.push(Work::Leave);

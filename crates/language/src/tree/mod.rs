@@ -140,6 +140,8 @@ pub struct Node {
     pub lets: Vec<Let>,
     /// Its state machines, in order.
     pub automata: Vec<Automaton>,
+    pub contracts: Vec<Contract>,
+    pub probes: Vec<Probe>,
     /// The inputs with their parentheses.
     pub inputs_span: Span,
     /// The outputs with their parentheses.
@@ -248,6 +250,29 @@ pub struct Let {
     pub equals: Span,
     /// The number of equations before it.
     pub at: usize,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
+/// `assert e "message";` or `assume e "message";`.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    pub is_assumption: bool,
+    pub condition: ExprId,
+    /// The stream of the condition, whose name is in no program.
+    pub stream: Name,
+    /// The message, or the text of the condition.
+    pub text: String,
+    /// The word.
+    pub word: Span,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
+/// `probe x, y;`.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    pub idents: Vec<Ident>,
     /// All of it, with its `;`.
     pub span: Span,
 }
