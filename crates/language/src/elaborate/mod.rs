@@ -150,6 +150,23 @@ pub(crate) fn elaborate_recorded(
     if diagnostics.is_empty() { Ok((draft, record)) } else { Err(diagnostics) }
 }
 
+/// The names of the streams that `probe` marks in a node and its instances: those of the node first, then those
+/// of instances in flattening order.
+pub fn probes(
+    program: &Program,
+    callable: &Callable,
+    given: &ElaborationOptions,
+) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let draft = elaborate(program, callable, given)?;
+    let mut names: Vec<String> = Vec::new();
+    for name in draft.probes.iter().map(ToString::to_string) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
 fn elaborate_with(
     program: &Program,
     callable: &Callable,

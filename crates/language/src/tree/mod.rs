@@ -335,6 +335,8 @@ pub enum RunOptionKind {
     For(u64),
     /// `seed n`: of random initialisers.
     Seed(u64),
+    /// `probe`: print the probed streams, too.
+    Probe,
     /// `show a, f#1/b`: the streams to print.
     Show(Vec<StreamPath>),
 }
