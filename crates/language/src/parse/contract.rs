@@ -37,13 +37,24 @@ impl Parser<'_> {
         };
         let mut text = self.file.slice(self.exprs().span(condition)).to_string();
         if self.token().kind == TokenKind::String {
-            let message = self.file.slice(self.advance().span);
+            let message = self.text();
+            if message.len() < 2 || !message.ends_with('"') {
+                self.complain("a message with `\"` at its end");
+            }
+            self.advance();
             text = message.trim_matches('"').to_string();
-            self.end_of_line(None, Place::Node);
+            self.end_of_item();
         } else {
             self.end_of_line(Some(condition), Place::Node);
         }
         Contract { is_assumption, condition, stream, text, word, span: self.since(word) }
+    }
+
+    fn end_of_item(&mut self) {
+        if !self.eat(";") {
+            self.complain("`;`");
+            self.skip(Place::Node);
+        }
     }
 
     pub(super) fn probe(&mut self) -> Option<Probe> {
@@ -59,7 +70,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.end_of_line(None, Place::Node);
+        self.end_of_item();
         Some(Probe { idents, span: self.since(word) })
     }
 }

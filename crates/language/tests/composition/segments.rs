@@ -156,6 +156,28 @@ fn a_segment_is_a_trace_of_its_own() {
 }
 
 #[test]
+fn probes_and_contracts_that_hold_change_nothing() {
+    let numbers = proptest::collection::vec(proptest::num::u16::ANY, 80);
+    law("composition: L13", 150, &numbers, |numbers| {
+        let mut c = Choices::new(numbers);
+        let equations = equations(&mut c);
+        let trace = Trace::new(&mut c);
+        let program = |items: &str| {
+            let (rows, dy) = (trace.rows(0, CYCLES), trace.dy.join(" "));
+            let bench = format!(
+                "run n stats {{ {rows} }}\nrun adj_n_end stats {{ {rows} end: {}; dy: {dy}; }}\n",
+                trace.signal()
+            );
+            format!("node n({INPUTS}) -> (y)\n{equations}{items}\n{bench}")
+        };
+        let items =
+            "  probe h, w;\n  assert h == h;\n  assume x > -100.0 \"small\";\n  assert not (w != w);\n";
+        let (plain, with_items) = (output(&program("")), output(&program(items)));
+        if plain == with_items { Ok(Verdict::Holds) } else { Err(format!("{plain:#?}\n{with_items:#?}")) }
+    });
+}
+
+#[test]
 fn an_instance_that_restarts_is_its_node_with_segments() {
     let numbers = proptest::collection::vec(proptest::num::u16::ANY, 80);
     law("composition: L11", 300, &numbers, |numbers| {
