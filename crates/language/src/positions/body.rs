@@ -85,6 +85,9 @@ impl Walk<'_, '_> {
             }
             self.root(equation.value);
         }
+        for ident in tree.probes.iter().flat_map(|probe| &probe.idents) {
+            self.stream(*ident, Purpose::Use);
+        }
         for automaton in &tree.automata {
             self.automaton(automaton);
         }
@@ -115,6 +118,11 @@ impl Walk<'_, '_> {
             }
             for equation in &state.equations {
                 self.root(equation.value);
+            }
+            for ident in state.probes.iter().flat_map(|probe| &probe.idents) {
+                if !self.bound(*ident) {
+                    self.stream(*ident, Purpose::Use);
+                }
             }
             for transition in &state.transitions {
                 self.root(transition.condition);

@@ -141,10 +141,10 @@ fn names(read: &Read) -> Vec<Token> {
             }),
             "for" | "do" | "is" | "continue" | "every" => follows_operand,
             "reset" | "probe" => after(1).is_some_and(|token| token.kind == TokenKind::Name),
-            "assert" | "assume" => {
+            "assert" | "assume" | "until" | "unless" => {
                 after(1).is_some_and(|token| !["=", ",", ":"].contains(&file.slice(token.span)))
             }
-            "automaton" | "state" | "last" | "until" | "unless" => after(1).is_some_and(|token| {
+            "automaton" | "state" | "last" => after(1).is_some_and(|token| {
                 token.kind == TokenKind::Name || (text == "automaton" && file.slice(token.span) == "{")
             }),
             _ => false,
