@@ -3,7 +3,7 @@
 use eddy_flow::{Flow, VarId};
 use eddy_language::causality::{self, causality_of};
 use eddy_language::check::{to_report, without_repetitions};
-use eddy_language::elaborate::{Draft, ElaborationOptions};
+use eddy_language::elaborate::{Draft, ElaborationOptions, probes};
 use eddy_language::infer::shape_hints;
 use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::printed::{self, PrintOptions};
@@ -172,6 +172,19 @@ impl Model {
         };
         let text = printed::print(self.program.resolved(), &self.callable, &options);
         text.map(|text| self.program.answer(text, Vec::new())).map_err(|found| self.reported(found))
+    }
+
+    /// The names of its outputs, then those of the streams that `probe` marks in it and its instances.
+    pub fn outputs_and_probes(&self) -> Result<Vec<String>, Refusal> {
+        let outputs = self.fixed_inputs.interface.outputs.iter().map(|port| port.name.clone());
+        let mut names: Vec<String> = outputs.collect();
+        let probed = probes(self.program.resolved(), &self.callable, &self.given());
+        for name in probed.map_err(|found| self.refusal(found))? {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(names)
     }
 
     pub(crate) fn callable(&self) -> &Callable {

@@ -3,7 +3,7 @@
 //! 9 plans and C.
 
 pub use eddy_autodiff::codes::{CUSTOM, RECURRENCE, SAMPLED, TOO_LARGE, UNREACHED};
-pub use eddy_flow::codes::BATCH;
+pub use eddy_flow::codes::{BATCH, CLOCK};
 use eddy_syntax::Code;
 
 eddy_syntax::codes! {
@@ -58,9 +58,6 @@ eddy_syntax::codes! {
     /// Shapes that do not match.
     SHAPE = "E0302", Shapes;
 
-    /// Streams on different clocks in one operation.
-    CLOCK = "E0401", Clocks;
-
     /// A stream waits for itself.
     CAUSALITY = "E0501", Causality;
     /// A stream waits for itself at some cycles, and no later cycle resolves it.
@@ -80,6 +77,8 @@ eddy_syntax::codes! {
     NOTHING_TO_RUN = "E0606", Run;
     /// A file without a training node is trained.
     NOTHING_TO_TRAIN = "E0607", Training;
+    /// A contract does not hold.
+    CONTRACT = "E0608", Run;
 
     /// Data that do not match the inputs.
     DATA = "E0701", Data;

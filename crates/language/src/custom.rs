@@ -10,7 +10,7 @@ use crate::clocks::{self, Clocks};
 use crate::codes;
 use crate::draft::TypeAnnotation;
 use crate::elaborate::{ElaborationOptions, elaborate};
-use crate::flow::{Equation, Flow, Labels};
+use crate::flow::Flow;
 use crate::infer::{Hints, infer};
 use crate::program::{NodeId, Program};
 
@@ -152,18 +152,7 @@ impl Host for Customs<'_> {
         self.program.limits.equation_limit()
     }
 
-    fn sampled(
-        &self,
-        flow: &Flow,
-        asked: &dyn Fn(&Equation) -> bool,
-    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>> {
-        let clocks = clocks::infer(flow)?;
-        let is_sampled = |equation: &Equation| !clocks.is_root(clocks.of(equation.out));
-        let found = flow.equations.iter().position(|equation| asked(equation) && is_sampled(equation));
-        let labels = Labels::new(flow.vars.iter().map(|var| var.name.as_ref()), &flow.equations);
-        Ok(found.map(|number| {
-            let clock = clocks.of(flow.equations[number].out);
-            (number, clocks.show(flow, clock, &|condition| labels.label(condition)))
-        }))
+    fn guessed_clocks(&self, flow: &Flow) -> Clocks {
+        clocks::guess(flow)
     }
 }

@@ -9,7 +9,7 @@ use eddy_syntax::Span;
 use eddy_tensor::{Scalar, Shape, Static};
 use rustc_hash::FxHashMap;
 
-use crate::flow::{Call, ClockAnnotation, Equation, Name, Named, VarId};
+use crate::flow::{Call, ClockAnnotation, Contract, Equation, Name, Named, VarId};
 use crate::functions::apply::{ApplySite, WrittenTensor};
 use crate::program::StructuredCall;
 
@@ -73,6 +73,9 @@ pub struct Draft {
     /// The parameters that an optimiser updates.
     pub learnt: Vec<Named>,
     pub persistent_state: Vec<Named>,
+    pub contracts: Vec<Contract>,
+    /// The streams that `probe` marks, by name; those of outer instances first.
+    pub probes: Vec<Name>,
     /// The streams that are results of functions. The equations of one application are consecutive.
     pub applications: FxHashMap<VarId, Part>,
 }

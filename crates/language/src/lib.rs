@@ -48,6 +48,7 @@ pub mod tree;
 mod format;
 
 mod automata;
+mod contracts;
 
 pub mod program;
 mod resolve;

@@ -1,6 +1,6 @@
 //! The codes of diagnostics about differentiation; the other codes of `.eddy` files are in `language::codes`.
 
-pub use eddy_flow::codes::BATCH;
+pub use eddy_flow::codes::{BATCH, CLOCK};
 
 eddy_syntax::codes! {
     pages "../../../../docs/errors/";

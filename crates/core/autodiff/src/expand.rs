@@ -1,7 +1,9 @@
 //! Executes the requests of a program's sections, inner sections first.
 
+use std::collections::VecDeque;
+
 use eddy_flow::clocks::Clocks;
-use eddy_flow::{Equation, Flow, Purpose, Var, VarId};
+use eddy_flow::{Flow, Purpose, Var, VarId};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Type;
 use rustc_hash::FxHashSet;
@@ -11,7 +13,9 @@ use crate::body::{Body, Placed};
 use crate::codes;
 use crate::diff::diff;
 use crate::prune::mentioned;
-use crate::section::{Edge, Instance, Mark, Mode, Request, Section};
+use crate::restart::restart;
+use crate::section::{Edge, Instance, Mark, Mode, Request};
+use crate::surroundings::{Surroundings, Unexpanded};
 use crate::tangent::tangent;
 use crate::train::train;
 use crate::weave::weave;
@@ -25,12 +29,8 @@ pub trait Host {
     /// The clocks of some equations.
     fn clocks(&self, flow: &Flow) -> Result<Clocks, Vec<Diagnostic>>;
 
-    /// The first of some equations that is not on the clock of its inputs, and its clock.
-    fn sampled(
-        &self,
-        flow: &Flow,
-        asked: &dyn Fn(&Equation) -> bool,
-    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>>;
+    /// The clocks of some equations of which others are missing; errors in them are reported elsewhere.
+    fn guessed_clocks(&self, flow: &Flow) -> Clocks;
 
     /// The limit of equations after differentiation.
     fn equation_limit(&self) -> EquationLimit;
@@ -96,18 +96,20 @@ pub fn expand(
         mut parameters,
         mut persistent_state,
         mut tape,
+        contracts,
         calls,
         aliases,
     } = flow;
     let mut writer = Writer::new(vars, clocks.clone(), calls, gradients);
     let limit = host.equation_limit();
-    let mut marks = marks.into_iter().peekable();
+    let mut marks = VecDeque::from(marks);
     // The open sections, from the outermost to the innermost; the first is the program.
     let mut open = vec![Body::default()];
+    let mut surroundings = Surroundings::new(&inputs);
     let n_equations = equations.len();
     let mut equations = equations.into_iter();
     for at in 0..=n_equations {
-        while let Some(mark) = marks.next_if(|mark| mark.at == at) {
+        while let Some(mark) = marks.pop_front_if(|mark| mark.at == at) {
             match mark.what {
                 Edge::Begin => open.push(Body::default()),
                 Edge::End(section) => {
@@ -116,7 +118,15 @@ pub fn expand(
                     if section.request.is_derivative() && writer.has_handed_over(&body) {
                         return Err(vec![coupled(span)]);
                     }
-                    let body = end(body, *section, &mut writer, host)?;
+                    let body = match section.request {
+                        Request::Restart(request) => {
+                            let rest =
+                                Unexpanded { open: &open, equations: equations.as_slice(), marks: &marks };
+                            let samplings = surroundings.samplings(&body, &request, &rest, &writer, host);
+                            restart(body, &request, span, &samplings, &mut writer)?
+                        }
+                        request => end(body, request, span, &mut writer, host)?,
+                    };
                     let around = open.last_mut().expect("a section lies in another, or in the program");
                     around.append(body);
                     if around.equations.len() > limit.max {
@@ -136,6 +146,9 @@ pub fn expand(
     for (parameter, var) in parameters.iter_mut().zip(left) {
         parameter.var = var;
     }
+    for named in &mut persistent_state {
+        named.var = writer.delays.get(&named.var).copied().unwrap_or(named.var);
+    }
     persistent_state.extend(writer.learnt.iter().cloned());
     parameters.append(&mut writer.learnt);
     tape.extend(&writer.tape);
@@ -149,6 +162,7 @@ pub fn expand(
         parameters,
         persistent_state,
         tape,
+        contracts,
         calls: writer.calls,
         aliases,
     };
@@ -173,11 +187,11 @@ fn too_large(limit: EquationLimit, span: Span) -> Diagnostic {
 /// The end of a section.
 fn end(
     mut body: Body,
-    section: Section,
+    request: Request,
+    span: Span,
     writer: &mut Writer,
     host: &mut dyn Host,
 ) -> Result<Body, Vec<Diagnostic>> {
-    let Section { span, request } = section;
     match request {
         Request::Instance(instance) => {
             let range = 0..body.equations.len();
@@ -185,6 +199,7 @@ fn end(
             Ok(body)
         }
         Request::Weave(request) => weave(body, &request, writer, host),
+        Request::Restart(_) => unreachable!("it needs the clocks around it"),
         Request::Adjoint(request) => adjoint(body, &request, writer, host),
         Request::Diff(request) => diff(body, &request, writer, host),
         Request::Tangent(request) => tangent(body, &request, writer, host),
@@ -204,6 +219,7 @@ fn compact(expanded: Expanded) -> Expanded {
         mut parameters,
         mut persistent_state,
         mut tape,
+        mut contracts,
         calls,
         mut aliases,
     } = flow;
@@ -215,6 +231,7 @@ fn compact(expanded: Expanded) -> Expanded {
     aliases.retain(|(_, var)| used.contains(var));
     tape.retain(|var| used.contains(var));
     gradients.retain(|var| used.contains(var));
+    contracts.retain(|contract| used.contains(&contract.var));
     let mut numbers = vec![VarId::new(0); vars.len()];
     let mut kept: Vec<Var> = Vec::with_capacity(used.len());
     for (number, var) in vars.into_iter().enumerate() {
@@ -245,6 +262,9 @@ fn compact(expanded: Expanded) -> Expanded {
     for var in &mut gradients {
         *var = rename(*var);
     }
+    for contract in &mut contracts {
+        (contract.var, contract.condition) = (rename(contract.var), rename(contract.condition));
+    }
     let flow = Flow {
         vars: kept,
         equations: body.equations.iter().map(|equation| equation.renamed(&rename)).collect(),
@@ -254,6 +274,7 @@ fn compact(expanded: Expanded) -> Expanded {
         parameters,
         persistent_state,
         tape: tape.into_iter().map(rename).collect(),
+        contracts,
         calls,
         aliases,
     };

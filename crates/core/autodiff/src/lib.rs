@@ -15,7 +15,9 @@
 //! [`expand`](fn@expand) executes them, inner sections first.
 //!
 //! * [`section`]: the requests. [`body`]: the equations of one section.
-//! * [`weave`]: resets and truncation, `N_end` and `N_cut` (9.4, 9.11).
+//! * [`weave`]: resets and truncation, `N_end` and `N_cut` (9.4, 9.11), with [`waiting`] and [`lifted`] for
+//!   sampled clocks. [`restart`]: `reset N(x) every c`, with the clocks of its [`surroundings`].
+//!   [`activations`]: when a sampled clock is active.
 //! * [`activity`]: the streams that carry derivatives.
 //! * [`reverse`]: cotangents, a file per construct (9.2, 9.3).
 //! * [`forward`]: tangents, likewise (9.10).
@@ -25,6 +27,7 @@
 //! * [`writer`] writes equations, [`renaming`] removes copies, [`rows`] merges rows that were placed among
 //!   zeros, [`prune`](mod@prune) removes dead equations.
 
+mod activations;
 mod activity;
 mod adjoint;
 mod blocked;
@@ -33,14 +36,18 @@ mod custom;
 mod diff;
 mod expand;
 mod forward;
+mod lifted;
 mod prune;
 mod renaming;
+mod restart;
 mod reverse;
 mod rows;
 mod sampled;
 mod support;
+mod surroundings;
 mod tangent;
 mod train;
+mod waiting;
 mod weave;
 mod writer;
 

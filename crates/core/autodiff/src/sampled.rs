@@ -16,25 +16,22 @@
 //!
 //! If all streams are on one clock, `bp` is on it too. Streams of one clock share one sampling.
 
-use eddy_flow::clocks::Clock;
-use eddy_flow::{ClockAnnotation, Polarity, VarId};
+use eddy_flow::{ClockAnnotation, VarId};
 use eddy_syntax::Diagnostic;
 use rustc_hash::FxHashMap;
 
+use crate::activations::{Sampled, Sampling, sampling as sampled_from_root};
 use crate::body::Body;
 use crate::expand::{Host, flow_of, streams_of};
 use crate::section::Diff;
 use crate::writer::Writer;
-
-/// The conditions that sample a clock, from its root on.
-type Sampling = Vec<(VarId, Polarity)>;
 
 /// `bp`, and its samplings so far.
 pub(crate) struct SampledSignal {
     signal: VarId,
     /// How each stream is sampled from the clock of `bp`.
     samplings: FxHashMap<VarId, Sampling>,
-    written: FxHashMap<Sampling, VarId>,
+    written: Sampled,
 }
 
 impl SampledSignal {
@@ -46,19 +43,16 @@ impl SampledSignal {
         host: &dyn Host,
     ) -> Result<SampledSignal, Vec<Diagnostic>> {
         let (mut flow, streams) = (flow_of(body, writer), streams_of(body));
-        flow.clocks = writer.clocks.iter().filter_map(|clock| within(clock, &streams)).collect();
+        flow.clocks = within(&writer.clocks, &streams);
         let clocks = host.clocks(&flow)?;
         let mut samplings: FxHashMap<VarId, Sampling> = FxHashMap::default();
         for var in request.inputs.iter().chain(&request.outputs).map(|pair| pair.primal) {
             let mut sampling = Sampling::new();
             // A stream that no equation mentions, such as an unread input, has no clock of its own.
             if let Ok(number) = streams.binary_search(&var) {
-                let mut at = clocks.of(VarId::new(number));
-                while let Clock::On { of, condition, polarity } = clocks.clock(at) {
+                for (condition, polarity) in sampled_from_root(&clocks, clocks.of(VarId::new(number))) {
                     sampling.push((streams[condition.index()], polarity));
-                    at = of;
                 }
-                sampling.reverse();
                 samplings.insert(var, sampling);
             }
         }
@@ -66,26 +60,23 @@ impl SampledSignal {
         for sampling in samplings.values_mut() {
             sampling.drain(..n_common);
         }
-        Ok(SampledSignal { signal: request.bp, samplings, written: FxHashMap::default() })
+        Ok(SampledSignal { signal: request.bp, samplings, written: Sampled::default() })
     }
 
     /// `bp` on the clock of a stream.
     pub fn on_clock_of(&mut self, var: VarId, writer: &mut Writer) -> VarId {
         let Some(sampling) = self.samplings.get(&var) else { return self.signal };
-        let mut signal = self.signal;
-        for n in 1..=sampling.len() {
-            let (condition, polarity) = sampling[n - 1];
-            signal = *self
-                .written
-                .entry(sampling[..n].to_vec())
-                .or_insert_with(|| writer.when(signal, condition, polarity));
-        }
-        signal
+        self.written.stream(self.signal, sampling, writer)
     }
 }
 
+/// The declared clocks of these streams.
+pub(crate) fn within(clocks: &[ClockAnnotation], streams: &[VarId]) -> Vec<ClockAnnotation> {
+    clocks.iter().filter_map(|clock| declared(clock, streams)).collect()
+}
+
 /// A declared clock in terms of these streams; `None` if it mentions others.
-fn within(clock: &ClockAnnotation, streams: &[VarId]) -> Option<ClockAnnotation> {
+fn declared(clock: &ClockAnnotation, streams: &[VarId]) -> Option<ClockAnnotation> {
     let number = |var: VarId| streams.binary_search(&var).ok().map(VarId::new);
     let conditions = clock.conditions.iter().map(|(var, polarity)| Some((number(*var)?, *polarity)));
     // The instance does not matter here: errors of the clock are reported for the whole program.

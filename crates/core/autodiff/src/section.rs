@@ -43,6 +43,8 @@ pub enum Request {
     Instance(Instance),
     /// `N_end`, `N_cut`, `N_end_cut`.
     Weave(Weave),
+    /// `reset N(x) every c`.
+    Restart(Restart),
     /// `adj_N`.
     Adjoint(Adjoint),
     /// `diff_N`.
@@ -56,7 +58,7 @@ pub enum Request {
 impl Request {
     /// Whether it requests derivatives of the equations.
     pub(crate) fn is_derivative(&self) -> bool {
-        !matches!(self, Request::Instance(_) | Request::Weave(_))
+        !matches!(self, Request::Instance(_) | Request::Weave(_) | Request::Restart(_))
     }
 }
 
@@ -67,6 +69,17 @@ pub struct Weave {
     pub node: String,
     pub end: Option<VarId>,
     pub cut: Option<VarId>,
+    /// Whether a derivative is taken of the result.
+    pub is_differentiated: bool,
+}
+
+/// Restarts at c.
+#[derive(Clone, Debug)]
+pub struct Restart {
+    /// The node, for messages.
+    pub node: String,
+    /// c, a Boolean scalar.
+    pub every: VarId,
 }
 
 /// `adj_N(x.., dy..) -> (y.., dx.., dparam..)`.

@@ -11,6 +11,7 @@ use crate::blocked;
 use crate::body::{Body, Step};
 use crate::codes;
 use crate::expand::Host;
+use crate::lifted::lifted;
 use crate::reverse::{Task, reverse};
 use crate::section::{Instance, Pair, Train};
 use crate::support::supports;
@@ -18,12 +19,13 @@ use crate::writer::Writer;
 
 /// Adds the backward equations to a body, and replaces its parameters by optimisers.
 pub(crate) fn train(
-    mut body: Body,
+    body: Body,
     request: &Train,
     span: Span,
     writer: &mut Writer,
     host: &mut dyn Host,
 ) -> Result<Body, Vec<Diagnostic>> {
+    let mut body = lifted(body, writer, host);
     let parameters = body.parameter_streams();
     let steps = body.steps(is_black_box);
     let active = active(writer, passages(writer, &steps), parameters.iter().copied(), [request.loss]);

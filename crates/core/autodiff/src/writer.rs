@@ -7,7 +7,7 @@ use eddy_flow::{
 };
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{Algebra, Op, Scalar, Shape, Slot, Type};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::body::Body;
 use crate::expand::Gradients;
@@ -37,6 +37,8 @@ pub(crate) struct Writer {
     pub tape: BTreeSet<VarId>,
     /// Parameters that are held over a sequence: one value, for any length.
     pub held: FxHashSet<VarId>,
+    /// For streams whose equation was a delay and is now a choice, the delay that keeps their state.
+    pub delays: FxHashMap<VarId, VarId>,
     /// How the gradients of parameters are passed on, and the gradients with streams of their own.
     gradients: Gradients,
     pub handed: Vec<VarId>,
@@ -59,6 +61,7 @@ impl Writer {
             warnings: Vec::new(),
             tape: BTreeSet::new(),
             held: FxHashSet::default(),
+            delays: FxHashMap::default(),
             gradients,
             handed: Vec::new(),
             names,

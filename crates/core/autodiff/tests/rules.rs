@@ -19,12 +19,8 @@ impl Host for NoUserRules {
         unreachable!("no instance has a derivative of its own")
     }
 
-    fn sampled(
-        &self,
-        _: &Flow,
-        _: &dyn Fn(&Equation) -> bool,
-    ) -> Result<Option<(usize, String)>, Vec<Diagnostic>> {
-        Ok(None)
+    fn guessed_clocks(&self, flow: &Flow) -> Clocks {
+        self.clocks(flow).expect("all clocks are base")
     }
 
     /// All streams are on one clock.
@@ -91,7 +87,10 @@ fn tangent(text: &str, expected: Expect) {
 fn woven(text: &str, expected: Expect) {
     let flow = parse(text).expect("the text is a flow");
     let end = flow.inputs.last().copied();
-    let flow = expanded(flow, Request::Weave(Weave { node: "n".to_string(), end, cut: None }));
+    let flow = expanded(
+        flow,
+        Request::Weave(Weave { node: "n".to_string(), end, cut: None, is_differentiated: false }),
+    );
     expected.assert_eq(&added(&flow, 0));
 }
 

@@ -84,11 +84,14 @@ impl Writer {
 
     /// Variables that the flow mentions outside of its equations.
     pub fn used_outside_equations(&self) -> FxHashSet<VarId> {
-        let Flow { inputs, outputs, clocks, parameters, persistent_state, aliases, .. } = &self.rest;
+        let Flow { inputs, outputs, clocks, parameters, persistent_state, contracts, aliases, .. } =
+            &self.rest;
         let conditions =
             clocks.iter().flat_map(|clock| clock.conditions.iter().map(|(condition, _)| *condition));
         let named = parameters.iter().chain(persistent_state).map(|named| named.var);
         let aliases = aliases.iter().map(|(_, var)| *var);
+        let contracts = contracts.iter().flat_map(|contract| [contract.var, contract.condition]);
+        let aliases = aliases.chain(contracts);
         inputs.iter().chain(outputs).copied().chain(conditions).chain(named).chain(aliases).collect()
     }
 
@@ -230,7 +233,8 @@ fn renamed(mut flow: Flow, removed: &FxHashSet<VarId>, rename: &impl Fn(VarId) -
     let named = flow.parameters.iter_mut().chain(&mut flow.persistent_state).map(|named| &mut named.var);
     let others = flow.inputs.iter_mut().chain(&mut flow.outputs).chain(&mut flow.tape);
     let aliases = flow.aliases.iter_mut().map(|(_, var)| var);
-    named.chain(others).chain(aliases).for_each(|var| *var = rename(*var));
+    let contracts = flow.contracts.iter_mut().flat_map(|one| [&mut one.var, &mut one.condition]);
+    named.chain(others).chain(aliases).chain(contracts).for_each(|var| *var = rename(*var));
     flow
 }
 

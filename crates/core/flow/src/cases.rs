@@ -32,14 +32,18 @@ pub(crate) fn shown(label: &str, polarity: Polarity) -> Option<String> {
         Some((tested, other)) => (tested, Some(other)),
         None => (label, None),
     };
+    let (stream, constructor) = (tested_stream(tested)?, tested.split_once(IS)?.1);
     match (polarity, other) {
-        (Polarity::On, _) => Some(tested.replace(IS, " is ")),
-        (Polarity::OnNot, Some(other)) => {
-            let stream = tested.split(IS).next().unwrap_or(tested);
-            Some(format!("{stream} is {other}"))
-        }
+        (Polarity::On, _) => Some(format!("{stream} is {constructor}")),
+        (Polarity::OnNot, Some(other)) => Some(format!("{stream} is {other}")),
         (Polarity::OnNot, None) => None,
     }
+}
+
+/// The stream that a condition with this name tests; `None` if it is no such condition. The state of a machine
+/// is a stream with a path: `automaton#1/state`.
+pub fn tested_stream(label: &str) -> Option<String> {
+    label.split_once(IS).map(|(stream, _)| stream.replace(':', "/"))
 }
 
 #[cfg(test)]

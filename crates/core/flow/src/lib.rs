@@ -23,6 +23,7 @@ pub mod clocks;
 pub mod codes;
 pub mod components;
 pub mod constant;
+mod contract;
 mod label;
 mod name;
 pub mod text;
@@ -33,6 +34,7 @@ use eddy_tensor::{Op, Type};
 
 pub use call::{Argument, Call, in_instance, in_instances};
 pub use constant::Constant;
+pub use contract::Contract;
 pub use label::Labels;
 pub use name::{Name, Path};
 pub use verify::{Violation, verify};
@@ -210,6 +212,7 @@ pub struct Flow {
     pub persistent_state: Vec<Named>,
     /// Streams that a backward pass reads; their values are kept until then.
     pub tape: Vec<VarId>,
+    pub contracts: Vec<Contract>,
     /// Inlined instances; outer ones come before inner ones.
     pub calls: Vec<Call>,
     /// Other names of streams: an input of an instance is an alias of its argument, an output of the stream

@@ -13,6 +13,7 @@ use eddy_language::semantics::simulate;
 use eddy_loader::{Library, Threads};
 use eddy_plan::plan::{Cut, Plan, Schedule};
 use eddy_plan::{Recompute, plan};
+use rustc_hash::FxHashSet;
 
 use super::EngineInput;
 use super::companions::{WithCompanions, add_companions};
@@ -221,7 +222,10 @@ fn with_failures(flow: &mut Flow, clocks: &Clocks, options: &eddy_plan::Options)
         return planned;
     }
     let is_waiting = waiting(flow, clocks);
-    flow.outputs.extend(planned.unread.iter().filter(|var| !is_waiting[var.index()]));
+    let contracts: FxHashSet<VarId> = flow.contracts.iter().map(|contract| contract.var).collect();
+    let failing = planned.unread.iter().filter(|var| !is_waiting[var.index()] || contracts.contains(var));
+    let failing: Vec<VarId> = failing.copied().collect();
+    flow.outputs.extend(failing);
     plan(flow, clocks, options)
 }
 

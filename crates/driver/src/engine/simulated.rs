@@ -30,7 +30,9 @@ impl<'a> Simulated<'a> {
     pub fn new(source: EngineInput<'a>, start: u64) -> Simulated<'a> {
         let EngineInput { flow, clocks, shown, options, is_checked, .. } = source;
         // Other streams are computed while their cycle is open, but do not keep it open.
-        let needed: Vec<VarId> = flow.outputs.iter().chain(shown).copied().chain(learnt(flow)).collect();
+        let contracts = flow.contracts.iter().map(|contract| contract.var);
+        let needed = flow.outputs.iter().chain(shown).copied().chain(learnt(flow)).chain(contracts);
+        let needed: Vec<VarId> = needed.collect();
         let simulation = Simulation::new(flow, clocks, options).needing(clocks, &needed);
         Simulated {
             simulation,

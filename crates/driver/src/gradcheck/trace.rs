@@ -31,7 +31,18 @@ pub(super) fn random(
 ) -> Result<Trace, Vec<Diagnostic>> {
     let (flow, clocks) = (&prepared.flow, &prepared.clocks);
     let mut trace = Trace { n_cycles, rows: vec![vec![Cell::Unknown; n_cycles]; flow.inputs.len()] };
+    // How often the cells of each cycle were drawn again.
+    let mut redrawn = vec![0; n_cycles];
     loop {
+        if redrawn.iter().sum::<usize>() < MAX_REDRAWN
+            && let Some(cycle) = violated_assumption(prepared, &trace, seed)
+        {
+            redrawn[cycle] += 1;
+            for row in &mut trace.rows {
+                row[cycle..].fill(Cell::Unknown);
+            }
+            continue;
+        }
         let simulation = run(prepared, &trace, seed)?;
         let mut is_news = false;
         for (number, input) in flow.inputs.iter().enumerate() {
@@ -41,7 +52,11 @@ pub(super) fn random(
             {
                 let Some(is_there) = is_active(&simulation, clocks, *input, cycle as u64) else { continue };
                 is_news = true;
-                let random = SplitMix64::new(&format!("{name} {cycle}"), seed);
+                let path = match redrawn[cycle] {
+                    0 => format!("{name} {cycle}"),
+                    n => format!("{name} {cycle} {n}"),
+                };
+                let random = SplitMix64::new(&path, seed);
                 *cell = if is_there {
                     Cell::Value(value(&flow.var(*input).ty, sign, random))
                 } else {
@@ -53,6 +68,31 @@ pub(super) fn random(
             return Ok(trace);
         }
     }
+}
+
+/// After this many attempts, an assumption is reported as violated.
+const MAX_REDRAWN: usize = 1000;
+
+/// The cycle at which made-up inputs violate what the node assumes about them.
+fn violated_assumption(prepared: &Prepared, trace: &Trace, seed: u64) -> Option<usize> {
+    let flow = &prepared.flow;
+    let is_own =
+        |var: VarId| flow.equations.iter().any(|equation| equation.out == var && equation.call.is_none());
+    let mut assumed = flow.contracts.iter().filter(|contract| contract.is_assumption);
+    if !assumed.any(|contract| is_own(contract.var)) {
+        return None;
+    }
+    let options = simulate::Options { seed, ..simulate::Options::default() };
+    let mut simulation = Simulation::new(flow, &prepared.clocks, options);
+    let cells = |cycle: usize| trace.rows.iter().map(|row| row[cycle].clone()).collect::<Vec<_>>();
+    let mut outcomes = (0..trace.n_cycles).map(|cycle| simulation.open(&cells(cycle)));
+    let simulate::SimulationError::Operation { equation, cycle, .. } = outcomes.find_map(Result::err)? else {
+        return None;
+    };
+    let out = flow.equations[equation].out;
+    let mut assumed = flow.contracts.iter().filter(|contract| contract.is_assumption);
+    let is_violated = is_own(out) && assumed.any(|contract| contract.var == out);
+    is_violated.then(|| usize::try_from(cycle).ok()).flatten()
 }
 
 /// Whether the clock of a stream is active at a cycle, if that is known.

@@ -67,6 +67,11 @@ impl Builder<'_> {
         self.form(Form::Merge(cases), parts)
     }
 
+    /// `reset f(x) every c`
+    pub fn reset(&mut self, call: ExprId, condition: ExprId) -> ExprId {
+        self.form(Form::Reset, vec![call, condition])
+    }
+
     /// Replaces each `last o` by the variable of its stream.
     pub fn replace_lasts(&mut self, root: ExprId) {
         for expr in postorder(&self.tree.exprs, root) {

@@ -7,8 +7,8 @@ use super::names::{Captured, Owner, Shared, defines, read_before};
 use crate::codes;
 use crate::names::{Name, Names};
 use crate::tree::{
-    Automaton, Decl, Definition, Equation, ExprId, Ident, Item, Node, Program, State, Transition,
-    TransitionKind, TypeDef,
+    Automaton, Contract, Decl, Definition, Equation, ExprId, Ident, Item, Let, Node, Probe, Program, State,
+    Transition, TransitionKind, TypeDef,
 };
 
 /// The names of a machine.
@@ -252,12 +252,9 @@ impl Translation<'_> {
         inputs.push(decl(keep));
         arguments.push(unchanged);
         let name = builder.name(&machine.node_of(&format!("{text}/unless")));
-        add_node(builder, name, inputs, outputs.map(decl).to_vec(), equations, state, Vec::new());
+        add_node(builder, name, inputs, outputs.map(decl).to_vec(), equations, state, StateItems::default());
         let call = builder.call(name, arguments);
-        let restart =
-            builder.variable(builder.names.find(&machine.hidden("proposed_restart")).expect("defined"));
-        let restart = builder.when_is(restart, proposed, machine.constructors[number]);
-        let call = restarted(builder, call, restart);
+        let call = self.restarted(builder, call, number, proposed, "proposed_restart");
         let targets = ["to", "anew"].map(|what| builder.ident(&format!("{what}:in:{}:{text}", machine.path)));
         self.equations.push(builder.equation(targets.to_vec(), call));
         builder.span = automaton.word;
@@ -376,18 +373,45 @@ impl Translation<'_> {
             targets.extend(names);
             decided = Some(names.map(|ident| ident.name));
         }
-        if outputs.is_empty() {
+        if outputs.is_empty() && state.contracts.is_empty() && state.probes.is_empty() {
             return None;
+        }
+        if outputs.is_empty() {
+            // An instance without outputs stands in no equation.
+            let truth = builder.truth(true);
+            let runs = builder.ident("runs");
+            equations.push(builder.equation(vec![runs], truth));
+            outputs.push(decl(runs));
+            targets.push(builder.ident(&format!("runs:in:{}:{text}", machine.path)));
         }
         let (inputs, arguments) = self.captured(builder, &captured, machine.stream, number);
         let name = builder.name(&machine.node_of(&text));
-        add_node(builder, name, inputs, outputs, equations, state, state.lets.clone());
+        add_node(builder, name, inputs, outputs, equations, state, StateItems::of(state));
         let call = builder.call(name, arguments);
-        let restart = builder.variable(builder.names.find(&machine.hidden("restart")).expect("defined"));
-        let restart = builder.when_is(restart, machine.stream, machine.constructors[number]);
-        let call = restarted(builder, call, restart);
+        let call = self.restarted(builder, call, number, machine.stream, "restart");
         self.equations.push(builder.equation(targets, call));
         decided
+    }
+
+    /// The instance of a state that is as new where a transition restarts it.
+    fn restarted(
+        &self,
+        builder: &mut Builder<'_>,
+        call: ExprId,
+        number: usize,
+        stream: Name,
+        restart: &str,
+    ) -> ExprId {
+        let states = &self.automaton.states;
+        let mut transitions = states.iter().flat_map(|state| &state.transitions);
+        let target = states[number].ident.name;
+        if !transitions.any(|transition| transition.restarts && transition.target.name == target) {
+            return call;
+        }
+        let restart = builder.name(&self.machine.hidden(restart));
+        let restart = builder.variable(restart);
+        let restart = builder.when_is(restart, stream, self.machine.constructors[number]);
+        builder.reset(call, restart)
     }
 
     /// The shared streams and their last values.
@@ -427,9 +451,19 @@ fn of_kind(state: &State, kind: TransitionKind) -> impl Iterator<Item = &Transit
     state.transitions.iter().filter(move |transition| transition.kind == kind)
 }
 
-/// An instance that is as new where a condition holds.
-fn restarted(_builder: &mut Builder<'_>, call: ExprId, _restart: ExprId) -> ExprId {
-    call
+/// The items of a state beside its equations and transitions.
+#[derive(Default)]
+struct StateItems {
+    lets: Vec<Let>,
+    contracts: Vec<Contract>,
+    probes: Vec<Probe>,
+}
+
+impl StateItems {
+    fn of(state: &State) -> StateItems {
+        let State { lets, contracts, probes, .. } = state.clone();
+        StateItems { lets, contracts, probes }
+    }
 }
 
 /// Adds the node of a state. `last o` in it becomes an input.
@@ -440,8 +474,9 @@ fn add_node(
     outputs: Vec<Decl>,
     equations: Vec<Equation>,
     state: &State,
-    lets: Vec<crate::tree::Let>,
+    items: StateItems,
 ) {
+    let StateItems { lets, contracts, probes } = items;
     for equation in &equations {
         builder.replace_lasts(equation.value);
     }
@@ -457,6 +492,8 @@ fn add_node(
         equations,
         lets,
         automata: Vec::new(),
+        contracts,
+        probes,
         inputs_span: span,
         outputs_span: span,
         span,

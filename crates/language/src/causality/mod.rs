@@ -27,7 +27,7 @@ use eddy_syntax::Diagnostic;
 
 use crate::clocks::Clocks;
 use crate::flow::components::components;
-use crate::flow::{Flow, VarId};
+use crate::flow::{Flow, VarId, cases};
 use graph::{Edge, Graph, Guard};
 pub use needed::{needed, waiting};
 use weights::{heaviest_paths, nonnegative_components, nonnegative_cycle};
@@ -140,7 +140,12 @@ fn guarded(flow: &Flow, graph: &Graph, component: &[usize], looping: &BTreeSet<u
             }
         }
     }
-    let names: BTreeSet<&str> =
-        conditions.into_iter().filter_map(|var| flow.var(var).name.as_deref()).collect();
-    Verdict::Guarded { conditions: names.into_iter().map(str::to_string).collect(), end_of_trace }
+    let names: BTreeSet<String> = conditions
+        .into_iter()
+        .filter_map(|var| flow.var(var).name.as_deref())
+        .map(|name| cases::tested_stream(name).unwrap_or_else(|| name.to_string()))
+        // Streams that composition adds have names that no program has.
+        .filter(|name| !name.contains(':'))
+        .collect();
+    Verdict::Guarded { conditions: names.into_iter().collect(), end_of_trace }
 }

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use eddy_autodiff::section::{Argument, Input, Instance as Custom, Output, Request};
+use eddy_autodiff::section::{Argument, Input, Instance as Custom, Output, Request, Restart};
 use eddy_syntax::{Diagnostic, Span};
 
 use super::instance::{Binding, Instance};
 use super::interface::{self, Interface, KnownInputs};
 use super::synthesis::Place;
-use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, without_body};
+use super::{Elaborator, InstanceId, MAX_DEPTH, Operand, Work, without_body};
 use crate::automata::path_of_state;
 use crate::codes;
 use crate::flow::{self, Name, Path, VarId};
@@ -137,6 +137,13 @@ impl<'a> Elaborator<'a> {
             ..Place::new(path, seed_path, span, Some(call))
         };
         self.record_call(instance, expr);
+        if let Some(every) = site.as_ref().and_then(|site| site.every) {
+            let every = self.instances[instance.index()].bindings[every.index()].clone();
+            let every = self.signal(every, span);
+            self.begin_section();
+            let node = self.program.name_of(callable);
+            self.work.push(Work::Restart(Box::new((Restart { node, every }, span))));
+        }
         self.instantiate(callable, &levels, place, bindings, targets.to_vec());
     }
 

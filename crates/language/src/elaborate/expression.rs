@@ -68,6 +68,11 @@ impl<'a> Elaborator<'a> {
         if at != targets.len() {
             return self.report_wrong_width(instance, number);
         }
+        for slot in equation.targets.iter().flatten() {
+            if node.slots[slot.index()].contract.is_some() {
+                work.push(Work::Contract(instance, *slot));
+            }
+        }
         self.work.extend(work.into_iter().rev());
     }
 

@@ -15,7 +15,7 @@
 //! * [`annotations`]: type and clock annotations.
 //! * [`expression`]: the equations of each form of expression.
 //! * [`rows`]: rows of tensors. [`sizes`]: sizes, shapes, axes and indices.
-//! * [`call`]: calls of nodes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
+//! * [`call`]: calls of nodes. [`contract`]: contracts and probes. [`copies`]: copies of a node. [`root`](mod@root): the node that is run.
 //!   [`interface`](mod@interface): the interfaces of synthesised nodes.
 //! * [`record`]: which stream each expression became.
 //! * [`synthesis`]: instances of synthesised nodes, [`training`]: of nodes that `train` declares, with their
@@ -23,6 +23,7 @@
 
 mod annotations;
 mod call;
+mod contract;
 mod copies;
 mod expression;
 mod instance;
@@ -36,6 +37,7 @@ mod sizes;
 mod synthesis;
 mod training;
 
+use eddy_autodiff::section::{Request, Restart};
 use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -148,6 +150,23 @@ pub(crate) fn elaborate_recorded(
     if diagnostics.is_empty() { Ok((draft, record)) } else { Err(diagnostics) }
 }
 
+/// The names of the streams that `probe` marks in a node and its instances: those of the node first, then those
+/// of instances in flattening order.
+pub fn probes(
+    program: &Program,
+    callable: &Callable,
+    given: &ElaborationOptions,
+) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let draft = elaborate(program, callable, given)?;
+    let mut names: Vec<String> = Vec::new();
+    for name in draft.probes.iter().map(ToString::to_string) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
 fn elaborate_with(
     program: &Program,
     callable: &Callable,
@@ -200,10 +219,14 @@ enum Work {
     Copy(Box<Copying>),
     /// The arguments of a function are on the stack: apply it, push its results.
     Function(InstanceId, ExprId, Vec<Option<VarId>>),
+    /// The condition of a contract is complete: test it.
+    Contract(InstanceId, SlotId),
     /// The body of the innermost instance is done: push its outputs.
     Leave,
     /// The equations of a section are complete: end it.
     Close(Box<OpenSection>),
+    /// The equations of an instance that restarts are complete: end their section.
+    Restart(Box<(Restart, Span)>),
     /// A part of a training node is complete: begin the next part.
     Train(Box<Training>),
     /// Drop the operands that an equation left on the stack.
@@ -286,8 +309,13 @@ impl<'a> Elaborator<'a> {
                 Work::Copies(instance, expr, targets) => self.begin_copies(instance, expr, targets),
                 Work::Copy(copying) => self.continue_copies(*copying),
                 Work::Function(instance, expr, targets) => self.apply_function(instance, expr, &targets),
+                Work::Contract(instance, slot) => self.contract(instance, slot),
                 Work::Leave => self.leave(),
                 Work::Close(open) => self.close(*open),
+                Work::Restart(restart) => {
+                    let (restart, span) = *restart;
+                    self.end_section(Request::Restart(restart), span);
+                }
                 Work::Train(training) => self.continue_training(*training),
                 Work::Drop(n) => self.operands.truncate(self.operands.len() - n),
             }
@@ -420,6 +448,7 @@ impl<'a> Elaborator<'a> {
         };
         instance.number = self.record_instance(&instance);
         self.instances.push(instance);
+        self.probes(id);
         self.alias(id);
         self.annotations(id);
         self.work.push(Work::Leave);

@@ -136,7 +136,10 @@ impl Elaborator<'_> {
         match what {
             SectionKind::Weave { node, end, cut, n_outputs } => {
                 let outputs = self.pop_n(n_outputs);
-                self.end_section(Request::Weave(Weave { node, end, cut }), place.span);
+                self.end_section(
+                    Request::Weave(Weave { node, end, cut, is_differentiated: self.n_derivatives > 0 }),
+                    place.span,
+                );
                 self.operands.extend(outputs.iter().map(|output| Operand::Stream(*output)));
             }
             SectionKind::Derivative(derivative) => {

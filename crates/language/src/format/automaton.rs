@@ -44,7 +44,10 @@ impl Planner<'_> {
         for transition in &state.transitions {
             self.transition(transition);
         }
+        self.contracts(&state.contracts, &state.probes);
         let spans = state.equations.iter().map(|equation| equation.span);
+        let spans = spans.chain(state.contracts.iter().map(|contract| contract.span));
+        let spans = spans.chain(state.probes.iter().map(|probe| probe.span));
         let spans = spans.chain(state.lets.iter().map(|item| item.span));
         let spans = spans.chain(state.transitions.iter().map(|transition| transition.span));
         self.block(Range { first: first + 2, last }, spans.min_by_key(|span| span.start));

@@ -5,8 +5,8 @@ use eddy_syntax::lex::TokenKind;
 
 use super::plan::{Planner, Range};
 use crate::tree::{
-    CellKind, Decl, Equation, ExprKind, Import, Imported, Item, Let, Node, RowValue, Run, RunOptionKind,
-    Target, Train,
+    CellKind, Contract, Decl, Equation, ExprKind, Import, Imported, Item, Let, Node, Probe, RowValue, Run,
+    RunOptionKind, Target, Train,
 };
 
 impl<'a> Planner<'a> {
@@ -65,13 +65,36 @@ impl<'a> Planner<'a> {
         for automaton in &node.automata {
             self.automaton(automaton);
         }
+        self.contracts(&node.contracts, &node.probes);
         let items = node.equations.first().map(|equation| equation.span);
         let items = items.into_iter().chain(node.automata.first().map(|automaton| automaton.span));
         let items = items.chain(node.lets.first().map(|item| item.span));
+        let items = items.chain(node.contracts.first().map(|item| item.span));
+        let items = items.chain(node.probes.first().map(|item| item.span));
         if let Some(span) = items.min_by_key(|span| span.start) {
             let first = self.tokens_of(span).first;
             self.join(first, Joint::Begin);
             self.group_with_joint(Range { first, last }, INDENT);
+        }
+    }
+
+    /// `assert e "message";` and `probe x, y;`.
+    pub(super) fn contracts(&mut self, contracts: &[Contract], probes: &[Probe]) {
+        for contract in contracts {
+            let first = self.tokens_of(contract.span).first;
+            self.join(first, Joint::Line);
+            self.join(first + 1, Joint::Blank);
+            self.below(contract.condition);
+            let message = self.range(contract.condition).last + 1;
+            if self.tokens[message].kind == TokenKind::String {
+                self.join(message, Joint::Blank);
+            }
+        }
+        for probe in probes {
+            self.join(self.tokens_of(probe.span).first, Joint::Line);
+            for ident in &probe.idents {
+                self.join(self.tokens_of(ident.span).first, Joint::Blank);
+            }
         }
     }
 
@@ -262,5 +285,9 @@ impl<'a> Planner<'a> {
 }
 
 fn has_body(node: &Node) -> bool {
-    !node.equations.is_empty() || !node.lets.is_empty() || !node.automata.is_empty()
+    !node.equations.is_empty()
+        || !node.lets.is_empty()
+        || !node.automata.is_empty()
+        || !node.contracts.is_empty()
+        || !node.probes.is_empty()
 }

@@ -48,6 +48,15 @@ impl Planner<'_> {
             }
             Form::Match(cases) | Form::Merge(cases) => self.match_form(expr, &cases, &parts),
             Form::Last(ident) => self.join(self.tokens_of(ident.span).first, Joint::Blank),
+            Form::Reset => {
+                for part in &parts {
+                    self.operand(*part);
+                }
+                let call = self.range(parts[0]);
+                for token in [call.first, call.last + 1, self.range(parts[1]).first] {
+                    self.join(token, Joint::Blank);
+                }
+            }
             Form::WhenIs(constructor) => {
                 let name = self.tokens_of(constructor.span).first;
                 let when = self.range(parts[0]).last + 1;

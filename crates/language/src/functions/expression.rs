@@ -76,6 +76,7 @@ impl Lowering<'_> {
         match form {
             Form::Last(_) => return Err(stream_operator("last", self.exprs().at(expr))),
             Form::Merge(_) => return Err(stream_operator("merge", self.exprs().at(expr))),
+            Form::Reset => return Err(stream_operator("reset", self.exprs().at(expr))),
             Form::WhenIs(_) => return Err(stream_operator("when", self.exprs().at(expr))),
             Form::Unit => self.push(Val::unit()),
             Form::Let { pattern, annotation } => {

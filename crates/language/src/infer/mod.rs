@@ -214,6 +214,7 @@ fn flow_of(draft: &Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
         parameters,
         mut learnt,
         persistent_state,
+        contracts,
         calls,
         aliases,
         ..
@@ -231,6 +232,7 @@ fn flow_of(draft: &Draft, scalars: Vec<Scalar>, shapes: Vec<Shape>) -> Flow {
         parameters: saved,
         persistent_state,
         tape: Vec::new(),
+        contracts,
         calls,
         aliases,
     };

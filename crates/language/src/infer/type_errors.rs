@@ -9,6 +9,7 @@ use eddy_tensor::{Class, Scalar, Slot};
 use super::classes::{Conflict, Origin};
 use super::scalars::KnownType;
 use crate::codes;
+use crate::contracts::is_contract;
 use crate::draft::{Draft, SameType, TypeAnnotation};
 use crate::flow::{Call, Equation, Kind, Labels, VarId};
 
@@ -134,6 +135,10 @@ impl<'a> TypeErrors<'a> {
             None => self.labels.definition(out),
         };
         let left = self.labels.label(out);
+        if is_contract(left.rsplit('/').next().unwrap_or(&left)) {
+            let title = format!("type error: '{right}' is {}, but a contract is bool", found.0);
+            return self.with_origins(Diagnostic::error(codes::TYPE, span, title), [found]);
+        }
         let title = format!("type error: '{right}' is {} but '{left}' is {}", found.0, expected.0);
         let diagnostic = Diagnostic::error(codes::TYPE, span, title);
         self.with_origins(with_conversion(diagnostic, found.0, expected.0, &right), [found, expected])

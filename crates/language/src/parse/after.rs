@@ -10,6 +10,9 @@ use crate::tree::{Direction, ExprId, ExprKind, Ident, Polarity};
 
 impl Parser<'_> {
     pub(super) fn after(&mut self, expr: ExprId, tightness: Tightness) -> State {
+        if let Some(Frame::Reset { at }) = self.frames.last() {
+            return self.every(*at, expr);
+        }
         if self.grammar == Grammar::Functions
             && tightness == Tightness::Postfix
             && let Some(state) = self.postfix_form(expr)
@@ -38,6 +41,11 @@ impl Parser<'_> {
                 return self.constructor(value, expr, at);
             }
             return self.reduce(expr);
+        }
+        if let Some(Frame::Every { at, call }) = self.frames.last() {
+            let (at, call) = (*at, *call);
+            self.frames.pop();
+            return self.finish_reset(at, call, expr);
         }
         if self.sees("when") {
             if tightness == Tightness::Loose {

@@ -66,6 +66,7 @@ impl Parser<'_> {
             return None;
         }
         let (mut equations, mut lets, mut transitions) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut contracts, mut probes) = (Vec::new(), Vec::new());
         while !self.sees("}") && self.token().kind != TokenKind::End {
             let transition = [TransitionKind::Until, TransitionKind::Unless]
                 .into_iter()
@@ -74,6 +75,10 @@ impl Parser<'_> {
                 transitions.extend(self.transition(kind));
             } else if self.begins_let() {
                 lets.push(self.let_item(equations.len()));
+            } else if self.begins_contract() {
+                contracts.push(self.contract(contracts.len()));
+            } else if self.begins_probe() {
+                probes.extend(self.probe());
             } else if matches!(self.token().kind, TokenKind::Name | TokenKind::Symbol("(")) {
                 equations.extend(self.equation());
             } else {
@@ -85,7 +90,7 @@ impl Parser<'_> {
         if !self.eat("}") {
             self.complain("`}`").cause(start, "this state is open");
         }
-        Some(State { ident, equations, lets, transitions, span: self.since(start) })
+        Some(State { ident, equations, lets, transitions, contracts, probes, span: self.since(start) })
     }
 
     /// `until e then S;` or `unless e continue S;`.

@@ -40,7 +40,7 @@ fn word_before_operand(word: &str) -> Option<&'static str> {
     })
 }
 
-const RESET: &str = "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`";
+const RESET: &str = "an instance that restarts is written `reset f(x) every c`";
 
 /// The help for a word after an operand that is an operator in other languages: `a AND b`.
 fn word_after_operand(word: &str) -> Option<&'static str> {

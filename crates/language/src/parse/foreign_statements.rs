@@ -26,13 +26,12 @@ fn statement(word: &str) -> Option<&'static str> {
         "function" | "fun" | "fn" | "def" | "kernel" | "process" | "proc" | "func" | "sub" | "class"
         | "struct" => NODE,
         "from" | "use" | "using" | "include" | "open" | "require" | "load" => IMPORT,
-        "assert" => "there are no assertions: make the condition an output, or test the node with a `run`",
         "print" | "printf" | "println" => {
             "`eddy run` prints the outputs; `show x` in a `run` prints an inner stream too"
         }
         "state" | "init" | "last" => "a stream with a memory is an equation with `fby`: `s = 0.0 fby s + x;`",
         "reset" | "automaton" | "restart" => {
-            "a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`"
+            "an instance that restarts is written `reset f(x) every c`; state machines are `automaton { state S { … } }`"
         }
         "input" | "output" => "inputs and outputs are in the head of the node: `node f(x) -> (y)`",
         "begin" | "end" | "pass" | "done" | "od" => {

@@ -27,6 +27,10 @@ pub(super) enum Frame {
     When { polarity: Polarity, at: Span, value: ExprId },
     /// `merge` waits for three arguments.
     Merge { at: Span, base: usize },
+    /// `reset` waits for a call.
+    Reset { at: Span },
+    /// `reset f(x) every` waits for a condition.
+    Every { at: Span, call: ExprId },
     /// `if` waits for `then`.
     IfCondition { at: Span },
     /// `if c then` waits for `else`.
@@ -116,7 +120,12 @@ impl Frame {
     /// Whether its next part is a whole expression, which may be an `if`, and not a mere operand.
     pub fn takes_expression(&self) -> bool {
         match self {
-            Frame::Unary { .. } | Frame::Binary { .. } | Frame::When { .. } | Frame::Merge { .. } => false,
+            Frame::Unary { .. }
+            | Frame::Binary { .. }
+            | Frame::When { .. }
+            | Frame::Merge { .. }
+            | Frame::Reset { .. }
+            | Frame::Every { .. } => false,
             Frame::Paren { .. }
             | Frame::List { .. }
             | Frame::Arguments { .. }
@@ -138,6 +147,7 @@ impl Frame {
             Frame::Index { .. } => Some("`]`"),
             Frame::IfCondition { .. } => Some("`then`"),
             Frame::IfThen { .. } => Some("`else`"),
+            Frame::Reset { .. } => Some("`every`"),
             Frame::Form(open) => open.waits_for(),
             _ => None,
         }
@@ -153,6 +163,7 @@ impl Frame {
             Frame::List { open, .. } | Frame::Index { open, .. } => Some((open, "this bracket is open")),
             Frame::IfCondition { at } => Some((at, "this `if` waits for its `then`")),
             Frame::IfThen { at, .. } => Some((at, "this `if` waits for its `else`")),
+            Frame::Reset { at } => Some((at, "this `reset` waits for its `every`")),
             Frame::Form(ref open) => open.opening(),
             _ => None,
         }

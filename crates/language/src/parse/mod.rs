@@ -21,7 +21,7 @@
 //!   intention is clear (`f (x)`, `a && b`), the error is reported and parsing continues as if it had been
 //!   written correctly.
 //! * [`first_value`] warns about `x + 0.0 fby y`.
-//! * [`doc`] finds the comment that documents a node.
+//! * [`contract`] reads contracts and probes. [`doc`] finds the comment that documents a node.
 //!
 //! **No blanks.** A `(` is a call exactly when it directly follows a name, a `[` an index exactly when it
 //! directly follows its left token. So `merge c (x) (y)` has three arguments, `merge c(x) (y) z` too, and
@@ -30,6 +30,7 @@
 mod after;
 mod automaton;
 mod binders;
+mod contract;
 mod doc;
 mod first_value;
 mod foreign;

@@ -6,8 +6,8 @@ use eddy_syntax::{Confidence, Span};
 use super::Parser;
 use super::recover::Place;
 use crate::tree::{
-    Annotation, Automaton, Decl, Equation, ExprList, Ident, Item, Let, Node, Polarity, Sampling, Scalar,
-    Target, TypeKind, TypeName,
+    Annotation, Automaton, Contract, Decl, Equation, ExprList, Ident, Item, Let, Node, Polarity, Probe,
+    Sampling, Scalar, Target, TypeKind, TypeName,
 };
 
 /// The part between `node` and the first equation.
@@ -30,6 +30,8 @@ struct Body {
     equations: Vec<Equation>,
     lets: Vec<Let>,
     automata: Vec<Automaton>,
+    contracts: Vec<Contract>,
+    probes: Vec<Probe>,
 }
 
 impl Parser<'_> {
@@ -48,12 +50,23 @@ impl Parser<'_> {
             self.poison_since(head_at);
             self.skip(Place::Node);
         }
-        let Body { equations, lets, automata } = self.body(&head);
+        let Body { equations, lets, automata, contracts, probes } = self.body(&head);
         let Head { inputs, outputs, inputs_span, outputs_span, .. } = head;
         let span = self.since(start);
-        let node =
-            Node { ident, doc, inputs, outputs, equations, lets, automata, inputs_span, outputs_span, span };
-        self.program.items.push(Item::Node(node));
+        self.program.items.push(Item::Node(Node {
+            ident,
+            doc,
+            inputs,
+            outputs,
+            equations,
+            lets,
+            automata,
+            contracts,
+            probes,
+            inputs_span,
+            outputs_span,
+            span,
+        }));
     }
 
     /// A placeholder for a missing name, which was reported.
@@ -268,7 +281,7 @@ impl Parser<'_> {
     }
 
     fn body(&mut self, head: &Head) -> Body {
-        let Body { mut equations, mut lets, mut automata } = Body::default();
+        let Body { mut equations, mut lets, mut automata, mut contracts, mut probes } = Body::default();
         let mut in_braces = false;
         while !self.begins_item() {
             match self.token().kind {
@@ -279,6 +292,10 @@ impl Parser<'_> {
                 TokenKind::Name if !head.is_lustre && self.begins_automaton() => {
                     automata.extend(self.automaton(equations.len()));
                 }
+                TokenKind::Name if !head.is_lustre && self.begins_contract() => {
+                    contracts.push(self.contract(contracts.len()));
+                }
+                TokenKind::Name if !head.is_lustre && self.begins_probe() => probes.extend(self.probe()),
                 TokenKind::Name if self.eats_lustre_block(head.is_lustre) => {}
                 TokenKind::Name | TokenKind::Symbol("(") => equations.extend(self.equation()),
                 TokenKind::Symbol("{") => {
@@ -320,7 +337,7 @@ impl Parser<'_> {
                 }
             }
         }
-        Body { equations, lets, automata }
+        Body { equations, lets, automata, contracts, probes }
     }
 
     /// Whether an item `let e = C;` begins here.

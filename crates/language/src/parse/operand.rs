@@ -118,6 +118,9 @@ impl Parser<'_> {
         if self.grammar == Grammar::Streams && self.sees_word("last") && self.peek(1) == TokenKind::Name {
             return self.last();
         }
+        if self.begins_reset() {
+            return self.reset();
+        }
         let span = self.token().span;
         if self.file.slice(span) == "_" {
             self.complain_and_guess("an expression")
@@ -216,6 +219,7 @@ impl Parser<'_> {
     fn expected_operand(&self) -> &'static str {
         match self.frames.last() {
             Some(Frame::When { .. }) => "a condition after `when`",
+            Some(Frame::Every { .. }) => "a condition after `every`",
             Some(Frame::Merge { base, .. }) => match self.items.len() - base {
                 0 => "the condition of `merge`",
                 1 => "the second argument of `merge`",
@@ -229,7 +233,9 @@ impl Parser<'_> {
     /// Reports the arguments in `merge c -1 x` and `y when not not c`, which must be in parentheses; they are
     /// then parsed as if they were.
     fn bare_argument(&mut self) {
-        let Some(Frame::Merge { .. } | Frame::When { .. }) = self.frames.last() else { return };
+        let Some(Frame::Merge { .. } | Frame::When { .. } | Frame::Every { .. }) = self.frames.last() else {
+            return;
+        };
         let expected = self.expected_operand();
         let text = self.text();
         let shown = match text {

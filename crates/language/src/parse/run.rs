@@ -12,8 +12,8 @@ use crate::tree::{
 };
 
 /// The words that start an option.
-const OPTIONS: [&str; 11] =
-    ["A", "B", "K", "chrono", "trace", "stats", "strict", "unchecked", "for", "seed", "show"];
+const OPTIONS: [&str; 12] =
+    ["A", "B", "K", "chrono", "trace", "stats", "strict", "unchecked", "for", "seed", "show", "probe"];
 
 /// The forms of cells, for messages.
 const CELLS: &str = "a cell is a number, `t`, `f`, `.` for absent, `?` for unknown, or a list of these";
@@ -88,6 +88,7 @@ impl Parser<'_> {
             "stats" => RunOptionKind::Stats,
             "strict" => RunOptionKind::Strict,
             "unchecked" => RunOptionKind::Unchecked,
+            "probe" => RunOptionKind::Probe,
             "for" => RunOptionKind::For(self.natural("a number of cycles")?),
             "seed" => RunOptionKind::Seed(self.natural("a seed")?),
             _ => RunOptionKind::Show(self.paths()?),

@@ -89,6 +89,47 @@ impl Parser<'_> {
         self.alternative(Box::new(OpenForm { form, start: at, at, base, waits: Waits::Alternative }))
     }
 
+    /// Whether `reset` is a keyword here: before a call. As the condition of a `merge` it is the name of a
+    /// stream, unless `every` follows the call.
+    pub(super) fn begins_reset(&self) -> bool {
+        let is_before_call = self.grammar == Grammar::Streams
+            && self.sees_word("reset")
+            && self.peek(1) == TokenKind::Name
+            && self.peek(2) == TokenKind::Symbol("(")
+            && self.is_glued_ahead(2);
+        is_before_call && {
+            let every = self.closing[self.at + 2] as usize + 1;
+            let is_in_merge = matches!(self.frames.last(), Some(Frame::Merge { .. }));
+            !is_in_merge || self.tokens.get(every).is_some_and(|token| self.file.slice(token.span) == "every")
+        }
+    }
+
+    /// `reset f(x) every c`.
+    pub(super) fn reset(&mut self) -> State {
+        let at = self.advance().span;
+        let callee = self.ident_here();
+        self.frames.push(Frame::Reset { at });
+        self.arguments(callee)
+    }
+
+    /// `every` after the call of a `reset`.
+    pub(super) fn every(&mut self, at: Span, call: ExprId) -> State {
+        if !self.eat_word("every") {
+            self.complain_after_operand("`every`", call);
+            return State::Failed;
+        }
+        self.frames.pop();
+        self.wait(Frame::Every { at, call })
+    }
+
+    /// Completes `reset f(x) every c`.
+    pub(super) fn finish_reset(&mut self, at: Span, call: ExprId, condition: ExprId) -> State {
+        let base = self.items.len();
+        self.items.extend([call, condition]);
+        let open = OpenForm { form: Form::Reset, start: at, at, base, waits: Waits::Body };
+        self.finish_form(open, Tightness::Loose)
+    }
+
     /// `is a` after `x when s`.
     pub(super) fn constructor(&mut self, value: ExprId, condition: ExprId, at: Span) -> State {
         self.advance();

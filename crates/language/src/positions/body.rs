@@ -9,6 +9,7 @@ use super::functions::{Step, Walk};
 use super::names::{Collector, written_name};
 use super::operators::operator;
 use super::{Purpose, SymbolKind};
+use crate::contracts::is_contract;
 use crate::program::{Base, Callable, Callee, ComposedCallee, NodeId, Reference, SlotId};
 use crate::resolve::callee_of;
 use crate::tree::{self, Automaton, Decl, ExprId, ExprKind, ExprList, Ident, Target, TypeKind};
@@ -76,11 +77,16 @@ impl Walk<'_, '_> {
         let is_written = |equation: &&tree::Equation| equation.value.index() < self.file.n_written;
         for equation in tree.equations.iter().filter(is_written) {
             for target in &equation.targets {
-                if let Target::Decl(decl) = target {
+                if let Target::Decl(decl) = target
+                    && !is_contract(self.file.names.text(decl.ident.name))
+                {
                     self.decl(decl);
                 }
             }
             self.root(equation.value);
+        }
+        for ident in tree.probes.iter().flat_map(|probe| &probe.idents) {
+            self.stream(*ident, Purpose::Use);
         }
         for automaton in &tree.automata {
             self.automaton(automaton);
@@ -101,7 +107,9 @@ impl Walk<'_, '_> {
         }
         for state in &automaton.states {
             let n_names = self.env.len();
-            for decl in state.equations.iter().flat_map(tree::Equation::decls) {
+            let is_written = |decl: &&Decl| !is_contract(self.file.names.text(decl.ident.name));
+            let decls = state.equations.iter().flat_map(tree::Equation::decls).filter(is_written);
+            for decl in decls.collect::<Vec<_>>() {
                 if self.has_stream(decl.ident) { self.decl(decl) } else { self.bind(decl.ident) }
             }
             for item in &state.lets {
@@ -110,6 +118,11 @@ impl Walk<'_, '_> {
             }
             for equation in &state.equations {
                 self.root(equation.value);
+            }
+            for ident in state.probes.iter().flat_map(|probe| &probe.idents) {
+                if !self.bound(*ident) {
+                    self.stream(*ident, Purpose::Use);
+                }
             }
             for transition in &state.transitions {
                 self.root(transition.condition);

@@ -15,7 +15,7 @@ use crate::automata;
 use crate::functions::calls::function_named;
 use crate::functions::{Code, operators};
 use crate::names::Name;
-use crate::program::{ConstantId, Entity, FunctionId, Module, TypeDefId};
+use crate::program::{ConstantId, Entity, FunctionId, Module, Reference, TypeDefId};
 use crate::tree::{
     self, Case, Control, Definition, ExprId, ExprKind, Form, Ident, Param, PatternId, PatternKind, TypeId,
     TypeKind,
@@ -261,7 +261,9 @@ impl Walk<'_, '_> {
 
     /// Adds an occurrence of the name or the operator of an expression.
     pub(super) fn named(&mut self, expr: ExprId) {
-        if self.node.is_some() {
+        // Test benches and optimisers are given nodes, too.
+        let is_callable = matches!(self.file.references[expr.index()], Reference::Composed(_));
+        if self.node.is_some() || is_callable {
             return self.named_in_node(expr);
         }
         let exprs = &self.file.tree.exprs;
@@ -399,7 +401,9 @@ impl Walk<'_, '_> {
                 self.global(*constructor);
                 all(parts)
             }
-            Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } => all(parts),
+            Form::Unit | Form::Place(_) | Form::Update { .. } | Form::Component { .. } | Form::Reset => {
+                all(parts)
+            }
         };
         self.then(steps);
     }

@@ -20,6 +20,8 @@ pub struct Site {
     pub shares: Vec<Sharing>,
     /// Set if the first argument is the number of copies of the call.
     pub copies: Option<Copies>,
+    /// The stream of the node at which the instance is as new: `reset f(x) every c`.
+    pub every: Option<SlotId>,
 }
 
 /// The parameters of a `let`.

@@ -291,6 +291,19 @@ pub struct Slot {
     pub is_callable: bool,
     /// Whether it is an input for a value that a callable brings along, which has no derivative.
     pub is_captured: bool,
+    /// Set for the condition of a contract.
+    pub contract: Option<Arc<Contract>>,
+    /// Whether a `probe` marks it.
+    pub is_probed: bool,
+}
+
+/// `assert e "message";` or `assume e "message";`.
+#[derive(Debug)]
+pub struct Contract {
+    pub is_assumption: bool,
+    pub message: String,
+    /// The word.
+    pub span: Span,
 }
 
 impl Slot {
@@ -306,6 +319,8 @@ impl Slot {
             default: None,
             is_callable: false,
             is_captured: false,
+            contract: None,
+            is_probed: false,
         }
     }
 }

@@ -8,6 +8,7 @@ use eddy_syntax::{Confidence, Diagnostic, Diagnostics, Edit, SourceFile, Sources
 use super::library;
 use crate::automata;
 use crate::codes;
+use crate::contracts;
 use crate::kernels::{self, Kernel};
 use crate::names::Names;
 use crate::parse::{Parsed, parse};
@@ -127,6 +128,7 @@ fn read(file: &SourceFile, kernel: Option<Kernel>, is_library: bool) -> (File, V
     };
     let Parsed { mut program, mut names, mut diagnostics, mut warnings, .. } = parsed;
     let n_written = program.exprs.len();
+    contracts::expand(&mut program);
     diagnostics.extend(automata::expand(&mut program, &mut names, &mut warnings));
     let start = Span::new(file.base(), file.base());
     let imports = Vec::new();

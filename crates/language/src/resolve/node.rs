@@ -1,5 +1,7 @@
 //! Resolves the streams, equations and `let`s of each node.
 
+use std::sync::Arc;
+
 use eddy_syntax::{Diagnostic, Diagnostics, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,7 +11,7 @@ use super::scope::{Scope, empty_node};
 use super::unknown::unknown_variable;
 use crate::codes;
 use crate::names::Name;
-use crate::program::{Equation, FunctionId, Let, Module, Node, Program, Role, Slot, SlotId};
+use crate::program::{Contract, Equation, FunctionId, Let, Module, Node, Program, Role, Slot, SlotId};
 use crate::tree::{self, Decl, ExprId, Item, Target};
 
 /// The calls of the optimisers of each `train`, by file and declaration; `None` for a call with errors.
@@ -136,6 +138,12 @@ impl Head<'_> {
             self.node.equations.push(Equation { targets, value: equation.value, is_broken: false });
         }
         self.lets(tree);
+        for ident in tree.probes.iter().flat_map(|probe| &probe.idents) {
+            match self.slots.get(&ident.name) {
+                Some(slot) => self.node.slots[slot.index()].is_probed = true,
+                None => self.diagnostics.push(unknown_variable(self.module, *ident, &self.slots)),
+            }
+        }
         if !self.node.is_external() {
             self.undefined_outputs(&defined_at);
         }
@@ -200,7 +208,17 @@ impl Head<'_> {
         let id = SlotId::new(self.node.slots.len());
         self.slots.insert(decl.ident.name, id);
         let name = self.module.names.text(decl.ident.name).to_string();
+        let tree = self.module.node_tree(self.node.item);
+        let contract = tree.contracts.iter().find(|contract| contract.stream == decl.ident.name);
+        let contract = contract.map(|contract| {
+            Arc::new(Contract {
+                is_assumption: contract.is_assumption,
+                message: contract.text.clone(),
+                span: contract.word,
+            })
+        });
         self.node.slots.push(Slot {
+            contract,
             annotations: decl.annotation.into_iter().collect(),
             type_names: decl.type_name.into_iter().collect(),
             default: decl.default,

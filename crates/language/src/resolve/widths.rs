@@ -6,7 +6,7 @@ use super::body::Body;
 use super::refusals::without_outputs;
 use crate::codes;
 use crate::program::{Callee, Reference};
-use crate::tree::{self, ExprId, ExprKind};
+use crate::tree::{self, ExprId, ExprKind, Form};
 
 /// The errors about an equation whose left side does not name as many streams as its right side has.
 pub(super) fn check(body: &Body<'_>, equation: &tree::Equation) -> Vec<Diagnostic> {
@@ -22,8 +22,14 @@ pub(super) fn check(body: &Body<'_>, equation: &tree::Equation) -> Vec<Diagnosti
             ExprKind::Error => return errors,
             ExprKind::Call(..) if matches!(body.reference(expr), Reference::Nothing) => return errors,
             _ => {
-                n_streams = n_streams.zip(streams_of(body, expr)).map(|(sum, n)| sum + n);
                 check_parts_are_single(body, expr, &mut errors);
+                let expr = called(body, expr);
+                if matches!(exprs.kind(expr), ExprKind::Call(..))
+                    && matches!(body.reference(expr), Reference::Nothing)
+                {
+                    return errors;
+                }
+                n_streams = n_streams.zip(streams_of(body, expr)).map(|(sum, n)| sum + n);
             }
         }
     }
@@ -45,6 +51,15 @@ pub(super) fn check(body: &Body<'_>, equation: &tree::Equation) -> Vec<Diagnosti
     errors
 }
 
+/// The call of a `reset`; for any other expression, the expression.
+fn called(body: &Body<'_>, expr: ExprId) -> ExprId {
+    let exprs = &body.context.module.tree.exprs;
+    match exprs.kind(expr) {
+        ExprKind::Form(form, parts) if *exprs.form(form) == Form::Reset => exprs.items(parts)[0],
+        _ => expr,
+    }
+}
+
 /// The number of streams of an expression; `None` if it is not known yet.
 fn streams_of(body: &Body<'_>, expr: ExprId) -> Option<usize> {
     match body.reference(expr) {
@@ -61,7 +76,7 @@ fn check_parts_are_single(body: &Body<'_>, root: ExprId, errors: &mut Vec<Diagno
     while let Some(expr) = todo.pop() {
         let n_streams = match exprs.kind(expr) {
             ExprKind::Tuple(items) => items.len(),
-            _ => streams_of(body, expr).unwrap_or(1),
+            _ => streams_of(body, called(body, expr)).unwrap_or(1),
         };
         if n_streams != 1 {
             let title = format!("this place names one stream, but the expression has {n_streams}");
@@ -87,6 +102,11 @@ fn parts(body: &Body<'_>, expr: ExprId) -> Vec<ExprId> {
             .map(|(_, argument)| *argument)
             .filter(|argument| !is_callable(body, *argument))
             .collect(),
+        // The call of a `reset` may have several streams where the `reset` may.
+        _ if called(body, expr) != expr => {
+            let inner = parts(body, called(body, expr));
+            inner.into_iter().chain(exprs.children(expr).skip(1)).collect()
+        }
         _ => exprs.children(expr).collect(),
     }
 }

@@ -13,7 +13,7 @@ use eddy_tensor::Value;
 
 use crate::chronogram::Chart;
 use crate::codes;
-use crate::elaborate::{ElaborationOptions, Interface, interface};
+use crate::elaborate::{ElaborationOptions, Interface, interface, probes};
 use crate::flow::{Name, VarId};
 use crate::prepare::{Checks, Prepared, prepare};
 use crate::program::{Callable, Enumerations, Program};
@@ -143,14 +143,25 @@ impl Bench {
         let rows = Rows::new(program, run, &callable, composed)?;
         let interface = interface(program, &callable, &rows.constants)?;
         rows.check_names(&program.name_of(&callable), program.span_of(&callable), &interface)?;
-        let shown = options.show.iter().map(|(name, _)| Name::from(name.as_str())).collect();
         let defaults = program.defaults_of(&callable).into_iter().filter(|name| !rows.has_cells(name));
-        let given = ElaborationOptions {
+        let mut given = ElaborationOptions {
             constants: rows.constants.clone(),
-            shown,
             defaults: defaults.collect(),
             ..ElaborationOptions::default()
         };
+        if options.probe {
+            let probes = probes(program, &callable, &given)?;
+            if options.show.is_empty() {
+                let outputs = interface.outputs.iter().map(|port| port.name.clone());
+                options.show.extend(outputs.map(|name| (name, run.node.span)));
+            }
+            for name in probes {
+                if !options.show.iter().any(|(other, _)| *other == name) {
+                    options.show.push((name, run.node.span));
+                }
+            }
+        }
+        given.shown = options.show.iter().map(|(name, _)| Name::from(name.as_str())).collect();
         let checks = if options.unchecked { Checks::Off } else { Checks::On };
         let prepared = prepare(program, &callable, &given, |draft| rows.hints(draft), checks)?;
         let n_cycles = options.n_cycles.unwrap_or(rows.n_cycles());

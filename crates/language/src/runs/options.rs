@@ -32,6 +32,8 @@ pub struct RunOptions {
     pub strict: bool,
     /// Check neither clocks nor causality, and continue after synchronisation errors.
     pub unchecked: bool,
+    /// Print the probed streams behind the others.
+    pub probe: bool,
     /// The number of cycles; by default the length of the longest row.
     pub n_cycles: Option<usize>,
     pub seed: u64,
@@ -52,6 +54,7 @@ impl Default for RunOptions {
             stats: false,
             strict: false,
             unchecked: false,
+            probe: false,
             n_cycles: None,
             seed: 0,
             max_window: None,
@@ -73,6 +76,7 @@ impl RunOptions {
                 RunOptionKind::Stats => options.stats = true,
                 RunOptionKind::Strict => options.strict = true,
                 RunOptionKind::Unchecked => options.unchecked = true,
+                RunOptionKind::Probe => options.probe = true,
                 RunOptionKind::For(n) => options.n_cycles = Some(usize::try_from(*n).unwrap_or(usize::MAX)),
                 RunOptionKind::Seed(seed) => options.seed = *seed,
                 RunOptionKind::Show(paths) => {

@@ -5,13 +5,16 @@ use eddy_syntax::{Diagnostic, Span};
 use eddy_tensor::{CallFailure, EvalError, Op};
 
 use crate::codes;
-use crate::flow::{Equation, Flow, Kind};
+use crate::flow::{Contract, Equation, Flow, Kind, in_instances};
 use crate::semantics::kahn;
 use crate::semantics::simulate::{self, Contradiction};
 
 /// An operation has no value.
 pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> Diagnostic {
     let Equation { out, span, .. } = flow.equations[equation];
+    if let Some(contract) = flow.contracts.iter().find(|contract| contract.var == out) {
+        return violation(flow, equation, cycle, contract);
+    }
     if let (EvalError::Function(number), Kind::Apply(op, _)) = (error, &flow.equations[equation].kind)
         && let Op::Call(call) = op.applied()
     {
@@ -43,6 +46,22 @@ pub fn operation(flow: &Flow, equation: usize, cycle: u64, error: EvalError) -> 
                 .help("both branches of an `if` are computed: choose the index, not the result")
         }
         _ => diagnostic,
+    }
+}
+
+/// A contract does not hold. The caller of a node owes what the node assumes.
+fn violation(flow: &Flow, equation: usize, cycle: u64, contract: &Contract) -> Diagnostic {
+    let Contract { is_assumption, message, span, .. } = contract;
+    let what = if *is_assumption { "assumption violated" } else { "assertion failed" };
+    let title = format!("{what} at cycle {cycle}: {message}");
+    let caller = flow.equations[equation].call.map(|call| &flow.calls[call]).filter(|_| *is_assumption);
+    match caller {
+        Some(caller) => {
+            let diagnostic = Diagnostic::error(codes::CONTRACT, caller.span, title);
+            let diagnostic = diagnostic.cause(*span, "assumed here");
+            in_instances(&flow.calls, caller.within, diagnostic)
+        }
+        None => flow.in_instances(equation, Diagnostic::error(codes::CONTRACT, *span, title)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use eddy_syntax::Span;
 
-use super::{Equation, ExprId, Ident, Let};
+use super::{Contract, Equation, ExprId, Ident, Let, Probe};
 
 /// `automaton m: T { last o = e; state S { … } … }`
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct State {
     pub equations: Vec<Equation>,
     pub lets: Vec<Let>,
     pub transitions: Vec<Transition>,
+    pub contracts: Vec<Contract>,
+    pub probes: Vec<Probe>,
     /// With its braces.
     pub span: Span,
 }

@@ -46,6 +46,8 @@ pub enum Form {
     WhenIs(Ident),
     /// `last o`; no parts. Only in automata.
     Last(Ident),
+    /// `reset f(x) every c`; parts: the call, then c. Only in nodes.
+    Reset,
     /// `r.x`; part: r.
     Field(Ident),
     /// `t.0`; part: t.

@@ -140,6 +140,8 @@ pub struct Node {
     pub lets: Vec<Let>,
     /// Its state machines, in order.
     pub automata: Vec<Automaton>,
+    pub contracts: Vec<Contract>,
+    pub probes: Vec<Probe>,
     /// The inputs with their parentheses.
     pub inputs_span: Span,
     /// The outputs with their parentheses.
@@ -252,6 +254,29 @@ pub struct Let {
     pub span: Span,
 }
 
+/// `assert e "message";` or `assume e "message";`.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    pub is_assumption: bool,
+    pub condition: ExprId,
+    /// The stream of the condition, whose name is in no program.
+    pub stream: Name,
+    /// The message, or the text of the condition.
+    pub text: String,
+    /// The word.
+    pub word: Span,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
+/// `probe x, y;`.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    pub idents: Vec<Ident>,
+    /// All of it, with its `;`.
+    pub span: Span,
+}
+
 /// One place on the left side of an equation.
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -310,6 +335,8 @@ pub enum RunOptionKind {
     For(u64),
     /// `seed n`: of random initialisers.
     Seed(u64),
+    /// `probe`: print the probed streams, too.
+    Probe,
     /// `show a, f#1/b`: the streams to print.
     Show(Vec<StreamPath>),
 }

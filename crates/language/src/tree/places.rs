@@ -74,6 +74,7 @@ impl Form {
             Form::Field(ident) | Form::WhenIs(ident) | Form::Last(ident) => ident.replace_place(new),
             Form::Component { span, .. } => *span = new(*span),
             Form::Unit
+            | Form::Reset
             | Form::Let { .. }
             | Form::Lambda { .. }
             | Form::Loop { control: Control::While, .. }

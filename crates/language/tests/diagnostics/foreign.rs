@@ -101,15 +101,15 @@ fn lustre_operators() {
     );
     check_equation(
         "o = g(x) every c;",
-        &expect![[r"
-        error[E0102]: expected an operator or `;`, found `every`
-         --> f.eddy:1:25
-          |
-        1 | node f(x)->(o) o = g(x) every c;
-          |                         ^^^^^
-          |
-          = help: a node `N` that is reset has a twin `N_end(…, end)`, which starts again after `end`
-    "]],
+        &expect![[r#"
+            error[E0102]: expected an operator or `;`, found `every`
+             --> f.eddy:1:25
+              |
+            1 | node f(x)->(o) o = g(x) every c;
+              |                         ^^^^^
+              |
+              = help: an instance that restarts is written `reset f(x) every c`
+        "#]],
     );
     accepted("node f(pre, last)->(every) every = pre + last(x) * every(3);");
 }

@@ -116,15 +116,15 @@ fn options_are_known() {
     );
     check(
         "run f verbose {}",
-        &expect![[r"
-        error[E0102]: expected an option or `{`, found `verbose`
-         --> f.eddy:1:7
-          |
-        1 | run f verbose {}
-          |       ^^^^^^^
-          |
-          = help: the options are `A`, `B`, `K`, `chrono`, `trace`, `stats`, `strict`, `unchecked`, `for`, `seed`, `show`
-    "]],
+        &expect![[r#"
+            error[E0102]: expected an option or `{`, found `verbose`
+             --> f.eddy:1:7
+              |
+            1 | run f verbose {}
+              |       ^^^^^^^
+              |
+              = help: the options are `A`, `B`, `K`, `chrono`, `trace`, `stats`, `strict`, `unchecked`, `for`, `seed`, `show`, `probe`
+        "#]],
     );
     check(
         "run f for -1 {}",

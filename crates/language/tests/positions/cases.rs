@@ -288,7 +288,7 @@ fn imported_files_and_libraries_have_positions() {
         &expect![[r#"
             1:8 half: node of other.eddy:2:6
             1:18 "other.eddy": file of other.eddy:1:1
-            2:8 dense: node of eddy:layers:12:6
+            2:8 dense: node of eddy:layers:13:6
             2:19 "eddy:layers": file of eddy:layers:1:1
             3:6 f: node defined | look-ahead 0
             3:8 x: stream defined, num [] @ base

@@ -15,7 +15,7 @@ use eddy_tests::law::show;
 use super::{Read, Written, read, written};
 
 /// Names that are keywords in test benches, `train`s, imports and functions.
-const WORDS: [&str; 36] = [
+const WORDS: [&str; 37] = [
     "import",
     "from",
     "run",
@@ -52,6 +52,7 @@ const WORDS: [&str; 36] = [
     "loop",
     "while",
     "do",
+    "probe",
 ];
 
 #[test]
@@ -138,8 +139,12 @@ fn names(read: &Read) -> Vec<Token> {
                 token.kind == TokenKind::Name
                     || file.slice(token.span) == "(" && token.span.start > span_end(*number)
             }),
-            "for" | "do" | "is" | "continue" => follows_operand,
-            "automaton" | "state" | "last" | "until" | "unless" => after(1).is_some_and(|token| {
+            "for" | "do" | "is" | "continue" | "every" => follows_operand,
+            "reset" | "probe" => after(1).is_some_and(|token| token.kind == TokenKind::Name),
+            "assert" | "assume" | "until" | "unless" => {
+                after(1).is_some_and(|token| !["=", ",", ":"].contains(&file.slice(token.span)))
+            }
+            "automaton" | "state" | "last" => after(1).is_some_and(|token| {
                 token.kind == TokenKind::Name || (text == "automaton" && file.slice(token.span) == "{")
             }),
             _ => false,

@@ -96,6 +96,7 @@ impl Show<'_> {
         let last = || self.expr(parts[parts.len() - 1]);
         match self.program.exprs.form(form) {
             Form::Unit => "unit".to_string(),
+            Form::Reset => format!("(reset {} every {})", part(0), last()),
             Form::Let { pattern, annotation } => format!(
                 "(let {}{} = {} in {})",
                 self.pattern(*pattern),

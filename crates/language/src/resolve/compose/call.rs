@@ -322,6 +322,7 @@ impl Composer<'_> {
             sharing: plan.sharing.clone().filter(|_| is_instance),
             shares: plan.shares.clone(),
             copies: plan.copies,
+            every: None,
         });
         let reference = Reference::Call { callee: plan.callee.clone(), ordinal: plan.ordinal, site };
         let module = &mut self.program.modules[scope.module];

@@ -40,6 +40,8 @@ pub struct Scope {
     /// Further streams and their equations, for the values of `let`s.
     pub new_slots: Vec<Slot>,
     pub new_equations: Vec<(usize, Equation)>,
+    /// The number of the equation that is being expanded.
+    pub at: usize,
     /// The streams that test the constructors of a stream.
     pub conditions: FxHashMap<(SlotId, TypeDefId), Vec<SlotId>>,
     pub depth: usize,
@@ -59,12 +61,14 @@ impl Composer<'_> {
             lets: vec![LetState::New; source.lets.len()],
             new_slots: self.program.node(id).slots.clone(),
             new_equations: Vec::new(),
+            at: 0,
             conditions: FxHashMap::default(),
             depth,
             nesting: 0,
         };
         let mut equations = Vec::with_capacity(source.equations.len());
-        for equation in &source.equations {
+        for (number, equation) in source.equations.iter().enumerate() {
+            scope.at = number;
             let value = self.expanded(&mut scope, equation.value);
             let targets = equation.targets.iter().map(|target| target.map(|slot| scope.slot(slot)));
             equations.push(Equation {
@@ -79,8 +83,10 @@ impl Composer<'_> {
         if scope.slots.is_some() {
             self.expand_types(&mut scope);
         }
-        // The equation of a value stands where its `let` stands.
-        for (at, equation) in std::mem::take(&mut scope.new_equations).into_iter().rev() {
+        // The equation of a value stands where its `let` or its `reset` stands.
+        let mut new_equations = std::mem::take(&mut scope.new_equations);
+        new_equations.sort_by_key(|(at, _)| *at);
+        for (at, equation) in new_equations.into_iter().rev() {
             equations.insert(at.min(equations.len()), equation);
         }
         let node = &mut self.program.nodes[id.index()];
@@ -323,6 +329,7 @@ impl Scope {
             lets: Vec::new(),
             new_slots: slots,
             new_equations: Vec::new(),
+            at: 0,
             conditions: FxHashMap::default(),
             depth: 0,
             nesting: 0,
@@ -344,6 +351,7 @@ pub fn site(site: Site) -> Option<std::sync::Arc<Site>> {
         && site.order.is_none()
         && site.sharing.is_none()
         && site.shares.is_empty()
-        && site.copies.is_none();
+        && site.copies.is_none()
+        && site.every.is_none();
     (!is_plain).then(|| std::sync::Arc::new(site))
 }

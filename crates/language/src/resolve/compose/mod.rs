@@ -15,7 +15,7 @@
 //! * [`closure`]: callables with the values that they bring along.
 //! * [`copy`](mod@copy): expressions of other files, for defaults.
 //! * [`expand`]: the equations of one node. [`call`]: one call. [`rules`]: the optimisers of `train`s.
-//!   [`benches`]: test benches. [`cases`]: sampling by constructors.
+//!   [`benches`]: test benches. [`cases`]: sampling by constructors. [`reset`]: instances that restart.
 
 mod benches;
 mod call;
@@ -23,6 +23,7 @@ mod cases;
 mod closure;
 mod copy;
 mod expand;
+mod reset;
 mod rules;
 
 use std::fmt::Write;
@@ -101,7 +102,7 @@ impl Composer<'_> {
             parts.into_iter().any(|part| {
                 let is_case = match module.tree.exprs.kind(part) {
                     ExprKind::Form(form, _) => {
-                        matches!(module.tree.exprs.form(form), Form::WhenIs(_) | Form::Merge(_))
+                        matches!(module.tree.exprs.form(form), Form::WhenIs(_) | Form::Merge(_) | Form::Reset)
                     }
                     _ => false,
                 };

@@ -125,6 +125,12 @@ impl Rewriter<'_> {
         let roots: Vec<ExprId> = dims.chain(node.equations.iter().map(|equation| equation.value)).collect();
         for root in roots {
             for expr in postorder(&self.module.tree.exprs, root) {
+                if let Reference::Call { site: Some(site), .. } = &mut self.module.references[expr.index()]
+                    && let Some(every) = site.every
+                {
+                    let every = Some(SlotId::new(self.first[every.index()]));
+                    *site = std::sync::Arc::new(Site { every, ..(**site).clone() });
+                }
                 let Reference::Slot(slot) = self.module.references[expr.index()] else { continue };
                 if self.found.slots[slot.index()].is_record() {
                     self.records.insert(expr, slot.index());

@@ -65,6 +65,17 @@ pub struct RunArgs {
     /// Print these streams, instead of the outputs
     #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "node")]
     show: Vec<String>,
+    /// Print the streams that the program probes behind the outputs, and these
+    #[arg(
+        long,
+        value_name = "NAME,..",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        requires = "node",
+        conflicts_with = "show"
+    )]
+    probe: Option<String>,
     /// Print a chronogram
     #[arg(long, requires = "node")]
     chrono: bool,
@@ -154,7 +165,17 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
         let mut ended = match program.model(args.node_request(node)) {
             Ok(model) => {
                 let model = model.with_parameters(parameters);
-                let run = NodeRun { session, model, request: args.run_request(engine), data };
+                let mut request = args.run_request(engine);
+                if let Some(probe) = &args.probe {
+                    match model.outputs_and_probes() {
+                        Ok(names) => request.show = names,
+                        Err(refusal) => return Ok(refused(refusal, sources)),
+                    }
+                    let more = probe.split(',').filter(|name| !name.is_empty()).map(str::to_string);
+                    let more: Vec<String> = more.filter(|name| !request.show.contains(name)).collect();
+                    request.show.extend(more);
+                }
+                let run = NodeRun { session, model, request, data };
                 if args.chrono || engine.is_some_and(EngineKind::is_whole) {
                     run.whole(args.chrono, sources, answers)?
                 } else {
