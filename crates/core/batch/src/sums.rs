@@ -94,10 +94,6 @@ fn summands(writer: &Writer, Equation { out, kind, .. }: &Equation) -> Option<Ve
         | Kind::FbyBack { init: x, next: y } => Some(wide(&[*x, *y])),
         Kind::Apply(op, operands) => match passage(op) {
             Passage::Operands => Some(wide(operands)),
-            Passage::OperandsOfItsShape => {
-                let own = writer.own_shape(*out);
-                operands.iter().all(|operand| writer.own_shape(*operand) == own).then(|| wide(operands))
-            }
             Passage::Branches => (!writer.is_wide(operands[0])).then(|| wide(&operands[1..])),
             Passage::OuterProduct if operands.iter().all(|operand| writer.is_wide(*operand)) => {
                 Some(Vec::new())
@@ -113,10 +109,9 @@ fn summands(writer: &Writer, Equation { out, kind, .. }: &Equation) -> Option<Ve
 /// How a sum over the batch moves past an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Passage {
-    /// The operation is linear in all operands together: apply it to their sums.
+    /// The operation is linear in all operands together: apply it to their sums. A smaller operand is
+    /// stretched along the axes of one stream, which does not depend on the batch.
     Operands,
-    /// Like `Operands`, unless an operand is broadcast: its sum would be counted too often.
-    OperandsOfItsShape,
     /// Sum both branches, if the condition is shared.
     Branches,
     /// Sum the only wide factor.
@@ -139,8 +134,9 @@ fn passage(op: &Op) -> Passage {
         | Op::Transpose
         | Op::Reduce(_)
         | Op::Stack
-        | Op::Concat => Passage::Operands,
-        Op::Add | Op::Sub => Passage::OperandsOfItsShape,
+        | Op::Concat
+        | Op::Add
+        | Op::Sub => Passage::Operands,
         Op::If => Passage::Branches,
         Op::Mul | Op::Matmul => Passage::OneFactor,
         Op::Outer => Passage::OuterProduct,
