@@ -74,6 +74,26 @@ fn a_stream_that_nothing_needs_keeps_no_cycle_open() {
     folder.eddy_with_input(&shown, &lines).fails(1, &["2 cycles", "'u'"]);
 }
 
+/// The condition of a stream's clock counts as what the stream is made of, also where no operand reads it.
+#[test]
+fn a_stream_depends_on_the_condition_of_its_clock() {
+    let folder = Folder::new("conditions")
+        .with(
+            "a.eddy",
+            "node sampled(a)->(c, y:num [] when c) c = 1 div int(post a) > 0; y = 1.0;
+             node unread(a)->(o) c = post a > 0.0; z:int [] when c = int(1.0e300); o = a;",
+        )
+        .with("a.csv", "a\n1\n0\n1\n");
+    for engine in ["simulate", "compiled"] {
+        let run = ["run", "a.eddy", "--in", "a.csv", "--engine", engine, "--node"];
+        let shown = [&run[..], &["sampled", "--show", "y"]].concat();
+        folder.eddy(&shown).fails(1, &["division by zero at cycle 0"]);
+        // `z` waits for a later cycle, and nothing needs it.
+        let unread = [&run[..], &["unread"]].concat();
+        folder.eddy(&unread).is(0, "{\"o\":1}\n{\"o\":0}\n{\"o\":1}\n");
+    }
+}
+
 /// The first line that `stream` gives after these input lines, while the input stays open.
 fn first_line(folder: &Folder, arguments: &[&str], lines: &str, stream: &str) -> String {
     let mut command = folder.command(arguments);
