@@ -55,7 +55,7 @@
 //! * [`compare`] runs a program under every semantics that supports it.
 //! * Functions: [`functions`] calls a function with data and checks its derivatives.
 //! * Learning: [`train`] runs epochs over data, `parameters` loads learnt values, [`gradcheck`] compares
-//!   derivatives with finite differences.
+//!   derivatives with finite differences. `normalisation` scales inputs.
 //! * Loops and C: [`planning`] shows how a node will run, [`building`] writes it in C, `checkpoints` warns if
 //!   a plan has no checkpoints.
 //!
@@ -88,6 +88,7 @@ pub mod train;
 mod checkpoints;
 mod inputs;
 pub mod lock_step;
+mod normalisation;
 mod parameters;
 mod precision;
 mod ready;
@@ -97,6 +98,7 @@ pub use building::BuildRequest;
 pub use data::Data;
 pub use eddy_compile::Precision;
 pub use eddy_compile::build::BuildOptions;
+pub use eddy_formats::Encoding;
 pub use eddy_language::program::Limits;
 pub use eddy_language::semantics::Cell;
 pub use engine::EngineKind;

@@ -1,8 +1,11 @@
 //! Requests and results of training: plain data.
 
+use eddy_compile::Precision;
+use eddy_formats::Encoding;
 pub use eddy_language::elaborate::BatchLoss;
 use eddy_syntax::Diagnostic;
 
+use super::split::Split;
 use crate::disagreement::Disagreement;
 use crate::engine::EngineKind;
 
@@ -29,6 +32,20 @@ pub struct TrainRequest {
     pub max_window: Option<usize>,
     /// Recompute the values of loops instead of keeping them.
     pub checkpoints: bool,
+    /// How data become inputs. Tables of categories that are open are completed by the data.
+    pub encoding: Encoding,
+    /// The columns of the target, in the form of `eddy_formats::Mapping`, if not those of its name.
+    pub target: Option<String>,
+    /// Inputs to normalise by their means and deviations in the data, in addition to those of the encoding.
+    pub normalise: Vec<String>,
+    /// How the data are divided into those to learn from and those for validation.
+    pub split: Option<Split>,
+    /// Read the data anew in each epoch; samples or sequences are shuffled in a buffer of this number.
+    pub stream: Option<usize>,
+    /// Pad sequences of a batch to the length of the longest, and masks the padding.
+    pub pad: bool,
+    /// The precision of numbers; `None` means double.
+    pub precision: Option<Precision>,
     /// The engine: `Compiled` or `Simulate`; `None` means machine code where possible.
     pub engine: Option<EngineKind>,
 }
@@ -54,6 +71,8 @@ pub struct TrainPlan {
     pub data_hash: String,
     /// A hash of all cells of the validation data.
     pub validation_hash: Option<String>,
+    /// How data become inputs: what the request says, and what was learnt from the data.
+    pub encoding: Encoding,
     /// Remarks for the user.
     pub notes: Vec<String>,
 }

@@ -5,26 +5,31 @@ mod shadow;
 use std::fmt;
 use std::ops::ControlFlow;
 
+use eddy_compile::Precision;
 use eddy_flow::{Constant, Flow, Kind, VarId};
+use eddy_formats::{Categories, Encoding, Mapping};
 use eddy_language::causality::{Verdict, causality_of};
 use eddy_language::codes;
-use eddy_language::elaborate::{BatchLoss, ElaborationOptions, Interface, elaborate};
+use eddy_language::elaborate::{BatchLoss, Draft, ElaborationOptions, Interface, elaborate};
+use eddy_language::infer::{Hint, Hints};
 use eddy_language::prepare::{Checks, Prepared, prepare};
 use eddy_language::program::{self, Base, Callable};
-use eddy_language::semantics::Cell;
 use eddy_language::semantics::simulate::{self, Simulation};
 use eddy_syntax::{Diagnostic, Sources, Span};
-use eddy_tensor::{Static, Value};
+use eddy_tensor::{Scalar, Static, Value};
 use rustc_hash::FxHashMap;
 
 use super::batches;
-use super::dataset::{Dataset, Unit};
+use super::dataset::{Dataset, Order, Unit};
 use super::delay;
 use super::divergence;
 use super::growth::is_growth;
+use super::padding::Padding;
 use super::pass::Pass;
+use super::reading::{Purpose, Read, Reading};
 use super::registers::Registers;
 use super::signals::Signals;
+use super::source::Source;
 use super::unknown::{Unknown, refusal};
 use super::waits;
 use super::{Comparison, Epoch, Measured, Progress, TrainPlan, TrainRequest};
@@ -32,10 +37,12 @@ use crate::data::Data;
 use crate::engine::choose::{Choice, choose};
 use crate::engine::{Compilation, Engine, EngineInput};
 use crate::inputs::FixedInputs;
+use crate::normalisation::normalise;
 use crate::parameters;
+use crate::precision::check_single;
 use crate::program::Program;
 use crate::refusal::Refusal;
-use crate::stream::{Columns, hints};
+use crate::stream::{Columns, SharedEncoding, Stopped, hints};
 
 /// A node in training. It owns its program and its data, and can be kept and moved to other threads between
 /// epochs.
@@ -58,6 +65,10 @@ pub struct Trainer {
     checkpoints: bool,
     registers: Registers,
     validation: Option<Validation>,
+    /// How the batches are padded, if they are.
+    padding: Option<Padding>,
+    /// How data become inputs.
+    encoding: Encoding,
     /// The node as machine code, if it was compiled.
     compilation: Option<Compilation>,
     /// Remarks about the compilation.
@@ -98,26 +109,62 @@ impl Trainer {
         let FixedInputs { constants, defaults, interface, .. } =
             FixedInputs::read(program, &callable, sources, &options.constants, &[])?;
         let (batch, batch_loss) = (options.batch, options.batch_loss);
-        let given = ElaborationOptions { constants, batch, batch_loss, ..ElaborationOptions::default() };
+        let is_weighted = options.pad && batch.is_some();
+        let given =
+            ElaborationOptions { constants, batch, batch_loss, is_weighted, ..ElaborationOptions::default() };
         let signals = Signals::of(program, &callable, &given);
         let unit = unit(program, &callable, signals, &given)?;
-        let (prepared, rows) = read(program, &callable, &given, &interface, sources, data, &defaults)?;
+        let mut encoding = options.encoding.clone();
+        encoding.columns.extend(target(options, signals, &interface, &given, span)?);
+        for Mapping { input, .. } in &encoding.columns {
+            if !interface.inputs.iter().any(|port| port.name == *input) {
+                let title = format!("the node `{name}` has no input `{input}` for `--columns`");
+                return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+            }
+        }
+        let mut shared = SharedEncoding::new(&encoding);
+        shared.extra = options.split.iter().filter_map(|split| split.column()).map(str::to_string).collect();
+        let preparing = Preparing { program, interface: &interface, defaults: &defaults, options };
+        let (mut prepared, source, columns) =
+            preparing.open(&callable, &given, sources, data, shared.clone())?;
         let loss = loss_of(&callable, &interface, &prepared.flow, span)?;
         signals.check_options(options, span)?;
-        signals.check(&rows, "the data", &prepared, span)?;
-        let mut data = Dataset::new(rows, signals, unit, options, &prepared.flow);
+        let padding = match batch {
+            Some(_) if options.pad => Some(padding(program, &callable, &given, signals, &prepared, span)?),
+            _ => None,
+        };
+        let purpose = Purpose::Training;
+        let reading = Reading { prepared: &prepared, signals, unit, request: options, purpose, span };
+        let Read { mut data, rest, normalised } = reading.read(source, columns, sources)?;
+        encoding.categories = shared.close();
+        if let Some(table) = encoding.categories.iter().find(|table| table.texts.is_empty()) {
+            let title = format!("no input reads a column `{}` for `--category`", table.column);
+            return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+        }
+        encoding.normalised.extend(normalised);
+        shared.extra.clear();
+        normalise(&mut prepared, &encoding.normalised, "the encoding", span)?;
+        data.notes.extend(encoding.categories.iter().map(categories_note));
         batches::check(&mut data, &prepared, unit, options, span)?;
-        let validation = match (callable.base, validation.is_empty()) {
+        let validation = match (callable.base, validation.is_empty() && rest.is_none()) {
             (_, true) => None,
             (Base::Train(train), false) if callable.modes.is_empty() => {
                 // The loss on validation data is measured stream by stream.
-                let given = ElaborationOptions { batch: None, ..given.clone() };
+                let given = ElaborationOptions { batch: None, is_weighted: false, ..given.clone() };
                 let test: Callable = Base::Test(train).into();
-                let (prepared, rows) =
-                    read(program, &test, &given, &interface, sources, validation, &defaults)?;
+                let (mut prepared, data) = if let Some(data) = rest {
+                    (preparing.like(&test, &given, &prepared)?, data)
+                } else {
+                    let (prepared, source, columns) =
+                        preparing.open(&test, &given, sources, validation, shared.clone())?;
+                    let (purpose, unit) = (Purpose::Validation, Unit::Whole);
+                    let reading =
+                        Reading { prepared: &prepared, signals, unit, request: options, purpose, span };
+                    let read = reading.read(source, columns, sources)?;
+                    (prepared, read.data)
+                };
+                normalise(&mut prepared, &encoding.normalised, "the encoding", span)?;
                 let loss = loss_of(&test, &interface, &prepared.flow, span)?;
-                signals.check(&rows, "the data for validation", &prepared, span)?;
-                let data = Dataset::new(rows, signals, Unit::Whole, options, &prepared.flow);
                 let verdict = causality_of(&prepared.flow, &prepared.clocks, &[loss]).ok();
                 Some(Validation { prepared, loss, verdict, data, compilation: None })
             }
@@ -126,8 +173,10 @@ impl Trainer {
                 return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
             }
         };
-        let registers = Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, (&name, span))
-            .map_err(|diagnostic| vec![*diagnostic])?;
+        let is_single = options.precision == Some(Precision::Single);
+        let registers =
+            Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, is_single, (&name, span))
+                .map_err(|diagnostic| vec![*diagnostic])?;
         let mut trainer = Trainer {
             end: signals.end,
             first_loss: 0.0,
@@ -147,8 +196,10 @@ impl Trainer {
                 strict: false,
                 seed: options.seed,
                 max_window: options.max_window,
-                single: false,
+                single: options.precision == Some(Precision::Single),
             },
+            padding,
+            encoding,
             checkpoints: options.checkpoints,
             registers,
             validation,
@@ -197,8 +248,8 @@ impl Trainer {
     }
 
     /// Finds where an epoch failed, by simulating it.
-    fn locate(&self, order: &[usize]) -> Diagnostic {
-        let rows = batches::rows(&self.data, order, &self.prepared);
+    fn locate(&self, order: Order) -> Diagnostic {
+        let rows = batches::cells(&self.data, order, &self.prepared, self.padding.as_ref());
         divergence::locate(&self.prepared.flow, self.simulation(), rows, self.loss)
     }
 
@@ -206,11 +257,11 @@ impl Trainer {
     fn run_rows(
         &self,
         pass: &mut Pass<'_>,
-        order: &[usize],
+        order: Order,
         n_streams: usize,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Vec<Diagnostic>> {
-        let mut rows = batches::rows(&self.data, order, &self.prepared);
+        let mut rows = batches::rows(&self.data, order, &self.prepared, self.padding.as_ref());
         // The last rows are announced, so that the engine can tell which values are unknown because the data
         // end.
         let mut coming: std::collections::VecDeque<_> =
@@ -226,7 +277,8 @@ impl Trainer {
                 }
             }
             let Some(row) = coming.pop_front() else { break };
-            pass.row(&row)?;
+            let row = row.map_err(|stopped| self.unreadable(stopped))?;
+            pass.row(&row.cells, row.mask)?;
             if pass.is_diverged {
                 break;
             }
@@ -242,13 +294,26 @@ impl Trainer {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// The errors for data that could be read before the first epoch.
+    fn unreadable(&self, stopped: Stopped) -> Vec<Diagnostic> {
+        match stopped {
+            Stopped::Program(diagnostics) => diagnostics,
+            Stopped::Data { file, bad } => {
+                let title = format!("{file}: {bad}");
+                let reason = "the data have changed since this training began";
+                vec![Diagnostic::error(codes::DATA, self.span, title).reason(reason)]
+            }
+        }
+    }
+
     /// Adds the row numbers in the data, if they differ from the order of the epoch.
-    fn with_data_rows(&self, mut diagnostic: Diagnostic, order: &[usize], row: u64) -> Diagnostic {
+    fn with_data_rows(&self, mut diagnostic: Diagnostic, order: Order, row: u64) -> Diagnostic {
         if !self.is_shuffled && self.prepared.batch.is_none() {
             return diagnostic;
         }
         let number = usize::try_from(row).unwrap_or(usize::MAX);
-        let rows = batches::rows_of_data(&self.data, order, &self.prepared, number);
+        let rows =
+            batches::rows_of_data(&self.data, order, &self.prepared, self.padding.as_ref(), number);
         if rows.is_empty() {
             return diagnostic;
         }
@@ -269,8 +334,8 @@ impl Trainer {
     }
 
     /// The refusal if too many rows of an epoch have no known loss.
-    fn refusal(&self, unknown: &Unknown, order: &[usize]) -> Diagnostic {
-        let rows = batches::rows(&self.data, order, &self.prepared);
+    fn refusal(&self, unknown: &Unknown, order: Order) -> Diagnostic {
+        let rows = batches::cells(&self.data, order, &self.prepared, self.padding.as_ref());
         let row = unknown.first.unwrap_or(0);
         let wait = waits::find(&self.prepared.flow, self.simulation(), rows, self.loss, row);
         let delay = delay::advice(self.program.resolved(), &self.callable, &self.given, &self.prepared);
@@ -281,7 +346,7 @@ impl Trainer {
     /// The same for the validation data.
     fn validation_refusal(&self, unknown: &Unknown, flow: &Flow, validation: &Validation) -> Diagnostic {
         let simulation = Simulation::new(flow, &validation.prepared.clocks, self.options);
-        let rows = validation.data.rows(&[0]).map(std::borrow::Cow::Borrowed);
+        let rows = validation.data.rows(&validation.prepared).map_while(Result::ok);
         let wait = waits::find(flow, simulation, rows, validation.loss, unknown.first.unwrap_or(0));
         let title = format!("{} in the data for validation", unknown.count());
         refusal(Diagnostic::error(codes::UNKNOWN_LOSS, self.span, title), wait, None)
@@ -315,6 +380,11 @@ impl Trainer {
         Diagnostic::warning(codes::GROWTH, self.span, title).help(help)
     }
 
+    /// The order of the data in an epoch.
+    fn order(&self, epoch: u64) -> Order {
+        Order { is_shuffled: self.is_shuffled, seed: self.options.seed, epoch }
+    }
+
     /// The plan of the training.
     pub fn plan(&self) -> TrainPlan {
         let flow = &self.prepared.flow;
@@ -331,6 +401,7 @@ impl Trainer {
             n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
             is_shuffled: self.is_shuffled,
             data_hash: self.data.hash.clone(),
+            encoding: self.encoding.clone(),
             validation_hash: self.validation.as_ref().map(|validation| validation.data.hash.clone()),
             notes: self.data.notes.clone(),
         }
@@ -373,29 +444,29 @@ impl Trainer {
         epoch: u64,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Epoch, Vec<Diagnostic>> {
-        let order = self.data.order(self.is_shuffled, self.options.seed, epoch);
+        let order = self.order(epoch);
         let batch = self.prepared.batch.as_ref();
         let n_streams = batch.map_or(1, |batch| batch.n);
         let n_losses = if batch.is_some_and(|batch| batch.is_wide(self.loss)) { n_streams } else { 1 };
         let mut pass = Pass::new(self.start(), &self.prepared.flow, n_losses);
-        match self.run_rows(&mut pass, &order, n_streams, watch) {
+        match self.run_rows(&mut pass, order, n_streams, watch) {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(())) => return Ok(Epoch::Cancelled),
             Err(diagnostics) => {
                 let Some(row) = pass.failed_at else { return Err(diagnostics) };
                 let placed =
-                    diagnostics.into_iter().map(|diagnostic| self.with_data_rows(diagnostic, &order, row));
+                    diagnostics.into_iter().map(|diagnostic| self.with_data_rows(diagnostic, order, row));
                 return Err(placed.collect());
             }
         }
         if pass.is_diverged {
-            return Err(vec![self.locate(&order)]);
+            return Err(vec![self.locate(order)]);
         }
         let (state, mean, unknown) = (pass.engine.state(), pass.mean(), pass.unknown.clone());
         let growth = pass.growth.found();
         drop(pass);
         if !unknown.is_harmless(self.verdict.as_ref(), state.is_some()) {
-            return Err(vec![self.refusal(&unknown, &order)]);
+            return Err(vec![self.refusal(&unknown, order)]);
         }
         let loss = mean.ok_or_else(|| vec![self.without_loss("the data")])?;
         let since_start = is_growth(self.first_loss, loss).then_some((self.first_loss, loss));
@@ -431,8 +502,9 @@ impl Trainer {
             engine.give(parameter, value);
         }
         let mut pass = Pass::new(engine, &flow, 1);
-        for row in validation.data.rows(&[0]) {
-            pass.row(row)?;
+        for row in validation.data.rows(&validation.prepared) {
+            let row = row.map_err(|stopped| self.unreadable(stopped))?;
+            pass.row(&row, None)?;
         }
         pass.end()?;
         let (mean, unknown) = (pass.mean(), pass.unknown.clone());
@@ -504,25 +576,138 @@ fn model(program: &program::Program, callable: &Callable) -> String {
     }
 }
 
-/// Prepares a node and reads the data for it.
-fn read(
+/// What is needed to prepare a node for data.
+struct Preparing<'a> {
+    program: &'a program::Program,
+    interface: &'a Interface,
+    defaults: &'a FxHashMap<String, Static>,
+    options: &'a TrainRequest,
+}
+
+impl Preparing<'_> {
+    /// Prepares a node and opens the data for it.
+    fn open(
+        &self,
+        callable: &Callable,
+        given: &ElaborationOptions,
+        sources: &mut Sources,
+        data: Vec<Data>,
+        encoding: SharedEncoding,
+    ) -> Result<(Prepared, Source, Columns), Vec<Diagnostic>> {
+        let names = self.interface.inputs.iter().map(|port| port.name.clone());
+        let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
+        let enumerations = self.program.enumerations(callable, names.iter().map(String::as_str));
+        let mut source = Source {
+            data,
+            names,
+            enumerations,
+            defaults: self.defaults.clone(),
+            encoding,
+            is_single: self.options.precision == Some(Precision::Single),
+        };
+        let mut columns = source.open_first().map_err(|stopped| stopped.diagnostics(sources))?;
+        let prepared = prepare(self.program, callable, given, |draft| hints(draft, &mut columns), Checks::On);
+        let prepared = prepared.map_err(|found| match columns.peeked_error() {
+            Some(stopped) => stopped.diagnostics(sources),
+            None => found,
+        })?;
+        if source.is_single {
+            check_single(&prepared.flow)?;
+        }
+        Ok((prepared, source, columns))
+    }
+
+    /// Prepares a node for inputs of the types that another node has.
+    fn like(
+        &self,
+        callable: &Callable,
+        given: &ElaborationOptions,
+        other: &Prepared,
+    ) -> Result<Prepared, Vec<Diagnostic>> {
+        like(self.program, callable, given, other)
+    }
+}
+
+/// Prepares a node for inputs of the types that another node has.
+fn like(
     program: &program::Program,
     callable: &Callable,
     given: &ElaborationOptions,
+    other: &Prepared,
+) -> Result<Prepared, Vec<Diagnostic>> {
+    let types = other.input_types();
+    let hints = |draft: &Draft| {
+        let mut hints = Hints::default();
+        for (input, ty) in draft.inputs.iter().copied().zip(&types) {
+            let span = draft.vars[input.index()].span;
+            hints.shapes.push(Hint { input, says: ty.shape.clone(), span });
+            if ty.scalar == Scalar::Bool {
+                hints.scalars.push(Hint { input, says: Scalar::Bool, span });
+            }
+        }
+        hints
+    };
+    prepare(program, callable, given, hints, Checks::On)
+}
+
+/// How batches are padded, or the error if the node looks ahead.
+fn padding(
+    program: &program::Program,
+    callable: &Callable,
+    given: &ElaborationOptions,
+    signals: Signals,
+    prepared: &Prepared,
+    span: Span,
+) -> Result<Padding, Vec<Diagnostic>> {
+    let refused = |title: String| {
+        vec![
+            Diagnostic::error(codes::BATCH, span, title)
+                .reason("the rows that fill up a shorter sequence come after its own rows")
+                .help("leave out `--pad`: sequences of equal length form batches"),
+        ]
+    };
+    let Base::Train(train) = callable.base else {
+        return Err(refused("only nodes that a `train` declares can be trained in padded batches".to_string()));
+    };
+    let test: Callable = Base::Test(train).into();
+    let given = ElaborationOptions { batch: None, is_weighted: false, ..given.clone() };
+    let verdict = like(program, &test, &given, prepared)?.verdict;
+    if verdict != Some(Verdict::LookAhead(0)) {
+        let name = &program.node(program.train(train).node).name;
+        return Err(refused(format!("`{name}` looks ahead, so padding would change its answers")));
+    }
+    let is_mean = program.train(train).mean;
+    Ok(Padding { signals, batch_loss: given.batch_loss, is_mean })
+}
+
+/// The columns of the target, if they are named. The target is the input after `bp`, whatever its name is.
+fn target(
+    options: &TrainRequest,
+    signals: Signals,
     interface: &Interface,
-    sources: &mut Sources,
-    data: Vec<Data>,
-    defaults: &FxHashMap<String, Static>,
-) -> Result<(Prepared, Vec<Vec<Cell>>), Vec<Diagnostic>> {
-    let names = interface.inputs.iter().map(|port| port.name.clone());
-    let names: Vec<String> = names.filter(|name| !given.constants.contains_key(name)).collect();
-    let enumerations = program.enumerations(callable, names.iter().map(String::as_str));
-    let mut columns =
-        Columns::new(data, names, &enumerations, defaults).map_err(|stopped| stopped.diagnostics(sources))?;
-    let prepared = prepare(program, callable, given, |draft| hints(draft, &mut columns), Checks::On)?;
-    let span = program.span_of(callable);
-    let rows = Dataset::read(&mut columns, &prepared, span, sources)?;
-    Ok((prepared, rows))
+    given: &ElaborationOptions,
+    span: Span,
+) -> Result<Option<Mapping>, Vec<Diagnostic>> {
+    let Some(columns) = &options.target else { return Ok(None) };
+    let refused = |title: String| vec![Diagnostic::error(codes::DATA, span, title)];
+    let mut inputs = interface.inputs.iter().filter(|port| !given.constants.contains_key(&port.name));
+    let input = signals.bp.and_then(|bp| inputs.nth(bp + 1));
+    let input =
+        input.ok_or_else(|| refused("`--target` needs a node that a `train` declares".to_string()))?;
+    if options.encoding.columns.iter().any(|mapping| mapping.input == input.name) {
+        return Err(refused(format!("`--target` and `--columns {}=..` both name the target", input.name)));
+    }
+    Mapping::new(&input.name, columns).map(Some).map_err(|why| refused(format!("`--target`: {why}")))
+}
+
+/// The texts of a column, for the user.
+fn categories_note(table: &Categories) -> String {
+    const SHOWN: usize = 8;
+    let shown = table.texts.iter().enumerate().take(SHOWN).map(|(number, text)| format!("{number} = {text}"));
+    let shown: Vec<String> = shown.collect();
+    let more = if table.texts.len() > SHOWN { ", and so on" } else { "" };
+    let n = table.texts.len();
+    format!("`{}` has {n} categor{}: {}{more}", table.column, if n == 1 { "y" } else { "ies" }, shown.join(", "))
 }
 
 /// The unit of shuffling: sequences if they have ends, rows if the node has no memory of its own.

@@ -18,7 +18,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use eddy_formats::Saved;
+use eddy_formats::{Encoding, Saved};
 use eddy_tensor::Value;
 use serde_json::json;
 
@@ -245,7 +245,8 @@ impl Folder {
         }
         let history = self.history(n_epochs);
         let best = self.has_parameters(best).then_some((best, measured));
-        Ok(Some((Checkpoint { n_epochs, best, history }, saved.values)))
+        let (state, _) = split(saved).map_err(|why| TrainingError::File(name, format!("is damaged: {why}")))?;
+        Ok(Some((Checkpoint { n_epochs, best, history }, state)))
     }
 
     /// Whether the parameters of the best epoch exist. If not, that epoch is forgotten and the best later one
@@ -296,6 +297,7 @@ impl Folder {
     pub fn save(
         &self,
         checkpoint: &Checkpoint,
+        encoding: &Encoding,
         state: PersistentState,
         best: Option<PersistentState>,
         is_last: bool,
@@ -306,14 +308,19 @@ impl Folder {
             self.write(CURVE, curve::svg(&checkpoint.epochs()).as_bytes())?;
         }
         if let Some(values) = best {
-            self.write(PARAMETERS, &encode(values, String::new()))?;
+            self.write(PARAMETERS, &encode(&encoding.with_parameters(values)))?;
         }
         let (best, measured) = match &checkpoint.best {
             Some((best, epoch)) => (*best, epoch.result()),
             None => unreachable!("an epoch was added"),
         };
-        let note = json!({ "epochs": checkpoint.n_epochs, "best": best, "measured": measured }).to_string();
-        self.write(CHECKPOINT, &encode(state, note))
+        let mut note = json!({ "epochs": checkpoint.n_epochs, "best": best, "measured": measured });
+        let mut saved = encoding.with_parameters(state);
+        if !encoding.is_empty() {
+            note["encoding"] = encoding.to_json();
+        }
+        saved.note = note.to_string();
+        self.write(CHECKPOINT, &encode(&saved))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), TrainingError> {
@@ -359,6 +366,19 @@ fn is_temporary(name: &str) -> bool {
     FILES.iter().any(|file| name.starts_with(&format!(".{file}.eddy-")))
 }
 
-fn encode(values: Vec<(String, Value)>, note: String) -> Vec<u8> {
-    Saved { values, note }.encode().expect("values of programs can be saved")
+fn encode(saved: &Saved) -> Vec<u8> {
+    saved.encode().expect("values of programs can be saved")
+}
+
+/// The encoding of the data of the run in a folder, if it can be read.
+pub fn encoding(folder: &Path) -> Option<Encoding> {
+    let saved = Saved::decode(&fs::read(folder.join(CHECKPOINT)).ok()?).ok()?;
+    split(saved).ok().map(|(_, encoding)| encoding)
+}
+
+/// The state and the encoding of a checkpoint.
+fn split(saved: Saved) -> Result<(PersistentState, Encoding), String> {
+    let note: serde_json::Value = serde_json::from_str(&saved.note).unwrap_or_default();
+    let note = note.get("encoding").map(ToString::to_string).unwrap_or_default();
+    Encoding::split(Saved { values: saved.values, note })
 }

@@ -17,12 +17,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use eddy_driver::train::TrainPlan;
-use eddy_driver::{Refusal, TrainRequest, Trainer};
+use eddy_driver::train::{Split, TrainPlan};
+use eddy_driver::{Encoding, Precision, Refusal, TrainRequest, Trainer};
 use eddy_syntax::Sources;
 use serde_json::Value;
 
 use crate::answers::Answers;
+use crate::command_line::misuse;
 use crate::json;
 use crate::languages::reactive::derivatives::TrainArgs;
 use crate::languages::reactive::{Announcer, open_all, parameters, settings};
@@ -39,9 +40,11 @@ use progress::Bar;
 /// `eddy train`.
 pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
     let form = session.form;
+    check_split(&args)?;
     let Some(sources) = session.sources() else { return Ok(Status::Refused) };
     let Some(trainer) = make(&args, sources, form) else { return Ok(Status::Refused) };
-    let mut run = Run { args: &args, file: &session.file, form, trainer, has_warned: false };
+    let encoding = trainer.plan().encoding;
+    let mut run = Run { args: &args, file: &session.file, form, trainer, encoding, has_warned: false };
     match run.execute() {
         Ok((text, answer)) => {
             let mut answers = Answers::to_stdout();
@@ -65,9 +68,18 @@ pub fn train(args: TrainArgs, session: &Session) -> Result<Status, Stop> {
 
 /// The node, ready for training; `None` after an error, which is reported.
 fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
-    let data = open_all(&args.data, form)?;
-    let validation = open_all(&args.validate, form)?;
+    let format = args.reading.in_format;
+    let data = open_all(&args.data, format, form)?;
+    let validation = open_all(&args.validate, format, form)?;
+    let encoding = args.reading.encoding(known_encoding(args));
     let request = TrainRequest {
+        encoding: Encoding { skips_missing: args.skip_missing, ..encoding },
+        target: args.target.clone(),
+        normalise: args.normalize.clone(),
+        split: split(args),
+        stream: args.stream,
+        pad: args.pad,
+        precision: args.f32.then_some(Precision::Single),
         node: args.node.clone(),
         constants: args.constants.clone(),
         seed: args.seed,
@@ -92,6 +104,46 @@ fn make(args: &TrainArgs, sources: Sources, form: Form) -> Option<Trainer> {
     }
 }
 
+/// The encoding of the data of the run to resume, or of given parameters. Files that cannot be read are
+/// reported when their contents are needed.
+fn known_encoding(args: &TrainArgs) -> Encoding {
+    let known = match (&args.run, args.resume, &args.params) {
+        (Some(run), true, _) => folder::encoding(run),
+        (_, _, Some(path)) => parameters(path).ok().map(|(_, encoding)| encoding),
+        _ => None,
+    };
+    known.unwrap_or_default()
+}
+
+/// How the data are divided. With a column and no part, its value chooses the rows for validation.
+fn split(args: &TrainArgs) -> Option<Split> {
+    let by = args.split_by.as_deref();
+    match (args.split, by.map(|by| by.split_once('=').unwrap_or((by, "")))) {
+        (None, None) => None,
+        (Some(fraction), None) => Some(Split::Fraction(fraction)),
+        (None, Some((column, value))) => {
+            Some(Split::Value { column: column.to_string(), value: value.to_string() })
+        }
+        (Some(fraction), Some((column, _))) => {
+            Some(Split::Groups { column: column.to_string(), fraction })
+        }
+    }
+}
+
+/// Refuses options that contradict each other.
+fn check_split(args: &TrainArgs) -> Result<(), Stop> {
+    let message = match (&args.split_by, args.split) {
+        (Some(by), Some(_)) if by.contains('=') => {
+            "`--split-by COLUMN=VALUE` says which rows are for validation, so `--split` has no meaning"
+        }
+        (Some(by), None) if !by.contains('=') => {
+            "`--split-by COLUMN` needs the part to learn from, `--split 0.8`, or the value of the rows for validation, `--split-by COLUMN=VALUE`"
+        }
+        _ => return Ok(()),
+    };
+    Err(misuse("train", message))
+}
+
 /// Why a run ended early.
 enum TrainingError {
     /// The diagnostics were reported.
@@ -106,6 +158,8 @@ struct Run<'a> {
     file: &'a Path,
     form: Form,
     trainer: Trainer,
+    /// How data become inputs.
+    encoding: Encoding,
     /// Whether an epoch has printed warnings: later ones would repeat them.
     has_warned: bool,
 }
@@ -172,7 +226,7 @@ impl Run<'_> {
             let name = path.display().to_string();
             let failed = |message: String| TrainingError::File(name.clone(), message);
             self.trainer
-                .start_from(parameters(path).map_err(failed)?)
+                .start_from(parameters(path).map_err(failed)?.0)
                 .map_err(|error| failed(format!("does not fit: {error}")))?;
         }
         Ok(Checkpoint::default())
@@ -205,7 +259,7 @@ impl Run<'_> {
         let is_best = checkpoint.add(epoch);
         let is_last = self.finished(checkpoint).is_some();
         let best = is_best.then(|| self.trainer.parameters());
-        folder.save(checkpoint, self.trainer.persistent_state(), best, is_last)
+        folder.save(checkpoint, &self.encoding, self.trainer.persistent_state(), best, is_last)
     }
 
     /// Compares compiled code with the simulator, unless no epoch follows.

@@ -26,7 +26,7 @@ use eddy_driver::program::MemoryReport;
 use eddy_driver::{
     self as driver, Answer, BuildOptions, Deaf, EngineKind, GivenParameters, Program, Refusal,
 };
-use eddy_formats::Saved;
+use eddy_formats::{Encoding, Saved};
 use eddy_language::check::NodeReport;
 use eddy_language::{codes, format};
 use eddy_syntax::{Code, Diagnostic, SourceFile, Sources};
@@ -42,7 +42,7 @@ use crate::status::Status;
 use crate::stop::{Stop, reason};
 use crate::{build, train};
 pub use comparing::compare_kernel;
-pub use data::open_all;
+pub use data::{DataArgs, open_all};
 pub use listener::Announcer;
 
 pub struct Reactive;
@@ -224,12 +224,16 @@ fn lines(text: &str) -> Vec<&str> {
 /// An error that was already reported on standard error.
 pub struct Reported;
 
-/// The values of a file of parameters, if one is given.
-pub fn given_parameters(path: Option<&Path>, form: Form) -> Result<Option<GivenParameters>, Reported> {
-    let Some(path) = path else { return Ok(None) };
+/// The values of a file of parameters, if one is given, and the encoding of the data that they were learnt
+/// from.
+pub fn given_parameters(
+    path: Option<&Path>,
+    form: Form,
+) -> Result<(Option<GivenParameters>, Encoding), Reported> {
+    let Some(path) = path else { return Ok((None, Encoding::default())) };
     let from = path.display().to_string();
     match parameters(path) {
-        Ok(values) => Ok(Some(GivenParameters { from, values })),
+        Ok((values, encoding)) => Ok((Some(GivenParameters { from, values }), encoding)),
         Err(message) => {
             form.failure(&from, &message);
             Err(Reported)
@@ -237,11 +241,14 @@ pub fn given_parameters(path: Option<&Path>, form: Form) -> Result<Option<GivenP
     }
 }
 
-/// The values of a file of parameters, or the reason why it cannot be read.
-pub fn parameters(path: &Path) -> Result<Vec<(String, Value)>, String> {
+/// Values by name.
+type Values = Vec<(String, Value)>;
+
+/// The values and the encoding of a file of parameters, or the reason why it cannot be read.
+pub fn parameters(path: &Path) -> Result<(Values, Encoding), String> {
     let bytes = std::fs::read(path).map_err(|error| format!("cannot read the file: {}", reason(&error)))?;
     let saved = Saved::decode(&bytes).map_err(|error| format!("is no file of parameters: {error}"))?;
-    Ok(saved.values)
+    Encoding::split(saved).map_err(|why| format!("is damaged: {why}"))
 }
 
 /// Parses the number of streams in lock-step.

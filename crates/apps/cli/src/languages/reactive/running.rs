@@ -10,14 +10,15 @@ use eddy_driver::functions::Budget;
 use eddy_driver::stream::Summary;
 use eddy_driver::{
     self as driver, Answer, BenchRequest, Data, EngineKind, FunctionEngine, FunctionRequest, Model,
-    NodeRequest, Precision, Program, RunRequest,
+    NodeRequest, Precision, Program, Refusal, RunRequest,
 };
 use eddy_language::chronogram::svg::{Arrows, draw};
+use eddy_language::codes;
 use eddy_language::runs::Ran;
-use eddy_syntax::Sources;
+use eddy_syntax::{Diagnostic, Sources};
 use serde_json::Value as Json;
 
-use super::data::{is_read_from_standard_input, open_all, path_of};
+use super::data::{DataArgs, is_read_from_standard_input, open_all, path_of};
 use super::functions::{Nesting, call};
 use super::{
     Announcer, EquationLimit, cycles, given_parameters, load, named_constant, refused, rows, settings,
@@ -43,10 +44,12 @@ pub struct RunArgs {
     /// Call this function once for each line of `--in`; it may be a derivative, such as `adj_f`
     #[arg(long = "fn", value_name = "NAME", conflicts_with = "node")]
     function: Option<String>,
-    /// Read the inputs of the node: .jsonl, .csv or .npy, `-` for JSON lines on standard input; NAME=FILE for
+    /// Read the inputs of the node: .jsonl, .csv, .tsv, .npy or .npz, `-` for standard input; NAME=FILE for
     /// one input. For a function: .jsonl, an object of arguments per line
     #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath)]
     data: Vec<String>,
+    #[command(flatten)]
+    reading: DataArgs,
     /// Give an input of the node a compile-time constant
     #[arg(long = "const", value_name = "NAME=VALUE", value_parser = named_constant, requires = "node")]
     constants: Vec<(String, String)>,
@@ -125,10 +128,17 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
     session.check_output(out, &read)?;
     let engine = args.engine.engine.as_deref().map(str::parse::<EngineKind>).transpose();
     let engine = engine.map_err(|unknown| unknown_engine(&unknown, session.language))?;
-    let Ok(parameters) = given_parameters(args.params.as_deref(), session.form) else {
+    let Ok((parameters, known)) = given_parameters(args.params.as_deref(), session.form) else {
         return Ok(Status::Refused);
     };
-    let Some(data) = open_all(&args.data, session.form) else { return Ok(Status::Refused) };
+    let encoding = args.reading.encoding(known);
+    if let (Some(_), Some(open)) = (&args.params, encoding.categories.iter().find(|table| table.is_open)) {
+        let message = format!("the parameters know no categories of the column `{}`", open.column);
+        return Err(misuse("run", &message));
+    }
+    let Some(data) = open_all(&args.data, args.reading.in_format, session.form) else {
+        return Ok(Status::Refused);
+    };
     session.conclude(out, |sources, answers| {
         let announcer = Announcer { form: session.form, output: Some(answers.destination()) };
         let settings = settings(args.threads, args.limit.read(args.memory.bytes()));
@@ -153,7 +163,14 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
         };
         let mut ended = match program.model(args.node_request(node)) {
             Ok(model) => {
-                let model = model.with_parameters(parameters);
+                if let Some(unknown) = args.reading.unknown_input(&model) {
+                    let title =
+                        format!("the node `{}` has no input `{unknown}` for `--columns`", model.name());
+                    let diagnostic = Diagnostic::error(codes::DATA, model.span(), title);
+                    let found = Refusal { diagnostics: vec![diagnostic], sources: model.sources().clone() };
+                    return Ok(refused(found, sources));
+                }
+                let model = model.with_parameters(parameters).with_encoding(encoding);
                 let run = NodeRun { session, model, request: args.run_request(engine), data };
                 if args.chrono || engine.is_some_and(EngineKind::is_whole) {
                     run.whole(args.chrono, sources, answers)?
