@@ -24,14 +24,17 @@ pub(crate) fn normalise(
         let refused = |title: String, help: &str| {
             vec![Diagnostic::error(codes::PARAMETERS, span, title).help(help.to_string())]
         };
-        let named = |var: &VarId| prepared.flow.var(*var).name.as_ref().is_some_and(|name| name.to_string() == *input);
+        let named = |var: &VarId| {
+            prepared.flow.var(*var).name.as_ref().is_some_and(|name| name.to_string() == *input)
+        };
         let Some(number) = prepared.flow.inputs.iter().position(named) else {
             let title = format!("`{from}` normalises an input `{input}`, and the node has none of that name");
             return Err(refused(title, "run the node that was trained, or one with its inputs"));
         };
         let ty = prepared.input_types()[number].clone();
         if mean.ty() != ty {
-            let title = format!("the input `{input}` is {ty}, but `{from}` normalises one that is {}", mean.ty());
+            let title =
+                format!("the input `{input}` is {ty}, but `{from}` normalises one that is {}", mean.ty());
             return Err(refused(title, "give the node data as those it was trained on"));
         }
         insert(prepared, prepared.flow.inputs[number], mean, deviation);
@@ -49,7 +52,8 @@ fn insert(prepared: &mut Prepared, input: VarId, mean: &Value, deviation: &Value
     let Prepared { flow, clocks, batch, .. } = prepared;
     let Var { ty, span, .. } = flow.var(input).clone();
     let first = flow.vars.len();
-    let [mean_var, deviation_var, difference, normalised] = [0, 1, 2, 3].map(|offset| VarId::new(first + offset));
+    let [mean_var, deviation_var, difference, normalised] =
+        [0, 1, 2, 3].map(|offset| VarId::new(first + offset));
     flow.vars.extend(std::iter::repeat_n(Var { name: None, span, ty, purpose: None }, 4));
     let rename = |var: VarId| if var == input { normalised } else { var };
     for equation in &mut flow.equations {
@@ -125,7 +129,8 @@ impl Moments {
         let value = |elements: Vec<f64>| {
             Value::new(self.ty.shape.clone(), Data::Num(elements)).expect("as many elements as the type has")
         };
-        let (mean, deviation) = (value(places.clone().map(mean).collect()), value(places.map(deviation).collect()));
+        let (mean, deviation) =
+            (value(places.clone().map(mean).collect()), value(places.map(deviation).collect()));
         let n_constant = self.varies.iter().filter(|varies| !**varies).count();
         Some((Normalised { input: input.to_string(), mean, deviation }, n_constant))
     }
@@ -157,7 +162,9 @@ mod tests {
         }
         let (normalised, n_constant) = moments.result("x").expect("there are values");
         assert_eq!((normalised.mean.to_string(), n_constant), ("[1000000002,0.1]".to_string(), 1));
-        let Cell::Value(expected) = vector((2.0_f64 / 3.0).sqrt(), 1.0) else { unreachable!("it has a value") };
+        let Cell::Value(expected) = vector((2.0_f64 / 3.0).sqrt(), 1.0) else {
+            unreachable!("it has a value")
+        };
         assert_eq!(normalised.deviation, expected);
     }
 }

@@ -80,6 +80,8 @@ eddy_syntax::codes! {
     NOTHING_TO_RUN = "E0606", Run;
     /// A file without a training node is trained.
     NOTHING_TO_TRAIN = "E0607", Training;
+    /// A test bench has other cells than it expects.
+    EXPECTATION = "E0608", Run;
 
     /// Data that do not match the inputs.
     DATA = "E0701", Data;

@@ -26,7 +26,7 @@ use crate::data::{Content, Data, Format};
 /// How data are read, with the tables of categories that all readers share.
 #[derive(Clone)]
 pub(crate) struct SharedEncoding {
-    columns: Vec<Mapping>,
+    pub columns: Vec<Mapping>,
     categories: Vec<SharedCategories>,
     missing: Vec<String>,
     holes: Holes,

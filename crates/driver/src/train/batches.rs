@@ -79,9 +79,7 @@ pub(super) fn rows_of_data(
 ) -> Vec<usize> {
     let units = data.units(prepared, order);
     let groups: Box<dyn Iterator<Item = Result<Vec<UnitRows<'_>>, Stopped>>> = match &prepared.batch {
-        Some(batch) => {
-            Box::new(Groups { units, waiting: Vec::new(), flow: &prepared.flow, batch, padding })
-        }
+        Some(batch) => Box::new(Groups { units, waiting: Vec::new(), flow: &prepared.flow, batch, padding }),
         None => Box::new(units.map(|unit| Ok(vec![unit?]))),
     };
     for group in groups.map_while(Result::ok) {

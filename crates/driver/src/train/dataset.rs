@@ -140,9 +140,12 @@ impl Dataset {
                 }))
             }
             Store::Stream(stream) => match stream.units(prepared) {
-                Ok(units) if order.is_shuffled => {
-                    Box::new(Shuffled { units, buffer: Vec::new(), size: stream.buffer, random: order.random() })
-                }
+                Ok(units) if order.is_shuffled => Box::new(Shuffled {
+                    units,
+                    buffer: Vec::new(),
+                    size: stream.buffer,
+                    random: order.random(),
+                }),
                 Ok(units) => Box::new(units),
                 Err(stopped) => Box::new(std::iter::once(Err(stopped))),
             },
@@ -188,7 +191,13 @@ impl Stream {
     fn units<'a>(&'a self, prepared: &'a Prepared) -> Result<StreamUnits<'a>, Stopped> {
         let n_inputs = self.source.names.len();
         let reader = RowReader::new(self.source.open()?, prepared, n_inputs, self.skipping.clone());
-        Ok(StreamUnits { stream: self, reader, n_rows: 0, fingerprint: Fingerprint::default(), is_ended: false })
+        Ok(StreamUnits {
+            stream: self,
+            reader,
+            n_rows: 0,
+            fingerprint: Fingerprint::default(),
+            is_ended: false,
+        })
     }
 }
 

@@ -9,6 +9,7 @@
 //! * [`batches`]: groups of them that are learnt from at once; [`padding`]: groups of different lengths.
 //! * [`request`]: requests and results. [`mod@trainer`]: epochs and validation; [`pass`]: one pass over some
 //!   rows.
+//! * [`measuring`]: metrics, and the answers beside the wanted values.
 //! * [`registers`]: the state that outlives an epoch.
 //! * [`unknown`]: rows without a known loss; [`waits`]: what they wait for; [`delay`]: how late gradients
 //!   must be so that nothing waits.
@@ -20,6 +21,7 @@ mod delay;
 mod divergence;
 mod filling;
 mod growth;
+mod measuring;
 mod padding;
 mod pass;
 mod reading;

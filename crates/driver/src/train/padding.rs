@@ -124,7 +124,8 @@ impl Padding {
                 continue;
             }
             let is_target = self.signals.bp.is_some_and(|bp| input > bp);
-            let substitute = if is_target { judged.map_or(&Cell::Absent, |row| &row[input]) } else { &longest[input] };
+            let substitute =
+                if is_target { judged.map_or(&Cell::Absent, |row| &row[input]) } else { &longest[input] };
             if !batch.is_wide(*var) {
                 cells.push(substitute.clone());
                 continue;

@@ -90,7 +90,8 @@ impl Reading<'_> {
         if self.purpose == Purpose::Validation {
             return Ok(measured);
         }
-        let is_known = |name: &String| self.request.encoding.normalised.iter().any(|known| known.input == *name);
+        let is_known =
+            |name: &String| self.request.encoding.normalised.iter().any(|known| known.input == *name);
         for wanted in self.request.normalise.iter().filter(|name| !is_known(name)) {
             let Some(input) = source.names.iter().position(|name| name == wanted) else {
                 let title = format!("there is no input `{wanted}` for `--normalize`");
@@ -124,9 +125,7 @@ impl Reading<'_> {
 
     fn checked(&self, survey: &Survey) -> Result<(), Stopped> {
         let Prepared { flow, clocks, .. } = self.prepared;
-        survey
-            .check(self.signals, self.purpose.words(), (flow, clocks), self.span)
-            .map_err(Stopped::Program)
+        survey.check(self.signals, self.purpose.words(), (flow, clocks), self.span).map_err(Stopped::Program)
     }
 
     /// Reads all rows into memory.
@@ -228,7 +227,8 @@ impl Reading<'_> {
     ) -> Result<(Vec<Range<usize>>, Vec<Range<usize>>), Stopped> {
         let split = self.request.split.as_ref().expect("it was asked for");
         // Rows that depend on the ones before are divided at one row.
-        let single = |units: &[Range<usize>]| units.iter().flat_map(Clone::clone).map(|row| row..row + 1).collect();
+        let single =
+            |units: &[Range<usize>]| units.iter().flat_map(Clone::clone).map(|row| row..row + 1).collect();
         let is_whole = self.unit == Unit::Whole;
         let units: Vec<Range<usize>> = if is_whole { single(&units) } else { units };
         let chosen = split.chosen(self.unit, &units, labels, self.request.seed).map_err(|why| {
@@ -236,9 +236,8 @@ impl Reading<'_> {
             Stopped::Program(vec![Diagnostic::error(codes::DATA, self.span, title)])
         })?;
         let of = |part: bool| units.iter().zip(&chosen).filter(move |(_, chosen)| **chosen == part);
-        let [own, rest] = [true, false].map(|part| -> Vec<Range<usize>> {
-            of(part).map(|(unit, _)| unit.clone()).collect()
-        });
+        let [own, rest] = [true, false]
+            .map(|part| -> Vec<Range<usize>> { of(part).map(|(unit, _)| unit.clone()).collect() });
         let joined = |units: Vec<Range<usize>>| match (units.first(), units.last()) {
             (Some(first), Some(last)) if is_whole => std::iter::once(first.start..last.end).collect(),
             _ => units,
@@ -279,7 +278,9 @@ impl Reading<'_> {
             if n_constant > 0 {
                 let what = match normalised.mean.elements().count() {
                     1 => format!("`{name}` is the same in all rows: it becomes 0"),
-                    n => format!("{n_constant} of {n} elements of `{name}` are the same in all rows: they become 0"),
+                    n => format!(
+                        "{n_constant} of {n} elements of `{name}` are the same in all rows: they become 0"
+                    ),
                 };
                 notes.push(what);
             }

@@ -34,8 +34,6 @@ pub struct TrainRequest {
     pub checkpoints: bool,
     /// How data become inputs. Tables of categories that are open are completed by the data.
     pub encoding: Encoding,
-    /// The columns of the target, in the form of `eddy_formats::Mapping`, if not those of its name.
-    pub target: Option<String>,
     /// Inputs to normalise by their means and deviations in the data, in addition to those of the encoding.
     pub normalise: Vec<String>,
     /// How the data are divided into those to learn from and those for validation.
@@ -46,6 +44,10 @@ pub struct TrainRequest {
     pub pad: bool,
     /// The precision of numbers; `None` means double.
     pub precision: Option<Precision>,
+    /// Nodes that judge answers: each takes an answer and the wanted value, and gives a number.
+    pub metrics: Vec<String>,
+    /// Whether answers will be asked for.
+    pub keeps_answers: bool,
     /// The engine: `Compiled` or `Simulate`; `None` means machine code where possible.
     pub engine: Option<EngineKind>,
 }
@@ -65,6 +67,8 @@ pub struct TrainPlan {
     pub n_rows: usize,
     /// The number of sequences; `None` if each row is a sample.
     pub n_sequences: Option<usize>,
+    /// The name of the input with the targets.
+    pub target: Option<String>,
     /// Whether the order changes from epoch to epoch.
     pub is_shuffled: bool,
     /// A hash of all cells of the data.

@@ -14,6 +14,8 @@ use crate::stream::{Columns, SharedEncoding, Stopped, cells_of};
 pub(super) struct Source {
     /// Empty after data that can be read only once.
     pub data: Vec<Data>,
+    /// Whether the data could be read only once.
+    pub is_spent: bool,
     /// The names of the inputs.
     pub names: Vec<String>,
     pub enumerations: Enumerations,
@@ -25,7 +27,7 @@ pub(super) struct Source {
 impl Source {
     /// Whether the data can be read more than once.
     pub fn is_repeatable(&self) -> bool {
-        self.data.iter().all(|data| data.again().is_some())
+        !self.is_spent && self.data.iter().all(|data| data.again().is_some())
     }
 
     /// Opens the data for the first time.
@@ -33,6 +35,7 @@ impl Source {
         if self.is_repeatable() {
             return self.open();
         }
+        self.is_spent = true;
         let data = std::mem::take(&mut self.data);
         self.columns(data)
     }

@@ -111,8 +111,14 @@ impl Survey {
         let base = clocks.of(flow.inputs[bp]);
         let first = |input: usize| match clocks.clock(clocks.of(flow.inputs[input])) {
             _ if clocks.of(flow.inputs[input]) == base => self.absent[input].filter(|_| self.is_given[input]),
-            Clock::On { of, condition, polarity: Polarity::On } if of == base && condition == flow.inputs[bp] => {
-                if self.is_given[bp] { self.absent_where_judged[input] } else { self.absent[input] }
+            Clock::On { of, condition, polarity: Polarity::On }
+                if of == base && condition == flow.inputs[bp] =>
+            {
+                if self.is_given[bp] {
+                    self.absent_where_judged[input]
+                } else {
+                    self.absent[input]
+                }
             }
             _ => None,
         };

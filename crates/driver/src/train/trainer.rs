@@ -24,6 +24,7 @@ use super::dataset::{Dataset, Order, Unit};
 use super::delay;
 use super::divergence;
 use super::growth::is_growth;
+use super::measuring::Measuring;
 use super::padding::Padding;
 use super::pass::Pass;
 use super::reading::{Purpose, Read, Reading};
@@ -65,6 +66,8 @@ pub struct Trainer {
     checkpoints: bool,
     registers: Registers,
     validation: Option<Validation>,
+    /// The node whose answers are measured, if they are.
+    pub(super) measuring: Option<Measuring>,
     /// How the batches are padded, if they are.
     padding: Option<Padding>,
     /// How data become inputs.
@@ -75,6 +78,8 @@ pub struct Trainer {
     notes: Vec<Diagnostic>,
     /// The input that marks the ends of sequences.
     end: Option<usize>,
+    /// The name of the input with the targets.
+    target: Option<String>,
     /// The command that trains the node on other data, for a reproduction.
     words: Vec<String>,
     /// The loss of the first epoch of this process, to which later ones are compared; 0 before.
@@ -115,7 +120,7 @@ impl Trainer {
         let signals = Signals::of(program, &callable, &given);
         let unit = unit(program, &callable, signals, &given)?;
         let mut encoding = options.encoding.clone();
-        encoding.columns.extend(target(options, signals, &interface, &given, span)?);
+        let target_columns = target(&encoding, signals, &interface, &given, span)?;
         for Mapping { input, .. } in &encoding.columns {
             if !interface.inputs.iter().any(|port| port.name == *input) {
                 let title = format!("the node `{name}` has no input `{input}` for `--columns`");
@@ -123,6 +128,7 @@ impl Trainer {
             }
         }
         let mut shared = SharedEncoding::new(&encoding);
+        shared.columns.extend(target_columns);
         shared.extra = options.split.iter().filter_map(|split| split.column()).map(str::to_string).collect();
         let preparing = Preparing { program, interface: &interface, defaults: &defaults, options };
         let (mut prepared, source, columns) =
@@ -174,11 +180,41 @@ impl Trainer {
             }
         };
         let is_single = options.precision == Some(Precision::Single);
+        let simulation = simulate::Options {
+            strict: false,
+            seed: options.seed,
+            max_window: options.max_window,
+            single: is_single,
+        };
+        let measuring = if options.metrics.is_empty() && !options.keeps_answers {
+            None
+        } else {
+            let Base::Train(train) = callable.base else {
+                let title =
+                    format!("`{name}` is no node that a `train` declares: its answers have no metrics");
+                return Err(vec![Diagnostic::error(codes::DATA, span, title)]);
+            };
+            let given = ElaborationOptions { batch: None, is_weighted: false, ..given.clone() };
+            let test: Callable = Base::Test(train).into();
+            let mut node = like(program, &test, &given, &prepared)?;
+            normalise(&mut node, &encoding.normalised, "the encoding", span)?;
+            let loss = loss_of(&test, &interface, &node.flow, span)?;
+            let size = (simulation, data.n_rows());
+            let made = Measuring::new(whole, node, loss, signals, &options.metrics, size, span);
+            Some(made.map_err(|refusal| {
+                *sources = refusal.sources;
+                refusal.diagnostics
+            })?)
+        };
         let registers =
             Registers::new(&prepared.flow, &prepared.clocks, loss, options.seed, is_single, (&name, span))
                 .map_err(|diagnostic| vec![*diagnostic])?;
         let mut trainer = Trainer {
             end: signals.end,
+            target: signals.bp.and_then(|bp| {
+                let target = prepared.flow.inputs.get(bp + 1)?;
+                prepared.flow.var(*target).name.as_ref().map(ToString::to_string)
+            }),
             first_loss: 0.0,
             words: shadow::command(&name, options, whole.session().n_threads()),
             name,
@@ -192,12 +228,8 @@ impl Trainer {
             data,
             unit,
             is_shuffled: options.shuffle && unit != Unit::Whole,
-            options: simulate::Options {
-                strict: false,
-                seed: options.seed,
-                max_window: options.max_window,
-                single: options.precision == Some(Precision::Single),
-            },
+            options: simulation,
+            measuring,
             padding,
             encoding,
             checkpoints: options.checkpoints,
@@ -221,6 +253,11 @@ impl Trainer {
         if let Some(validation) = &mut self.validation {
             let source = source(&validation.prepared, &validation.loss, self.options);
             (validation.compilation, _) = choose(&source, &choice, session.native(), session.listener());
+        }
+        if let Some(measuring) = &mut self.measuring {
+            let source = measuring.source(self.options);
+            let (compilation, _) = choose(&source, &choice, session.native(), session.listener());
+            measuring.compiled(compilation);
         }
         let validated = self.validation.as_ref().and_then(|validation| validation.compilation.as_ref());
         let about_compilers = self.compilation.iter().chain(validated).flat_map(|compiled| &compiled.notes);
@@ -294,8 +331,21 @@ impl Trainer {
         Ok(ControlFlow::Continue(()))
     }
 
+    /// The data whose answers are measured.
+    pub(super) fn measured_data(&self) -> &Dataset {
+        self.validation.as_ref().map_or(&self.data, |validation| &validation.data)
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.span
+    }
+
+    pub(super) fn simulation_options(&self) -> simulate::Options {
+        self.options
+    }
+
     /// The errors for data that could be read before the first epoch.
-    fn unreadable(&self, stopped: Stopped) -> Vec<Diagnostic> {
+    pub(super) fn unreadable(&self, stopped: Stopped) -> Vec<Diagnostic> {
         match stopped {
             Stopped::Program(diagnostics) => diagnostics,
             Stopped::Data { file, bad } => {
@@ -312,8 +362,7 @@ impl Trainer {
             return diagnostic;
         }
         let number = usize::try_from(row).unwrap_or(usize::MAX);
-        let rows =
-            batches::rows_of_data(&self.data, order, &self.prepared, self.padding.as_ref(), number);
+        let rows = batches::rows_of_data(&self.data, order, &self.prepared, self.padding.as_ref(), number);
         if rows.is_empty() {
             return diagnostic;
         }
@@ -399,6 +448,7 @@ impl Trainer {
             n_numbers: numbers.sum(),
             n_rows: self.data.n_rows(),
             n_sequences: (self.unit == Unit::Sequence).then_some(self.data.n_units()),
+            target: self.target.clone(),
             is_shuffled: self.is_shuffled,
             data_hash: self.data.hash.clone(),
             encoding: self.encoding.clone(),
@@ -557,7 +607,7 @@ fn source<'a>(prepared: &'a Prepared, loss: &'a VarId, options: simulate::Option
 }
 
 /// Parameters with given values.
-fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
+pub(super) fn given(flow: &Flow) -> impl Iterator<Item = (VarId, &Value)> {
     let definitions = flow.definitions();
     flow.parameters.iter().filter_map(move |parameter| {
         match &flow.equations[definitions[parameter.var.index()]?].kind {
@@ -599,6 +649,7 @@ impl Preparing<'_> {
         let enumerations = self.program.enumerations(callable, names.iter().map(String::as_str));
         let mut source = Source {
             data,
+            is_spent: false,
             names,
             enumerations,
             defaults: self.defaults.clone(),
@@ -667,7 +718,9 @@ fn padding(
         ]
     };
     let Base::Train(train) = callable.base else {
-        return Err(refused("only nodes that a `train` declares can be trained in padded batches".to_string()));
+        return Err(refused(
+            "only nodes that a `train` declares can be trained in padded batches".to_string(),
+        ));
     };
     let test: Callable = Base::Test(train).into();
     let given = ElaborationOptions { batch: None, is_weighted: false, ..given.clone() };
@@ -682,19 +735,19 @@ fn padding(
 
 /// The columns of the target, if they are named. The target is the input after `bp`, whatever its name is.
 fn target(
-    options: &TrainRequest,
+    encoding: &Encoding,
     signals: Signals,
     interface: &Interface,
     given: &ElaborationOptions,
     span: Span,
 ) -> Result<Option<Mapping>, Vec<Diagnostic>> {
-    let Some(columns) = &options.target else { return Ok(None) };
+    let Some(columns) = &encoding.target else { return Ok(None) };
     let refused = |title: String| vec![Diagnostic::error(codes::DATA, span, title)];
     let mut inputs = interface.inputs.iter().filter(|port| !given.constants.contains_key(&port.name));
     let input = signals.bp.and_then(|bp| inputs.nth(bp + 1));
     let input =
         input.ok_or_else(|| refused("`--target` needs a node that a `train` declares".to_string()))?;
-    if options.encoding.columns.iter().any(|mapping| mapping.input == input.name) {
+    if encoding.columns.iter().any(|mapping| mapping.input == input.name) {
         return Err(refused(format!("`--target` and `--columns {}=..` both name the target", input.name)));
     }
     Mapping::new(&input.name, columns).map(Some).map_err(|why| refused(format!("`--target`: {why}")))
@@ -707,7 +760,12 @@ fn categories_note(table: &Categories) -> String {
     let shown: Vec<String> = shown.collect();
     let more = if table.texts.len() > SHOWN { ", and so on" } else { "" };
     let n = table.texts.len();
-    format!("`{}` has {n} categor{}: {}{more}", table.column, if n == 1 { "y" } else { "ies" }, shown.join(", "))
+    format!(
+        "`{}` has {n} categor{}: {}{more}",
+        table.column,
+        if n == 1 { "y" } else { "ies" },
+        shown.join(", ")
+    )
 }
 
 /// The unit of shuffling: sequences if they have ends, rows if the node has no memory of its own.

@@ -23,6 +23,7 @@ mod run_folders;
 #[cfg(unix)]
 mod shadow;
 mod streaming;
+mod tables;
 mod train;
 mod train_laws;
 mod verbatim;

@@ -107,5 +107,9 @@ fn open(named: &str, format: Option<Format>) -> Result<Data, (String, String)> {
 
 fn bytes(name: &str, format: Format, reader: Box<dyn Read + Send>) -> Data {
     let reader = BufReader::with_capacity(1 << 16, reader);
-    Data { name: name.to_string(), input: None, content: Content::Bytes { format, reader, never_blocks: false } }
+    Data {
+        name: name.to_string(),
+        input: None,
+        content: Content::Bytes { format, reader, never_blocks: false },
+    }
 }

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::functions::{Nesting, check_function};
 use super::{
-    DataArgs, Limits, Rendered, generated_cycles, named_constant, named_shape, open_all, reply, streams, threads,
+    DataArgs, Limits, Rendered, generated_cycles, named_constant, named_shape, open_all, reply, streams,
+    threads,
 };
 use crate::args::Fuel;
 use crate::session::Session;
@@ -84,7 +85,7 @@ pub struct TrainArgs {
     pub node: Option<String>,
     /// The data to learn from: .jsonl, .csv, .tsv, .npy or .npz, `-` for standard input; NAME=FILE for one
     /// input
-    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required = true)]
+    #[arg(long = "in", value_name = "[NAME=]FILE", value_hint = ValueHint::FilePath, required_unless_present = "compare")]
     pub data: Vec<String>,
     #[command(flatten)]
     pub reading: DataArgs,
@@ -117,6 +118,27 @@ pub struct TrainArgs {
     /// Stop after N epochs without improvement
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub patience: Option<usize>,
+    /// Measure the answers after each epoch by this node: it takes an answer and the wanted value, and gives
+    /// a number
+    #[arg(long = "metric", value_name = "NODE", value_delimiter = ',')]
+    pub metrics: Vec<String>,
+    /// What the best epoch is, for `--patience` and the parameters: max:NAME or min:NAME of a metric, `loss` or
+    /// `validation` [default: min of the validation loss, or of the loss]
+    #[arg(long, value_name = "max|min:NAME", value_parser = crate::train::Goal::parse)]
+    pub best: Option<crate::train::Goal>,
+    /// Compare the answers of the best parameters with the wanted values: a matrix for classes, a picture for
+    /// numbers
+    #[arg(long)]
+    pub answers: bool,
+    /// Write the largest amount of memory so far with each epoch
+    #[arg(long)]
+    pub trace_memory: bool,
+    /// Compare runs instead: a table of what differs, and how well they did
+    #[arg(long, value_name = "RUN", num_args = 2.., value_hint = ValueHint::DirPath)]
+    pub compare: Vec<PathBuf>,
+    /// Draw the curves of the compared runs into this file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "compare")]
+    pub svg: Option<PathBuf>,
     /// The seed of initial values and of the order of samples
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
