@@ -47,8 +47,8 @@
 //! # }
 //! ```
 //!
-//! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`model`], [`data`],
-//!   [`refusal`].
+//! * The interface: [`session`], [`listener`], [`program`] with [`benches`], [`testing`] and
+//!   [`documentation`], [`model`], [`data`], [`refusal`].
 //! * Running: [`functions`] evaluates functions, [`run`] steps a node, [`stream`] runs it on data;
 //!   [`engine`] runs programs, compiled or simulated; [`disagreement`] reports where the two differ;
 //!   `lock_step` joins the cells of several streams.
@@ -74,9 +74,11 @@ pub mod session;
 
 pub mod benches;
 pub mod compare;
+pub mod documentation;
 pub mod functions;
 pub mod run;
 pub mod stream;
+pub mod testing;
 
 pub mod building;
 pub mod disagreement;
@@ -113,4 +115,5 @@ pub use refusal::Refusal;
 pub use run::{Row, Run, RunRequest};
 pub use session::{Options, Session};
 pub use stream::DataRun;
+pub use testing::TestRequest;
 pub use train::{TrainRequest, Trainer};

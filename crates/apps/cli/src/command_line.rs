@@ -53,7 +53,11 @@ fn asking(command: Command) -> clap::Command {
     let mut whole = Program::augment_args(clap::Command::new(command.name())).args(union(&offers(command)));
     if command == Command::Train {
         // Runs are compared without a program.
-        whole = whole.mut_arg("file", |file| file.required(false).required_unless_present(COMPARED));
+        whole = whole
+            .mut_arg("file", |file| file.required(false).required_unless_present(COMPARED))
+            .override_usage(
+                "eddy train [OPTIONS] <FILE>\n       eddy train --compare <RUN> <RUN>... [--svg <FILE>]",
+            );
     }
     if command.has_output() {
         whole = Output::augment_args(whole);

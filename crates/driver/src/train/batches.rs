@@ -196,7 +196,7 @@ pub(super) fn check(
     if n_taken < n_units {
         let left = n_units - n_taken;
         data.notes.push(format!(
-            "{left} of {n_units} {what} are left out of each epoch: no {n} of them can run as one batch; `--pad` learns from them too"
+            "{left} of {n_units} {what} are left out of each epoch: no {n} of them can run as one batch"
         ));
     }
     Ok(())

@@ -104,7 +104,7 @@ impl Metric {
         let node = NodeRequest::of(name);
         let inputs: Vec<String> = program.model(node.clone())?.input_names().map(str::to_string).collect();
         let [first, second] = inputs.as_slice() else {
-            let title = format!("the metric `{name}` has {} inputs", inputs.len());
+            let title = format!("a metric has two inputs, and the node `{name}` has {}", inputs.len());
             let help = "a metric takes an answer and the wanted value, and gives a number";
             let diagnostic = Diagnostic::error(codes::DATA, span, title).help(help);
             return Err(Refusal::new(vec![diagnostic], program.sources()));

@@ -49,6 +49,8 @@ pub(super) struct Reading<'a> {
     pub prepared: &'a Prepared,
     pub signals: Signals,
     pub unit: Unit,
+    /// The unit of the training data: whether each row is a sample.
+    pub sample: Unit,
     pub request: &'a TrainRequest,
     pub purpose: Purpose,
     pub span: Span,
@@ -120,7 +122,7 @@ impl Reading<'_> {
     fn skipping(&self) -> Option<Skipping> {
         let Prepared { flow, clocks, .. } = self.prepared;
         let is_asked = self.request.encoding.skips_missing;
-        is_asked.then(|| Skipping::new(self.signals, self.unit, flow, clocks)).flatten()
+        is_asked.then(|| Skipping::new(self.signals, self.sample, flow, clocks)).flatten()
     }
 
     fn checked(&self, survey: &Survey) -> Result<(), Stopped> {
@@ -146,6 +148,7 @@ impl Reading<'_> {
                 return Err(Stopped::Program(vec![diagnostic.help(help)]));
             }
         }
+        survey.unused = reader.unused();
         self.checked(&survey)?;
         let (filling, mut notes) = Filling::new(&survey, self.signals, self.request, &self.prepared.flow);
         rows.iter_mut().enumerate().for_each(|(number, row)| filling.apply(row, number));
@@ -184,6 +187,7 @@ impl Reading<'_> {
             moments.iter_mut().for_each(|(input, moments)| moments.add(&row[*input]));
             ends += usize::from(self.signals.end.is_some_and(|end| row[end].truth() == Some(true)));
         }
+        survey.unused = reader.unused();
         self.checked(&survey)?;
         let (filling, mut notes) = Filling::new(&survey, self.signals, self.request, &self.prepared.flow);
         notes.extend(reader.skipping.iter().flat_map(Skipping::notes));

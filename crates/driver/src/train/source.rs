@@ -88,6 +88,11 @@ impl<'a> RowReader<'a> {
         }
     }
 
+    /// Columns that no input reads.
+    pub fn unused(&self) -> Vec<String> {
+        self.columns.unused()
+    }
+
     /// The number of inputs.
     pub fn n_inputs(&self) -> usize {
         self.types.len()

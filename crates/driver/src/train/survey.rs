@@ -16,6 +16,8 @@ pub(super) struct Survey {
     pub is_given: Vec<bool>,
     /// The last row.
     pub last: Vec<Cell>,
+    /// Columns that no input reads.
+    pub unused: Vec<String>,
     /// The first row, counted from 1, with a number that is not finite, and its input.
     infinite: Option<(usize, usize)>,
     /// For each input the first row, counted from 1, that has other inputs but not this one.
@@ -32,6 +34,7 @@ impl Survey {
             n_rows: 0,
             is_given: vec![false; n_inputs],
             last: Vec::new(),
+            unused: Vec::new(),
             infinite: None,
             absent: vec![None; n_inputs],
             absent_where_judged: vec![None; n_inputs],
@@ -82,7 +85,13 @@ impl Survey {
             let help = "each row of a file after its header, or each line of JSON, is a cycle";
             (format!("{what} have no rows"), help.to_string())
         } else if let Some(name) = self.missing(signals, flow) {
-            let help = format!("give them a column, or a key, of the name `{name}`");
+            let mut help = format!("give them a column, or a key, of the name `{name}`");
+            if !self.unused.is_empty() {
+                const SHOWN: usize = 8;
+                let more = if self.unused.len() > SHOWN { " and others" } else { "" };
+                let shown = self.unused.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("`, `");
+                help += &format!(", or name another one with `--columns`: they have `{shown}`{more}");
+            }
             (format!("{what} have nothing for the input `{name}`"), help)
         } else if let Some((row, input)) = self.infinite {
             let help = "leave the row out, or the cell empty where the input may be absent";

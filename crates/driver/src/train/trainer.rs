@@ -163,9 +163,16 @@ impl Trainer {
                 } else {
                     let (prepared, source, columns) =
                         preparing.open(&test, &given, sources, validation, shared.clone())?;
-                    let (purpose, unit) = (Purpose::Validation, Unit::Whole);
-                    let reading =
-                        Reading { prepared: &prepared, signals, unit, request: options, purpose, span };
+                    let purpose = Purpose::Validation;
+                    let reading = Reading {
+                        prepared: &prepared,
+                        signals,
+                        unit: Unit::Whole,
+                        sample: unit,
+                        request: options,
+                        purpose,
+                        span,
+                    };
                     let read = reading.read(source, columns, sources)?;
                     (prepared, read.data)
                 };

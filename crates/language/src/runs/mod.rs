@@ -30,7 +30,7 @@ use inputs::Rows;
 
 pub use expected::{TOLERANCE, Tested};
 pub use options::{RunOptions, RunOverrides};
-pub use output::{Found, JsonLine, Ran, json_line};
+pub use output::{Found, JsonLine, Ran, json_line, rounded};
 
 /// The largest number of cells, over all streams and cycles, that a test bench may keep; about a gibibyte.
 const MAX_CELLS: usize = 1 << 26;
@@ -217,6 +217,7 @@ impl Bench {
             found,
             enumerations: self.enumerations.clone(),
             is_table: self.options.chrono,
+            digits: None,
             look_ahead: look_ahead.filter(|_| self.options.stats),
         })
     }

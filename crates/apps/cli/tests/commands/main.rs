@@ -18,7 +18,9 @@ mod functions;
 mod gradbench;
 mod kernels;
 mod limits;
+mod metrics;
 mod pages;
+mod projects;
 mod run_folders;
 #[cfg(unix)]
 mod shadow;

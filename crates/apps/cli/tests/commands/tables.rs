@@ -165,6 +165,9 @@ fn rows_with_missing_values_are_errors_or_counted() {
     folder.answer("train p.eddy --in whole.csv --epochs 3 --no-shuffle --run whole");
     let [ordered, whole] = ["ordered", "whole"].map(|run| losses(&folder, run));
     assert_eq!(ordered, whole);
+    // Validation skips the same rows.
+    let ended = folder.call(&format!("{train} --skip-missing --validate data.csv --run validated"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     // A sequence with a hole would join rows that are no neighbours.
     let recurrent = "node f(x)->(y)\n  y = param(0.5) * x + param(0.5) * (0.0 fby x);\n\
         train f as learn loss mse optim sgd(0.1) segment;\n";

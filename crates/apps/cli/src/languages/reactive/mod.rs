@@ -3,7 +3,8 @@
 //!
 //! * [`running`]: `run` and `trace`. [`functions`]: `run` and `gradcheck` of functions. [`derivatives`]:
 //!   `diff`, `gradcheck` and `train`. [`planning`] and [`building`]: `plan` and `build`.
-//! * [`comparing`]: every semantics side by side.
+//! * [`comparing`]: every semantics side by side. [`testing`]: benches and what they expect.
+//!   [`documenting`]: pages about programs.
 //! * [`data`]: the data files of a program. [`rows`]: the results of runs. [`listener`]: announcements of the
 //!   driver.
 
@@ -11,11 +12,13 @@ pub mod building;
 mod comparing;
 mod data;
 pub mod derivatives;
+mod documenting;
 pub mod functions;
 mod listener;
 mod planning;
 mod rows;
 mod running;
+mod testing;
 
 use std::num::NonZero;
 use std::path::Path;
@@ -75,6 +78,8 @@ impl Language for Reactive {
             Offer::new(Command::Trace, running::trace),
             Offer::new(Command::Gradcheck, derivatives::gradcheck),
             Offer::new(Command::Compare, comparing::compare),
+            Offer::new(Command::Test, testing::test),
+            Offer::new(Command::Doc, documenting::doc),
             Offer::new(Command::Train, train::train),
             Offer::new(Command::Flow, flow),
             Offer::new(Command::Diff, derivatives::diff),
@@ -271,6 +276,11 @@ fn count(text: &str, most: usize) -> Result<usize, String> {
         Ok(n) if (1..=most).contains(&n) => Ok(n),
         _ => Err(format!("it is a whole number from 1 to {most}")),
     }
+}
+
+/// Parses a number of significant digits.
+fn digits(text: &str) -> Result<usize, String> {
+    count(text, 17)
 }
 
 fn named_constant(text: &str) -> Result<(String, String), String> {

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueHint, value_parser};
+use eddy_driver::benches::ItemResult;
 use eddy_driver::functions::Budget;
 use eddy_driver::stream::Summary;
 use eddy_driver::{
     self as driver, Answer, BenchRequest, Data, EngineKind, FunctionEngine, FunctionRequest, Model,
     NodeRequest, Precision, Program, Refusal, RunRequest,
 };
+use eddy_language::chronogram::Chart;
 use eddy_language::chronogram::svg::{Arrows, draw};
 use eddy_language::codes;
 use eddy_language::runs::Ran;
@@ -71,6 +73,9 @@ pub struct RunArgs {
     /// Print a chronogram
     #[arg(long, requires = "node")]
     chrono: bool,
+    /// Round the numbers of chronograms to N significant digits
+    #[arg(long, value_name = "N", value_parser = super::digits)]
+    digits: Option<usize>,
     /// Check neither clocks nor causality
     #[arg(long, requires = "node")]
     unchecked: bool,
@@ -110,6 +115,9 @@ pub struct TraceArgs {
     /// Draw which cell reads which across time
     #[arg(long, requires = "svg")]
     arrows: bool,
+    /// Round the numbers of chronograms to N significant digits
+    #[arg(long, value_name = "N", value_parser = super::digits, requires = "svg")]
+    digits: Option<usize>,
     #[command(flatten)]
     memory: MemoryLimit,
     #[command(flatten)]
@@ -157,7 +165,7 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
         let Some(node) = args.node.clone() else {
             let request = args.bench_request(engine);
             let mut text = String::new();
-            let ended = benches(session.form, &program, &request, sources, &mut text)?;
+            let ended = benches(session.form, &program, (&request, args.digits), sources, &mut text)?;
             session.write_whole(&text, &ended, answers)?;
             return Ok(ended);
         };
@@ -171,7 +179,8 @@ pub fn run(args: RunArgs, session: &Session) -> Result<Status, Stop> {
                     return Ok(refused(found, sources));
                 }
                 let model = model.with_parameters(parameters).with_encoding(encoding);
-                let run = NodeRun { session, model, request: args.run_request(engine), data };
+                let digits = args.digits;
+                let run = NodeRun { session, model, request: args.run_request(engine), data, digits };
                 if args.chrono || engine.is_some_and(EngineKind::is_whole) {
                     run.whole(args.chrono, sources, answers)?
                 } else {
@@ -219,7 +228,7 @@ impl RunArgs {
 fn benches(
     form: Form,
     program: &Program,
-    request: &BenchRequest,
+    (request, digits): (&BenchRequest, Option<usize>),
     sources: &mut Sources,
     out: &mut dyn Write,
 ) -> Result<Ended, fmt::Error> {
@@ -229,7 +238,10 @@ fn benches(
     };
     *sources = program.sources().clone();
     let width = terminal_width();
-    ran.results.iter().try_for_each(|result| out.write_str(&result.text(width)))?;
+    ran.results.iter().try_for_each(|result| match result {
+        ItemResult::Bench(ran) => out.write_str(&Ran { digits, ..ran.clone() }.text(width)),
+        ItemResult::Evaluation(_) => out.write_str(&result.text(width)),
+    })?;
     let status = if ran.failure.is_some() { Status::NoValue } else { Status::Answered };
     diagnostics.extend(ran.failure);
     let answer = form.as_data(|| rows::answer_of_file(&ran.results));
@@ -242,6 +254,7 @@ struct NodeRun<'a> {
     model: Model,
     request: RunRequest,
     data: Vec<Data>,
+    digits: Option<usize>,
 }
 
 impl NodeRun<'_> {
@@ -252,13 +265,13 @@ impl NodeRun<'_> {
         sources: &mut Sources,
         answers: &mut Answers,
     ) -> Result<Ended, fmt::Error> {
-        let NodeRun { session, model, request, data } = self;
+        let NodeRun { session, model, request, data, digits } = self;
         let Answer { value: ran, warnings } = match model.run_whole(&request, data) {
             Ok(answer) => answer,
             Err(refusal) => return Ok(refused(refusal, sources)),
         };
         *sources = model.sources().clone();
-        let ran = Ran { is_table, ..ran };
+        let ran = Ran { is_table, digits, ..ran };
         let answer = session.form.as_data(|| rows::answer_of_run(&ran));
         let ended = Ended { diagnostics: warnings, ..Ended::answered(answer) };
         session.write_whole(&ran.text(terminal_width()), &ended, answers)?;
@@ -267,7 +280,7 @@ impl NodeRun<'_> {
 
     /// Prints each row as soon as it is known; JSON is one object at the end.
     fn row_by_row(self, sources: &mut Sources, answers: &mut Answers) -> Result<Ended, fmt::Error> {
-        let NodeRun { session, model, request, data } = self;
+        let NodeRun { session, model, request, data, .. } = self;
         let mut run = match model.run(&request, data) {
             Ok(run) => run,
             Err(refusal) => return Ok(refused(refusal, sources)),
@@ -301,7 +314,7 @@ impl NodeRun<'_> {
 }
 
 pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
-    let TraceArgs { svg, arrows, memory, limit } = args;
+    let TraceArgs { svg, arrows, digits, memory, limit } = args;
     let to = svg.as_deref().or(session.out.as_deref());
     session.check_output(to, &[])?;
     let arrows = if arrows { Arrows::Drawn } else { Arrows::Hidden };
@@ -311,10 +324,10 @@ pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
             Err(refusal) => return Ok(refused(refusal, sources)),
         };
         if svg.is_some() {
-            picture(&program, arrows, sources, out)
+            picture(&program, (arrows, digits), sources, out)
         } else {
             let request = BenchRequest { trace: true, ..BenchRequest::default() };
-            benches(session.form, &program, &request, sources, out)
+            benches(session.form, &program, (&request, None), sources, out)
         }
     };
     session.conclude(to, |sources, answers| match session.form {
@@ -331,13 +344,18 @@ pub fn trace(args: TraceArgs, session: &Session) -> Result<Status, Stop> {
 /// Draws the chronograms of all test benches.
 fn picture(
     program: &Program,
-    arrows: Arrows,
+    (arrows, digits): (Arrows, Option<usize>),
     sources: &mut Sources,
     out: &mut dyn Write,
 ) -> Result<Ended, fmt::Error> {
     match program.charts(&BenchRequest::default()) {
         Ok(Answer { value: charts, warnings }) => {
             *sources = program.sources().clone();
+            let rounded = |chart: Chart| match digits {
+                Some(digits) => chart.rounded(digits),
+                None => chart,
+            };
+            let charts: Vec<Chart> = charts.into_iter().map(rounded).collect();
             out.write_str(&draw(&charts, arrows))?;
             Ok(Ended { diagnostics: warnings, ..Ended::answered(Json::Null) })
         }
