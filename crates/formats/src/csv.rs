@@ -17,8 +17,7 @@ const NOT_AVAILABLE: &str = "NA";
 pub struct Csv<R> {
     records: Records<R>,
     names: Vec<String>,
-    /// The first record, once it is read; `None` in an empty file.
-    header: Option<Option<Header>>,
+    header: Header,
     /// The column of each input, once they were looked up in the header.
     columns: Option<Vec<Option<usize>>>,
     unused: Vec<String>,
@@ -27,9 +26,15 @@ pub struct Csv<R> {
     missing: Vec<String>,
 }
 
-struct Header {
-    place: Place,
-    names: Vec<String>,
+/// The first record.
+enum Header {
+    NotRead,
+    /// The file is empty.
+    Missing,
+    Names {
+        place: Place,
+        names: Vec<String>,
+    },
 }
 
 impl<R: Read> Csv<R> {
@@ -38,7 +43,7 @@ impl<R: Read> Csv<R> {
         let kinds = vec![ColumnKind::Values; names.len()];
         let (unused, missing) = (Vec::new(), Vec::new());
         let records = Records::new(from, separator);
-        Csv { records, names, header: None, columns: None, unused, kinds, missing }
+        Csv { records, names, header: Header::NotRead, columns: None, unused, kinds, missing }
     }
 
     /// Reads these columns instead. To be called before the first row.
@@ -63,17 +68,26 @@ impl<R: Read> Csv<R> {
 
     /// The names of all columns; none in an empty file.
     pub fn header(&mut self) -> Result<&[String], BadData> {
-        if self.header.is_none() {
-            let header = self.records.next_record()?.map(|place| {
-                // A byte order mark is not part of a name.
-                let text = place.text.trim_start_matches('\u{FEFF}');
-                let fields = fields(text, self.records.separator());
-                let names = fields.into_iter().map(|field| field.text.into_owned()).collect();
-                Header { place, names }
-            });
-            self.header = Some(header);
+        if matches!(self.header, Header::NotRead) {
+            self.header = match self.records.next_record()? {
+                Some(place) => {
+                    // A byte order mark is not part of a name.
+                    let text = place.text.trim_start_matches('\u{FEFF}');
+                    let fields = fields(text, self.records.separator());
+                    let names = fields.into_iter().map(|field| field.text.into_owned()).collect();
+                    Header::Names { place, names }
+                }
+                None => Header::Missing,
+            };
         }
-        Ok(self.header.as_ref().and_then(Option::as_ref).map_or(&[], |header| &header.names))
+        Ok(self.names_in_header())
+    }
+
+    fn names_in_header(&self) -> &[String] {
+        match &self.header {
+            Header::Names { names, .. } => names,
+            Header::NotRead | Header::Missing => &[],
+        }
     }
 
     fn find_columns(&mut self) -> Result<(), BadData> {
@@ -81,7 +95,7 @@ impl<R: Read> Csv<R> {
             return Ok(());
         }
         self.header()?;
-        let Some(Some(Header { place, names })) = &self.header else {
+        let Header::Names { place, names } = &self.header else {
             self.columns = Some(vec![None; self.names.len()]);
             return Ok(());
         };
@@ -96,10 +110,6 @@ impl<R: Read> Csv<R> {
         self.unused = names.iter().filter(|name| !self.names.contains(name)).cloned().collect();
         Ok(())
     }
-
-    fn n_columns(&self) -> usize {
-        self.header.iter().flatten().map(|header| header.names.len()).sum()
-    }
 }
 
 impl<R: Read> Rows for Csv<R> {
@@ -111,7 +121,7 @@ impl<R: Read> Rows for Csv<R> {
         self.find_columns()?;
         let Some(place) = self.records.next_record()? else { return Ok(None) };
         let record = fields(&place.text, self.records.separator());
-        let n_columns = self.n_columns();
+        let n_columns = self.names_in_header().len();
         if record.len() != n_columns {
             let cells = if record.len() == 1 { "cell" } else { "cells" };
             let message = format!("the row has {} {cells}, but the header has {n_columns}", record.len());

@@ -102,7 +102,7 @@ struct Groups<'a> {
     padding: Option<&'a Padding>,
 }
 
-impl<'a> Groups<'a> {
+impl Groups<'_> {
     fn fits(&self, left: &UnitRows<'_>, right: &UnitRows<'_>) -> bool {
         let mut rows = left.rows.iter().zip(right.rows.iter());
         match self.padding {

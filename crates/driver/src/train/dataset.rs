@@ -162,9 +162,9 @@ impl Dataset {
 }
 
 /// The rows of a unit.
-pub(super) fn rows_of<'a>(
-    unit: Result<UnitRows<'a>, Stopped>,
-) -> impl Iterator<Item = Result<Cow<'a, [Cell]>, Stopped>> + 'a {
+pub(super) fn rows_of(
+    unit: Result<UnitRows<'_>, Stopped>,
+) -> impl Iterator<Item = Result<Cow<'_, [Cell]>, Stopped>> {
     let (borrowed, owned, stopped) = match unit {
         Ok(UnitRows { rows: Cow::Borrowed(rows), .. }) => (rows, Vec::new(), None),
         Ok(UnitRows { rows: Cow::Owned(rows), .. }) => (&[][..], rows, None),

@@ -100,7 +100,7 @@ impl Filling {
         for (input, every) in [(self.signals.end, self.end), (self.signals.cut, self.cut)] {
             let (Some(input), Some(every)) = (input, every) else { continue };
             let is_last = number + 1 == self.n_rows;
-            let is_true = is_last || matches!(every, Every::Rows(n) if (number + 1) % n == 0);
+            let is_true = is_last || matches!(every, Every::Rows(n) if (number + 1).is_multiple_of(n));
             row[input] = Cell::Value(Value::Bool(is_true));
         }
         if let (Some(bp), Judged::All) = (self.signals.bp, self.bp) {

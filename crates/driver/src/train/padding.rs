@@ -78,7 +78,7 @@ impl Padding {
     }
 
     #[allow(clippy::cast_precision_loss)] // there are fewer than 2^53 rows
-    fn group<'a>(self, units: Vec<UnitRows<'a>>, n_streams: usize) -> Group<'a> {
+    fn group(self, units: Vec<UnitRows<'_>>, n_streams: usize) -> Group<'_> {
         let lengths = || units.iter().map(|unit| unit.rows.len());
         let n_rows = lengths().max().unwrap_or(0);
         let longest = lengths().position(|length| length == n_rows).unwrap_or(0);

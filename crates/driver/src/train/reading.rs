@@ -157,17 +157,19 @@ impl Reading<'_> {
         let (units, rest) = match self.request.split.as_ref().filter(|_| self.purpose == Purpose::Training) {
             None => (units, None),
             Some(_) => {
-                let (units, rest) = self.split(units, &labels)?;
+                let [units, rest] = self.split(units, &labels)?;
                 (units, Some(self.rest(&rows, &rest, &mut notes)))
             }
         };
         if let (Unit::Sequence, Some(bp), None) = (self.unit, self.signals.bp, self.signals.cut) {
-            let sequences = units.iter().map(|unit| self.learns(&rows[unit.clone()], bp));
+            let sequences = units.iter().map(|unit| learns(&rows[unit.clone()], bp));
             notes.extend(unlearnt(sequences));
         }
         let mut moments = self.moments(measured);
         for row in units.iter().flat_map(|unit| &rows[unit.clone()]) {
-            moments.iter_mut().for_each(|(input, moments)| moments.add(&row[*input]));
+            for (input, moments) in &mut moments {
+                moments.add(&row[*input]);
+            }
         }
         let normalised = self.normalised(&moments, &mut notes);
         let data = Dataset::in_memory(rows, units, notes, survey.hash());
@@ -184,7 +186,9 @@ impl Reading<'_> {
         while let Some((row, _)) = reader.next_row()? {
             survey.add(&row);
             fingerprint.add(&row);
-            moments.iter_mut().for_each(|(input, moments)| moments.add(&row[*input]));
+            for (input, moments) in &mut moments {
+                moments.add(&row[*input]);
+            }
             ends += usize::from(self.signals.end.is_some_and(|end| row[end].truth() == Some(true)));
         }
         survey.unused = reader.unused();
@@ -228,7 +232,7 @@ impl Reading<'_> {
         &self,
         units: Vec<Range<usize>>,
         labels: &[Option<String>],
-    ) -> Result<(Vec<Range<usize>>, Vec<Range<usize>>), Stopped> {
+    ) -> Result<[Vec<Range<usize>>; 2], Stopped> {
         let split = self.request.split.as_ref().expect("it was asked for");
         // Rows that depend on the ones before are divided at one row.
         let single =
@@ -246,14 +250,16 @@ impl Reading<'_> {
             (Some(first), Some(last)) if is_whole => std::iter::once(first.start..last.end).collect(),
             _ => units,
         };
-        Ok((joined(own), joined(rest)))
+        Ok([joined(own), joined(rest)])
     }
 
     /// The data for validation among these rows.
     fn rest(&self, rows: &[Vec<Cell>], units: &[Range<usize>], notes: &mut Vec<String>) -> Dataset {
         let rows: Vec<Vec<Cell>> = units.iter().flat_map(|unit| rows[unit.clone()].iter().cloned()).collect();
         let mut survey = Survey::new(rows.first().map_or(0, Vec::len), self.signals);
-        rows.iter().for_each(|row| survey.add(row));
+        for row in &rows {
+            survey.add(row);
+        }
         let n_rows = rows.len();
         let what = match self.unit {
             Unit::Sequence => format!(" in {} sequences", units.len()),
@@ -261,12 +267,6 @@ impl Reading<'_> {
         };
         notes.push(format!("{n_rows} rows{what} are kept for validation"));
         Dataset::in_memory(rows, std::iter::once(0..n_rows).collect(), Vec::new(), survey.hash())
-    }
-
-    /// Whether a sequence has rows to learn from, and whether `bp` holds at its first row.
-    fn learns(&self, rows: &[Vec<Cell>], bp: usize) -> (bool, bool) {
-        let holds = |row: &Vec<Cell>| row[bp] == Cell::Value(Value::Bool(true));
-        (rows.iter().any(holds), rows.first().is_some_and(holds))
     }
 
     fn moments(&self, measured: &[usize]) -> Vec<(usize, Moments)> {
@@ -292,6 +292,12 @@ impl Reading<'_> {
         }
         all
     }
+}
+
+/// Whether a sequence has rows to learn from, and whether `bp` holds at its first row.
+fn learns(rows: &[Vec<Cell>], bp: usize) -> (bool, bool) {
+    let holds = |row: &Vec<Cell>| row[bp] == Cell::Value(Value::Bool(true));
+    (rows.iter().any(holds), rows.first().is_some_and(holds))
 }
 
 /// The warning about sequences with rows to learn from whose first row has `bp` false.

@@ -11,6 +11,7 @@ use crate::engine::EngineKind;
 
 /// How a node is trained.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "options are independent")]
 pub struct TrainRequest {
     /// The node; `None` means the one that the file declares.
     pub node: Option<String>,

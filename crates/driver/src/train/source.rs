@@ -52,6 +52,9 @@ impl Source {
     }
 }
 
+/// The cells of the inputs, and a text of the extra column.
+pub(super) type LabelledRow = (Vec<Cell>, Option<String>);
+
 /// Reads rows as cells of the inputs.
 pub(super) struct RowReader<'a> {
     columns: Columns,
@@ -73,7 +76,7 @@ impl<'a> RowReader<'a> {
     }
 
     /// The next row that is not skipped, and its text in the extra column.
-    pub fn next_row(&mut self) -> Result<Option<(Vec<Cell>, Option<String>)>, Stopped> {
+    pub fn next_row(&mut self) -> Result<Option<LabelledRow>, Stopped> {
         loop {
             let Some(mut row) = self.columns.next_row(false)? else { return Ok(None) };
             let mut cells = cells_of(&self.columns, &self.prepared.flow, &self.types, &row, self.n_read)?;

@@ -1,5 +1,7 @@
 //! One pass over data: whether they are complete and finite, and a hash of them.
 
+use std::fmt::Write as _;
+
 use eddy_flow::{Flow, Polarity};
 use eddy_language::clocks::{Clock, Clocks};
 use eddy_language::codes;
@@ -90,7 +92,7 @@ impl Survey {
                 const SHOWN: usize = 8;
                 let more = if self.unused.len() > SHOWN { " and others" } else { "" };
                 let shown = self.unused.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("`, `");
-                help += &format!(", or name another one with `--columns`: they have `{shown}`{more}");
+                let _ = write!(help, ", or name another one with `--columns`: they have `{shown}`{more}");
             }
             (format!("{what} have nothing for the input `{name}`"), help)
         } else if let Some((row, input)) = self.infinite {

@@ -56,7 +56,7 @@ impl Editor {
             loop {
                 match self.one("... ") {
                     Ok(Some(line)) if line.trim().is_empty() => break,
-                    Ok(Some(line)) => text += &format!("\n{line}"),
+                    Ok(Some(line)) => text.extend(["\n", &line]),
                     Ok(None) => break,
                     Err(Interrupted) => return Read::Interrupted,
                 }

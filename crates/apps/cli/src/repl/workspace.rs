@@ -131,9 +131,15 @@ impl Workspace {
     /// What was typed so far.
     pub fn list(&self) -> String {
         let mut text = String::new();
-        self.declarations.iter().for_each(|declaration| text += &format!("{declaration}\n"));
-        self.equations.iter().for_each(|(_, equation)| text += &format!("{equation}\n"));
-        self.inputs.iter().for_each(|(input, cells)| text += &format!("{input}: {cells}\n"));
+        for declaration in &self.declarations {
+            text.extend([declaration, "\n"]);
+        }
+        for (_, equation) in &self.equations {
+            text.extend([equation, "\n"]);
+        }
+        for (input, cells) in &self.inputs {
+            text.extend([input, ": ", cells, "\n"]);
+        }
         let _ = writeln!(text, "{} cycles have run", self.n_cycles);
         text
     }
@@ -161,7 +167,7 @@ impl Workspace {
             return Some("there are no equations yet: write one, such as `y = x + 1`\n".to_string());
         }
         let n_cycles = self.n_cycles + n;
-        let rows: String = self.inputs.iter().map(|(input, cells)| format!("{input}: {cells}; ")).collect();
+        let rows: String = self.inputs.iter().flat_map(|(input, cells)| [input, ": ", cells, "; "]).collect();
         let bench = format!("run {} for {n_cycles} {{ {rows}}}\n", self.node());
         let results = self.run(&self.program(&bench))?;
         let lines = results.into_iter().rev().find_map(|result| match result {
@@ -189,13 +195,15 @@ impl Workspace {
 
     /// The program with some more text.
     fn program(&self, more: &str) -> String {
-        let mut text: String = self.declarations.iter().map(|text| format!("{text}\n\n")).collect();
+        let mut text: String = self.declarations.iter().flat_map(|text| [text, "\n\n"]).collect();
         if !self.equations.is_empty() {
             let inputs: Vec<&str> = self.inputs.iter().map(|(input, _)| input.as_str()).collect();
             let outputs: Vec<&str> =
                 self.equations.iter().flat_map(|(names, _)| names.iter().map(String::as_str)).collect();
             let _ = writeln!(text, "node {}({}) -> ({})", self.node(), inputs.join(", "), outputs.join(", "));
-            self.equations.iter().for_each(|(_, equation)| text += &format!("  {equation}\n"));
+            for (_, equation) in &self.equations {
+                text.extend(["  ", equation, "\n"]);
+            }
         }
         text + more
     }

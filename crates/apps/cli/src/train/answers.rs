@@ -58,7 +58,8 @@ impl Answers {
                 let _ = writeln!(text, "answers: {right} of {all} are right; a row for each wanted class");
                 let _ = write!(text, "{:width$}", "");
                 let cells = |cells: Vec<String>| {
-                    cells.iter().map(|cell| format!("  {cell:>column$}")).collect::<String>() + "\n"
+                    let cells = cells.iter().map(|cell| format!("  {cell:>column$}"));
+                    cells.collect::<Vec<_>>().concat() + "\n"
                 };
                 text += &cells(names.clone());
                 for (name, row) in names.iter().zip(counts) {
@@ -131,7 +132,9 @@ fn chosen(answer: &Value) -> Option<usize> {
 fn matrix(pairs: &[(usize, usize)], names: &[String]) -> Option<Answers> {
     let n = pairs.iter().map(|(wanted, answer)| wanted.max(answer) + 1).max()?.max(names.len());
     let mut counts = vec![vec![0; n]; n];
-    pairs.iter().for_each(|(wanted, answer)| counts[*wanted][*answer] += 1);
+    for (wanted, answer) in pairs {
+        counts[*wanted][*answer] += 1;
+    }
     let names = (0..n).map(|class| names.get(class).cloned().unwrap_or_else(|| class.to_string())).collect();
     Some(Answers::Classes { names, counts })
 }

@@ -65,9 +65,8 @@ impl Run {
             return Err("there is no such run folder".to_string());
         }
         let epochs = folder::epochs(folder).ok_or("has no metrics: it is no run folder")?;
-        let description = match folder::description(folder) {
-            Some(Value::Object(description)) => description,
-            _ => return Err("its `run.json` is lost or damaged".to_string()),
+        let Some(Value::Object(description)) = folder::description(folder) else {
+            return Err("its `run.json` is lost or damaged".to_string());
         };
         Ok(Run { name: folder.display().to_string(), description, epochs })
     }

@@ -132,7 +132,7 @@ impl Epoch {
         let number = usize::try_from(line.get("epoch")?.as_u64()?).ok()?;
         let memory = line.get("memory_mib").and_then(Value::as_f64);
         let seconds = line.get("seconds")?.as_f64()?;
-        Some((number, Epoch { seconds, memory, ..Epoch::from_result(&line)? }))
+        Some((number, Epoch { memory, seconds, ..Epoch::from_result(&line)? }))
     }
 
     /// The measurements that repeat when the run is repeated.

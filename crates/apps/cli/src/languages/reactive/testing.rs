@@ -1,5 +1,7 @@
 //! The command `test`: the benches of a file against the cells that they expect.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use eddy_driver::testing::TestReport;
 use eddy_driver::{Answer, EngineKind, TestRequest};
@@ -47,7 +49,6 @@ pub fn test(args: TestArgs, session: &Session) -> Result<Status, Stop> {
         }
         // Scripts get the report of a failed test too; people get the differences, and then the count.
         if matches!(session.form, Form::Json) {
-            use std::fmt::Write as _;
             answers.write_str(&json::result("test", Status::Refused.word(), &text, &answer))?;
         }
         Ok(Ended {
@@ -65,9 +66,9 @@ fn text(report: &TestReport, sources: &Sources) -> String {
     let mut text: String = report.tested.iter().map(line).collect();
     let n = report.tested.len();
     let n_failed = report.tested.iter().filter(|tested| !tested.failures.is_empty()).count();
-    text += &format!("{} of {n} benches passed", n - n_failed);
+    let _ = write!(text, "{} of {n} benches passed", n - n_failed);
     if report.n_without > 0 {
-        text += &format!("; {} expect nothing", report.n_without);
+        let _ = write!(text, "; {} expect nothing", report.n_without);
     }
     text + "\n"
 }
